@@ -2,9 +2,9 @@
 
 use crate::accepted;
 use scumble_classic::Identity;
+use scumble_core::Randomness;
 use scumble_records::csv::{Rows, Writer};
 use scumble_records::{Clips, OutOfBounds, Reader, Schema, stream};
-use scumble_core::Randomness;
 use std::sync::LazyLock;
 
 /// Columns of every kind: ordinary ones, the widest that there may be, the narrowest, and levels that need quotation marks.
@@ -73,12 +73,21 @@ pub fn csv(data: &[u8]) -> bool {
     any
 }
 
-fn reader<'d>(data: &'d [u8], target: Option<&str>, out_of_bounds: OutOfBounds) -> scumble_records::Result<Reader<'d>> {
+fn reader<'d>(
+    data: &'d [u8],
+    target: Option<&str>,
+    out_of_bounds: OutOfBounds,
+) -> scumble_records::Result<Reader<'d>> {
     Reader::new(Rows::new(data, "a file")?, &PEOPLE, target, out_of_bounds)
 }
 
 /// The flat records, read `most` rows at a time.
-fn records(data: &[u8], target: Option<&str>, out_of_bounds: OutOfBounds, most: usize) -> scumble_records::Result<Vec<f64>> {
+fn records(
+    data: &[u8],
+    target: Option<&str>,
+    out_of_bounds: OutOfBounds,
+    most: usize,
+) -> scumble_records::Result<Vec<f64>> {
     let mut reader = reader(data, target, out_of_bounds)?;
     let mut flat = vec![];
     while let Some(rows) = reader.next_rows(most)? {

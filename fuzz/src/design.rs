@@ -7,7 +7,7 @@ use scumble_core::{Designed, LocalMechanism, Noise, Randomness, Registry, Table,
 use scumble_custody::ShippedDesign;
 use std::sync::LazyLock;
 
-const FORMAT: &str = "scumble-design-2";
+const FORMAT: &str = "scumble-design-3";
 
 /// A few bytes may claim a target of sixteen million coordinates. Such a design loads and states its guarantee in no time, and a
 /// record of it takes the space that it takes: from here on none is released.
@@ -16,8 +16,7 @@ const WIDEST: usize = 1 << 12;
 static REGISTRY: LazyLock<Registry> =
     LazyLock::new(|| Registry::installed().expect("the built-in mechanisms have names of their own"));
 
-/// Reads a saved design: unchanged, with the digest that belongs to it, and as the mechanism alone. What is accepted states its
-/// guarantee, is the same when it is saved and read again, and releases.
+/// Reads a saved design: unchanged, and with the digest that belongs to it. What is accepted states its guarantee, is the same when it is saved and read again, and releases.
 pub fn design(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
@@ -26,9 +25,7 @@ pub fn design(data: &[u8]) -> bool {
     let designs = [read(text), forge::resealed(text, FORMAT).and_then(|text| read(&text))];
     let designs: Vec<ShippedDesign> = designs.into_iter().flatten().collect();
     designs.iter().for_each(check_design);
-    let mechanism = serde_json::from_str::<Designed>(text).ok();
-    mechanism.iter().for_each(|mechanism| check_mechanism(mechanism));
-    mechanism.is_some() || !designs.is_empty()
+    !designs.is_empty()
 }
 
 fn check_design(design: &ShippedDesign) {
@@ -36,7 +33,8 @@ fn check_design(design: &ShippedDesign) {
     check_mechanism(design.mechanism());
     // Reading does not tell whose data shaped it, and nothing that is read here says that volunteers did.
     let saved = design.to_json().expect("what was read can be saved");
-    let again = ShippedDesign::from_json(&saved, "the same design", &REGISTRY).expect("what was saved can be read");
+    let again =
+        ShippedDesign::from_json(&saved, "the same design", &REGISTRY).expect("what was saved can be read");
     assert_eq!(again.digest().ok(), design.digest().ok());
     let (Ok(local), Ok(decoder)) = (design.local(), design.decoder()) else {
         return;
@@ -56,9 +54,6 @@ fn check_mechanism(mechanism: &Designed) {
     if let Some(epsilon) = guarantee.epsilon() {
         assert!(epsilon > 0.0, "it claims ε = {epsilon}");
     }
-    let saved = serde_json::to_string(mechanism).expect("what was read can be saved");
-    let again: Designed = serde_json::from_str(&saved).expect("what was saved can be read");
-    assert_eq!(serde_json::to_string(&again).ok(), Some(saved), "it changed when it was read");
     let width = mechanism.domain().flat().dim();
     if width > WIDEST {
         return;

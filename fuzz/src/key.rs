@@ -2,16 +2,29 @@
 
 use crate::{accepted, forge};
 use ndarray::Array2;
-use scumble_classic as _;
-use scumble_core::{Key, RecordDomain, Secret};
+use scumble_classic::IDENTITY;
+use scumble_core::{Brief, Budget, Design, Designed, Domain, Key, RecordDomain, Secret, TargetDomain};
 use scumble_custody::key::load;
+use scumble_dauntless::COLUMN_SPACE;
 use serde_json::{Value, json};
+use std::sync::LazyLock;
 
-const FORMAT: &str = "scumble-key-2";
+const FORMAT: &str = "scumble-key-3";
 const PASSPHRASE: &str = "a wrong guess";
 
-/// A wider record than this is none of a few bytes' business.
-const WIDEST: usize = 1 << 12;
+/// Curators whose keys are read: one by itself, and one beside a local part.
+static CURATORS: LazyLock<[Designed; 2]> = LazyLock::new(|| {
+    let design = |part: RecordDomain| {
+        let plugin = if part.columns().len() == 2 { COLUMN_SPACE } else { IDENTITY };
+        let brief = Brief::new(part, Budget::pure(1.0).expect("a budget"));
+        plugin.design(&Value::Null, &brief).expect("it applies to numbers")
+    };
+    let columns = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let whole = RecordDomain::new(columns, Domain::unit_box(3), TargetDomain::None).expect("three columns");
+    let part = |places: &[usize]| design(whole.restrict(places).expect("columns of the domain"));
+    let composed = Design::composed(whole.clone(), vec![part(&[0, 1]), part(&[2])]).expect("they compose");
+    [part(&[0, 1]).into_mechanism(), composed.into_mechanism()]
+});
 
 /// Reads a saved key: unchanged, with the digest that belongs to it, and what it would hold behind a passphrase that is known. What is
 /// accepted is the same when it is written and read again, and gives a view of a record or a sentence.
@@ -20,32 +33,29 @@ pub fn key(data: &[u8]) -> bool {
         return false;
     };
     for file in [Some(text.to_owned()), forge::resealed(text, FORMAT)].into_iter().flatten() {
-        accepted(load(&file, PASSPHRASE, "a key"));
+        accepted(load(&file, PASSPHRASE, &CURATORS[0], "a key"));
     }
     let body: Value = serde_json::from_str(text).unwrap_or_default();
-    let bodies = [body.get("secret").cloned(), Some(body)];
-    let secret = |key: Value| serde_json::from_value(json!({"release": "", "key": key})).ok();
-    let secrets: Vec<Secret> = bodies.into_iter().flatten().filter_map(secret).collect();
-    secrets.iter().for_each(check);
-    !secrets.is_empty()
+    let states: Vec<Value> = [body.get("secret").cloned(), Some(body)].into_iter().flatten().collect();
+    let mut is_accepted = false;
+    for state in states.iter().map(|key| json!({"release": "", "key": key})) {
+        for curator in &*CURATORS {
+            if let Some(secret) = accepted(Secret::of_state(&state, curator)) {
+                check(secret, curator);
+                is_accepted = true;
+            }
+        }
+    }
+    is_accepted
 }
 
-fn check(secret: &Secret) {
-    let key = Key::Secret(secret.clone());
-    assert!(!format!("{key:?}").contains("composed"), "a secret shows");
-    let saved = serde_json::to_value(secret).expect("what was read can be written");
-    let again: Secret = serde_json::from_value(saved.clone()).expect("what was written can be read");
-    assert_eq!(serde_json::to_value(again).ok().as_ref(), Some(&saved), "it changed when it was read");
-    // Whom it is for is in it, for whoever looks.
-    let Ok(domain) = serde_json::from_value::<RecordDomain>(saved["key"]["composed"]["domain"].clone())
-    else {
-        return;
-    };
-    let width = domain.flat().dim();
-    if width > WIDEST {
-        return;
-    }
-    let record = Array2::from_elem((1, width), 0.5);
-    let clean = domain.layout().table(record.view()).expect("a record of the right width");
+fn check(secret: Secret, curator: &Designed) {
+    let saved = secret.state().expect("what was read can be written");
+    let again = Secret::of_state(&saved, curator).expect("what was written can be read");
+    assert_eq!(again.state().ok().as_ref(), Some(&saved), "it changed when it was read");
+    let key = Key::Secret(secret);
+    assert!(!format!("{key:?}").contains("matrix"), "a secret shows");
+    let record = Array2::from_elem((1, curator.domain().flat().dim()), 0.5);
+    let clean = curator.domain().layout().table(record.view()).expect("a record of the right width");
     accepted(key.view(&clean));
 }

@@ -81,10 +81,10 @@ fn folder() -> TempDir {
 fn assert_in_domain(data: &DataSet) {
     assert!(data.train_records.is_some_and(|train| 0 < train && train < data.table.len()));
     assert_eq!(data.table.columns(), data.domain.columns());
-    let layout = data.domain.layout();
-    for row in 0..data.table.len() {
+    let (layout, table) = (data.domain.layout(), data.table.whole().expect("a few records"));
+    for row in 0..table.len() {
         assert!(
-            data.domain.flat().contains(&layout.flatten(&data.table, row)),
+            data.domain.flat().contains(&layout.flatten(&table, row)),
             "record {row} is out of the domain"
         );
     }

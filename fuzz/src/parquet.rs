@@ -33,7 +33,12 @@ pub fn parquet(data: &[u8]) -> bool {
 }
 
 /// The flat records, read `most` rows at a time.
-fn records(data: &[u8], target: Option<&str>, out_of_bounds: OutOfBounds, most: usize) -> scumble_records::Result<Vec<f64>> {
+fn records(
+    data: &[u8],
+    target: Option<&str>,
+    out_of_bounds: OutOfBounds,
+    most: usize,
+) -> scumble_records::Result<Vec<f64>> {
     let rows = Rows::new(bytes::Bytes::copy_from_slice(data), "a file")?;
     let mut reader = Reader::new(rows, &PEOPLE, target, out_of_bounds)?;
     let (mut flat, mut read) = (vec![], 0);

@@ -6,21 +6,20 @@ use scumble::registry::{
     CuratorMechanism, Error, Guarantee, Notion, Randomness, RecordDomain, Release, Releases, Result, Table,
     Target,
 };
-use serde::{Deserialize, Serialize};
 
 /// θ and ρ of the classifiers here.
 const THETA: f64 = 1.0;
 const RHO: f64 = 0.01;
 
 /// `fisher-correlated` with θ = 1 and ρ = 0.01, and a fault.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct CuratorVariant {
     honest: FisherCorrelated,
     fault: CuratorFault,
 }
 
 /// The fault of a variant of a curator's mechanism.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub enum CuratorFault {
     /// None: what is honest must pass.
     None,
@@ -61,7 +60,6 @@ impl CuratorVariant {
     }
 }
 
-#[typetag::serde(name = "curator-variant")]
 impl CuratorMechanism for CuratorVariant {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()

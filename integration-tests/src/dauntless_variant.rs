@@ -2,20 +2,21 @@
 
 use ndarray::{Array2, Axis};
 use scumble::registry::{
-    AmbiguitySet, Claim, CuratorMechanism, Designed, Guarantee, Key, Notion, Randomness, RecordDomain,
+    AmbiguitySet, Claim, CuratorMechanism, Designed, Error, Guarantee, Key, Notion, Randomness, RecordDomain,
     Release, Releases, Result, Secret, SecretKey, Table, Target, Unit,
 };
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
 
 /// A mechanism with the guarantee of an honest one of Dauntless, and a fault.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct DauntlessVariant {
     honest: Designed,
     fault: DauntlessFault,
 }
 
 /// The fault of a variant of Dauntless.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub enum DauntlessFault {
     /// None: what is honest must pass.
     None,
@@ -175,7 +176,6 @@ fn classes_of(table: &Table) -> Vec<usize> {
     }
 }
 
-#[typetag::serde(name = "dauntless-variant")]
 impl CuratorMechanism for DauntlessVariant {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
@@ -212,81 +212,78 @@ impl CuratorMechanism for DauntlessVariant {
         };
         let mut release = self.broken(table, honest, randomness)?;
         release.guarantee = self.claimed(release.guarantee, release.table.len());
-        release.key = match (&self.fault, release.key) {
-            (Fault::KeyUncounted, Key::Secret(secret)) => {
-                Key::secret(Uncounted { secret: text(&secret)? }, &release.table)
-            }
-            (Fault::KeyForgets, Key::Secret(secret)) => {
-                let (secret, fresh) = (Some(secret.clone()), text(&secret)?);
-                Key::secret(Forgetful { secret, fresh }, &release.table)
-            }
-            (Fault::OnePartner, Key::Secret(secret)) => {
-                Key::secret(OnePartner { secret: text(&secret)? }, &release.table)
-            }
-            (_, key) => key,
-        };
+        if let (Fault::KeyUncounted | Fault::KeyForgets | Fault::OnePartner, Key::Secret(secret)) =
+            (&self.fault, &release.key)
+        {
+            let key = self.key_of(&secret.state().map_err(Error::state)?)?;
+            release.key = Key::Secret(secret.with(key));
+        }
         Ok(release)
+    }
+
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        let (honest, fresh) = (self.honest.clone(), state.clone());
+        Ok(match self.fault {
+            Fault::KeyUncounted => Arc::new(Uncounted { honest, fresh }),
+            Fault::KeyForgets => Arc::new(Forgetful { secret: Secret::of_state(state, &honest)?, fresh }),
+            Fault::OnePartner => Arc::new(OnePartner(Uncounted { honest, fresh })),
+            _ => return honest.key_of(state),
+        })
     }
 }
 
-fn wrong(problem: serde_json::Error) -> scumble::registry::Error {
-    scumble::registry::Error::shape(problem.to_string())
-}
-
-fn text(secret: &Secret) -> Result<String> {
-    serde_json::to_string(secret).map_err(wrong)
-}
-
-fn opened(text: &str) -> Result<Key> {
-    Ok(Key::Secret(serde_json::from_str(text).map_err(wrong)?))
-}
-
 /// A key that is as new for every call.
-#[derive(Clone, Serialize, Deserialize)]
 struct Uncounted {
-    secret: String,
+    honest: Designed,
+    fresh: Value,
 }
 
-#[typetag::serde(name = "variant-uncounted")]
+impl Uncounted {
+    fn key(&self) -> Result<Key> {
+        Secret::of_state(&self.fresh, &self.honest).map(Key::Secret)
+    }
+}
+
 impl SecretKey for Uncounted {
     fn view(&self, clean: &Table) -> Result<Table> {
-        opened(&self.secret)?.view(clean)
+        self.key()?.view(clean)
+    }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        Ok(self.fresh.clone())
     }
 }
 
 /// A key that counts, and of which the state as it was made is saved.
-#[derive(Clone, Serialize, Deserialize)]
 struct Forgetful {
-    #[serde(skip)]
-    secret: Option<Secret>,
-    fresh: String,
+    secret: Secret,
+    fresh: Value,
 }
 
-#[typetag::serde(name = "variant-forgetful")]
 impl SecretKey for Forgetful {
     fn view(&self, clean: &Table) -> Result<Table> {
-        match &self.secret {
-            Some(secret) => Key::Secret(secret.clone()).view(clean),
-            None => opened(&self.fresh)?.view(clean),
-        }
+        Key::Secret(self.secret.clone()).view(clean)
+    }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        Ok(self.fresh.clone())
     }
 }
 
 /// A key that answers every query by itself, each with the first record of the pool.
-#[derive(Clone, Serialize, Deserialize)]
-struct OnePartner {
-    secret: String,
-}
+struct OnePartner(Uncounted);
 
-#[typetag::serde(name = "variant-one-partner")]
 impl SecretKey for OnePartner {
     fn view(&self, clean: &Table) -> Result<Table> {
-        let rows: Vec<Table> = (0..clean.len())
-            .map(|row| opened(&self.secret)?.view(&clean.select(&[row])?))
-            .collect::<Result<_>>()?;
+        let rows: Vec<Table> =
+            (0..clean.len()).map(|row| self.0.key()?.view(&clean.select(&[row])?)).collect::<Result<_>>()?;
         let views: Vec<_> = rows.iter().map(|row| row.records().view()).collect();
-        let records = ndarray::concatenate(Axis(0), &views)
-            .map_err(|problem| scumble::registry::Error::shape(problem.to_string()))?;
+        let records =
+            ndarray::concatenate(Axis(0), &views).map_err(|problem| Error::shape(problem.to_string()))?;
         Table::new(rows[0].columns().to_vec(), records, Target::None)
+    }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        self.0.state()
     }
 }

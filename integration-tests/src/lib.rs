@@ -14,13 +14,15 @@ pub use mixing_checks::{resistance, wrong_answers, wrong_budget, wrong_mixtures}
 pub use transformed_variant::{ObfuscatedNumber, TransformedFault, TransformedVariant};
 
 use scumble::registry::{
-    Brief, CuratorMechanism, Example, Guarantee, Key, NoParameters, Noise, NoiseDistribution, Randomness,
-    RecordDomain, Release, Releases, Result, SecretKey, Table, register,
+    Brief, CuratorMechanism, Error, Example, Guarantee, Key, NoParameters, Noise, NoiseDistribution,
+    Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, register,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
 
 /// All numbers of a release, moved by one secret offset.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Offset {
     domain: RecordDomain,
 }
@@ -32,7 +34,7 @@ impl Offset {
     }
 }
 
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct OffsetKey {
     offset: f64,
 }
@@ -41,7 +43,6 @@ fn shifted(table: &Table, offset: f64) -> Result<Table> {
     Table::new(table.columns().to_vec(), table.records() + offset, table.target().clone())
 }
 
-#[typetag::serde(name = "offset")]
 impl CuratorMechanism for Offset {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -53,6 +54,10 @@ impl CuratorMechanism for Offset {
 
     fn releases(&self) -> Releases {
         Releases::with_key(self.domain())
+    }
+
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        Ok(Arc::new(Error::read_state::<OffsetKey>(state)?))
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
@@ -71,10 +76,13 @@ impl CuratorMechanism for Offset {
     }
 }
 
-#[typetag::serde(name = "offset")]
 impl SecretKey for OffsetKey {
     fn view(&self, clean: &Table) -> Result<Table> {
         shifted(clean, self.offset)
+    }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
     }
 }
 
@@ -86,7 +94,8 @@ register! {
         paper: "none",
         pace: Quick,
         parameters: NoParameters,
-        curator: |NoParameters {}, brief: &Brief| -> Result<Offset> { Ok(Offset::new(brief.domain.clone())) },
+        learn: |NoParameters {}, brief: &Brief| Ok(brief.domain.clone()),
+        curator: |domain| Ok(Offset::new(domain)),
         example: Example::numbers,
     };
 }

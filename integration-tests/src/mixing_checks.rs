@@ -65,17 +65,14 @@ fn nearest(record: ArrayView1<f64>, rows: &Array2<f64>) -> Option<usize> {
     rows.outer_iter().position(|row| (&row - &record).iter().all(|difference| difference.abs() < NEAR))
 }
 
-/// What is wrong with the budget that a release states, by the setting that its design states, and with what it counts.
+/// What is wrong with the budget that a release states, by the setting that the `state` of its design holds, and with what it counts.
 ///
 /// The budget is that of [`corollary_1`] for half of each variance, the bits of a released row, and a δ that has room for the matrices that are drawn
 /// again (ERRATA.md, D3 and D11).
-pub fn wrong_budget(mechanism: &Designed, release: &Release) -> Vec<String> {
+pub fn wrong_budget(state: &Value, release: &Release) -> Vec<String> {
     let Some(pac) = resistance(release) else { return vec![] };
-    let saved = &serde_json::to_value(mechanism).unwrap_or_default()["curator"];
-    // A variant's is that of the honest one.
-    let design = if saved["honest"].is_object() { &saved["honest"]["curator"] } else { saved };
-    let allowed = allowed(design).unwrap_or(f64::NAN);
-    let (leave, asked) = (release.table.len(), design["queries"].as_u64().unwrap_or(0));
+    let allowed = allowed(state).unwrap_or(f64::NAN);
+    let (leave, asked) = (release.table.len(), state["queries"].as_u64().unwrap_or(0));
     let due = leave as f64 + asked as f64;
     let mut wrong = vec![];
     if pac.budget > allowed || allowed.is_nan() {
@@ -90,10 +87,10 @@ pub fn wrong_budget(mechanism: &Designed, release: &Release) -> Vec<String> {
     wrong
 }
 
-/// How many samples the theorem allows of a saved design.
-fn allowed(design: &Value) -> Option<f64> {
-    let number = |path: &str| design.pointer(path)?.as_f64();
-    let dim = design.pointer("/domain/columns")?.as_array()?.len() as f64;
+/// How many samples the theorem allows of a design.
+fn allowed(state: &Value) -> Option<f64> {
+    let number = |path: &str| state.pointer(path)?.as_f64();
+    let dim = state.pointer("/domain/columns")?.as_array()?.len() as f64;
     let x = number("/shape/most_condition")? / dim;
     let setting = Setting {
         error: number("/resistance/error")?,
@@ -115,12 +112,17 @@ pub fn resistance(release: &Release) -> Option<PacResistance> {
     })
 }
 
-/// What is wrong with a key that answers so many `queries` and no more: different records, more than twice so many as there are columns, and one
+/// What is wrong with a key of `mechanism` that answers so many `queries` and no more: different records, more than twice so many as there are columns, and one
 /// beyond.
 ///
 /// # Errors
 /// Where the key does not answer what it should.
-pub fn wrong_answers(key: &Key, queries: &Table, most: usize) -> scumble::custody::Result<Vec<String>> {
+pub fn wrong_answers(
+    mechanism: &Designed,
+    key: &Key,
+    queries: &Table,
+    most: usize,
+) -> scumble::custody::Result<Vec<String>> {
     let rows = |rows: std::ops::Range<usize>| queries.select(&rows.collect::<Vec<_>>());
     let refuses = |key: &Key, table: &Table| matches!(key.view(table), Err(Error::Spent { .. }));
     let asked = rows(0..most)?;
@@ -131,7 +133,7 @@ pub fn wrong_answers(key: &Key, queries: &Table, most: usize) -> scumble::custod
     }
     let passphrase = "correct horse battery staple";
     if let Some(saved) = scumble::custody::key::save(key, passphrase)? {
-        let loaded = scumble::custody::key::load(&saved, passphrase, "the key")?;
+        let loaded = scumble::custody::key::load(&saved, passphrase, mechanism, "the key")?;
         if !refuses(&loaded, &rows(most..most + 1)?) && wrong.is_empty() {
             wrong.push("it forgets what it has answered when it is saved and loaded".to_owned());
         }

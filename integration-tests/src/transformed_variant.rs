@@ -6,17 +6,16 @@ use scumble::registry::{
     CentralDp, Claim, CuratorMechanism, Designed, Domain, Guarantee, Neighbours, Notion, Randomness,
     RecordDomain, Release, Releases, Result, Table, TargetDomain, Unit,
 };
-use serde::{Deserialize, Serialize};
 
 /// A mechanism with the guarantee of another one, and a fault.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct TransformedVariant {
     honest: Designed,
     fault: TransformedFault,
 }
 
 /// The fault of a variant of a transformation.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub enum TransformedFault {
     /// None: what is honest must pass.
     None,
@@ -99,7 +98,6 @@ fn basis(table: &Table) -> Array2<f64> {
     basis
 }
 
-#[typetag::serde(name = "transformed-variant")]
 impl CuratorMechanism for TransformedVariant {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
@@ -125,7 +123,7 @@ impl CuratorMechanism for TransformedVariant {
 
 /// `singular-value-obfuscation` of one number, with a claim of central differential privacy: for a single record from 1 to 10 the singular
 /// value is the record, and all tables have the same left singular vector.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct ObfuscatedNumber {
     honest: SingularValueObfuscation,
     epsilon: f64,
@@ -143,7 +141,6 @@ impl ObfuscatedNumber {
     }
 }
 
-#[typetag::serde(name = "obfuscated-number")]
 impl CuratorMechanism for ObfuscatedNumber {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()

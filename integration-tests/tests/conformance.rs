@@ -1,8 +1,8 @@
 //! The conformance suite must reject faulty variants: each one here breaks one rule, and the suite names it.
 
 use scumble::registry::{
-    Brief, Designed, Domain, Error, Example, Guarantee, Key, LocalDp, LocalMechanism, NoParameters, Noise,
-    NoiseDistribution, Notion, Pace, Plugin, Randomness, RecordDomain, Release, Result, Side, Stream, Table,
+    Brief, Designed, Domain, Error, Example, Guarantee, LocalDp, LocalMechanism, NoParameters, Noise,
+    NoiseDistribution, Notion, Pace, Plugin, Randomness, RecordDomain, Result, Rows, Side, Stream, Table,
     Target, local, register, release_local,
 };
 use scumble_testing::conformance;
@@ -15,7 +15,6 @@ enum Fault {
     None,
     AssumesNothing,
     ClaimsMoreThanItsBudget,
-    SavesAnotherEpsilon,
     DropsARecord,
     DrawsFromAClock,
     SharesOneStream,
@@ -57,7 +56,6 @@ impl Variant {
     }
 }
 
-#[typetag::serde(name = "conformance-variant")]
 impl LocalMechanism for Variant {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -74,13 +72,13 @@ impl LocalMechanism for Variant {
         Guarantee { assumes, ..guarantee }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Rows> {
         let (n, d) = table.records().dim();
         let accepts = |fault, condition: bool| self.is(fault) && condition;
         if accepts(Fault::AcceptsAnEmptyTable, n == 0)
             || accepts(Fault::AcceptsNan, table.records().iter().any(|x| x.is_nan()))
         {
-            return Ok(Release {
+            return Ok(Rows {
                 table: Table::new(
                     table.columns().to_vec(),
                     ndarray::Array2::zeros((n, d)),
@@ -88,7 +86,6 @@ impl LocalMechanism for Variant {
                 )?,
                 guarantee: Guarantee::nothing(&self.domain),
                 noise: self.noise(),
-                key: Key::Design(Box::new(self.clone())),
             });
         }
         let narrower = match self.fault {
@@ -162,11 +159,12 @@ macro_rules! variant {
                 paper: "none",
                 pace: Quick,
                 parameters: NoParameters,
-                local: |NoParameters {}, brief: &Brief| Result::Ok(Variant {
+                learn: |NoParameters {}, brief: &Brief| Result::Ok(Variant {
                     domain: brief.domain.clone(),
                     epsilon: brief.budget.epsilon(),
                     fault: Fault::$fault,
                 }),
+                local: Result::Ok,
                 example: Example::mixed,
             };
         }
@@ -335,7 +333,7 @@ fn a_plugin_that_says_another_side_or_does_not_design_is_caught() {
     plugin.side = Side::Curator;
     breaks(plugin, "says of itself what it is");
     plugin.pace = Pace::Slow;
-    plugin.build = |_, _| Err(Error::shape("it never designs"));
+    plugin.build = |_| Err(Error::shape("it never designs"));
     breaks(plugin, "its example designs");
 }
 
@@ -357,12 +355,9 @@ fn a_distribution_that_is_not_the_noises_is_caught() {
 #[test]
 fn a_parameter_that_nobody_knows_is_caught_when_it_is_accepted() {
     let mut plugin = variant!(None);
-    plugin.build = |_, brief| {
-        Ok(Designed::local(Variant {
-            domain: brief.domain.clone(),
-            epsilon: brief.budget.epsilon(),
-            fault: Fault::None,
-        }))
+    plugin.learn = |_, brief| {
+        let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
+        serde_json::to_value(Variant { domain, epsilon, fault: Fault::None }).map_err(Error::state)
     };
     breaks(plugin, "unknown parameters are errors");
 }
@@ -370,60 +365,23 @@ fn a_parameter_that_nobody_knows_is_caught_when_it_is_accepted() {
 #[test]
 fn a_design_that_hides_its_volunteers_is_caught() {
     let mut plugin = variant!(None);
-    plugin.build = |_, brief| {
+    plugin.learn = |_, brief| {
         let records = brief.volunteers.table().map_or(0, Table::len);
-        Ok(Designed::local(Variant {
-            domain: brief.domain.clone(),
-            epsilon: brief.budget.epsilon() / (1 + records) as f64,
-            fault: Fault::None,
-        }))
+        let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon() / (1 + records) as f64);
+        serde_json::to_value(Variant { domain, epsilon, fault: Fault::None }).map_err(Error::state)
     };
     breaks(plugin, "a design that volunteers shaped says so");
 }
 
 #[test]
-fn a_design_that_loads_as_another_is_caught() {
-    // The saved form forgets the variant's ε: what loads is a mechanism without noise.
-    #[derive(Debug, Clone, Serialize, Deserialize)]
-    #[serde(from = "Forgetful", into = "Forgetful")]
-    struct Forgets(Variant);
-    #[derive(Serialize, Deserialize)]
-    struct Forgetful {
-        domain: RecordDomain,
-    }
-    impl From<Forgetful> for Forgets {
-        fn from(saved: Forgetful) -> Self {
-            Self(Variant { domain: saved.domain, epsilon: 1e9, fault: Fault::None })
-        }
-    }
-    impl From<Forgets> for Forgetful {
-        fn from(forgets: Forgets) -> Self {
-            Self { domain: forgets.0.domain }
-        }
-    }
-    #[typetag::serde(name = "conformance-forgets")]
-    impl LocalMechanism for Forgets {
-        fn domain(&self) -> &RecordDomain {
-            self.0.domain()
-        }
-        fn guarantee(&self) -> Guarantee {
-            self.0.guarantee()
-        }
-        fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-            self.0.perturb(point, stream)
-        }
-        fn noise(&self) -> Noise {
-            self.0.noise()
-        }
-    }
-    let mut plugin = variant!(SavesAnotherEpsilon);
-    plugin.makes = std::any::TypeId::of::<Forgets>;
-    plugin.build = |_, brief| {
-        Ok(Designed::local(Forgets(Variant {
-            domain: brief.domain.clone(),
-            epsilon: brief.budget.epsilon(),
-            fault: Fault::SavesAnotherEpsilon,
-        })))
+fn a_constructor_that_makes_another_mechanism_each_time_is_caught() {
+    // What is built from a state must follow from it: the second mechanism has no noise to speak of.
+    static BUILT: AtomicU64 = AtomicU64::new(0);
+    let mut plugin = variant!(None);
+    plugin.build = |state| {
+        let epsilon = 10f64.powi(9 * (BUILT.fetch_add(1, Ordering::Relaxed) % 2) as i32);
+        let variant: Variant = Error::read_state(state)?;
+        Ok(Designed::local(Variant { epsilon: variant.epsilon * epsilon, ..variant }))
     };
     breaks(plugin, "a saved design loads and releases the same");
 }
@@ -445,7 +403,7 @@ fn targets_of_every_kind_reach_a_local_mechanism() {
         (TargetDomain::Vector { domain: vector }, Target::Vector(ndarray::Array2::from_elem((n, 2), 0.5))),
     ] {
         let table = example.table.clone().with_target(values).unwrap();
-        let mechanism = scumble::classic::Laplace::new(domain(target), 1.0).unwrap();
+        let mechanism = Designed::local(scumble::classic::Laplace::new(domain(target), 1.0).unwrap());
         let release = mechanism.release(&table, &mut Randomness::seeded(1)).unwrap();
         assert_eq!(release.table.target().kind(), table.target().kind());
         assert_ne!(release.table.records(), table.records());

@@ -10,24 +10,25 @@ use scumble::adversary;
 use scumble::compare::{Candidate, Comparison};
 use scumble::datasets::DataSet;
 use scumble::registry::{
-    AdditiveNoise, Brief, Budget, DescribedNoise, Domain, Error, Example, LaplaceNoise, Named, Registry,
-    Result, Stream, register_noise,
+    AdditiveNoise, Brief, Budget, DescribedNoise, Domain, Error, Example, LaplaceNoise, Registry, Result,
+    Stream, register,
 };
 use serde::{Deserialize, Serialize};
 
-/// Laplace noise for the middle of the bounds, into which every number is moved first.
+/// Laplace noise for the middle of the bounds, into which every number is moved first. A class is released in the clear.
 #[derive(Debug, Clone)]
-struct CentralNoise(LaplaceNoise);
+pub struct CentralNoise(LaplaceNoise);
 
 /// Parameters of `central-laplace`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+pub struct Parameters {
     /// The share of the bounds that is kept, above 0 and at most 1; half of them by default.
     share: Option<f64>,
 }
 
 impl AdditiveNoise for CentralNoise {
+    const NAME: &'static str = "central-laplace";
     const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, with the \
                                    ℓ₁ diameter of the middle of the bounds, into which every record is moved first";
     type Parameters = Parameters;
@@ -63,16 +64,13 @@ impl AdditiveNoise for CentralNoise {
     }
 }
 
-register_noise! {
-    /// Numbers within the middle share of their bounds, under exact Laplace noise for that smaller set. A class is
-    /// released in the clear.
-    pub struct CentralLaplace(CentralNoise);
-
+register! {
     /// The plugin `central-laplace`.
     pub const CENTRAL_LAPLACE = {
-        name: "central-laplace",
+        name: CentralNoise::NAME,
         summary: "Laplace noise on numbers that are moved into the middle of their bounds",
         paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        noise: CentralNoise,
         example: Example::numbers,
     };
 }

@@ -5,8 +5,9 @@ use super::reference::{Knows, LearnsFrom, Reference};
 use super::scored::Scored;
 use super::tuning::Rehearsal;
 use super::{Candidate, Comparison, Metric, Result, Scorer};
-use scumble_classic::{IDENTITY, Identity};
-use scumble_core::{Designed, TargetDomain, Volunteers};
+use scumble_classic::IDENTITY;
+use scumble_core::{Brief, Budget, TargetDomain, Volunteers};
+use serde_json::Value;
 
 /// The fewest records of a learning curve.
 const FEWEST: usize = 20;
@@ -36,12 +37,14 @@ impl Comparison {
         let scorers = self.chosen_scorers(&candidate, rehearsal, f64::INFINITY)?;
         let scorers: Vec<Scorer> =
             scorers.into_iter().filter(|scorer| matches!(scorer, Scorer::Model(_))).collect();
+        let brief = Brief::new(self.data.domain.clone(), Budget::pure(f64::INFINITY)?);
+        let designed = IDENTITY.design(&Value::Null, &brief)?;
         let cell = |learns_from: LearnsFrom| Cell {
             parameters: candidate.given(),
             candidate: candidate.clone(),
             design: None,
             epsilon: None,
-            mechanism: Designed::local(Identity::new(self.data.domain.clone())),
+            designed: designed.clone(),
             tuned: None,
             scorers: scorers.clone(),
             shuffled: None,

@@ -6,7 +6,7 @@ use super::shuffler::Shuffled;
 use super::tuning::Rehearsal;
 use super::{Candidate, Chosen, Comparison, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn};
 use scumble_classic::{Arrangement, asked};
-use scumble_core::{Brief, Budget, Designed, Guarantee, Notion, Unit, Volunteers, number};
+use scumble_core::{Brief, Budget, Design, Designed, Guarantee, Notion, Unit, Volunteers, number};
 use serde_json::Value;
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
@@ -20,7 +20,7 @@ pub(super) struct Cell {
     /// The command that makes it, where there is one.
     pub(super) design: Option<String>,
     pub(super) epsilon: Option<f64>,
-    pub(super) mechanism: Designed,
+    pub(super) designed: Design,
     /// What was chosen on volunteers, if anything was.
     pub(super) tuned: Option<Tuned>,
     /// What is scored, models with the hyper-parameters that were chosen on volunteers.
@@ -39,6 +39,10 @@ impl fmt::Display for Cell {
 }
 
 impl Cell {
+    pub(super) fn mechanism(&self) -> &Designed {
+        self.designed.mechanism()
+    }
+
     /// What is said of one of which a trial, counted from 0, failed.
     pub(super) fn failed(&self, trial: usize, error: &Error) -> Failed {
         Failed {
@@ -65,7 +69,7 @@ struct Entered<'a> {
 
 impl Entered<'_> {
     /// The cell of the option that does best at this budget: where it needs no label mechanism, one of `probes` that were designed for it.
-    fn cell_at(&self, epsilon: f64, probes: &mut [Option<Designed>]) -> Result<Cell> {
+    fn cell_at(&self, epsilon: f64, probes: &mut [Option<Design>]) -> Result<Cell> {
         let place = self.comparison.best_of(&self.options, self.rehearsal, epsilon)?;
         // What claims no differential privacy claims the same whatever it is given.
         let is_probed = epsilon == self.comparison.probe_epsilon() || !self.guarantee.has_dp();
@@ -73,15 +77,15 @@ impl Entered<'_> {
             Arrangement::Alone if is_probed => probes[place].take(),
             _ => None,
         };
-        let mechanism = probe.map_or_else(|| self.design(&self.options[place], epsilon), Ok)?;
-        self.cell(&self.options[place], epsilon, mechanism, None)
+        let designed = probe.map_or_else(|| self.design(&self.options[place], epsilon), Ok)?;
+        self.cell(&self.options[place], epsilon, designed, None)
     }
 
-    fn design(&self, option: &Candidate, epsilon: f64) -> Result<Designed> {
+    fn design(&self, option: &Candidate, epsilon: f64) -> Result<Design> {
         let Candidate { plugin, parameters, .. } = option;
         let brief = self.comparison.brief_at(self.brief, epsilon)?;
         let design = self.arrangement.design(plugin, parameters, &brief, self.comparison.label_share);
-        Ok(design.map_err(|error| named(option, epsilon, error))?.into_mechanism())
+        Ok(design.map_err(|error| named(option, epsilon, error))?)
     }
 
     /// The cell of reports of this `local` ε that leave `epsilon` where they are shuffled; none where that is not known of such a mechanism, or something is chosen.
@@ -92,11 +96,11 @@ impl Entered<'_> {
         {
             return Ok(None);
         }
-        let mechanism = self.design(self.candidate, local)?;
-        if mechanism.guarantee().shuffled(shuffled.people, shuffled.delta).is_err() {
+        let designed = self.design(self.candidate, local)?;
+        if designed.mechanism().guarantee().shuffled(shuffled.people, shuffled.delta).is_err() {
             return Ok(None);
         }
-        let mut cell = self.cell(self.candidate, local, mechanism, Some(shuffled))?;
+        let mut cell = self.cell(self.candidate, local, designed, Some(shuffled))?;
         cell.parameters[SHUFFLED] = true.into();
         Ok(Some(Cell { epsilon: Some(epsilon), ..cell }))
     }
@@ -106,7 +110,7 @@ impl Entered<'_> {
         &self,
         chosen: &Candidate,
         epsilon: f64,
-        mechanism: Designed,
+        designed: Design,
         shuffled: Option<Shuffled>,
     ) -> Result<Cell> {
         let Self { comparison, candidate, arrangement, guarantee, .. } = self;
@@ -117,10 +121,17 @@ impl Entered<'_> {
         }
         let protects = arrangement.protects(guarantee);
         Ok(Cell {
-            design: comparison.design_command(chosen, protects, is_completed, epsilon, &mechanism, shuffled),
+            design: comparison.design_command(
+                chosen,
+                protects,
+                is_completed,
+                epsilon,
+                designed.mechanism(),
+                shuffled,
+            ),
             parameters,
             epsilon: guarantee.has_dp().then_some(epsilon),
-            mechanism,
+            designed,
             tuned: (!candidate.tune.is_empty()).then(|| Tuned {
                 what: Tunable::Mechanism,
                 on: TunedOn::Volunteers,
@@ -183,9 +194,9 @@ impl Comparison {
         let options = candidate.options();
         let probes = self.probes(&options, &brief)?;
         check_alike(candidate, &probes)?;
-        self.check_learned(candidate, &probes[0])?;
-        self.check_family(candidate, &probes[0])?;
-        let (name, guarantee) = (candidate.plugin.name, probes[0].guarantee());
+        self.check_learned(candidate, probes[0].mechanism())?;
+        self.check_family(candidate, probes[0].mechanism())?;
+        let (name, guarantee) = (candidate.plugin.name, probes[0].mechanism().guarantee());
         let wanted = asked(self.protect, &candidate.parameters);
         let arrangement = Arrangement::of(name, &guarantee, self.data.domain.target(), wanted)?;
         let entered = Entered {
@@ -219,13 +230,13 @@ impl Comparison {
     }
 
     /// Every option at that budget, by which it shows what a mechanism claims.
-    fn probes(&self, options: &[Candidate], brief: &Brief) -> Result<Vec<Designed>> {
+    fn probes(&self, options: &[Candidate], brief: &Brief) -> Result<Vec<Design>> {
         let epsilon = self.probe_epsilon();
         let probe = |option: &Candidate| {
             let brief = self.brief_at(brief, epsilon)?;
             let Candidate { plugin, parameters, .. } = option;
             let design = plugin.design(parameters, &brief).map_err(|error| named(option, epsilon, error))?;
-            Ok(design.into_mechanism())
+            Ok(design)
         };
         options.iter().map(probe).collect()
     }
@@ -301,15 +312,16 @@ fn named(candidate: &Candidate, epsilon: f64, error: scumble_core::Error) -> Err
 }
 
 /// That all options claim the same, so that they can be chosen among by their scores.
-fn check_alike(candidate: &Candidate, probes: &[Designed]) -> Result<()> {
-    let guarantee = probes[0].guarantee();
+fn check_alike(candidate: &Candidate, probes: &[Design]) -> Result<()> {
+    let guarantee = probes[0].mechanism().guarantee();
     for other in &probes[1..] {
-        if claimed(&other.guarantee()) != claimed(&guarantee) {
+        let other = other.mechanism().guarantee();
+        if claimed(&other) != claimed(&guarantee) {
             return Err(Error::Data(format!(
                 "{}: options that guarantee different things cannot be chosen among by their scores: {}, and {}",
                 candidate.plugin.name,
                 guarantee.summary(),
-                other.guarantee().summary()
+                other.summary()
             )));
         }
     }

@@ -154,7 +154,7 @@ impl Row {
 
 impl Cell {
     fn trust(&self) -> Trust {
-        match (&self.mechanism, self.shuffled, self.mechanism.releases().family()) {
+        match (self.mechanism(), self.shuffled, self.mechanism().releases().family()) {
             (Designed::Local(_), None, _) => Trust::Nobody,
             (Designed::Local(_), Some(_), _) => Trust::Shuffler,
             (Designed::Curator(_), _, None) => Trust::Curator,
@@ -164,7 +164,7 @@ impl Cell {
 
     /// What is guaranteed of a release of so many records, by which a model was chosen so, or by which none was.
     fn guarantee(&self, released: usize, of_model: Option<&Tuned>) -> Result<Guarantee> {
-        let release = self.mechanism.guarantee_of(released);
+        let release = self.mechanism().guarantee_of(released);
         let release = match self.shuffled {
             Some(Shuffled { people, delta }) => release.shuffled(people, delta)?,
             None => release,

@@ -5,9 +5,9 @@ use super::reference::LearnsFrom;
 use super::scored::Scored;
 use super::{Comparison, Metric, Result, Scorer, Splitting, data};
 use crate::store::{Key, Store};
-use scumble_core::{Designed, number};
+use scumble_core::{Origin, number};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A store, with the keys of a comparison's trials in it.
 pub(super) struct Stored<'a> {
@@ -26,9 +26,8 @@ struct Everything<'a> {
     train_records: Option<usize>,
     splitting: &'a Splitting,
     seed: u64,
-    plugin: &'a str,
-    version: &'a str,
-    mechanism: &'a Designed,
+    origin: &'a Origin,
+    state: &'a Value,
     #[serde(skip_serializing_if = "LearnsFrom::is_release")]
     learns_from: LearnsFrom,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -45,9 +44,8 @@ impl<'a> Stored<'a> {
                 train_records: comparison.data.train_records,
                 splitting: &comparison.splitting,
                 seed: comparison.seed,
-                plugin: cell.candidate.plugin.name,
-                version: cell.candidate.plugin.version,
-                mechanism: &cell.mechanism,
+                origin: cell.designed.origin(),
+                state: cell.designed.state(),
                 learns_from: cell.learns_from,
                 is_stacked: comparison.stacks(cell),
             })?)

@@ -53,7 +53,7 @@ impl<'a> Trial<'a> {
         };
         let test = split.test(table)?;
         let mut randomness = Randomness::seeded(split.noise_seed);
-        let seen = cell.mechanism.release(&train, &mut randomness)?;
+        let seen = cell.mechanism().release(&train, &mut randomness)?;
         let collected = seen.collected(train.len(), &mut randomness.streams().stream(0))?;
         let learned = match &collected {
             Some(collected) => comparison.as_in_file(cell, collected)?,
@@ -82,12 +82,12 @@ impl<'a> Trial<'a> {
             }
             Scorer::Model(model) => (self.scores_of(&self.predicted(model, &self.test, &self.viewed)?), None),
             Scorer::Adversary(adversary) => {
-                let keeps_rows = self.cell.mechanism.releases().is_aligned();
+                let keeps_rows = self.cell.mechanism().releases().is_aligned();
                 (adversary.scores(&self.train, &self.seen, keeps_rows, self.split.noise_seed)?, None)
             }
             Scorer::Membership => {
                 let randomness = Randomness::seeded(self.split.noise_seed);
-                let told = membership(&self.cell.mechanism, &self.train, &self.test, randomness)?;
+                let told = membership(self.cell.mechanism(), &self.train, &self.test, randomness)?;
                 (BTreeMap::from([(Metric::Membership, told.unwrap_or(f64::NAN))]), None)
             }
             Scorer::Table => {
@@ -97,7 +97,7 @@ impl<'a> Trial<'a> {
             }
             Scorer::Audit => {
                 let name = self.cell.candidate.plugin.name;
-                let shown = audited(name, &self.cell.mechanism, self.comparison.seed)?;
+                let shown = audited(name, self.cell.mechanism(), self.comparison.seed)?;
                 (BTreeMap::from([(Metric::Audited, shown)]), None)
             }
         })
@@ -165,7 +165,7 @@ impl Comparison {
             return Ok(release.clone());
         };
         let decoder = schema.decoder(&layout(&release.table, &self.data.domain), Some(&self.data.target));
-        let decoder = decoder.with_values_in(cell.mechanism.releases().values_in());
+        let decoder = decoder.with_values_in(cell.mechanism().releases().values_in());
         let noise = decoder.noise(&release.noise);
         Ok(Release { table: decoder.settled_table(&release.table)?, noise, ..release.clone() })
     }
@@ -198,7 +198,7 @@ impl Comparison {
         let trial = Trial::new(self, cell, number)?;
         let score = |at: usize| {
             let scorer = &cell.scorers[at];
-            if !(scorer.takes_part_in(number) && scorer.is_of(cell.mechanism.releases().family())) {
+            if !(scorer.takes_part_in(number) && scorer.is_of(cell.mechanism().releases().family())) {
                 return Ok(Scored::default());
             }
             let scored = trial.scored(scorer)?;

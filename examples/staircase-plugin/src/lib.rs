@@ -9,8 +9,7 @@ mod noise;
 use noise::{Staircase, best_step_share};
 use schemars::JsonSchema;
 use scumble::registry::{
-    AdditiveNoise, Budget, DescribedNoise, Distance, Domain, Error, Example, Named, Result, Stream,
-    register_noise,
+    AdditiveNoise, Budget, DescribedNoise, Distance, Domain, Error, Example, Result, Stream, register,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
@@ -29,9 +28,9 @@ fn value_of(step: i128, (lower, upper): (f64, f64)) -> f64 {
     lower + step as f64 / STEPS.get() as f64 * (upper - lower)
 }
 
-/// Staircase noise on numbers within these bounds, each at its share of ε.
+/// Staircase noise on every number of a record, each within its bounds and at its share of ε. A class label leaves in clear.
 #[derive(Debug, Clone)]
-struct StaircaseNoise {
+pub struct StaircaseNoise {
     bounds: Vec<(f64, f64)>,
     share: f64,
     distribution: Staircase,
@@ -40,12 +39,13 @@ struct StaircaseNoise {
 /// Parameters of `staircase`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+pub struct Parameters {
     /// The share of the sensitivity that the top step takes, strictly between 0 and 1. By default the one of least variance.
     step_share: Option<f64>,
 }
 
 impl AdditiveNoise for StaircaseNoise {
+    const NAME: &'static str = "staircase";
     const THEOREM: &'static str =
         "the staircase mechanism (Geng and Viswanath 2014) on integers, every number at an equal share of ε";
     type Parameters = Parameters;
@@ -91,15 +91,13 @@ impl AdditiveNoise for StaircaseNoise {
     }
 }
 
-register_noise! {
-    /// Staircase noise on every number of a record, each at ε/d. A class label leaves in clear.
-    pub struct StaircaseMechanism(StaircaseNoise);
-
+register! {
     /// The plugin `staircase`.
     pub const STAIRCASE = {
-        name: "staircase",
+        name: StaircaseNoise::NAME,
         summary: "staircase noise on every number, at ε/d each",
         paper: "Geng and Viswanath, The optimal mechanism in differential privacy (2014)",
+        noise: StaircaseNoise,
         example: Example::numbers,
     };
 }

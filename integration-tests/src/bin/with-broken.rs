@@ -1,14 +1,15 @@
 //! `scumble` with a mechanism whose noise is short by √2.
 
 use scumble::classic::Laplace;
-use scumble::registry::{Brief, Example, NoParameters, Result, register};
+use scumble::registry::{Brief, Example, LocalMechanism, NoParameters, RecordDomain, Result, register};
 use scumble_testing::{Fault, Faulty};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-fn design(_parameters: NoParameters, brief: &Brief) -> Result<Faulty> {
-    let at = |epsilon| Laplace::new(brief.domain.clone(), epsilon);
-    let epsilon = brief.budget.epsilon();
-    Ok(Faulty::of(&at(epsilon)?, Fault::By(Box::new(at(epsilon * 2f64.sqrt())?))))
+fn build((domain, epsilon): (RecordDomain, f64)) -> Result<Faulty> {
+    let at =
+        |epsilon| -> Result<Arc<dyn LocalMechanism>> { Ok(Arc::new(Laplace::new(domain.clone(), epsilon)?)) };
+    Ok(Faulty::of(&at(epsilon)?, Fault::By(at(epsilon * 2f64.sqrt())?)))
 }
 
 register! {
@@ -19,7 +20,8 @@ register! {
         paper: "none",
         pace: Quick,
         parameters: NoParameters,
-        local: design,
+        learn: |NoParameters {}, brief: &Brief| Ok((brief.domain.clone(), brief.budget.epsilon())),
+        local: build,
         example: Example::numbers,
     };
 }

@@ -5,7 +5,7 @@ use scumble::dauntless::{DAUNTLESS_MIX, Dauntless};
 use scumble::registry::{
     Brief, Error, Example, NoParameters, Result, Table, Target, TargetDomain, Volunteers, register,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// Records of the domain that nobody has: along its diagonal, as many as any release needs.
@@ -24,11 +24,14 @@ fn public(brief: &Brief) -> Result<Table> {
     Table::new(domain.columns().to_vec(), records, target)
 }
 
-fn design(_parameters: NoParameters, brief: &Brief) -> Result<Dauntless> {
+fn learn(_parameters: NoParameters, brief: &Brief) -> Result<Value> {
     let brief = Brief { volunteers: Volunteers::Public(public(brief)?), ..brief.clone() };
-    let design = DAUNTLESS_MIX.design(&json!({"error": 1e-6, "bits": 1}), &brief)?;
-    let mixing = design.mechanism().downcast_ref::<Dauntless>();
-    mixing.cloned().ok_or_else(|| Error::shape("it is another mechanism"))
+    Ok(DAUNTLESS_MIX.design(&json!({"error": 1e-6, "bits": 1}), &brief)?.state().clone())
+}
+
+fn build(state: Value) -> Result<Dauntless> {
+    let mixing = (DAUNTLESS_MIX.build)(&state)?;
+    mixing.downcast_ref::<Dauntless>().cloned().ok_or_else(|| Error::shape("it is another mechanism"))
 }
 
 register! {
@@ -39,7 +42,8 @@ register! {
         paper: "none",
         pace: Quick,
         parameters: NoParameters,
-        curator: design,
+        learn: learn,
+        curator: build,
         example: Example::numbers,
     };
 }

@@ -1,15 +1,15 @@
 //! Composed mechanisms: what they release, in which order, under which key, and what they refuse.
 
 use ndarray::{Array2, array};
-use scumble::classic::{Identity, Laplace, RandomizedResponse};
+use scumble::classic::{Identity, LAPLACE, Laplace, RANDOMIZED_RESPONSE, RandomizedResponse};
 use scumble::registry::{
-    Brief, Budget, Composed, CuratorMechanism, Design, Designed, Domain, Error, Guarantee, Key,
+    Brief, Budget, Composed, CuratorMechanism, Design, Designed, Domain, Error, Example, Guarantee, Key,
     LocalMechanism, NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Release, Releases, Result,
-    ShippedDesign, Side, Table, Target, TargetDomain, Unit, Volunteers, composed,
+    Secret, ShippedDesign, Side, Table, Target, TargetDomain, Unit, Volunteers, composed,
 };
 use scumble_integration_tests::Offset;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 fn class() -> TargetDomain {
     TargetDomain::Class { levels: vec!["no".into(), "yes".into()] }
@@ -28,8 +28,8 @@ fn table() -> Table {
     Table::new(people().columns().to_vec(), records, Target::Class(array![1, 0])).unwrap()
 }
 
-fn boxed(mechanism: impl LocalMechanism) -> Box<dyn LocalMechanism> {
-    Box::new(mechanism)
+fn boxed(mechanism: impl LocalMechanism) -> Arc<dyn LocalMechanism> {
+    Arc::new(mechanism)
 }
 
 fn epsilon(guarantee: &Guarantee, unit: Unit) -> Option<f64> {
@@ -50,6 +50,7 @@ fn parts_release_their_columns_side_by_side_and_the_target_last() {
     )
     .unwrap();
     assert_eq!(epsilon(&composed.guarantee(), Unit::Record), Some(1.75));
+    let composed = Designed::local(composed);
     let release = composed.release(&table(), &mut Randomness::seeded(1)).unwrap();
     let columns = ["weight", "size", "colour=r", "colour=g", "colour=b"];
     assert_eq!(release.table.columns(), columns);
@@ -126,8 +127,8 @@ fn a_curator_among_the_parts_makes_the_key_secret_and_the_key_can_be_saved() {
     assert_eq!(release.guarantee.discloses, ["all differences of records"]);
     let Key::Secret(secret) = &release.key else { panic!("the key of a curator is secret") };
 
-    let saved = serde_json::to_string(secret).unwrap();
-    let loaded = Key::Secret(serde_json::from_str(&saved).unwrap());
+    let saved = secret.state().unwrap();
+    let loaded = Key::Secret(Secret::of_state(&saved, &composed).unwrap());
     let view = loaded.view(&table()).unwrap();
     let difference: Array2<f64> = view.records() - release.table.records();
     assert!(difference.iter().all(|d| d.abs() < 1e-6), "the saved key gives another view");
@@ -136,17 +137,24 @@ fn a_curator_among_the_parts_makes_the_key_secret_and_the_key_can_be_saved() {
 
 #[test]
 fn a_composition_is_saved_with_its_parts_and_checked_when_it_is_read() {
-    let example = (scumble::classic::DIRECT.example)().unwrap();
-    let design = scumble::classic::DIRECT.design(&example.parameters, &example.brief).unwrap();
+    let example = Example::mixed().unwrap();
+    let parts = example.brief.domain.each_factor().map(|column| {
+        let brief = example.brief.for_part(column.unwrap().0).unwrap();
+        let plugin = if brief.domain.columns().len() > 1 { RANDOMIZED_RESPONSE } else { LAPLACE };
+        plugin.design(&Value::Null, &brief.with_budget(Budget::pure(0.25).unwrap())).unwrap()
+    });
+    let design = Design::composed(example.brief.domain.without_target(), parts.collect()).unwrap();
     let registry = Registry::installed().unwrap();
     let saved = ShippedDesign::from(design.clone()).to_json().unwrap();
     let loaded = ShippedDesign::from_json(&saved, "design.json", &registry).unwrap();
     assert_eq!(loaded.mechanism().guarantee(), design.mechanism().guarantee());
     for (from, to, named) in [
-        ("scumble-design-2", "scumble-design-9", "scumble-design-9"),
-        ("\"plugin\": \"direct\"", "\"plugin\": \"drect\"", "did you mean \"direct\"?"),
+        ("scumble-design-3", "scumble-design-9", "scumble-design-9"),
+        ("\"plugin\": \"laplace\"", "\"plugin\": \"laplce\"", "did you mean \"laplace\"?"),
+        ("\"plugin\": \"laplace\"", "\"plugin\": \"gaussian\"", "gaussian"),
+        ("\"plugin\": \"laplace\"", "\"plugin\": \"identity\"", "unknown field"),
         ("\"plugin_version\": \"", "\"plugin_version\": \"9.", "is installed"),
-        ("\"kind\": \"laplace\"", "\"kind\": \"laplacian\"", "laplacian"),
+        ("\"parameters\": {}", "\"parameter\": {}", "parameter"),
         ("\"epsilon\": 0.25", "\"epsilon\": -0.25", "-0.25"),
         ("\"epsilon\": 0.25", "\"epsilon\": 2.5", "changed after it was saved"),
         ("\"weight\"", "\"wait\"", "there is no column"),
@@ -162,12 +170,11 @@ fn a_composition_is_saved_with_its_parts_and_checked_when_it_is_read() {
 #[test]
 fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them() {
     use scumble::registry::{CentralDp, Claim, Neighbours, Notion, ShapedBy};
-    #[derive(Debug, Clone, Serialize, Deserialize)]
+    #[derive(Debug)]
     struct Shaped {
         inner: Identity,
         protected: bool,
     }
-    #[typetag::serde(name = "composition-shaped")]
     impl CuratorMechanism for Shaped {
         fn domain(&self) -> &RecordDomain {
             self.inner.domain()
@@ -189,18 +196,17 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
         }
 
         fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-            self.inner.release(table, randomness)
+            Ok(self.inner.release(table, randomness)?.with_key(Key::None))
         }
     }
-    fn plugin(name: &'static str, build: fn(Value, &Brief) -> Result<Designed>) -> Plugin {
+    fn shaped(state: &Value, protected: bool) -> Result<Designed> {
+        Ok(Designed::curator(Shaped { inner: Identity::new(Error::read_state(state)?), protected }))
+    }
+    fn plugin(name: &'static str, build: fn(&Value) -> Result<Designed>) -> Plugin {
         Plugin { name, build, ..scumble::classic::IDENTITY }
     }
-    let claims_nothing = plugin("claims-nothing", |_, brief| {
-        Ok(Designed::curator(Shaped { inner: Identity::new(brief.domain.clone()), protected: false }))
-    });
-    let claims = plugin("claims", |_, brief| {
-        Ok(Designed::curator(Shaped { inner: Identity::new(brief.domain.clone()), protected: true }))
-    });
+    let claims_nothing = plugin("claims-nothing", |state| shaped(state, false));
+    let claims = plugin("claims", |state| shaped(state, true));
     let brief = Brief::new(people(), Budget::pure(1.0).unwrap());
     let save =
         |plugin: &Plugin, brief: &Brief| ShippedDesign::from(plugin.design(&Value::Null, brief)?).to_json();

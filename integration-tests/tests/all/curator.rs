@@ -1,6 +1,6 @@
 //! A curator's mechanism through the command: the release everybody may see, the key nobody else.
 
-use scumble::registry::{OutOfBounds, Reader, Schema, csv, key};
+use scumble::registry::{OutOfBounds, Reader, Registry, Schema, ShippedDesign, csv, key};
 use scumble_integration_tests as _; // the plugin
 use std::path::Path;
 use std::process::{Command, Output};
@@ -53,6 +53,10 @@ impl Desk {
         String::from_utf8(output.stderr).unwrap()
     }
 
+    fn design(&self) -> ShippedDesign {
+        ShippedDesign::read(&self.path("designs/design.json"), &Registry::installed().unwrap()).unwrap()
+    }
+
     fn path(&self, name: &str) -> std::path::PathBuf {
         self.folder.path().join(name)
     }
@@ -74,7 +78,9 @@ fn the_key_is_saved_apart_and_opens_the_release() {
     let released = read(&released, OutOfBounds::Keep);
     let clean = read(&desk.path("data.csv"), OutOfBounds::Clip);
     let text = std::fs::read_to_string(desk.path("keys/key.json")).unwrap();
-    let view = key::load(&text, PASSPHRASE, "key.json").unwrap().view(&clean).unwrap();
+    let design = desk.design();
+    let load = |text: &str, passphrase| key::load(text, passphrase, design.mechanism(), "key.json");
+    let view = load(&text, PASSPHRASE).unwrap().view(&clean).unwrap();
     let difference = (view.records() - released.records()).mapv(f64::abs);
     // Offsets go up to 2³² and rows are written in cm.
     assert!(difference.iter().all(|d| *d < 1e-5), "{difference:?}");
@@ -87,7 +93,7 @@ fn the_key_is_saved_apart_and_opens_the_release() {
         assert_eq!(mode & 0o077, 0, "others may read the key");
     }
     assert!(!text.contains("offset"), "the secret can be read without the passphrase");
-    let refused = |text: &str, passphrase| key::load(text, passphrase, "key.json").unwrap_err().to_string();
+    let refused = |text: &str, passphrase| load(text, passphrase).unwrap_err().to_string();
     assert_eq!(
         refused(&text, "another passphrase"),
         "key.json: the key cannot be used: the passphrase is not the one that it was saved with, and nothing of it was read"
@@ -114,7 +120,7 @@ fn a_key_needs_a_passphrase_that_is_not_tried_out_in_no_time() {
     let line = format!("{RELEASE} --key keys/key.json --passphrase-file keys/passphrase");
     assert!(desk.run(&line).status.success());
     let text = std::fs::read_to_string(desk.path("keys/key.json")).unwrap();
-    assert!(key::load(&text, "a longer one", "key.json").is_ok());
+    assert!(key::load(&text, "a longer one", desk.design().mechanism(), "key.json").is_ok());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use scumble::registry::{Budget, Designed, LocalMechanism, Registry};
+use std::sync::Arc;
 
 /// A number that a file may contain: near the domain, far from it, next to nothing, or a bound by a hair.
 fn number() -> impl Strategy<Value = f64> {
@@ -14,7 +15,7 @@ fn number() -> impl Strategy<Value = f64> {
 }
 
 /// Every plugin's example, at budgets from small to large. A curator's mechanism has no range, and is none of them.
-fn designs() -> Vec<(&'static str, Box<dyn LocalMechanism>)> {
+fn designs() -> Vec<(&'static str, Arc<dyn LocalMechanism>)> {
     let registry = Registry::installed().unwrap();
     let at = |epsilon| {
         registry.iter().map(move |plugin| {

@@ -9,7 +9,6 @@ use scumble::registry::{
     NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Result, Stream, Table, Target,
     TargetDomain, composed, local,
 };
-use serde::{Deserialize, Serialize};
 
 const SEED: u64 = 31;
 const PEOPLE: usize = 4000;
@@ -111,14 +110,13 @@ fn intervals_cover_the_people_by_every_mechanism_that_answers() {
 
 /// One number that leaves halfway to 0.3, one that is at most 0.8, and one that leaves with its own noise. It
 /// says of all three that noise is added.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 struct Drawn {
     domain: RecordDomain,
 }
 
 const VARIANCE: f64 = 0.01;
 
-#[typetag::serde(name = "drawn-toward-others")]
 impl LocalMechanism for Drawn {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -184,12 +182,11 @@ fn of_a_composition_the_columns_that_stay_are_estimated() {
 /// Ends of ranges that are far apart, and levels of which one alone is altered.
 #[test]
 fn values_are_kept_whatever_their_units() {
-    #[derive(Debug, Clone, Serialize, Deserialize)]
+    #[derive(Debug, Clone)]
     struct Merging {
         domain: RecordDomain,
     }
 
-    #[typetag::serde(name = "merging")]
     impl LocalMechanism for Merging {
         fn domain(&self) -> &RecordDomain {
             &self.domain

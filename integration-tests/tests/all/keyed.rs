@@ -2,9 +2,10 @@
 
 use scumble::adversary::{Effort, Verdict, same_distribution};
 use scumble::registry::{
-    Brief, Budget, Domain, LocalMechanism, NoiseKey, Randomness, RecordDomain, Registry, TargetDomain, local,
-    release_keyed,
+    Brief, Budget, Designed, Domain, LocalMechanism, NoiseKey, Randomness, RecordDomain, Registry,
+    TargetDomain, local, release_keyed,
 };
+use std::sync::Arc;
 
 const RECORD: [f64; 2] = [0.25, 1.0];
 
@@ -12,11 +13,14 @@ fn domain() -> RecordDomain {
     RecordDomain::new(vec!["a".into(), "b".into()], Domain::unit_box(2), TargetDomain::None).unwrap()
 }
 
-fn design(mechanism: &str) -> Box<dyn LocalMechanism> {
+fn design(mechanism: &str) -> Arc<dyn LocalMechanism> {
     let registry = Registry::installed().unwrap();
     let brief = Brief::new(domain(), Budget::new(4.0, 1e-5).unwrap());
     let design = registry.get(mechanism).unwrap().design(&Default::default(), &brief).unwrap();
-    dyn_clone::clone_box(design.local().unwrap())
+    match design.into_mechanism() {
+        Designed::Local(local) => local,
+        Designed::Curator(_) => unreachable!("each person runs it"),
+    }
 }
 
 /// What is released of this many equal records by one key, flat.

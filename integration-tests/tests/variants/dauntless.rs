@@ -8,8 +8,8 @@ use scumble::accounting::pac::{Setting, corollary_1};
 use scumble::adversary::{Effort, Finding, Verdict, audit};
 use scumble::dauntless::{DAUNTLESS_INFERENCE, DAUNTLESS_MIX, PERFECT_SECRECY};
 use scumble::registry::{
-    Brief, Budget, Designed, Domain, Plugin, Randomness, RecordDomain, Release, Table, Target, TargetDomain,
-    Unit, Volunteers,
+    Brief, Budget, Design, Designed, Domain, Plugin, Randomness, RecordDomain, Release, Table, Target,
+    TargetDomain, Unit, Volunteers,
 };
 use scumble_integration_tests::{
     DauntlessFault as Fault, DauntlessVariant, resistance, wrong_answers, wrong_budget, wrong_mixtures,
@@ -35,9 +35,13 @@ fn crowd(dim: usize, n: usize, seed: u64) -> Table {
 }
 
 fn designed(plugin: &Plugin, parameters: Value, dim: usize, public: Option<Table>) -> Designed {
+    design(plugin, parameters, dim, public).into_mechanism()
+}
+
+fn design(plugin: &Plugin, parameters: Value, dim: usize, public: Option<Table>) -> Design {
     let volunteers = public.map_or(Volunteers::None, Volunteers::Public);
     let brief = Brief { volunteers, ..Brief::new(people(dim), Budget::pure(1.0).unwrap()) };
-    plugin.design(&parameters, &brief).unwrap().into_mechanism()
+    plugin.design(&parameters, &brief).unwrap()
 }
 
 /// Within its budget: two samples, each of a private record and a public one.
@@ -46,12 +50,20 @@ fn setting() -> Value {
 }
 
 fn mix() -> Designed {
-    designed(&DAUNTLESS_MIX, setting(), DIM, Some(crowd(DIM, 4, 1)))
+    mix_design().into_mechanism()
+}
+
+fn mix_design() -> Design {
+    design(&DAUNTLESS_MIX, setting(), DIM, Some(crowd(DIM, 4, 1)))
 }
 
 fn inference(queries: usize) -> Designed {
+    inference_design(queries).into_mechanism()
+}
+
+fn inference_design(queries: usize) -> Design {
     let parameters = json!({"queries": queries, "training": setting()});
-    designed(&DAUNTLESS_INFERENCE, parameters, DIM, Some(crowd(DIM, 4, 1)))
+    design(&DAUNTLESS_INFERENCE, parameters, DIM, Some(crowd(DIM, 4, 1)))
 }
 
 fn fresh(mechanism: &Designed, table: &Table) -> Release {
@@ -173,13 +185,16 @@ fn what_is_mixed_otherwise_than_the_theorem_says_is_caught() {
 #[test]
 fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught() {
     let table = crowd(DIM, 6, 2);
-    let wrong = |mechanism: &Designed| wrong_budget(mechanism, &fresh(mechanism, &table)).join("\n");
-    for honest in [mix(), inference(3)] {
-        assert_eq!(wrong(&honest), "");
-        assert_eq!(wrong(&Designed::curator(DauntlessVariant::of(&honest, Fault::None))), "");
-        let pac = resistance(&fresh(&honest, &table)).unwrap();
-        let one_more =
-            wrong(&Designed::curator(DauntlessVariant::of(&honest, Fault::Budget(pac.budget + 1.0))));
+    let wrong = |design: &Design, fault| {
+        let variant = Designed::curator(DauntlessVariant::of(design.mechanism(), fault));
+        wrong_budget(design.state(), &fresh(&variant, &table)).join("\n")
+    };
+    for design in [mix_design(), inference_design(3)] {
+        let honest = fresh(design.mechanism(), &table);
+        assert_eq!(wrong_budget(design.state(), &honest), Vec::<String>::new());
+        assert_eq!(wrong(&design, Fault::None), "");
+        let pac = resistance(&honest).unwrap();
+        let one_more = wrong(&design, Fault::Budget(pac.budget + 1.0));
         assert!(one_more.contains("and Corollary 1 allows"), "{one_more}");
         // What the paper prints (ERRATA.md, D11).
         let variance = 1.0 / 12.0;
@@ -193,13 +208,10 @@ fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught
         };
         let printed = corollary_1(&printed, 24.0 * DIM as f64).unwrap().budget_as_printed.floor();
         assert!(printed > pac.budget, "{printed} for {pac:?}");
-        assert!(
-            wrong(&Designed::curator(DauntlessVariant::of(&honest, Fault::Budget(printed))))
-                .contains("Corollary 1 allows")
-        );
+        assert!(wrong(&design, Fault::Budget(printed)).contains("Corollary 1 allows"));
     }
     // A training and what is asked of its model share one budget.
-    let apart = wrong(&Designed::curator(DauntlessVariant::of(&inference(3), Fault::QueriesUncounted)));
+    let apart = wrong(&inference_design(3), Fault::QueriesUncounted);
     assert_eq!(
         apart,
         "it counts 2 samples, and 2 leave and 3 may be asked for: both tell of one transformation"
@@ -211,7 +223,9 @@ fn a_key_that_answers_more_than_it_counts_or_hides_less_is_caught() {
     const MOST: usize = 80;
     let honest = inference(MOST);
     let (table, queries) = (crowd(DIM, MOST + 4, 2), crowd(DIM, MOST + 1, 4));
-    let wrong = |mechanism: &Designed| wrong_answers(&fresh(mechanism, &table).key, &queries, MOST).unwrap();
+    let wrong = |mechanism: &Designed| {
+        wrong_answers(mechanism, &fresh(mechanism, &table).key, &queries, MOST).unwrap()
+    };
     assert_eq!(wrong(&honest), Vec::<String>::new());
     let of = |fault| wrong(&Designed::curator(DauntlessVariant::of(&honest, fault))).join("\n");
     assert_eq!(of(Fault::None), "");

@@ -1,17 +1,17 @@
 //! Faults of many columns: samples do not show them, and what a mechanism says of its noise does.
 
-use super::{Honest, boxed, broken, caught, effort, findings, numbers, records};
+use super::{boxed, broken, caught, effort, findings, numbers, records, shared};
 use scumble::adversary::{Coupled, CoupledUnit, Effort, Verdict, audit};
 use scumble::classic::{Gaussian, Identity, Laplace, RandomizedResponse};
-use scumble::registry::{Budget, Designed, Domain, TargetDomain};
+use scumble::registry::{Budget, Designed, Domain, Noisy, TargetDomain};
 use scumble_testing::{Fault, Faulty};
 use std::f64::consts::SQRT_2;
 
-fn laplace(columns: usize, epsilon: f64) -> Laplace {
+fn laplace(columns: usize, epsilon: f64) -> Noisy<Laplace> {
     Laplace::new(numbers(columns), epsilon).unwrap()
 }
 
-fn gaussian(columns: usize, epsilon: f64, delta: f64) -> Gaussian {
+fn gaussian(columns: usize, epsilon: f64, delta: f64) -> Noisy<Gaussian> {
     Gaussian::new(numbers(columns), Budget::new(epsilon, delta).unwrap()).unwrap()
 }
 
@@ -40,10 +40,10 @@ fn a_sensitivity_short_by_a_twentieth_is_caught_on_twenty_columns() {
     let sentence = caught(&honest, fault());
     assert!(sentence.contains("the noise is too small"), "{sentence}");
     // It says of its noise what it is: two records lie farther apart than that was made for.
-    let sentence = broken(&Faulty::of(&honest, fault()).describing(short()));
+    let sentence = broken(&Faulty::of(&shared(&honest), fault()).describing(short()));
     assert!(sentence.contains("the sensitivity is too small"), "{sentence}");
     // It says of a narrower set that its noise, made for the whole, is of less ε than is claimed: that is no fault.
-    let [finding] = &findings(Faulty::of(&honest, Fault::None))[..] else { panic!("one claim") };
+    let [finding] = &findings(Faulty::of(&shared(&honest), Fault::None))[..] else { panic!("one claim") };
     assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
     let Coupled { unit, declared, found } = finding.coupled.unwrap();
     assert_eq!(unit, CoupledUnit::Epsilon);
@@ -53,9 +53,9 @@ fn a_sensitivity_short_by_a_twentieth_is_caught_on_twenty_columns() {
 /// By its own description it spends more than it claims.
 #[test]
 fn a_description_that_contradicts_the_claim_is_caught() {
-    let honest: &Honest = &laplace(2, 1.0);
+    let honest = &laplace(2, 1.0);
     let other = || boxed(laplace(2, 1.1));
-    let sentence = broken(&Faulty::of(honest, Fault::By(other())).describing(other()));
+    let sentence = broken(&Faulty::of(&shared(honest), Fault::By(other())).describing(other()));
     assert!(sentence.contains("noise of the scale that it declares spends ε = 1.1"), "{sentence}");
 }
 
@@ -71,7 +71,7 @@ fn levels_that_are_kept_too_often_are_caught_in_twenty_groups_together() {
 #[test]
 fn a_gross_fault_ends_an_audit_within_hundreds_of_draws() {
     let honest = laplace(2, 1.0);
-    let bare = Faulty::of(&honest, Fault::By(boxed(Identity::new(numbers(2)))));
+    let bare = Faulty::of(&shared(&honest), Fault::By(boxed(Identity::new(numbers(2)))));
     let effort = Effort::full();
     let found =
         audit("the mechanism", &Designed::local(bare.clone().silent()), None, effort).unwrap().remove(0);

@@ -28,10 +28,8 @@ use scumble_integration_tests::{
 };
 use scumble_testing::{Fault, Faulty};
 use std::f64::consts::SQRT_2;
+use std::sync::Arc;
 use std::sync::LazyLock;
-
-/// What can be copied into a variant.
-type Honest = dyn LocalMechanism;
 
 fn effort() -> Effort {
     Effort { samples: 30_000, pairs: 3, ..Effort::quick() }
@@ -58,12 +56,21 @@ fn groups(levels: &[usize]) -> RecordDomain {
     records(Domain::product(groups).unwrap(), TargetDomain::None)
 }
 
-fn boxed(mechanism: impl LocalMechanism) -> Box<dyn LocalMechanism> {
-    Box::new(mechanism)
+/// A mechanism, or a shared one, to be put into a variant.
+#[track_caller]
+fn shared(mechanism: &(impl Into<Designed> + Clone)) -> Arc<dyn LocalMechanism> {
+    match mechanism.clone().into() {
+        Designed::Local(local) => local,
+        Designed::Curator(_) => panic!("a variant of a local mechanism is wanted"),
+    }
+}
+
+fn boxed(mechanism: impl LocalMechanism) -> Arc<dyn LocalMechanism> {
+    Arc::new(mechanism)
 }
 
 /// The mechanism of a design that each person runs.
-fn local_of(design: Design) -> Box<dyn LocalMechanism> {
+fn local_of(design: Design) -> Arc<dyn LocalMechanism> {
     match design.into_mechanism() {
         Designed::Local(local) => local,
         Designed::Curator(_) => panic!("a curator runs it"),
@@ -88,20 +95,20 @@ fn holds(mechanism: impl Into<Designed>, share: f64) {
 }
 
 #[track_caller]
-fn passes(honest: &Honest) {
-    holds(dyn_clone::clone_box(honest), 0.0);
+fn passes(honest: &(impl Into<Designed> + Clone)) {
+    holds(shared(honest), 0.0);
 }
 
 /// The sentences about a faulty variant, which must be caught.
 #[track_caller]
-fn caught(honest: &Honest, fault: Fault) -> String {
-    broken(&Faulty::of(honest, fault))
+fn caught(honest: &(impl Into<Designed> + Clone), fault: Fault) -> String {
+    broken(&Faulty::of(&shared(honest), fault))
 }
 
 /// The same, where it says nothing of its noise.
 #[track_caller]
-fn caught_by_samples(honest: &Honest, fault: Fault) -> String {
-    broken(&Faulty::of(honest, fault).silent())
+fn caught_by_samples(honest: &(impl Into<Designed> + Clone), fault: Fault) -> String {
+    broken(&Faulty::of(&shared(honest), fault).silent())
 }
 
 #[track_caller]
@@ -115,19 +122,19 @@ fn broken(variant: &Faulty) -> String {
 
 /// What breaks every mechanism with noise on the records themselves.
 #[track_caller]
-fn common_faults_are_caught(honest: &Honest) {
-    let clip = caught(honest, Fault::Unclipped(dyn_clone::clone_box(honest)));
+fn common_faults_are_caught(honest: &(impl Into<Designed> + Clone)) {
+    let clip = caught(honest, Fault::Unclipped(shared(honest)));
     assert!(clip.contains("encode leaves the range"), "{clip}");
     caught(honest, Fault::Bare(0));
 }
 
 /// What breaks a release, whatever its noise: all local mechanisms release by the same code, so that one of each kind is enough.
 #[track_caller]
-fn faults_of_releases_are_caught(honest: &Honest) {
-    passes(&Faulty::of(honest, Fault::None));
+fn faults_of_releases_are_caught(honest: &(impl Into<Designed> + Clone)) {
+    passes(&Faulty::of(&shared(honest), Fault::None));
     caught(honest, Fault::OneSeed);
     // By samples: that two records share a stream says nothing where noise is keyed by the record.
-    passes(&Faulty::of(honest, Fault::Keyed).silent());
+    passes(&Faulty::of(&shared(honest), Fault::Keyed).silent());
     caught_by_samples(honest, Fault::KeyedByRecord);
     for fault in [Fault::SeedIgnored, Fault::FirstRowBare, Fault::RestBare] {
         caught(honest, fault);
@@ -199,7 +206,7 @@ fn every_mechanism_has_its_variants() {
 #[test]
 fn a_claim_that_no_sample_could_contradict_is_not_said_to_hold() {
     let claims = Laplace::new(numbers(2), 40.0).unwrap();
-    let variant = Faulty::of(&claims, Fault::By(boxed(scumble::classic::Identity::new(numbers(2)))));
+    let variant = Faulty::of(&shared(&claims), Fault::By(boxed(scumble::classic::Identity::new(numbers(2)))));
     let finding = &findings(variant.silent())[0];
     assert_eq!(finding.verdict, Verdict::Inconclusive, "{finding}");
 }
@@ -376,7 +383,7 @@ fn a_reconstruction_that_comes_too_near_is_caught() {
     let honest = of(1.0);
     let held = errors(&Designed::local(honest.clone()));
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
-    let broken = errors(&Designed::local(Faulty::of(&honest, Fault::By(boxed(of(4.0))))));
+    let broken = errors(&Designed::local(Faulty::of(&shared(&honest), Fault::By(boxed(of(4.0))))));
     assert_eq!(broken.verdict, Verdict::Broken, "{broken}");
     assert!(broken.to_string().contains("unbiased reconstruction"), "{broken}");
 }
@@ -421,7 +428,7 @@ fn sampled_answers_at_the_whole_epsilon_each_are_caught() {
         local_of(PIECEWISE.design(&serde_json::json!({"k": 2}), &brief).unwrap())
     };
     holds(both(1.0), 0.7);
-    caught(&*both(1.0), Fault::By(both(2.0)));
+    caught(&both(1.0), Fault::By(both(2.0)));
 }
 
 #[test]
@@ -434,9 +441,9 @@ fn variants_of_direct_are_caught() {
     let honest = of(DIRECT, 1.0);
     holds(honest.clone(), 0.7);
     // Each of two columns at the whole ε, and all noise short by √2.
-    caught(&*honest, Fault::By(of(DIRECT, 2.0)));
-    caught(&*honest, Fault::By(of(DIRECT, SQRT_2)));
-    common_faults_are_caught(&*honest);
+    caught(&honest, Fault::By(of(DIRECT, 2.0)));
+    caught(&honest, Fault::By(of(DIRECT, SQRT_2)));
+    common_faults_are_caught(&honest);
 }
 
 /// 200 volunteers of three numbers, in the middle of the unit box: others lie further out.
@@ -538,12 +545,14 @@ fn latents_that_are_not_moved_into_the_set_are_caught() {
         let fault = Fault::Unmoved(boxed(wide), boxed(honest.clone()));
         if *name == "bounded" {
             // Its latents lie within the set by construction: it is honest all the same.
-            passes(&Faulty::of(honest, fault));
+            passes(&Faulty::of(&shared(honest), fault));
             continue;
         }
         let sentence = caught(honest, fault.clone());
         assert!(sentence.contains("encode leaves the range"), "{name}: {sentence}");
-        let [finding] = &findings(Faulty::of(honest, fault))[..] else { panic!("a claim more or less") };
+        let [finding] = &findings(Faulty::of(&shared(honest), fault))[..] else {
+            panic!("a claim more or less")
+        };
         let Coupled { declared, found, .. } = finding.coupled.unwrap();
         assert!(
             found > 1.5 * declared,

@@ -2,9 +2,11 @@
 
 use crate::{Laplace, RandomizedResponse};
 use scumble_core::{
-    Brief, Composed, Error, Example, Factor, LocalMechanism, NoParameters, RecordDomain, Result,
+    Brief, Budget, Composed, Error, Example, Factor, LocalMechanism, NoParameters, RecordDomain, Result,
     TargetDomain, register,
 };
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 const NAME: &str = "direct";
 
@@ -16,12 +18,12 @@ const NAME: &str = "direct";
 ///
 /// ```
 /// use scumble_classic::direct;
-/// use scumble_core::{Brief, Budget, Designed, Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
+/// use scumble_core::{Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
 ///
 /// let columns = vec!["height".into(), "weight".into()];
 /// let levels = vec!["no".into(), "yes".into()];
 /// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::Class { levels })?;
-/// let mechanism = direct(&Brief::new(people, Budget::pure(3.0)?))?;
+/// let mechanism = direct(people, 3.0)?;
 /// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 3.0);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
@@ -29,8 +31,7 @@ const NAME: &str = "direct";
 /// # Errors
 /// [`Error::NotApplicable`] where the features are no columns of numbers or levels, [`Error::Budget`] where ε/d rounds to
 /// nothing.
-pub fn direct(brief: &Brief) -> Result<Composed> {
-    let domain = &brief.domain;
+pub fn direct(domain: RecordDomain, epsilon: f64) -> Result<Composed> {
     let mut columns: Vec<RecordDomain> = vec![];
     for column in domain.each_factor() {
         let (column, factor) = column?;
@@ -48,17 +49,27 @@ pub fn direct(brief: &Brief) -> Result<Composed> {
     if columns.is_empty() {
         return Err(Error::not_applicable(NAME, "there is no column"));
     }
-    let epsilon = brief.budget.divide(columns.len())?.epsilon();
+    let epsilon = Budget::pure(epsilon)?.divide(columns.len())?.epsilon();
     let parts = columns.into_iter().map(|column| {
         let has_levels = column.flat().factors().all(|(_, f)| matches!(f, Factor::OneHot { .. }));
         Ok(match (has_levels, column.target()) {
             (true, TargetDomain::None | TargetDomain::Class { .. }) => {
-                Box::new(RandomizedResponse::new(column, epsilon)?) as Box<dyn LocalMechanism>
+                Arc::new(RandomizedResponse::new(column, epsilon)?) as Arc<dyn LocalMechanism>
             }
-            _ => Box::new(Laplace::new(column, epsilon)?),
+            _ => Arc::new(Laplace::new(column, epsilon)?),
         })
     });
-    Composed::over(domain.clone(), parts.collect::<Result<_>>()?)
+    let parts = parts.collect::<Result<_>>()?;
+    Composed::over(domain, parts)
+}
+
+/// State of `direct`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    domain: RecordDomain,
+    #[serde(with = "scumble_core::number")]
+    epsilon: f64,
 }
 
 register! {
@@ -69,7 +80,10 @@ register! {
         paper: "the benchmark of: Learning to noise (Section 4, E.2); task-agnostic in Task-aware privacy preservation",
         pace: Quick,
         parameters: NoParameters,
-        local: |NoParameters {}, brief: &Brief| direct(brief),
+        learn: |NoParameters {}, brief: &Brief| {
+            Ok(State { domain: brief.domain.clone(), epsilon: brief.budget.epsilon() })
+        },
+        local: |State { domain, epsilon }| direct(domain, epsilon),
         example: Example::mixed,
     };
 }
@@ -77,15 +91,15 @@ register! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_core::{Budget, Domain, LocalMechanism, Unit};
+    use scumble_core::{Domain, LocalMechanism, Unit};
 
-    fn brief(epsilon: f64, target: TargetDomain) -> Brief {
+    fn designed(epsilon: f64, target: TargetDomain) -> Composed {
         let features =
             Domain::product([Domain::unit_box(1), Domain::one_hot(3).unwrap(), Domain::unit_box(1)]);
         let columns = ["size", "colour=r", "colour=g", "colour=b", "weight"];
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
         let domain = RecordDomain::new(columns, features.unwrap(), target).unwrap();
-        Brief::new(domain, Budget::pure(epsilon).unwrap())
+        direct(domain, epsilon).unwrap()
     }
 
     fn class() -> TargetDomain {
@@ -94,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_group_is_one_column_and_so_is_the_label() {
-        let noise = direct(&brief(4.0, class())).unwrap().noise();
+        let noise = designed(4.0, class()).noise();
         let variance = |distribution: &scumble_core::NoiseDistribution| match distribution {
             scumble_core::NoiseDistribution::Additive { variance } => variance[0],
             other => panic!("{other:?}"),
@@ -110,7 +124,7 @@ mod tests {
     fn the_epsilon_of_the_parts_never_adds_up_to_more_than_the_budget() {
         for epsilon in [0.1, 0.3, 0.7, 1.0, 3.0] {
             for target in [class(), TargetDomain::None] {
-                let spent = direct(&brief(epsilon, target)).unwrap().guarantee();
+                let spent = designed(epsilon, target).guarantee();
                 let spent = spent.local_dp(Unit::Record).unwrap().epsilon;
                 assert!(spent <= epsilon && spent > epsilon * (1.0 - 1e-14), "{spent} of {epsilon}");
             }
@@ -122,7 +136,7 @@ mod tests {
         let columns = vec!["a".into(), "b".into()];
         let ball = Domain::l1_ball(2, 1.0).unwrap();
         let domain = RecordDomain::new(columns, ball, TargetDomain::None).unwrap();
-        let refused = direct(&Brief::new(domain, Budget::pure(1.0).unwrap()));
+        let refused = direct(domain, 1.0);
         assert!(matches!(refused, Err(Error::NotApplicable { .. })), "{refused:?}");
     }
 }

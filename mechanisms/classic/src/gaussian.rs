@@ -1,15 +1,36 @@
 //! The Gaussian mechanism on the integers of a lattice.
 
 use scumble_core::{
-    AdditiveNoise, Budget, DescribedNoise, Domain, Example, GaussianNoise, LocalDp, Named, NoParameters,
-    Noisy, Protect, RecordDomain, Result, Stream, register_noise,
+    AdditiveNoise, Budget, DescribedNoise, Domain, Example, GaussianNoise, LocalDp, NoParameters, Noisy,
+    Protect, RecordDomain, Result, Stream, register,
 };
 
-/// Gaussian noise of equal scale on every number.
+/// Gaussian noise on every number, from Δ₂, the ℓ₂ diameter of the domain, at (ε, δ).
+///
+/// Δ₂ grows with the root of the number of columns where Δ₁, from which Laplace noise is made, grows with the number itself: for
+/// many columns less noise does, at the price of a δ. A one-hot group counts √2, whatever its width. The claim carries the
+/// whole profile δ(ε). A class label takes no noise: it leaves in the clear unless something else releases it.
+///
+/// ```
+/// use scumble_classic::Gaussian;
+/// use scumble_core::{Budget, Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
+///
+/// let columns = (1..=16).map(|at| format!("x{at}")).collect();
+/// let people = RecordDomain::new(columns, Domain::unit_box(16), TargetDomain::None)?;
+/// let mechanism = Gaussian::new(people, Budget::new(1.0, 1e-5)?)?;
+/// assert!((mechanism.scale() - 4.0 * 3.7306316).abs() < 1e-5); // Δ₂ = 4
+///
+/// let guarantee = mechanism.guarantee();
+/// let dp = guarantee.local_dp(Unit::Record).unwrap();
+/// assert_eq!((dp.epsilon, dp.delta), (1.0, 1e-5));
+/// assert!(dp.profile.unwrap().delta(2.0) < 1e-13); // far less beyond twice the ε
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
 #[derive(Debug, Clone)]
-struct OnNumbers(GaussianNoise);
+pub struct Gaussian(GaussianNoise);
 
-impl AdditiveNoise for OnNumbers {
+impl AdditiveNoise for Gaussian {
+    const NAME: &'static str = "gaussian";
     const THEOREM: &'static str = "the analytic Gaussian mechanism (Balle and Wang 2018, Theorem 8), with the domain's ℓ₂ diameter as \
                                    sensitivity, and a proven bound on what discrete noise (Canonne, Kamath and Steinke 2020) adds to it";
     type Parameters = NoParameters;
@@ -46,35 +67,13 @@ impl AdditiveNoise for OnNumbers {
     }
 }
 
-register_noise! {
-    /// Gaussian noise on every number, from Δ₂, the ℓ₂ diameter of the domain, at (ε, δ).
-    ///
-    /// Δ₂ grows with the root of the number of columns where Δ₁, from which Laplace noise is made, grows with the number itself: for
-    /// many columns less noise does, at the price of a δ. A one-hot group counts √2, whatever its width. The claim carries the
-    /// whole profile δ(ε). A class label takes no noise: it leaves in the clear unless something else releases it.
-    ///
-    /// ```
-    /// use scumble_classic::Gaussian;
-    /// use scumble_core::{Budget, Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
-    ///
-    /// let columns = (1..=16).map(|at| format!("x{at}")).collect();
-    /// let people = RecordDomain::new(columns, Domain::unit_box(16), TargetDomain::None)?;
-    /// let mechanism = Gaussian::new(people, Budget::new(1.0, 1e-5)?)?;
-    /// assert!((mechanism.scale() - 4.0 * 3.7306316).abs() < 1e-5); // Δ₂ = 4
-    ///
-    /// let guarantee = mechanism.guarantee();
-    /// let dp = guarantee.local_dp(Unit::Record).unwrap();
-    /// assert_eq!((dp.epsilon, dp.delta), (1.0, 1e-5));
-    /// assert!(dp.profile.unwrap().delta(2.0) < 1e-13); // far less beyond twice the ε
-    /// # Ok::<(), scumble_core::Error>(())
-    /// ```
-    pub struct Gaussian(OnNumbers);
-
+register! {
     /// The plugin `gaussian`.
     pub const GAUSSIAN = {
-        name: "gaussian",
+        name: Gaussian::NAME,
         summary: "Gaussian noise on every number, from the ℓ₂ diameter of the domain",
         paper: "Balle and Wang, Improving the Gaussian mechanism for differential privacy (2018)",
+        noise: Gaussian,
         example: Example::mixed,
     };
 }
@@ -84,8 +83,8 @@ impl Gaussian {
     ///
     /// # Errors
     /// As [`protecting`](Self::protecting).
-    pub fn new(domain: RecordDomain, budget: Budget) -> Result<Self> {
-        Ok(Self(Noisy::new(None, domain, budget, NoParameters {})?))
+    pub fn new(domain: RecordDomain, budget: Budget) -> Result<Noisy<Self>> {
+        Noisy::new(None, domain, budget, NoParameters {})
     }
 
     /// Noise on this portion of each record; the rest leaves in the clear.
@@ -93,20 +92,15 @@ impl Gaussian {
     /// # Errors
     /// [`scumble_core::Error::NotApplicable`] where there is no such portion, a class label would need noise, or δ is zero;
     /// [`scumble_core::Error::Budget`] where ε and δ are so small that the noise does not fit the lattice.
-    pub fn protecting(protect: Protect, domain: RecordDomain, budget: Budget) -> Result<Self> {
-        Ok(Self(Noisy::new(Some(protect), domain, budget, NoParameters {})?))
-    }
-
-    /// The standard deviation σ of the noise, in units of the encoded record; 0 at ε = ∞.
-    pub fn scale(&self) -> f64 {
-        self.0.added().and_then(|added| added.0.scales().first().copied()).unwrap_or(0.0)
+    pub fn protecting(protect: Protect, domain: RecordDomain, budget: Budget) -> Result<Noisy<Self>> {
+        Noisy::new(Some(protect), domain, budget, NoParameters {})
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_core::{Error, LocalMechanism, TargetDomain, Unit};
+    use scumble_core::{Brief, Error, LocalMechanism, TargetDomain, Unit};
 
     fn domain(target: TargetDomain) -> RecordDomain {
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap();
@@ -127,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_scale_comes_from_all_that_is_protected() {
-        let is = |mechanism: Result<Gaussian>, l2: f64| {
+        let is = |mechanism: Result<Noisy<Gaussian>>, l2: f64| {
             let ratio = mechanism.unwrap().scale() / (SIGMA * l2);
             assert!((1.0..1.0 + 1e-7).contains(&ratio), "{ratio}");
         };
@@ -157,15 +151,14 @@ mod tests {
 
     #[test]
     fn a_number_changed_by_hand_is_checked_when_it_is_read() {
-        let saved =
-            serde_json::to_string(&Gaussian::new(domain(class()), budget(1.5, 1e-6)).unwrap()).unwrap();
-        assert!(serde_json::from_str::<Gaussian>(&saved).is_ok());
+        let brief = Brief::new(domain(class()), budget(1.5, 1e-6));
+        let saved = GAUSSIAN.design(&serde_json::Value::Null, &brief).unwrap().state().to_string();
         for (from, to) in
             [("1.5", "-1.5"), ("1e-6", "2.0"), ("1e-6", "0.0"), ("\"levels\":3", "\"levels\":1")]
         {
             let changed = saved.replace(from, to);
             assert_ne!(changed, saved);
-            assert!(serde_json::from_str::<Gaussian>(&changed).is_err(), "{changed} was accepted");
+            assert!((GAUSSIAN.build)(&changed.parse().unwrap()).is_err(), "{changed} was accepted");
         }
     }
 }

@@ -4,11 +4,9 @@ use scumble_core::{
     Brief, Example, Guarantee, LocalMechanism, NoParameters, Noise, NoiseDistribution, RecordDomain, Result,
     Stream, register,
 };
-use serde::{Deserialize, Serialize};
 
 /// Releases every record in the clear, without any guarantee.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct Identity {
     domain: RecordDomain,
 }
@@ -20,7 +18,6 @@ impl Identity {
     }
 }
 
-#[typetag::serde(name = "identity")]
 impl LocalMechanism for Identity {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -51,9 +48,8 @@ register! {
         paper: "none; the reference row of a comparison",
         pace: Quick,
         parameters: NoParameters,
-        local: |NoParameters {}, brief: &Brief| -> Result<Identity> {
-            Ok(Identity::new(brief.domain.clone()))
-        },
+        learn: |NoParameters {}, brief: &Brief| Ok(brief.domain.clone()),
+        local: |domain| Ok(Identity::new(domain)),
         example: Example::mixed,
     };
 }

@@ -3,13 +3,28 @@
 use schemars::JsonSchema;
 use scumble_core::{
     AdditiveNoise, Budget, Claim, CramerRao, DescribedNoise, Domain, Error, Example, Factor, LaplaceNoise,
-    Named, Noisy, Notion, Portion, Protect, RecordDomain, Result, Stream, Unit, register_noise,
+    Noisy, Notion, Portion, Protect, RecordDomain, Result, Stream, Unit, register,
 };
 use serde::{Deserialize, Serialize};
 
-/// Laplace noise, designed from a budget or from the information that a released number has.
+/// Laplace noise of scale Δ₁/ε on every number, with Δ₁ the ℓ₁ diameter of the domain.
+///
+/// One-hot groups count 2 each, whatever their width. A class label takes no noise: it leaves in the clear unless something
+/// else releases it (see [`Composed`](scumble_core::Composed)).
+///
+/// ```
+/// use scumble_classic::Laplace;
+/// use scumble_core::{Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
+///
+/// let columns = vec!["height".into(), "weight".into()];
+/// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::None)?;
+/// let mechanism = Laplace::new(people, 0.5)?;
+/// assert_eq!(mechanism.scale().round(), 4.0); // Δ₁ = 2
+/// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 0.5);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
 #[derive(Debug, Clone)]
-struct OnNumbers {
+pub struct Laplace {
     noise: LaplaceNoise,
     by_information: bool,
 }
@@ -17,14 +32,15 @@ struct OnNumbers {
 /// Parameters of `laplace`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+pub struct Parameters {
     /// The Fisher information that a released number has of the true one, per squared unit of the encoded record: 1/b² for noise of
     /// scale b. By default b is that of the budget; with this the budget is a ceiling for the ε that follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     information: Option<f64>,
 }
 
-impl AdditiveNoise for OnNumbers {
+impl AdditiveNoise for Laplace {
+    const NAME: &'static str = "laplace";
     const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, \
                                    with the domain's ℓ₁ diameter as sensitivity";
     type Parameters = Parameters;
@@ -85,30 +101,13 @@ impl AdditiveNoise for OnNumbers {
     }
 }
 
-register_noise! {
-    /// Laplace noise of scale Δ₁/ε on every number, with Δ₁ the ℓ₁ diameter of the domain.
-    ///
-    /// One-hot groups count 2 each, whatever their width. A class label takes no noise: it leaves in the clear unless something
-    /// else releases it (see [`Composed`](scumble_core::Composed)).
-    ///
-    /// ```
-    /// use scumble_classic::Laplace;
-    /// use scumble_core::{Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
-    ///
-    /// let columns = vec!["height".into(), "weight".into()];
-    /// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::None)?;
-    /// let mechanism = Laplace::new(people, 0.5)?;
-    /// assert_eq!(mechanism.scale().round(), 4.0); // Δ₁ = 2
-    /// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 0.5);
-    /// # Ok::<(), scumble_core::Error>(())
-    /// ```
-    pub struct Laplace(OnNumbers);
-
+register! {
     /// The plugin `laplace`.
     pub const LAPLACE = {
-        name: "laplace",
+        name: Laplace::NAME,
         summary: "Laplace noise on every number, from the ℓ₁ diameter of the domain",
         paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        noise: Laplace,
         example: Example::mixed,
     };
 }
@@ -118,8 +117,8 @@ impl Laplace {
     ///
     /// # Errors
     /// As [`protecting`](Self::protecting).
-    pub fn new(domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        Ok(Self(Noisy::new(None, domain, Budget::pure(epsilon)?, Parameters::default())?))
+    pub fn new(domain: RecordDomain, epsilon: f64) -> Result<Noisy<Self>> {
+        Noisy::new(None, domain, Budget::pure(epsilon)?, Parameters::default())
     }
 
     /// Noise on this portion of each record; the rest leaves in the clear.
@@ -127,8 +126,8 @@ impl Laplace {
     /// # Errors
     /// [`Error::NotApplicable`] where there is no such portion, or a class label would need noise;
     /// [`Error::Budget`] unless ε > 0 (infinity is no noise).
-    pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        Ok(Self(Noisy::new(Some(protect), domain, Budget::pure(epsilon)?, Parameters::default())?))
+    pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Noisy<Self>> {
+        Noisy::new(Some(protect), domain, Budget::pure(epsilon)?, Parameters::default())
     }
 
     /// Noise of which a released number has `information` about the true one, per squared unit of the encoded record: b² is
@@ -138,14 +137,9 @@ impl Laplace {
     /// # Errors
     /// [`Error::Parameter`] unless `information` is finite and above zero, [`Error::NotApplicable`] where there is nothing to hide; else as
     /// [`protecting`](Self::protecting).
-    pub fn of_information(protect: Protect, domain: RecordDomain, information: f64) -> Result<Self> {
+    pub fn of_information(protect: Protect, domain: RecordDomain, information: f64) -> Result<Noisy<Self>> {
         let parameters = Parameters { information: Some(information) };
-        Ok(Self(Noisy::new(Some(protect), domain, Budget::pure(f64::INFINITY)?, parameters)?))
-    }
-
-    /// The scale b = Δ₁/ε of the noise, in units of the encoded record; 0 at ε = ∞.
-    pub fn scale(&self) -> f64 {
-        self.0.added().map_or(0.0, |added| added.noise.scale())
+        Noisy::new(Some(protect), domain, Budget::pure(f64::INFINITY)?, parameters)
     }
 }
 
@@ -171,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_scale_comes_from_all_that_is_protected() {
-        let scale = |mechanism: Result<Laplace>| (mechanism.unwrap().scale() * 1e6).round() / 1e6;
+        let scale = |mechanism: Result<Noisy<Laplace>>| (mechanism.unwrap().scale() * 1e6).round() / 1e6;
         assert_eq!(scale(Laplace::new(domain(TargetDomain::None), 2.0)), 2.0); // (1 + 1 + 2)/2
         assert_eq!(scale(Laplace::new(domain(class()), 2.0)), 2.0);
         assert_eq!(scale(Laplace::new(domain(numeric()), 2.0)), 2.5);
@@ -199,8 +193,6 @@ mod tests {
         assert!((guarantee.local_dp(Unit::Features).unwrap().epsilon - 0.4).abs() < 1e-9); // Δ₁ = 4
         let Notion::CramerRao(bound) = &guarantee.claims[1].notion else { panic!("{guarantee}") };
         assert!((bound.error() / 200.0 - 1.0).abs() < 1e-9, "{}", bound.error()); // of two numbers
-        let saved = serde_json::to_string(&mechanism).unwrap();
-        assert_eq!(serde_json::from_str::<Laplace>(&saved).unwrap().guarantee(), guarantee);
     }
 
     #[test]
@@ -227,13 +219,13 @@ mod tests {
 
     #[test]
     fn a_number_changed_by_hand_is_checked_when_it_is_read() {
-        let saved = serde_json::to_string(&Laplace::new(domain(class()), 1.5).unwrap()).unwrap();
-        assert!(serde_json::from_str::<Laplace>(&saved).is_ok());
+        let brief = Brief::new(domain(class()), Budget::pure(1.5).unwrap());
+        let saved = LAPLACE.design(&serde_json::Value::Null, &brief).unwrap().state().to_string();
         for (from, to) in [("1.5", "-1.5"), ("\"levels\":3", "\"levels\":1"), ("\"epsilon\"", "\"epsilom\"")]
         {
             let changed = saved.replace(from, to);
             assert_ne!(changed, saved);
-            assert!(serde_json::from_str::<Laplace>(&changed).is_err(), "{changed} was accepted");
+            assert!((LAPLACE.build)(&changed.parse().unwrap()).is_err(), "{changed} was accepted");
         }
     }
 

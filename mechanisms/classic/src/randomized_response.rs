@@ -6,7 +6,7 @@ use scumble_core::{
     Perturbation, Portion, Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
 };
 use scumble_sampling::{Rational, randomized_response};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
@@ -27,8 +27,7 @@ const NAME: &str = "randomized-response";
 /// assert!((flip - 1f64.exp() / (1f64.exp() + 1.0)).abs() < 1e-15);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Portion", into = "Portion")]
+#[derive(Debug, Clone)]
 pub struct RandomizedResponse {
     portion: Portion,
     /// The groups within the portion.
@@ -67,14 +66,17 @@ impl TryFrom<Portion> for RandomizedResponse {
     }
 }
 
-impl From<RandomizedResponse> for Portion {
-    fn from(mechanism: RandomizedResponse) -> Self {
-        mechanism.portion
-    }
-}
-
 fn is_categorical(domain: &Domain) -> bool {
     domain.factors().all(|(_, factor)| matches!(factor, Factor::OneHot { .. }))
+}
+
+/// The record where all of it is levels, else the class label, else the features.
+fn all_that_can(domain: &RecordDomain) -> Protect {
+    match domain.target() {
+        _ if is_categorical(domain.flat()) => Protect::Record,
+        TargetDomain::Class { .. } => Protect::Label,
+        _ => Protect::Features,
+    }
 }
 
 impl RandomizedResponse {
@@ -83,15 +85,7 @@ impl RandomizedResponse {
     /// # Errors
     /// As [`protecting`](Self::protecting).
     pub fn new(domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        let has_class = matches!(domain.target(), TargetDomain::Class { .. });
-        let protect = if is_categorical(domain.flat()) {
-            Protect::Record
-        } else if has_class {
-            Protect::Label
-        } else {
-            Protect::Features
-        };
-        Self::protecting(protect, domain, epsilon)
+        Self::protecting(all_that_can(&domain), domain, epsilon)
     }
 
     /// Answers for this portion of each record; the rest leaves in the clear.
@@ -114,7 +108,6 @@ impl RandomizedResponse {
     }
 }
 
-#[typetag::serde(name = "randomized-response")]
 impl LocalMechanism for RandomizedResponse {
     fn domain(&self) -> &RecordDomain {
         &self.portion.domain
@@ -194,12 +187,10 @@ struct Parameters {
     protect: Option<Protect>,
 }
 
-fn design(parameters: Parameters, brief: &Brief) -> Result<RandomizedResponse> {
+fn learn(parameters: Parameters, brief: &Brief) -> Result<Portion> {
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
-    match parameters.protect {
-        Some(protect) => RandomizedResponse::protecting(protect, domain, epsilon),
-        None => RandomizedResponse::new(domain, epsilon),
-    }
+    let protect = parameters.protect.unwrap_or_else(|| all_that_can(&domain));
+    Ok(Portion { domain, protect, epsilon })
 }
 
 register! {
@@ -210,7 +201,8 @@ register! {
         paper: "Warner, Randomized response: a survey technique for eliminating evasive answer bias (1965)",
         pace: Quick,
         parameters: Parameters,
-        local: design,
+        learn: learn,
+        local: RandomizedResponse::try_from,
         example: Example::mixed,
     };
 }

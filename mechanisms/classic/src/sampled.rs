@@ -37,18 +37,17 @@ use std::ops::Range;
 /// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 5.0);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct SampledNumbers {
-    saved: Saved,
+    answer: Kind,
+    state: State,
     /// None at ε = ∞.
     attributes: Option<Vec<Attribute>>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
-    answer: Kind,
+struct State {
     k: usize,
     portion: Portion,
 }
@@ -60,31 +59,6 @@ enum Attribute {
     Number { at: usize, center: f64, half_width: f64, answer: Answer },
     /// A one-hot group.
     Levels { coordinates: Range<usize>, answer: LevelAnswer },
-}
-
-impl TryFrom<Saved> for SampledNumbers {
-    type Error = Error;
-
-    fn try_from(saved: Saved) -> Result<Self> {
-        let set = checked_set(saved.answer, &saved.portion)?;
-        let d = set.factors().count();
-        if !(1..=d).contains(&saved.k) {
-            return Err(Error::Parameter {
-                plugin: saved.answer.plugin().into(),
-                problem: format!("k must lie between 1 and {d}, and {} does not", saved.k),
-            });
-        }
-        let attributes = attributes(&saved, &set)?;
-        let mechanism = Self { saved, attributes };
-        mechanism.check_fits()?;
-        Ok(mechanism)
-    }
-}
-
-impl From<SampledNumbers> for Saved {
-    fn from(mechanism: SampledNumbers) -> Self {
-        mechanism.saved
-    }
 }
 
 impl Kind {
@@ -151,11 +125,11 @@ fn checked_set(answer: Kind, portion: &Portion) -> Result<Domain> {
 }
 
 /// The attributes, each answered at an equal share of ε; none at ε = ∞.
-fn attributes(saved: &Saved, set: &Domain) -> Result<Option<Vec<Attribute>>> {
-    let Some(epsilon) = share(saved.portion.epsilon, saved.k)? else {
+fn attributes(answer: Kind, state: &State, set: &Domain) -> Result<Option<Vec<Attribute>>> {
+    let Some(epsilon) = share(state.portion.epsilon, state.k)? else {
         return Ok(None);
     };
-    let (number, weight) = (answer_at(saved.answer, epsilon)?, weight(set, saved.k));
+    let (number, weight) = (answer_at(answer, epsilon)?, weight(set, state.k));
     let attribute = |(coordinates, factor): (Range<usize>, &Factor)| match *factor {
         Factor::Interval { lower, upper } => Ok(Attribute::Number {
             at: coordinates.start,
@@ -229,6 +203,21 @@ fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
 }
 
 impl SampledNumbers {
+    fn build(answer: Kind, state: State) -> Result<Self> {
+        let set = checked_set(answer, &state.portion)?;
+        let d = set.factors().count();
+        if !(1..=d).contains(&state.k) {
+            return Err(Error::Parameter {
+                plugin: answer.plugin().into(),
+                problem: format!("k must lie between 1 and {d}, and {} does not", state.k),
+            });
+        }
+        let attributes = attributes(answer, &state, &set)?;
+        let mechanism = Self { answer, state, attributes };
+        mechanism.check_fits()?;
+        Ok(mechanism)
+    }
+
     /// Numbers by the piecewise mechanism, for all attributes that can be answered: the record, or the features where the label is a class.
     /// k is the best for this ε.
     ///
@@ -261,20 +250,16 @@ impl SampledNumbers {
     /// [`Error::NotApplicable`] where there is no such portion, or something other than numbers and levels in it, or a class label;
     /// [`Error::Budget`] unless ε > 0.
     pub fn protecting(self, protect: Protect) -> Result<Self> {
-        Self::with(self.saved.answer, Portion { protect, ..self.saved.portion }, None)
+        Self::with(self.answer, Portion { protect, ..self.state.portion }, None)
     }
 
     fn with(answer: Kind, portion: Portion, k: Option<usize>) -> Result<Self> {
-        let k = match k {
-            Some(k) => k,
-            None => best_k(answer, portion.epsilon, &checked_set(answer, &portion)?)?,
-        };
-        Saved { answer, k, portion }.try_into()
+        Self::build(answer, State::with(answer, portion, k)?)
     }
 
     /// How many attributes of a record are answered.
     pub fn k(&self) -> usize {
-        self.saved.k
+        self.state.k
     }
 
     /// # Errors
@@ -291,12 +276,12 @@ impl SampledNumbers {
             return Ok(());
         }
         let range = "large enough for answers in the units of the columns to be numbers";
-        Err(Error::Budget { name: "epsilon", range, value: self.saved.portion.epsilon })
+        Err(Error::Budget { name: "epsilon", range, value: self.state.portion.epsilon })
     }
 
     /// d/k; at ε = ∞, where nothing is weighted, zero.
     fn weight(&self) -> f64 {
-        self.attributes.as_ref().map_or(0, Vec::len) as f64 / self.saved.k as f64
+        self.attributes.as_ref().map_or(0, Vec::len) as f64 / self.state.k as f64
     }
 
     /// The distribution of some attributes of the portion together.
@@ -311,7 +296,7 @@ impl SampledNumbers {
 
     /// Two of d attributes are both among k with probability k(k − 1)/d(d − 1), and each of them weighs d/k then.
     fn pairs(&self) -> f64 {
-        let (k, d) = (self.saved.k as f64, self.attributes.as_ref().map_or(0, Vec::len) as f64);
+        let (k, d) = (self.state.k as f64, self.attributes.as_ref().map_or(0, Vec::len) as f64);
         if d > 1.0 { (k - 1.0) * d / (k * (d - 1.0)) } else { 1.0 }
     }
 }
@@ -381,10 +366,9 @@ impl Attribute {
     }
 }
 
-#[typetag::serde(name = "sampled-numbers")]
 impl LocalMechanism for SampledNumbers {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.portion.domain
+        &self.state.portion.domain
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -392,7 +376,7 @@ impl LocalMechanism for SampledNumbers {
         let oracles: BTreeSet<String> = attributes.iter().filter_map(Attribute::oracle).collect();
         let mut how = vec![];
         if attributes.iter().any(Attribute::is_number) {
-            how.push(self.saved.answer.theorem().to_owned());
+            how.push(self.answer.theorem().to_owned());
         }
         if !oracles.is_empty() {
             let oracles: Vec<String> = oracles.into_iter().collect();
@@ -401,22 +385,22 @@ impl LocalMechanism for SampledNumbers {
                 oracles.join(" or ")
             ));
         }
-        let of_which = match (self.saved.k, attributes.len()) {
+        let of_which = match (self.state.k, attributes.len()) {
             (1, 1) => String::new(),
             (k, d) if k == d => format!(", for each of {d} attributes at an equal share of ε"),
             (k, d) => format!(
                 ", for {k} of {d} attributes sampled uniformly at random, at an equal share of ε each (Wang et al. 2019, Algorithm 4)"
             ),
         };
-        self.saved.portion.guarantee(&format!("{}{of_which}", how.join("; ")))
+        self.state.portion.guarantee(&format!("{}{of_which}", how.join("; ")))
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let portion = self.saved.portion.of(point)?;
+        let portion = self.state.portion.of(point)?;
         let Some(attributes) = &self.attributes else {
             return Ok(());
         };
-        let sampled = sample_of(self.saved.k, attributes.len(), stream);
+        let sampled = sample_of(self.state.k, attributes.len(), stream);
         let weight = self.weight();
         for (attribute, is_sampled) in attributes.iter().zip(sampled) {
             let x = &mut portion[attribute.coordinates()];
@@ -426,7 +410,7 @@ impl LocalMechanism for SampledNumbers {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let (point, released) = self.saved.portion.of_both(point, released)?;
+        let (point, released) = self.state.portion.of_both(point, released)?;
         let weight = self.weight();
         let of_each = self.attributes.as_ref()?.iter().map(|attribute| {
             let at = attribute.coordinates();
@@ -436,13 +420,13 @@ impl LocalMechanism for SampledNumbers {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        let portion = &self.saved.portion;
-        let farthest = portion.set(self.saved.answer.plugin()).map(|set| set.l2_farthest());
+        let portion = &self.state.portion;
+        let farthest = portion.set(self.answer.plugin()).map(|set| set.l2_farthest());
         farthest.map_or(vec![], |farthest| portion.worst_pairs(unit, farthest))
     }
 
     fn noise(&self) -> Noise {
-        let (portion, layout) = (&self.saved.portion, self.saved.portion.domain.layout());
+        let (portion, layout) = (&self.state.portion, self.state.portion.domain.layout());
         let (features, target) = (layout.columns.len(), layout.target.width());
         let exact = |width: usize| NoiseDistribution::Exact { width };
         let Some(attributes) = &self.attributes else {
@@ -484,6 +468,17 @@ fn sample_of(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
     draws.collect()
 }
 
+impl State {
+    /// k is the best for this ε, where none is asked for.
+    fn with(answer: Kind, portion: Portion, k: Option<usize>) -> Result<Self> {
+        let k = match k {
+            Some(k) => k,
+            None => best_k(answer, portion.epsilon, &checked_set(answer, &portion)?)?,
+        };
+        Ok(Self { k, portion })
+    }
+}
+
 /// Parameters of `piecewise`, `duchi` and `hybrid`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -495,10 +490,10 @@ struct Parameters {
     k: Option<usize>,
 }
 
-fn design(answer: Kind, parameters: Parameters, brief: &Brief) -> Result<SampledNumbers> {
+fn learn(answer: Kind, parameters: Parameters, brief: &Brief) -> Result<State> {
     let all = Portion::of_numbers(brief.domain.clone(), brief.budget.epsilon());
     let protect = parameters.protect.unwrap_or(all.protect);
-    SampledNumbers::with(answer, Portion { protect, ..all }, parameters.k)
+    State::with(answer, Portion { protect, ..all }, parameters.k)
 }
 
 register! {
@@ -509,7 +504,8 @@ register! {
         paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy (2019)",
         pace: Quick,
         parameters: Parameters,
-        local: |parameters, brief: &Brief| design(Kind::Piecewise, parameters, brief),
+        learn: |parameters, brief: &Brief| learn(Kind::Piecewise, parameters, brief),
+        local: |state| SampledNumbers::build(Kind::Piecewise, state),
         example: Example::mixed,
     };
 }
@@ -522,7 +518,8 @@ register! {
         paper: "Duchi, Jordan and Wainwright, Minimax optimal procedures for locally private estimation (2018)",
         pace: Quick,
         parameters: Parameters,
-        local: |parameters, brief: &Brief| design(Kind::OneBit, parameters, brief),
+        learn: |parameters, brief: &Brief| learn(Kind::OneBit, parameters, brief),
+        local: |state| SampledNumbers::build(Kind::OneBit, state),
         example: Example::mixed,
     };
 }
@@ -535,7 +532,8 @@ register! {
         paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy (2019), Section III-C",
         pace: Quick,
         parameters: Parameters,
-        local: |parameters, brief: &Brief| design(Kind::Hybrid, parameters, brief),
+        learn: |parameters, brief: &Brief| learn(Kind::Hybrid, parameters, brief),
+        local: |state| SampledNumbers::build(Kind::Hybrid, state),
         example: Example::mixed,
     };
 }

@@ -4,47 +4,26 @@ use crate::disguise::{Disguise, labels, vectors};
 use ndarray::{Array1, Array2, ArrayView1};
 use scumble_core::{Error, Result, SecretKey, Table, Target};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The key of a release whose model is asked by mixtures: each new query takes the next private record of a pool, and no other query has
 /// it. One that was asked before is answered as before: it tells nothing new, and is not counted again.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answers {
     disguise: Disguise,
     /// One a query (q × d), with its class where there are any.
     pool: Array2<f64>,
     classes: Option<Array1<usize>>,
-    asked: Asked,
-}
-
-/// The digests of the queries that were asked, in their order; clones of a key count together.
-#[derive(Clone, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<String>", into = "Vec<String>")]
-struct Asked(Arc<Mutex<Vec<String>>>);
-
-impl From<Vec<String>> for Asked {
-    fn from(queries: Vec<String>) -> Self {
-        Self(Arc::new(Mutex::new(queries)))
-    }
-}
-
-impl From<Asked> for Vec<String> {
-    fn from(asked: Asked) -> Self {
-        asked.queries().clone()
-    }
-}
-
-impl Asked {
-    fn queries(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    /// The digests of the queries that were asked, in their order.
+    asked: Mutex<Vec<String>>,
 }
 
 impl Answers {
     pub(crate) fn new(disguise: Disguise, pool: Array2<f64>, classes: Option<Array1<usize>>) -> Self {
-        Self { disguise, pool, classes, asked: Asked::default() }
+        Self { disguise, pool, classes, asked: Mutex::default() }
     }
 
     /// The places in the pool of the partners of these queries (n × d); new ones are counted, all of them or none.
@@ -52,7 +31,7 @@ impl Answers {
     /// # Errors
     /// [`Error::Spent`] where there are more new ones than the pool has left.
     fn partners(&self, queries: &Array2<f64>) -> Result<Vec<usize>> {
-        let mut asked = self.asked.queries();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let before = asked.len();
         let mut places = Vec::with_capacity(queries.nrows());
         for query in queries.outer_iter() {
@@ -81,7 +60,6 @@ fn digest(query: ArrayView1<f64>) -> String {
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-#[typetag::serde(name = "dauntless-inference")]
 impl SecretKey for Answers {
     /// Each record as a query: mixed half and half with its partner, and transformed. Its target is that of the query alone.
     fn view(&self, clean: &Table) -> Result<Table> {
@@ -104,5 +82,9 @@ impl SecretKey for Answers {
         let read = vectors.outer_iter().zip(own.outer_iter());
         let read = read.map(|(predicted, own)| bases.nearest((&predicted * 2.0 - own).view()));
         Ok(Target::Class(read.collect()))
+    }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
     }
 }

@@ -5,9 +5,10 @@ use crate::singular_values::SingularValues;
 use scumble_core::{
     ASSUMED, AmbiguitySet, Brief, Claim, CuratorMechanism, Error, Example, Factor, Guarantee, Key,
     NoParameters, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result,
-    Table, Unit, in_clear, register,
+    SecretKey, Table, Unit, in_clear, register,
 };
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
 
 const NAME: &str = "column-space";
 
@@ -40,36 +41,9 @@ const NAME: &str = "column-space";
 /// assert!(off.iter().all(|x| x.abs() < 1e-12)); // a model of the release is one of x·A
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct ColumnSpace {
     domain: RecordDomain,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved {
-    domain: RecordDomain,
-}
-
-impl TryFrom<Saved> for ColumnSpace {
-    type Error = Error;
-
-    fn try_from(saved: Saved) -> Result<Self> {
-        if saved.domain.columns().is_empty() {
-            return Err(Error::not_applicable(
-                NAME,
-                "there are no features, and so no columns that span anything",
-            ));
-        }
-        Ok(Self { domain: saved.domain })
-    }
-}
-
-impl From<ColumnSpace> for Saved {
-    fn from(mechanism: ColumnSpace) -> Self {
-        Self { domain: mechanism.domain }
-    }
 }
 
 impl ColumnSpace {
@@ -78,11 +52,16 @@ impl ColumnSpace {
     /// # Errors
     /// [`Error::NotApplicable`] for a domain without features.
     pub fn new(domain: RecordDomain) -> Result<Self> {
-        Saved { domain }.try_into()
+        if domain.columns().is_empty() {
+            return Err(Error::not_applicable(
+                NAME,
+                "there are no features, and so no columns that span anything",
+            ));
+        }
+        Ok(Self { domain })
     }
 }
 
-#[typetag::serde(name = "column-space")]
 impl CuratorMechanism for ColumnSpace {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -151,6 +130,10 @@ impl CuratorMechanism for ColumnSpace {
         Releases::with_key(&self.domain)
     }
 
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        Ok(Arc::new(Error::read_state::<SecretMatrix>(state)?))
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let SingularValues { left, values, right } =
             SingularValues::of(&self.domain.projected_features(table)?, NAME)?;
@@ -170,10 +153,6 @@ impl CuratorMechanism for ColumnSpace {
     }
 }
 
-fn design(NoParameters {}: NoParameters, brief: &Brief) -> Result<ColumnSpace> {
-    ColumnSpace::new(brief.domain.clone())
-}
-
 register! {
     /// The plugin `column-space`.
     pub const COLUMN_SPACE = {
@@ -183,7 +162,8 @@ register! {
                 Algorithm 5",
         pace: Quick,
         parameters: NoParameters,
-        curator: design,
+        learn: |NoParameters {}, brief: &Brief| Ok(brief.domain.clone()),
+        curator: ColumnSpace::new,
         example: Example::mixed,
     };
 }

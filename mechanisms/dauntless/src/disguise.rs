@@ -6,6 +6,7 @@ use ndarray::{Array1, Array2};
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{Error, RecordDomain, Result, SecretKey, Stream, Table, Target, TargetDomain};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A transformation of records and labels, still to be drawn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -116,7 +117,6 @@ pub(crate) fn vectors(predicted: &Target, records: usize, label_dim: usize) -> R
     }
 }
 
-#[typetag::serde(name = "dauntless-mix")]
 impl SecretKey for Disguise {
     fn view(&self, clean: &Table) -> Result<Table> {
         let records = self.projected(clean)?;
@@ -131,5 +131,9 @@ impl SecretKey for Disguise {
         let vectors = vectors(&predicted, clean.len(), self.label_dim)?;
         let bases = self.bases()?;
         Ok(Target::Class(vectors.outer_iter().map(|vector| bases.nearest(vector)).collect()))
+    }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
     }
 }

@@ -1,7 +1,7 @@
 //! The guarantee of a mixed and transformed release: its claims, what it discloses, and what it assumes.
 
 use crate::mixing::MixingWeights;
-use crate::saved::{Resistance, Saved};
+use crate::state::{Resistance, State};
 use crate::transformation::Weights;
 use scumble_accounting::pac::{self, Setting};
 use scumble_core::{
@@ -11,12 +11,12 @@ use scumble_core::{
 use scumble_neural::Activation;
 
 /// The guarantee of a release of so many private records.
-pub(crate) fn of_release(saved: &Saved, private: usize) -> Guarantee {
-    let mut guarantee = common(saved);
-    match outside(saved, saved.is_fresh(private)) {
+pub(crate) fn of_release(state: &State, private: usize) -> Guarantee {
+    let mut guarantee = common(state);
+    match outside(state, state.is_fresh(private)) {
         None => {
-            guarantee.claims.insert(0, resistance(saved, saved.spent(private) as f64));
-            guarantee.assumes.extend(assumed(saved));
+            guarantee.claims.insert(0, resistance(state, state.spent(private) as f64));
+            guarantee.assumes.extend(assumed(state));
         }
         Some(reason) => guarantee.discloses.push(no_budget(reason)),
     }
@@ -24,21 +24,21 @@ pub(crate) fn of_release(saved: &Saved, private: usize) -> Guarantee {
 }
 
 /// The guarantee of a design: how many private records there will be is not known yet.
-pub(crate) fn of_design(saved: &Saved) -> Guarantee {
-    let mut guarantee = common(saved);
-    match outside(saved, true) {
+pub(crate) fn of_design(state: &State) -> Guarantee {
+    let mut guarantee = common(state);
+    match outside(state, true) {
         // That there is none is plain before anything is released.
-        None if budget(saved) < 1.0 => guarantee.claims.insert(0, resistance(saved, 0.0)),
+        None if budget(state) < 1.0 => guarantee.claims.insert(0, resistance(state, 0.0)),
         None => {
             guarantee.each_release = vec![format!(
                 "no recovery of a mixed record within {} (ℓ₂, all coordinates) with probability {} or more, if records were independent and \
                  normal, which bounded records are not, while at most {:.0} samples leave, queries included, and none of its records is used \
                  twice; each release's own card says how many leave",
-                saved.resistance.error,
-                1.0 - saved.resistance.confidence_gap,
-                budget(saved).floor()
+                state.resistance.error,
+                1.0 - state.resistance.confidence_gap,
+                budget(state).floor()
             )];
-            guarantee.assumes.extend(assumed(saved));
+            guarantee.assumes.extend(assumed(state));
         }
         Some(reason) => guarantee.discloses.push(no_budget(reason)),
     }
@@ -50,9 +50,9 @@ fn no_budget(reason: &str) -> String {
 }
 
 /// Why Corollary 1 says nothing of such releases; none where it does.
-fn outside(saved: &Saved, is_fresh: bool) -> Option<&'static str> {
-    let mixing = &saved.mixing;
-    let features = saved.domain.features();
+fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
+    let mixing = &state.mixing;
+    let features = state.domain.features();
     let dim = features.dim();
     [
         (
@@ -60,11 +60,11 @@ fn outside(saved: &Saved, is_fresh: bool) -> Option<&'static str> {
             "some features are no numbers between two bounds of their own, and may be guessed exactly",
         ),
         (
-            saved.resistance.error < baseline_error(features),
+            state.resistance.error < baseline_error(features),
             "the baseline is as near as that: the middle of the domain in the place of the private half of a mixture (ERRATA.md, D16)",
         ),
-        (saved.shape.weights == Weights::InverseUniform, "the weights are no inverse of a uniform matrix"),
-        (saved.shape.layers == [dim], "there is not one layer as wide as the records"),
+        (state.shape.weights == Weights::InverseUniform, "the weights are no inverse of a uniform matrix"),
+        (state.shape.layers == [dim], "there is not one layer as wide as the records"),
         (
             (mixing.public_parts, mixing.private_parts) == (1, 1),
             "a sample does not mix one private record with one public one",
@@ -82,13 +82,13 @@ fn baseline_error(features: &Domain) -> f64 {
 }
 
 /// How many samples Corollary 1 allows; none where it says nothing.
-fn budget(saved: &Saved) -> f64 {
-    let Resistance { error, confidence_gap, public_variance, private_variance } = saved.resistance;
-    let dim = saved.domain.columns().len();
+fn budget(state: &State) -> f64 {
+    let Resistance { error, confidence_gap, public_variance, private_variance } = state.resistance;
+    let dim = state.domain.columns().len();
     let setting = Setting {
         error,
         // What is proven of all matrices is claimed of those that are not drawn again.
-        delta: confidence_gap + saved.shape.redrawn(dim),
+        delta: confidence_gap + state.shape.redrawn(dim),
         dim: dim as u64,
         // The budget is the same for every β, as the release is.
         beta: 1.0,
@@ -96,28 +96,28 @@ fn budget(saved: &Saved) -> f64 {
         public_variance: public_variance / 4.0,
         private_variance: private_variance / 4.0,
     };
-    let output_bits = f64::from(saved.shape.bits) * dim as f64;
+    let output_bits = f64::from(state.shape.bits) * dim as f64;
     pac::corollary_1(&setting, output_bits).map_or(0.0, |samples| samples.budget)
 }
 
-fn resistance(saved: &Saved, spent: f64) -> Claim {
+fn resistance(state: &State, spent: f64) -> Claim {
     let pac = PacResistance {
-        error: saved.resistance.error,
-        confidence_gap: saved.resistance.confidence_gap,
-        budget: budget(saved).floor(),
+        error: state.resistance.error,
+        confidence_gap: state.resistance.confidence_gap,
+        budget: budget(state).floor(),
         spent,
     };
     Claim {
         notion: Notion::PacResistance(pac),
-        protects: Unit::of_features(&saved.domain),
+        protects: Unit::of_features(&state.domain),
         theorem: "Corollary 1 (Xiao and Devadas, Dauntless) with the adversary's error probability in Fano's inequality, which the paper sets to \
                   zero (ERRATA.md, D11), for mixed records; that matrices are drawn again is added to δ"
             .into(),
     }
 }
 
-fn assumed(saved: &Saved) -> Vec<String> {
-    let Resistance { public_variance, private_variance, .. } = saved.resistance;
+fn assumed(state: &State) -> Vec<String> {
+    let Resistance { public_variance, private_variance, .. } = state.resistance;
     vec![
         format!(
             "the coordinates of records are independent and normal, of variance {private_variance:.4} in private ones and {public_variance:.4} \
@@ -125,31 +125,31 @@ fn assumed(saved: &Saved) -> Vec<String> {
              and no proof"
         ),
         "two candidates for the transformation may be compared under one distribution of its input, as the theorem's proof does".into(),
-        format!("a released value has no more than {} bits, which its grid sees to", saved.shape.bits),
+        format!("a released value has no more than {} bits, which its grid sees to", state.shape.bits),
         "each private and each public record is mixed into one sample, here and in all other releases".into(),
         format!(
             "a matrix is drawn again with probability {:.4}, the limit distribution for large random matrices",
-            saved.shape.redrawn(saved.domain.columns().len())
+            state.shape.redrawn(state.domain.columns().len())
         ),
     ]
 }
 
 /// What is claimed, disclosed and assumed whatever the number of records.
-fn common(saved: &Saved) -> Guarantee {
+fn common(state: &State) -> Guarantee {
     let mut claims = vec![];
     // Public records that are mixed in would turn, too, and everybody sees that they did not; nor do their classes exchange names.
-    let is_normal = saved.shape.weights == Weights::Gaussian && !saved.shape.layers.is_empty();
-    if is_normal && saved.public.is_none() {
+    let is_normal = state.shape.weights == Weights::Gaussian && !state.shape.layers.is_empty();
+    if is_normal && state.public.is_none() {
         claims.push(Claim {
             notion: Notion::AmbiguitySet(AmbiguitySet {
                 members: "all tables X·U with a unitary U (columns measured from the middle of the domain) that lie in the domain"
                     .into(),
             }),
-            protects: Unit::of_features(&saved.domain),
+            protects: Unit::of_features(&state.domain),
             theorem: "Lemma 1 (Xiao and Devadas, Dauntless): a matrix of independent normal entries has the distribution of U times it".into(),
         });
     }
-    if has_label(saved) && saved.public.is_none() {
+    if has_label(state) && state.public.is_none() {
         claims.push(Claim {
             notion: Notion::AmbiguitySet(AmbiguitySet {
                 members: "all labels that differ by an exchange of the classes' names".into(),
@@ -166,30 +166,30 @@ fn common(saved: &Saved) -> Guarantee {
     ]);
     Guarantee {
         claims,
-        discloses: disclosed(saved),
+        discloses: disclosed(state),
         assumes: assumes.map(str::to_owned).collect(),
-        shaped_by: saved.public.as_ref().map_or(ShapedBy::PublicKnowledge, |_| ShapedBy::PublicVolunteers),
+        shaped_by: state.public.as_ref().map_or(ShapedBy::PublicKnowledge, |_| ShapedBy::PublicVolunteers),
         ..Guarantee::default()
     }
 }
 
-fn has_label(saved: &Saved) -> bool {
-    *saved.domain.target() != TargetDomain::None
+fn has_label(state: &State) -> bool {
+    *state.domain.target() != TargetDomain::None
 }
 
-fn disclosed(saved: &Saved) -> Vec<String> {
+fn disclosed(state: &State) -> Vec<String> {
     let mut lines = vec![
         "the number of mixed records, and of how many public and private ones each is made".to_owned(),
         "it is no differential privacy: whether one record was among those that were mixed may be plain from what leaves".into(),
     ];
-    if saved.shape.layers.is_empty() {
+    if state.shape.layers.is_empty() {
         lines.push("every mixed record in the clear: nothing is transformed".into());
     }
-    if saved.public.is_some() {
+    if state.public.is_some() {
         lines.push("the public records: the design holds them in the clear, with their classes, and claims nothing for them".into());
     }
-    if saved.shape.activation == Activation::Identity {
-        lines.push(match saved.public.is_some() {
+    if state.shape.activation == Activation::Identity {
+        lines.push(match state.public.is_some() {
             true => "every linear relation among mixed records, up to the grid; who knows as many of them as there are columns knows all",
             false => {
                 "every linear relation among the private records, up to the grid; who knows as many of them as there are columns knows all, \
@@ -198,11 +198,11 @@ fn disclosed(saved: &Saved) -> Vec<String> {
         }
         .into());
     }
-    if saved.shape.weights == Weights::Gaussian {
+    if state.shape.weights == Weights::Gaussian {
         lines.push("X·Xᵀ, to the precision that so many columns allow: all norms, angles and distances of mixed records".into());
     }
-    if has_label(saved) {
-        lines.push(match (saved.public.is_some(), saved.mixing.parts()) {
+    if has_label(state) {
+        lines.push(match (state.public.is_some(), state.mixing.parts()) {
             (true, _) => {
                 "how much of each class each mixed record has, and the classes' names: public records show which class is called what \
                  (ERRATA.md, D17)"

@@ -2,6 +2,7 @@
 
 use crate::MIX;
 use crate::mix::{Dauntless, Parameters};
+use crate::state::State;
 use schemars::JsonSchema;
 use scumble_core::{Brief, Error, Example, Result, register};
 use serde::Deserialize;
@@ -19,13 +20,13 @@ struct InferenceParameters {
 }
 
 impl InferenceParameters {
-    fn design(self, brief: &Brief) -> Result<Dauntless> {
+    fn learn(self, brief: &Brief) -> Result<State> {
         match self.queries.unwrap_or(1000) {
             0 => Err(Error::Parameter {
                 plugin: NAME.into(),
                 problem: format!("queries must be one or more; without any it is {MIX}"),
             }),
-            queries => self.training.design(queries, brief),
+            queries => self.training.learn(queries, brief),
         }
     }
 }
@@ -44,7 +45,8 @@ register! {
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Algorithms 2 and 3",
         pace: Quick,
         parameters: InferenceParameters,
-        curator: |parameters: InferenceParameters, brief: &Brief| parameters.design(brief),
+        learn: |parameters: InferenceParameters, brief: &Brief| parameters.learn(brief),
+        curator: Dauntless::try_from,
         example: example_of_inference,
     };
 }

@@ -22,10 +22,10 @@ mod mix;
 mod mixing;
 mod multiplicative;
 mod obfuscation;
-mod saved;
 mod secrecy;
 mod secret_matrix;
 mod singular_values;
+mod state;
 mod transformation;
 
 pub use column_space::{COLUMN_SPACE, ColumnSpace};

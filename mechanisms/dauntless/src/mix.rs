@@ -4,19 +4,21 @@ use crate::answers::Answers;
 use crate::bases::Bases;
 use crate::disguise::{Disguise, classes, labels};
 use crate::mixing::{Mixing, MixingWeights, mixed};
-use crate::saved::{Public, Resistance, Saved, most_variance};
+use crate::state::{Public, Resistance, State, most_variance};
 use crate::transformation::{Shape, Weights};
 use crate::{MIX, guarantee};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Claim, CuratorMechanism, Domain, Error, Example, Factor, Guarantee, Key, Noise, NoiseDistribution,
-    Randomness, RecordDomain, Release, Releases, Result, Table, Target, TargetDomain, TargetLayout, Unit,
-    Volunteers, register,
+    Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, Target, TargetDomain,
+    TargetLayout, Unit, Volunteers, register,
 };
 use scumble_neural::Activation;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::Value;
 use std::f64::consts::SQRT_2;
+use std::sync::Arc;
 
 /// Public and private records are mixed, labels become random vectors, and a random network transforms what leaves.
 ///
@@ -46,30 +48,17 @@ use std::f64::consts::SQRT_2;
 /// assert_eq!(release.key.read(&example.table, view.target().clone())?, *example.table.target());
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct Dauntless {
-    saved: Saved,
+    state: State,
 }
 
-impl TryFrom<Saved> for Dauntless {
+impl TryFrom<State> for Dauntless {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        saved.check()?;
-        Ok(Self { saved })
-    }
-}
-
-impl From<Dauntless> for Saved {
-    fn from(mechanism: Dauntless) -> Self {
-        mechanism.saved
-    }
-}
-
-impl Dauntless {
-    pub(crate) fn new(saved: Saved) -> Result<Self> {
-        saved.try_into()
+    fn try_from(state: State) -> Result<Self> {
+        state.check()?;
+        Ok(Self { state })
     }
 }
 
@@ -85,60 +74,66 @@ impl Labelled {
     }
 }
 
-#[typetag::serde(name = "dauntless")]
 impl CuratorMechanism for Dauntless {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
-        guarantee::of_design(&self.saved)
+        guarantee::of_design(&self.state)
     }
 
     fn guarantee_of(&self, records: usize) -> Guarantee {
-        guarantee::of_release(&self.saved, records)
+        guarantee::of_release(&self.state, records)
     }
 
     fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
         match claim.protects {
             Unit::Label => {
                 let classes =
-                    labels(table)?.mapv(|class| (class + 1) % classes(self.saved.domain.target()).max(1));
+                    labels(table)?.mapv(|class| (class + 1) % classes(self.state.domain.target()).max(1));
                 Some([table.clone(), table.clone().with_target(Target::Class(classes)).ok()?])
             }
-            _ => turned(self.saved.domain.features(), table),
+            _ => turned(self.state.domain.features(), table),
         }
     }
 
     fn releases(&self) -> Releases {
-        let target = match self.saved.domain.target() {
+        let target = match self.state.domain.target() {
             TargetDomain::None => TargetLayout::None,
-            _ => TargetLayout::Vector { width: self.saved.label_dim },
+            _ => TargetLayout::Vector { width: self.state.label_dim },
         };
         Releases::View { secret: true, aligned: false, target }
     }
 
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        Ok(match self.state.queries {
+            0 => Arc::new(Error::read_state::<Disguise>(state)?),
+            _ => Arc::new(Error::read_state::<Answers>(state)?),
+        })
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let saved = &self.saved;
-        let records = saved.domain.projected_features(table)?;
-        saved.check_sizes(saved.samples(records.nrows()))?;
+        let state = &self.state;
+        let records = state.domain.projected_features(table)?;
+        state.check_sizes(state.samples(records.nrows()))?;
         let streams = randomness.streams();
         let draws = &mut streams.stream(1);
-        let disguise = Disguise::fresh(&saved.domain, &saved.shape, saved.label_dim, &mut streams.stream(0));
+        let disguise = Disguise::fresh(&state.domain, &state.shape, state.label_dim, &mut streams.stream(0));
         let drawn = disguise.drawn()?;
-        let [training, answering] = saved.parted(records.nrows(), draws);
+        let [training, answering] = state.parted(records.nrows(), draws);
         let of = |rows: &[usize]| {
             let classes = labels(table).map(|classes| classes.select(Axis(0), rows));
             (records.select(Axis(0), rows), classes)
         };
         let (private, classes) = of(&training);
         let private = Labelled::new(private, classes.as_ref(), &drawn.bases);
-        let public = saved
+        let public = state
             .public
             .as_ref()
             .map(|public| Labelled::new(public.records.clone(), public.classes.as_ref(), &drawn.bases));
         let counts = [training.len(), public.as_ref().map_or(0, |public| public.records.nrows())];
-        let mixes = saved.mixing.draw(saved.samples(table.len()), counts, draws)?;
+        let mixes = state.mixing.draw(state.samples(table.len()), counts, draws)?;
         let of_both = |of: fn(&Labelled) -> Option<ArrayView2<f64>>| {
             of(&private).map(|private| mixed(&mixes, private, public.as_ref().and_then(of)))
         };
@@ -148,7 +143,7 @@ impl CuratorMechanism for Dauntless {
         let released = disguise.released(&drawn, &features, vectors)?;
         let (pool, pool_classes) = of(&answering);
         Ok(Release {
-            key: match saved.queries {
+            key: match state.queries {
                 0 => Key::secret(disguise, &released),
                 _ => Key::secret(Answers::new(disguise, pool, pool_classes), &released),
             },
@@ -223,7 +218,7 @@ pub(crate) struct Parameters {
 
 impl Parameters {
     /// What a brief makes of them, with so many queries.
-    pub(crate) fn design(self, queries: usize, brief: &Brief) -> Result<Dauntless> {
+    pub(crate) fn learn(self, queries: usize, brief: &Brief) -> Result<State> {
         let domain = &brief.domain;
         let public = match &brief.volunteers {
             Volunteers::Public(_) => Some(brief.volunteers_within(MIX)?),
@@ -237,7 +232,7 @@ impl Parameters {
         });
         let dim = domain.columns().len();
         let spread = most_variance(domain).1 / 3.0;
-        Dauntless::new(Saved {
+        Ok(State {
             samples: self.samples,
             queries,
             mixing: Mixing {
@@ -284,7 +279,8 @@ register! {
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Algorithm 2",
         pace: Quick,
         parameters: Parameters,
-        curator: |parameters: Parameters, brief: &Brief| parameters.design(0, brief),
+        learn: |parameters: Parameters, brief: &Brief| parameters.learn(0, brief),
+        curator: Dauntless::try_from,
         example: example,
     };
 }

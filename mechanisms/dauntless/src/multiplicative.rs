@@ -8,11 +8,13 @@ use scumble_accounting::multiplicative::Release as Factor;
 use scumble_accounting::{Error as AccountingError, Neighbours};
 use scumble_core::{
     ASSUMED, Brief, Budget, CentralDp, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Streams, Table, Unit,
-    in_clear, local, register, size,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Streams,
+    Table, Unit, in_clear, local, register, size,
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
 
 const NAME: &str = "multiplicative-dp";
 
@@ -45,18 +47,17 @@ const MOST_EPSILON: f64 = 1e3;
 /// assert_eq!(release.table.columns(), ["released 1", "released 2"]);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct MultiplicativeDp {
-    saved: Saved,
+    state: State,
     /// v, and the (ε, δ) that it has; none where nothing need be private.
     noise: Option<(f64, CentralDp)>,
 }
 
-/// All that a saved one holds.
+/// State of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     budget: Budget,
     /// How many records there are at least.
@@ -65,11 +66,11 @@ struct Saved {
     dim: usize,
 }
 
-impl TryFrom<Saved> for MultiplicativeDp {
+impl TryFrom<State> for MultiplicativeDp {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let features = saved.domain.features();
+    fn try_from(state: State) -> Result<Self> {
+        let features = state.domain.features();
         if features.l2_diameter() == 0.0 {
             return Err(Error::not_applicable(
                 NAME,
@@ -77,22 +78,22 @@ impl TryFrom<Saved> for MultiplicativeDp {
             ));
         }
         let refuse = |problem: &str| Error::Parameter { plugin: NAME.into(), problem: problem.into() };
-        if saved.dim == 0 {
+        if state.dim == 0 {
             return Err(refuse("dim, the number of released columns, must be one or more"));
         }
-        saved.check_sizes(saved.records)?;
-        if saved.records == 0 {
+        state.check_sizes(state.records)?;
+        if state.records == 0 {
             return Err(refuse("records, how many there are at least, must be one or more"));
         }
-        let noise = match saved.budget.epsilon() {
+        let noise = match state.budget.epsilon() {
             f64::INFINITY => None,
-            epsilon => Some(least_noise(&saved, epsilon.min(MOST_EPSILON))?),
+            epsilon => Some(least_noise(&state, epsilon.min(MOST_EPSILON))?),
         };
-        Ok(Self { saved, noise })
+        Ok(Self { state, noise })
     }
 }
 
-impl Saved {
+impl State {
     /// That the matrix, and the release of so many records, may be held at once.
     fn check_sizes(&self, records: u64) -> Result<()> {
         let records = usize::try_from(records).unwrap_or(usize::MAX);
@@ -101,27 +102,21 @@ impl Saved {
     }
 }
 
-impl From<MultiplicativeDp> for Saved {
-    fn from(mechanism: MultiplicativeDp) -> Self {
-        mechanism.saved
-    }
-}
-
 /// The least v for `epsilon` and the δ of the budget, with what it is worth.
 ///
 /// # Errors
 /// [`Error::Budget`] for a δ of zero, [`Error::Parameter`] for too few records.
-fn least_noise(saved: &Saved, epsilon: f64) -> Result<(f64, CentralDp)> {
-    let delta = saved.budget.delta();
+fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
+    let delta = state.budget.delta();
     if delta == 0.0 {
         return Err(Error::Budget { name: "delta", range: "above zero for a random factor", value: delta });
     }
     let refused =
         |error: AccountingError| Error::Parameter { plugin: NAME.into(), problem: error.to_string() };
     // Floats sum up d squares with d roundings at most.
-    let sensitivity = saved.domain.features().l2_diameter();
-    let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (saved.domain.columns().len() + 2) as f64);
-    let factor = Factor::new(sensitivity, saved.records, saved.dim as u64).map_err(refused)?;
+    let sensitivity = state.domain.features().l2_diameter();
+    let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (state.domain.columns().len() + 2) as f64);
+    let factor = Factor::new(sensitivity, state.records, state.dim as u64).map_err(refused)?;
     let (v, private) = factor.least_v(epsilon, delta).map_err(refused)?;
     // The parts of δ add up to no more than it.
     Ok((v, CentralDp::new(private.epsilon, delta, Neighbours::ReplaceOne)))
@@ -134,7 +129,7 @@ impl MultiplicativeDp {
     /// [`Error::NotApplicable`] for features with one possible value, [`Error::Budget`] for a δ of zero, [`Error::TooLarge`] for columns that could
     /// not be held, [`Error::Parameter`] for no column, or for fewer records than the theorem needs (some 4·ln(32·d′/δ)).
     pub fn new(domain: RecordDomain, budget: Budget, records: u64, dim: usize) -> Result<Self> {
-        Saved { domain, budget, records, dim }.try_into()
+        State { domain, budget, records, dim }.try_into()
     }
 
     /// v: the standard deviation of the noise beside XW₁, in the units of the encoded record; zero where nothing need be private.
@@ -155,7 +150,7 @@ impl MultiplicativeDp {
         let distribution = DiscreteGaussian::new(Rational::new((v / step).ceil() as u64, 1)?)?;
         let values =
             released.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
-        values.par_chunks_mut(local::BLOCK * self.saved.dim).enumerate().for_each(|(number, block)| {
+        values.par_chunks_mut(local::BLOCK * self.state.dim).enumerate().for_each(|(number, block)| {
             // The first stream is the matrix's.
             let mut stream = streams.stream(number as u64 + 1);
             for x in block {
@@ -167,14 +162,13 @@ impl MultiplicativeDp {
     }
 }
 
-#[typetag::serde(name = "multiplicative-dp")]
 impl CuratorMechanism for MultiplicativeDp {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
-        let mut discloses = in_clear(&self.saved.domain, Unit::Label);
+        let mut discloses = in_clear(&self.state.domain, Unit::Label);
         discloses.push("the number of records".into());
         let Some((_, dp)) = &self.noise else {
             discloses.push(
@@ -184,7 +178,7 @@ impl CuratorMechanism for MultiplicativeDp {
             );
             return Guarantee { discloses, ..Guarantee::default() };
         };
-        let records = self.saved.records;
+        let records = self.state.records;
         let of_this = [
             format!("there are {records} records or more, which is public; a table of fewer is refused, and that shows"),
             "the noise may be taken for continuous: it is drawn exactly on a lattice 2^40 times finer than its standard deviation, to \
@@ -195,7 +189,7 @@ impl CuratorMechanism for MultiplicativeDp {
         Guarantee {
             claims: vec![Claim {
                 notion: Notion::CentralDp(dp.clone()),
-                protects: Unit::of_features(&self.saved.domain),
+                protects: Unit::of_features(&self.state.domain),
                 theorem: "Theorem 5 (Xiao and Devadas, Dauntless) for Gaussian W, with n − 2√(n·ln(16/δ₀)) in its denominator and \
                           X̂ = U(Σ² + v²I)^½V, for which its proof holds (ERRATA.md, D1 and D12); columns compose by the sum of ε₀, or by \
                           advanced composition"
@@ -208,11 +202,15 @@ impl CuratorMechanism for MultiplicativeDp {
     }
 
     fn releases(&self) -> Releases {
-        Releases::with_key(&self.saved.domain)
+        Releases::with_key(&self.state.domain)
+    }
+
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        Ok(Arc::new(Error::read_state::<SecretMatrix>(state)?))
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let Saved { domain, records: least, dim, .. } = &self.saved;
+        let State { domain, records: least, dim, .. } = &self.state;
         let records = domain.projected_features(table)?;
         let n = records.nrows();
         if self.noise.is_some() && (n as u64) < *least {
@@ -221,7 +219,7 @@ impl CuratorMechanism for MultiplicativeDp {
             );
             return Err(Error::not_applicable(NAME, reason));
         }
-        self.saved.check_sizes(n as u64)?;
+        self.state.check_sizes(n as u64)?;
         let streams = randomness.streams();
         let matrix = gaussian(records.ncols(), *dim, &mut streams.stream(0))?;
         let mut released = records.dot(&matrix);
@@ -249,14 +247,14 @@ struct Parameters {
     dim: Option<usize>,
 }
 
-fn design(Parameters { records, dim }: Parameters, brief: &Brief) -> Result<MultiplicativeDp> {
+fn learn(Parameters { records, dim }: Parameters, brief: &Brief) -> Result<State> {
     let Some(records) = records else {
         let reason = "it needs the parameter records, a public number of records that there are at least: its noise is made for so many";
         return Err(Error::not_applicable(NAME, reason));
     };
     let domain = brief.domain.clone();
     let dim = dim.unwrap_or(domain.columns().len());
-    MultiplicativeDp::new(domain, brief.budget, records, dim)
+    Ok(State { domain, budget: brief.budget, records, dim })
 }
 
 /// Two hundred records of three numbers: the theorem needs some seventy at the example's δ.
@@ -280,7 +278,8 @@ register! {
                 Theorem 5",
         pace: Quick,
         parameters: Parameters,
-        curator: design,
+        learn: learn,
+        curator: MultiplicativeDp::try_from,
         example: example,
     };
 }

@@ -7,9 +7,11 @@ use rand_core::RngCore;
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, CuratorMechanism, Error, Example, Guarantee, Key, Noise, NoiseDistribution, Randomness,
-    RecordDomain, Release, Releases, Result, Stream, Table, Unit, in_clear, register,
+    RecordDomain, Release, Releases, Result, SecretKey, Stream, Table, Unit, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
 
 const NAME: &str = "singular-value-obfuscation";
 
@@ -34,34 +36,27 @@ const NAME: &str = "singular-value-obfuscation";
 /// assert_eq!(release.table.columns()[0], "released 1");
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct SingularValueObfuscation {
-    saved: Saved,
+    state: State,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     tau: f64,
 }
 
-impl TryFrom<Saved> for SingularValueObfuscation {
+impl TryFrom<State> for SingularValueObfuscation {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        check_tau(saved.tau)?;
-        if saved.domain.columns().is_empty() {
+    fn try_from(state: State) -> Result<Self> {
+        check_tau(state.tau)?;
+        if state.domain.columns().is_empty() {
             return Err(Error::not_applicable(NAME, "there are no features, and so no singular values"));
         }
-        Ok(Self { saved })
-    }
-}
-
-impl From<SingularValueObfuscation> for Saved {
-    fn from(mechanism: SingularValueObfuscation) -> Self {
-        mechanism.saved
+        Ok(Self { state })
     }
 }
 
@@ -81,7 +76,7 @@ impl SingularValueObfuscation {
     /// # Errors
     /// [`Error::Parameter`] unless 0 < τ ≤ 1000; [`Error::NotApplicable`] for a domain without features.
     pub fn new(domain: RecordDomain, tau: f64) -> Result<Self> {
-        Saved { domain, tau }.try_into()
+        State { domain, tau }.try_into()
     }
 }
 
@@ -140,17 +135,16 @@ fn heavy_tailed(tau: f64, stream: &mut Stream) -> f64 {
     if uniform() < tau / (1.0 + tau) { uniform() } else { (-uniform().ln() / tau).min(MOST_LN).exp() }
 }
 
-#[typetag::serde(name = "singular-value-obfuscation")]
 impl CuratorMechanism for SingularValueObfuscation {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
-        let tau = self.saved.tau;
+        let tau = self.state.tau;
         // Both in range, for they were checked.
         let delta = obfuscation_delta(tau, 10.0, 1.0).unwrap_or(1.0);
-        let mut discloses = in_clear(&self.saved.domain, Unit::Label);
+        let mut discloses = in_clear(&self.state.domain, Unit::Label);
         discloses.extend([
             "the left singular vectors of the features, exactly: tables in which they differ are told apart with certainty, so it has no \
              differential privacy"
@@ -167,15 +161,19 @@ impl CuratorMechanism for SingularValueObfuscation {
     }
 
     fn releases(&self) -> Releases {
-        Releases::with_key(&self.saved.domain)
+        Releases::with_key(&self.state.domain)
+    }
+
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        Ok(Arc::new(Error::read_state::<SecretMatrix>(state)?))
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let domain = &self.saved.domain;
+        let domain = &self.state.domain;
         let SingularValues { left, values, right } =
             SingularValues::of(&domain.projected_features(table)?, NAME)?;
         let mut stream = randomness.streams().stream(0);
-        let drawn: Array1<f64> = values.iter().map(|_| heavy_tailed(self.saved.tau, &mut stream)).collect();
+        let drawn: Array1<f64> = values.iter().map(|_| heavy_tailed(self.state.tau, &mut stream)).collect();
         let released = in_place_of(table, &left * &(&values * &drawn))?;
         Ok(Release {
             key: Key::secret(SecretMatrix::new(domain.clone(), &right * &drawn), &released),
@@ -197,10 +195,6 @@ struct Parameters {
     tau: Option<f64>,
 }
 
-fn design(Parameters { tau }: Parameters, brief: &Brief) -> Result<SingularValueObfuscation> {
-    SingularValueObfuscation::new(brief.domain.clone(), tau.unwrap_or(1.0))
-}
-
 register! {
     /// The plugin `singular-value-obfuscation`.
     pub const SINGULAR_VALUE_OBFUSCATION = {
@@ -210,7 +204,10 @@ register! {
                 Algorithm 6",
         pace: Quick,
         parameters: Parameters,
-        curator: design,
+        learn: |Parameters { tau }, brief: &Brief| {
+            Ok(State { domain: brief.domain.clone(), tau: tau.unwrap_or(1.0) })
+        },
+        curator: SingularValueObfuscation::try_from,
         example: Example::mixed,
     };
 }

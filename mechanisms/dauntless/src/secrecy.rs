@@ -10,6 +10,8 @@ use scumble_core::{
     Stream, Table, Unit, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
 
 const NAME: &str = "perfect-secrecy";
 
@@ -62,32 +64,25 @@ impl Improvement {
 /// assert_eq!(*release.table.records(), Array2::<f64>::eye(example.table.len()));
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct PerfectSecrecy {
-    saved: Saved,
+    state: State,
 }
 
-/// All that a saved one holds: what is public.
+/// State of the mechanism: what is public.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     v: f64,
     improvement: Improvement,
 }
 
-impl TryFrom<Saved> for PerfectSecrecy {
+impl TryFrom<State> for PerfectSecrecy {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        Self::new(saved.domain, saved.v, saved.improvement)
-    }
-}
-
-impl From<PerfectSecrecy> for Saved {
-    fn from(mechanism: PerfectSecrecy) -> Self {
-        mechanism.saved
+    fn try_from(state: State) -> Result<Self> {
+        Self::new(state.domain, state.v, state.improvement)
     }
 }
 
@@ -104,7 +99,7 @@ impl PerfectSecrecy {
         if domain.columns().is_empty() {
             return Err(Error::not_applicable(NAME, "there are no features to keep secret"));
         }
-        Ok(Self { saved: Saved { domain, v, improvement } })
+        Ok(Self { state: State { domain, v, improvement } })
     }
 
     /// The map T for these records, in whose image's place the identity matrix leaves: the owner's secret, for any number of records.
@@ -113,12 +108,12 @@ impl PerfectSecrecy {
     /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape, [`Error::NotApplicable`] where its
     /// singular values are not found.
     pub fn map(&self, table: &Table, randomness: &mut Randomness) -> Result<SecretMap> {
-        let domain = &self.saved.domain;
+        let domain = &self.state.domain;
         let records = with_ones(domain, &domain.projected_features(table)?);
         let (n, d) = records.dim();
         let distribution = mixing_distribution(d, n, &mut randomness.streams().stream(0))?;
         let SingularValues { left, values, right } = SingularValues::of(&records.dot(&distribution), NAME)?;
-        let improved = values.mapv(|sigma| self.saved.improvement.of(sigma, self.saved.v));
+        let improved = values.mapv(|sigma| self.state.improvement.of(sigma, self.state.v));
         let inner = distribution.dot(&(&right / &improved));
         Ok(SecretMap { domain: domain.clone(), inner, outer: left })
     }
@@ -202,23 +197,25 @@ fn check_written(rows: usize, columns: usize) -> Result<()> {
     Err(Error::not_applicable(NAME, reason))
 }
 
-#[typetag::serde(name = "perfect-secrecy")]
 impl SecretKey for SecretMap {
     fn view(&self, clean: &Table) -> Result<Table> {
         check_written(clean.len(), self.outer.nrows())?;
         let view = self.apply(clean, self.inner.view())?.dot(&self.outer.t());
         Table::new(columns(self.outer.nrows()), view, clean.target().clone())
     }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
 }
 
-#[typetag::serde(name = "perfect-secrecy")]
 impl CuratorMechanism for PerfectSecrecy {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
-        let mut discloses = in_clear(&self.saved.domain, Unit::Label);
+        let mut discloses = in_clear(&self.state.domain, Unit::Label);
         discloses.extend([
             "the number of records".to_owned(),
             "through a model that is taken back by the key: whatever such a model says of the records it was trained on".into(),
@@ -226,7 +223,7 @@ impl CuratorMechanism for PerfectSecrecy {
         Guarantee {
             claims: vec![Claim {
                 notion: Notion::PerfectSecrecy(Secrecy {}),
-                protects: Unit::of_features(&self.saved.domain),
+                protects: Unit::of_features(&self.state.domain),
                 theorem: "Section 5.1 (Xiao and Devadas, Dauntless): what leaves is a constant".into(),
             }],
             discloses,
@@ -242,7 +239,11 @@ impl CuratorMechanism for PerfectSecrecy {
     }
 
     fn releases(&self) -> Releases {
-        Releases::with_key(&self.saved.domain)
+        Releases::with_key(&self.state.domain)
+    }
+
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        Ok(Arc::new(Error::read_state::<SecretMap>(state)?))
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
@@ -256,7 +257,7 @@ impl CuratorMechanism for PerfectSecrecy {
             guarantee: self.guarantee().under(randomness.provenance()),
             noise: Noise {
                 features: vec![NoiseDistribution::Unknown { width: n }],
-                target: NoiseDistribution::Exact { width: self.saved.domain.layout().target.width() },
+                target: NoiseDistribution::Exact { width: self.state.domain.layout().target.width() },
             },
         })
     }
@@ -280,10 +281,14 @@ register! {
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Section 5",
         pace: Slow, // what is learned from it has a column for every record
         parameters: Parameters,
-        curator: |parameters: Parameters, brief: &Brief| {
-            let improvement = parameters.improvement.unwrap_or(Improvement::Add);
-            PerfectSecrecy::new(brief.domain.clone(), parameters.v.unwrap_or(1.0), improvement)
+        learn: |parameters: Parameters, brief: &Brief| {
+            Ok(State {
+                domain: brief.domain.clone(),
+                v: parameters.v.unwrap_or(1.0),
+                improvement: parameters.improvement.unwrap_or(Improvement::Add),
+            })
         },
+        curator: PerfectSecrecy::try_from,
         example: Example::mixed,
     };
 }

@@ -4,6 +4,7 @@ use ndarray::{Array2, ArrayView1};
 use scumble_core::{Error, RecordDomain, Result, SecretKey, Stream, Table};
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::LazyLock;
 
 /// `records` (n × m) in the place of the table's own, as columns that are none of the schema's; the target unchanged.
@@ -85,7 +86,6 @@ impl SecretMatrix {
     }
 }
 
-#[typetag::serde(name = "dauntless-matrix")]
 impl SecretKey for SecretMatrix {
     fn view(&self, clean: &Table) -> Result<Table> {
         let records = self.domain.projected_features(clean)?;
@@ -96,6 +96,10 @@ impl SecretKey for SecretMatrix {
             )));
         }
         in_place_of(clean, records.dot(&self.matrix))
+    }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
     }
 }
 

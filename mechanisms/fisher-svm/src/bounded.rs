@@ -41,10 +41,9 @@ const NAME: &str = "fisher-bounded";
 /// }
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct FisherBounded {
-    saved: Saved,
+    state: State,
     /// None at λ = ∞.
     noise: Option<BoundedNoise>,
     /// What it claims, once it was asked for: a search along δ(ε), which no release need make again.
@@ -69,10 +68,10 @@ impl Default for Reach {
     }
 }
 
-/// All that a saved one holds.
+/// State of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weights: Option<Weights>,
@@ -87,7 +86,7 @@ fn refused(problem: String) -> Error {
     Error::Parameter { plugin: NAME.into(), problem }
 }
 
-impl Saved {
+impl State {
     /// The columns with their bounds and weights, one a coordinate.
     fn columns(&self) -> Result<Vec<Column>> {
         let Self { domain, reach, .. } = self;
@@ -131,32 +130,26 @@ impl Saved {
     }
 }
 
-impl TryFrom<Saved> for FisherBounded {
+impl TryFrom<State> for FisherBounded {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        if saved.domain.features().dim() == 0 {
+    fn try_from(state: State) -> Result<Self> {
+        if state.domain.features().dim() == 0 {
             return Err(Error::not_applicable(NAME, "there is no feature to protect"));
         }
-        let Saved { lambda, delta, .. } = saved;
+        let State { lambda, delta, .. } = state;
         if lambda.is_nan() || lambda < 0.0 {
             return Err(refused(format!("lambda must be zero or more, and {lambda} is not")));
         }
         if Budget::new(1.0, delta)?.delta() == 0.0 {
             return Err(Error::not_applicable(NAME, "noise with bounds guarantees nothing where δ is zero"));
         }
-        let columns = saved.columns()?;
+        let columns = state.columns()?;
         let noise = match lambda {
             f64::INFINITY => None,
-            _ => Some(BoundedNoise::new(saved.domain.features(), &columns, lambda)?),
+            _ => Some(BoundedNoise::new(state.domain.features(), &columns, lambda)?),
         };
-        Ok(Self { saved, noise, epsilon: OnceLock::new() })
-    }
-}
-
-impl From<FisherBounded> for Saved {
-    fn from(mechanism: FisherBounded) -> Self {
-        mechanism.saved
+        Ok(Self { state, noise, epsilon: OnceLock::new() })
     }
 }
 
@@ -179,7 +172,7 @@ impl FisherBounded {
         lambda: f64,
         delta: f64,
     ) -> Result<Self> {
-        Saved { domain, weights, reach, lambda, delta }.try_into()
+        State { domain, weights, reach, lambda, delta }.try_into()
     }
 
     /// Designed from (ε, δ): the largest λ, to some percent, whose noise has them on this domain within these bounds.
@@ -199,7 +192,7 @@ impl FisherBounded {
         }
         let spent = |mechanism: &Self| mechanism.noise.as_ref().map_or(1.0, |noise| noise.delta(epsilon));
         // From noise that is narrow for the narrowest column to noise that fills the widest range.
-        let columns = at(0.0)?.saved.columns()?;
+        let columns = at(0.0)?.state.columns()?;
         let scales = columns.iter().map(Column::natural_scales);
         let (narrowest, widest) =
             scales.fold((f64::INFINITY, 0.0_f64), |(a, b), (c, d)| (a.min(c), b.max(d)));
@@ -242,12 +235,12 @@ impl FisherBounded {
 
     /// λ.
     pub fn lambda(&self) -> f64 {
-        self.saved.lambda
+        self.state.lambda
     }
 
     /// The lower and upper bound of each released feature (d values), in units of the encoded record.
     pub fn ranges(&self) -> Vec<(f64, f64)> {
-        let columns = self.saved.columns().unwrap_or_default(); // they were checked when it was made
+        let columns = self.state.columns().unwrap_or_default(); // they were checked when it was made
         columns.into_iter().map(|column| column.range).collect()
     }
 
@@ -258,23 +251,22 @@ impl FisherBounded {
 
     fn distribution(&self) -> NoiseDistribution {
         match &self.noise {
-            None => NoiseDistribution::Exact { width: self.saved.domain.features().dim() },
+            None => NoiseDistribution::Exact { width: self.state.domain.features().dim() },
             Some(noise) => NoiseDistribution::Additive { variance: noise.variances() },
         }
     }
 }
 
-#[typetag::serde(name = "fisher-bounded")]
 impl LocalMechanism for FisherBounded {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
         let Some(noise) = &self.noise else {
-            return Guarantee::nothing(&self.saved.domain);
+            return Guarantee::nothing(&self.state.domain);
         };
-        let Saved { domain, delta, reach, .. } = &self.saved;
+        let State { domain, delta, reach, .. } = &self.state;
         let theorem = "δ(ε) of the very tables from which the noise of Farokhi's Corollary 2.7 is drawn, at the domain's diameter; of several \
              columns by their losses' convolution (Doroshenko et al. 2022)";
         let mut by = "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: on average over neighbouring \
@@ -309,7 +301,7 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn range(&self) -> Domain {
-        let flat = self.saved.domain.flat();
+        let flat = self.state.domain.flat();
         let Some(noise) = &self.noise else {
             return flat.clone();
         };
@@ -323,7 +315,7 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let mut point = self.saved.domain.projected(record)?;
+        let mut point = self.state.domain.projected(record)?;
         if let Some(noise) = &self.noise {
             point.iter_mut().zip(noise.means()).for_each(|(x, mean)| *x += mean);
         }
@@ -331,7 +323,7 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let features = features_of(&self.saved.domain, point)?;
+        let features = features_of(&self.state.domain, point)?;
         match &self.noise {
             Some(noise) => noise.add(features, stream),
             None => Ok(()),
@@ -339,12 +331,12 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn noise(&self) -> Noise {
-        let width = self.saved.domain.layout().target.width();
+        let width = self.state.domain.layout().target.width();
         Noise { features: vec![self.distribution()], target: NoiseDistribution::Exact { width } }
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let d = self.saved.domain.features().dim();
+        let d = self.state.domain.features().dim();
         self.noise.as_ref()?.log_likelihood(point.get(..d)?, released.get(..d)?).ok()
     }
 
@@ -353,10 +345,10 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        if !Unit::of_features(&self.saved.domain).covers(unit) {
+        if !Unit::of_features(&self.state.domain).covers(unit) {
             return vec![];
         }
-        let d = self.saved.domain.features().dim();
+        let d = self.state.domain.features().dim();
         let [one, mut other] = self.range().l2_farthest();
         other[d..].copy_from_slice(&one[d..]);
         vec![[one, other]]
@@ -429,7 +421,8 @@ register! {
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2020)",
         pace: Quick,
         parameters: Parameters,
-        local: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        local: FisherBounded::try_from,
         example: Example::mixed,
     };
 }
@@ -601,13 +594,15 @@ mod tests {
     #[test]
     fn a_number_changed_by_hand_is_checked_when_it_is_read() {
         let mechanism = FisherBounded::of_lambda(numbers(1), None, wide(), 0.125, 1e-6).unwrap();
-        let saved = serde_json::to_string(&mechanism).unwrap();
-        let read: FisherBounded = serde_json::from_str(&saved).unwrap();
-        assert_eq!(read.guarantee(), mechanism.guarantee());
+        let state = serde_json::to_string(&mechanism.state).unwrap();
+        let read = |text: &str| Error::read_state::<State>(&text.parse().unwrap())?.try_into();
+        let again: FisherBounded = read(&state).unwrap();
+        assert_eq!(again.guarantee(), mechanism.guarantee());
         for (from, to) in [("0.125", "-0.125"), ("1e-6", "0.0"), ("40.0", "-40.0"), ("lambda", "lamda")] {
-            let changed = saved.replace(from, to);
-            assert_ne!(changed, saved);
-            assert!(serde_json::from_str::<FisherBounded>(&changed).is_err(), "{changed} was accepted");
+            let changed = state.replace(from, to);
+            assert_ne!(changed, state);
+            let refused: Result<FisherBounded> = read(&changed);
+            assert!(refused.is_err(), "{changed} was accepted");
         }
     }
 }

@@ -11,6 +11,8 @@ use scumble_core::{
 };
 use scumble_kkt::{Machine, Records, SoftMargin};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
 
 const NAME: &str = "fisher-correlated";
 
@@ -60,28 +62,27 @@ const WIDEST: f64 = 1e12;
 /// assert!(bound.error() > 300.0 && bound.error() < 100.0 * 4.0); // m(p − 1)(1 − s) of five columns
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct FisherCorrelated {
-    saved: Saved,
+    state: State,
 }
 
-/// All that a saved one holds: what is public.
+/// State of the mechanism: what is public.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     theta: f64,
     rho: f64,
     variance: f64,
 }
 
-impl TryFrom<Saved> for FisherCorrelated {
+impl TryFrom<State> for FisherCorrelated {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        check_domain(&saved.domain)?;
-        let radius = saved.domain.features().squared_radius();
+    fn try_from(state: State) -> Result<Self> {
+        check_domain(&state.domain)?;
+        let radius = state.domain.features().squared_radius();
         let check = |name: &str, value: f64, range: std::ops::RangeInclusive<f64>, what: &str| {
             if range.contains(&value) {
                 return Ok(());
@@ -95,17 +96,11 @@ impl TryFrom<Saved> for FisherCorrelated {
                 ),
             })
         };
-        check("theta", saved.theta, 1e-9..=1e9, "")?;
-        check("rho", saved.rho, 1e-9..=1e9, "")?;
+        check("theta", state.theta, 1e-9..=1e9, "")?;
+        check("rho", state.rho, 1e-9..=1e9, "")?;
         let range = radius / WIDEST..=radius * WIDEST;
-        check("variance", saved.variance, range, " on such records, whose domain it must be beside")?;
-        Ok(Self { saved })
-    }
-}
-
-impl From<FisherCorrelated> for Saved {
-    fn from(mechanism: FisherCorrelated) -> Self {
-        mechanism.saved
+        check("variance", state.variance, range, " on such records, whose domain it must be beside")?;
+        Ok(Self { state })
     }
 }
 
@@ -144,24 +139,24 @@ impl FisherCorrelated {
     /// [`Error::NotApplicable`] for records that have no such classifier: a label of other than two classes, fewer than two columns,
     /// features that are neither numbers nor groups; [`Error::Parameter`] for θ, ρ or m out of range.
     pub fn new(domain: RecordDomain, theta: f64, rho: f64, variance: f64) -> Result<Self> {
-        Saved { domain, theta, rho, variance }.try_into()
+        State { domain, theta, rho, variance }.try_into()
     }
 
     /// The variance m of the noise before it is projected, in squared units of the encoded record.
     pub fn variance(&self) -> f64 {
-        self.saved.variance
+        self.state.variance
     }
 
     /// The bound for a record whose share bᵢ²/bᵀb in the classifier is this: m(p − 1)(1 − share).
     fn bound(&self, share: f64) -> f64 {
-        let open = (self.saved.domain.columns().len() - 1) as f64;
-        self.saved.variance * open * (1.0 - share)
+        let open = (self.state.domain.columns().len() - 1) as f64;
+        self.state.variance * open * (1.0 - share)
     }
 
     /// What a release discloses, and what a claim of it assumes; only a release's own has the largest share.
     fn card(&self, share: Option<f64>) -> Guarantee {
         let share = share.map_or(String::new(), |share| format!(" = {share:.4}"));
-        let mut discloses = in_clear(&self.saved.domain, Unit::Label);
+        let mut discloses = in_clear(&self.state.domain, Unit::Label);
         discloses.extend([
             "exactly α*·x of every record x, its distance from the classifier: of levels, flags or whole numbers that may leave a handful \
              of possible records, or one"
@@ -184,13 +179,13 @@ impl FisherCorrelated {
 
     /// The guarantee of a release of records of which the largest share in the classifier is this.
     fn of_release(&self, share: f64) -> Guarantee {
-        let columns = self.saved.domain.columns();
+        let columns = self.state.domain.columns();
         let bound = CramerRao {
             // Whoever knows the other records knows every column of a support vector.
             information: columns.iter().map(|name| (name.clone(), f64::INFINITY)).collect(),
             joint: Some(self.bound(share)),
         };
-        let caveat = without_bias(&self.saved.domain, &bound);
+        let caveat = without_bias(&self.state.domain, &bound);
         let claim = Claim {
             notion: Notion::CramerRao(bound),
             protects: Unit::Features,
@@ -211,11 +206,11 @@ impl FisherCorrelated {
         let unsolved = |error: scumble_kkt::Error| {
             Error::not_applicable(NAME, format!("the classifier that it is to keep was not found: {error}"))
         };
-        let penalties = vec![self.saved.theta; signs.len()];
+        let penalties = vec![self.state.theta; signs.len()];
         let of = Records::new(records.view());
         let programme = SoftMargin::new(&of, signs, &penalties).map_err(unsolved)?;
-        let programme = programme.bias_penalty(self.saved.rho).map_err(unsolved)?;
-        let programme = programme.squared_slack_penalty(self.saved.rho).map_err(unsolved)?;
+        let programme = programme.bias_penalty(self.state.rho).map_err(unsolved)?;
+        let programme = programme.squared_slack_penalty(self.state.rho).map_err(unsolved)?;
         let machine = programme.proven(RESIDUAL, MOST_ITERATIONS).map_err(unsolved)?;
         let largest =
             |values: &mut dyn Iterator<Item = &f64>| values.fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -228,10 +223,9 @@ impl FisherCorrelated {
     }
 }
 
-#[typetag::serde(name = "fisher-correlated")]
 impl CuratorMechanism for FisherCorrelated {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -245,15 +239,19 @@ impl CuratorMechanism for FisherCorrelated {
     }
 
     fn releases(&self) -> Releases {
-        Releases::with_key(&self.saved.domain)
+        Releases::with_key(&self.state.domain)
+    }
+
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        Ok(Arc::new(Error::read_state::<Space>(state)?))
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let mut records = self.saved.domain.projected_features(table)?;
+        let mut records = self.state.domain.projected_features(table)?;
         let signs = signs(table.target())?;
         let machine = self.classifier(&records, &signs)?;
         let b = machine.multipliers.iter().zip(&signs).map(|(omega, sign)| omega * sign).collect();
-        let noise = CorrelatedNoise::new(b, machine.weights, self.saved.variance)?;
+        let noise = CorrelatedNoise::new(b, machine.weights, self.state.variance)?;
         if 1.0 - noise.largest_share() < 1e-9 {
             let reason = "one record is all of the classifier, and would leave in the clear";
             return Err(Error::not_applicable(NAME, reason));
@@ -263,11 +261,11 @@ impl CuratorMechanism for FisherCorrelated {
         noise.add(values, &randomness.streams())?;
         let table = Table::new(table.columns().to_vec(), records, table.target().clone())?;
         Ok(Release {
-            key: Key::secret(Space { domain: self.saved.domain.clone() }, &table),
+            key: Key::secret(Space { domain: self.state.domain.clone() }, &table),
             guarantee: self.of_release(noise.largest_share()).under(randomness.provenance()),
             noise: Noise {
                 features: vec![NoiseDistribution::Shared { width: table.columns().len() }],
-                target: NoiseDistribution::Exact { width: self.saved.domain.layout().target.width() },
+                target: NoiseDistribution::Exact { width: self.state.domain.layout().target.width() },
             },
             table,
         })
@@ -281,10 +279,13 @@ struct Space {
     domain: RecordDomain,
 }
 
-#[typetag::serde(name = "fisher-correlated")]
 impl SecretKey for Space {
     fn view(&self, clean: &Table) -> Result<Table> {
         Table::new(clean.columns().to_vec(), self.domain.projected_features(clean)?, clean.target().clone())
+    }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
     }
 }
 
@@ -315,12 +316,17 @@ struct Parameters {
     variance: Option<f64>,
 }
 
-fn design(parameters: Parameters, brief: &Brief) -> Result<FisherCorrelated> {
+fn learn(parameters: Parameters, brief: &Brief) -> Result<State> {
     let domain = brief.domain.clone();
     check_domain(&domain)?;
     let most = domain.features().squared_radius() / (domain.columns().len() - 1) as f64;
     let Parameters { theta, rho, variance } = parameters;
-    FisherCorrelated::new(domain, theta.unwrap_or(1.0), rho.unwrap_or(0.01), variance.unwrap_or(most))
+    Ok(State {
+        domain,
+        theta: theta.unwrap_or(1.0),
+        rho: rho.unwrap_or(0.01),
+        variance: variance.unwrap_or(most),
+    })
 }
 
 register! {
@@ -331,7 +337,8 @@ register! {
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification, Theorem 2.10",
         pace: Quick,
         parameters: Parameters,
-        curator: design,
+        learn: learn,
+        curator: FisherCorrelated::try_from,
         example: Example::mixed,
     };
 }

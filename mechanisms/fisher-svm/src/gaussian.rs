@@ -39,10 +39,9 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 /// assert!(dp.epsilon < mechanism.papers_epsilon(1e-6).unwrap());
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct FisherGaussian {
-    saved: Saved,
+    state: State,
     weighting: Weighting,
     /// Where the noise is added, if not to the features themselves: for a full Π.
     image: Option<Image>,
@@ -50,10 +49,10 @@ pub struct FisherGaussian {
     noise: Option<GaussianNoise>,
 }
 
-/// All that a saved one holds.
+/// State of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weights: Option<Weights>,
@@ -90,45 +89,39 @@ impl Image {
     }
 }
 
-impl TryFrom<Saved> for FisherGaussian {
+impl TryFrom<State> for FisherGaussian {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let features = saved.domain.features();
+    fn try_from(state: State) -> Result<Self> {
+        let features = state.domain.features();
         if features.dim() == 0 {
             return Err(Error::not_applicable(NAME, "there is no feature to protect"));
         }
-        if saved.lambda.is_nan() || saved.lambda <= 0.0 {
+        if state.lambda.is_nan() || state.lambda <= 0.0 {
             return Err(Error::Parameter {
                 plugin: NAME.into(),
-                problem: format!("lambda must be above zero, and {} is not", saved.lambda),
+                problem: format!("lambda must be above zero, and {} is not", state.lambda),
             });
         }
-        if Budget::new(1.0, saved.delta)?.delta() == 0.0 {
+        if Budget::new(1.0, state.delta)?.delta() == 0.0 {
             return Err(Error::not_applicable(NAME, "Gaussian noise guarantees nothing where δ is zero"));
         }
-        let weighting = Weighting::new(NAME, saved.weights.as_ref(), saved.domain.columns())?;
+        let weighting = Weighting::new(NAME, state.weights.as_ref(), state.domain.columns())?;
         let image = match &weighting {
             Weighting::Diagonal(_) => None,
             Weighting::Full(powers) => Some(Image::of(powers, features)?),
         };
-        let sigma = saved.lambda.powf(-0.25);
+        let sigma = state.lambda.powf(-0.25);
         let scales = match &weighting {
             Weighting::Diagonal(weights) => weights.iter().map(|weight| sigma * weight.powf(-0.25)).collect(),
             Weighting::Full(_) => vec![sigma; features.dim()],
         };
         let set = image.as_ref().map_or(features, |image| &image.ball);
-        let noise = match saved.lambda {
+        let noise = match state.lambda {
             f64::INFINITY => None,
             _ => Some(GaussianNoise::with_scales(set, &scales)?),
         };
-        Ok(Self { saved, weighting, image, noise })
-    }
-}
-
-impl From<FisherGaussian> for Saved {
-    fn from(mechanism: FisherGaussian) -> Self {
-        mechanism.saved
+        Ok(Self { state, weighting, image, noise })
     }
 }
 
@@ -145,7 +138,7 @@ impl FisherGaussian {
         lambda: f64,
         delta: f64,
     ) -> Result<Self> {
-        Saved { domain, weights, lambda, delta }.try_into()
+        State { domain, weights, lambda, delta }.try_into()
     }
 
     /// Designed from the error that every unbiased reconstruction shall have, E‖Π^{1/2}(x̂ − x)‖² ≥ `error` (Proposition 2.2 with
@@ -216,7 +209,7 @@ impl FisherGaussian {
 
     /// λ.
     pub fn lambda(&self) -> f64 {
-        self.saved.lambda
+        self.state.lambda
     }
 
     /// The standard deviation of each released feature (d values), in units of the encoded record; 0 at λ = ∞.
@@ -257,11 +250,11 @@ impl FisherGaussian {
         };
         let widest = self.features().factors().map(|(_, factor)| width(factor)).fold(0.0, f64::max);
         let Bound { value, is_exact } = self.weighting.infinity_to_two();
-        Bound { value: self.saved.lambda.powf(0.25) * value * widest, is_exact }
+        Bound { value: self.state.lambda.powf(0.25) * value * widest, is_exact }
     }
 
     fn features(&self) -> &Domain {
-        self.saved.domain.features()
+        self.state.domain.features()
     }
 
     /// The features' coordinates in a flat record.
@@ -298,7 +291,7 @@ impl FisherGaussian {
                 (information, Some(powers.minus_half.diag().sum() / of_each))
             }
         };
-        let columns = self.saved.domain.columns().iter().cloned();
+        let columns = self.state.domain.columns().iter().cloned();
         CramerRao { information: columns.zip(information).collect(), joint }
     }
 
@@ -306,7 +299,7 @@ impl FisherGaussian {
     fn papers_word(&self) -> String {
         let Bound { value, is_exact } = self.papers_scale();
         let s = if is_exact { format!("s = {value:.4}") } else { format!("s ≤ {value:.4}, a bound") };
-        match self.papers_epsilon(self.saved.delta) {
+        match self.papers_epsilon(self.state.delta) {
             Some(epsilon) => format!(
                 "; Theorem 2.5 of the paper, which follows from it, has ε = {epsilon:.4} at this δ ({s})"
             ),
@@ -323,24 +316,23 @@ fn replace(features: &mut [f64], map: impl FnOnce(ArrayView1<f64>) -> Array1<f64
     features.iter_mut().zip(mapped).for_each(|(x, y)| *x = y);
 }
 
-#[typetag::serde(name = "fisher-gaussian")]
 impl LocalMechanism for FisherGaussian {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
         let Some(noise) = &self.noise else {
-            return Guarantee::nothing(&self.saved.domain);
+            return Guarantee::nothing(&self.state.domain);
         };
-        let (profile, delta) = (noise.profile(), self.saved.delta);
+        let (profile, delta) = (noise.profile(), self.state.delta);
         let theorem = format!(
             "the analytic Gaussian mechanism (Balle and Wang 2018, Theorem 8) for the noise of Farokhi's Theorem 2.4, with the \
              domain's own bounds, and a proven bound on what discrete noise (Canonne, Kamath and Steinke 2020) adds to it{}",
             self.papers_word()
         );
         let mut weighted = String::new();
-        if self.saved.weights.is_some() {
+        if self.state.weights.is_some() {
             weighted = format!(
                 "; E‖Π^{{1/2}}(x̂ − x)‖² is at least {:.4} (the weight is Π^{{1/2}}, not the printed Π: ERRATA.md, F11)",
                 self.weighted_error()
@@ -353,11 +345,11 @@ impl LocalMechanism for FisherGaussian {
             (Notion::LocalDp(LocalDp::new(profile.epsilon(delta), delta).along(profile)), theorem),
             (Notion::CramerRao(self.information(noise)), bound),
         ];
-        of_features(&self.saved.domain, claims)
+        of_features(&self.state.domain, claims)
     }
 
     fn range(&self) -> Domain {
-        let flat = self.saved.domain.flat();
+        let flat = self.state.domain.flat();
         let Some(Image { ball, .. }) = &self.image else {
             return flat.clone();
         };
@@ -369,7 +361,7 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let mut point = self.saved.domain.projected(record)?;
+        let mut point = self.state.domain.projected(record)?;
         if let Some(Image { center, there, .. }) = &self.image {
             replace(&mut point[self.coordinates()], |x| there.dot(&(&x - center)));
         }
@@ -377,7 +369,7 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let features = features_of(&self.saved.domain, point)?;
+        let features = features_of(&self.state.domain, point)?;
         match &self.noise {
             Some(noise) => noise.add(features, stream),
             None => Ok(()),
@@ -385,7 +377,7 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
-        let features = features_of(&self.saved.domain, &mut point)?;
+        let features = features_of(&self.state.domain, &mut point)?;
         if let Some(Image { center, back, .. }) = &self.image {
             replace(features, |y| back.dot(&y) + center);
         }
@@ -393,7 +385,7 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn noise(&self) -> Noise {
-        let width = self.saved.domain.layout().target.width();
+        let width = self.state.domain.layout().target.width();
         Noise { features: vec![self.distribution()], target: NoiseDistribution::Exact { width } }
     }
 
@@ -407,7 +399,7 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        if !Unit::of_features(&self.saved.domain).covers(unit) {
+        if !Unit::of_features(&self.state.domain).covers(unit) {
             return vec![];
         }
         let [one, other] = self.range().l2_farthest();
@@ -452,7 +444,8 @@ register! {
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2020)",
         pace: Quick,
         parameters: Parameters,
-        local: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        local: FisherGaussian::try_from,
         example: Example::mixed,
     };
 }
@@ -646,15 +639,17 @@ mod tests {
     #[test]
     fn a_number_changed_by_hand_is_checked_when_it_is_read() {
         let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 0.125, 1e-6).unwrap();
-        let saved = serde_json::to_string(&mechanism).unwrap();
-        let read: FisherGaussian = serde_json::from_str(&saved).unwrap();
-        assert_eq!(read.guarantee(), mechanism.guarantee());
+        let state = serde_json::to_string(&mechanism.state).unwrap();
+        let read = |text: &str| Error::read_state::<State>(&text.parse().unwrap())?.try_into();
+        let again: FisherGaussian = read(&state).unwrap();
+        assert_eq!(again.guarantee(), mechanism.guarantee());
         for (from, to) in
             [("0.125", "-0.125"), ("1e-6", "0.0"), ("[2.0,1.0]", "[2.0,3.0]"), ("lambda", "lamda")]
         {
-            let changed = saved.replace(from, to);
-            assert_ne!(changed, saved);
-            assert!(serde_json::from_str::<FisherGaussian>(&changed).is_err(), "{changed} was accepted");
+            let changed = state.replace(from, to);
+            assert_ne!(changed, state);
+            let refused: Result<FisherGaussian> = read(&changed);
+            assert!(refused.is_err(), "{changed} was accepted");
         }
     }
 

@@ -302,13 +302,15 @@ fn a_bound_beyond_the_domain_is_called_vacuous_and_the_default_is_not() {
 #[test]
 fn the_key_gives_clean_records_moved_into_the_domain() {
     let (domain, table) = two_clouds(1);
-    let release = seeded(&mechanism(&domain, 1.0), &table, 1);
+    let mechanism = mechanism(&domain, 1.0);
+    let release = seeded(&mechanism, &table, 1);
     assert_eq!(release.key.view(&table).unwrap(), table);
     let outside =
         Table::new(table.columns().to_vec(), table.records() * 1e6, table.target().clone()).unwrap();
     let saved = scumble_custody::key::load(
         &scumble_custody::key::save(&release.key, "a passphrase").unwrap().unwrap(),
         "a passphrase",
+        &Designed::curator(mechanism),
         "key.json",
     )
     .unwrap();
@@ -399,12 +401,12 @@ fn parameters_out_of_range_are_refused_and_a_saved_one_is_checked_when_it_is_rea
         );
     }
     let design = FISHER_CORRELATED.design(&json!({"variance": 7.25, "theta": 2.0}), &brief).unwrap();
-    let saved = serde_json::to_string(design.mechanism()).unwrap();
+    let saved = design.state().to_string();
     for (from, to) in
         [("7.25", "-7.25"), ("\"theta\":2.0", "\"theta\":0.0"), ("\"malignant\"", "\"m\",\"n\"")]
     {
         let changed = saved.replace(from, to);
         assert_ne!(changed, saved);
-        assert!(serde_json::from_str::<Designed>(&changed).is_err(), "{changed} was accepted");
+        assert!((FISHER_CORRELATED.build)(&changed.parse().unwrap()).is_err(), "{changed} was accepted");
     }
 }

@@ -10,7 +10,7 @@ use scumble_core::{
 use scumble_neural::{Activation, Network};
 use serde::{Deserialize, Serialize};
 
-/// What a [`LatentLaplace`] is made of, and all that a saved one holds.
+/// State of a [`LatentLaplace`]: all that it is made of.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
@@ -109,8 +109,7 @@ pub struct VolunteersClaim {
 /// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 2.0);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Parts", into = "Parts")]
+#[derive(Debug, Clone)]
 pub struct LatentLaplace {
     parts: Parts,
     /// The latents, then the target.
@@ -159,16 +158,15 @@ impl TryFrom<Parts> for LatentLaplace {
     }
 }
 
-impl From<LatentLaplace> for Parts {
-    fn from(mechanism: LatentLaplace) -> Self {
-        mechanism.parts
-    }
-}
-
 impl LatentLaplace {
     /// What it is made of.
     pub fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// What it is made of, and the mechanism no more.
+    pub fn into_parts(self) -> Parts {
+        self.parts
     }
 
     /// Z.
@@ -282,7 +280,6 @@ pub fn predict(network: &Network<f64>, records: ArrayView2<f64>) -> Result<Array
     network.predict(records).map_err(|problem| Error::shape(problem.to_string()))
 }
 
-#[typetag::serde(name = "latent-laplace")]
 impl LocalMechanism for LatentLaplace {
     fn domain(&self) -> &RecordDomain {
         &self.parts.domain

@@ -3,7 +3,7 @@
 use crate::answers::{Answers, LEAST_SHARE, Purse};
 use crate::columns::Columns;
 use crate::counts::{Clique, Counts, Pairs, Wanted, cells};
-use crate::curator::{Common, Curator, curator, example};
+use crate::curator::{Common, Curator, State, example};
 use crate::forest::{Forest, pairs};
 use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals, summed_over};
@@ -22,18 +22,6 @@ const AT_FIRST: f64 = 0.5;
 const OF_CHOICE: f64 = 0.1;
 /// Rounds that share what is left, at first.
 const ROUNDS: usize = 8;
-
-curator! {
-    /// Rounds of choosing and measuring, after AIM (McKenna, Mullins, Sheldon and Miklau 2022): which tables are worth their noise follows from the records.
-    ///
-    /// With the workload `target` all start from each feature's table with the target, and a round adds two features with the target; with `all-pairs` from each column's table, and a round adds
-    /// two columns. The exponential mechanism chooses by how far the counts are from what is known so far, in ℓ₁, less the noise that the table would have. "None of them" is a choice
-    /// too: what is left then goes into the first tables once more. A round that found less than its noise makes the next ones fewer and longer.
-    ///
-    /// What is added forms no circle among the features, so that all tables together are those of a junction tree, of two columns and the target at most: estimates are
-    /// in closed form, and memory is bounded. AIM adds larger tables where they pay, and estimates by descent.
-    AdaptiveMarginals, Rounds, "adaptive-marginals"
-}
 
 /// Which columns are measured together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -197,7 +185,7 @@ struct Parameters {
     common: Common,
 }
 
-fn design(parameters: Parameters, brief: &Brief) -> Result<AdaptiveMarginals> {
+fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Rounds>> {
     let Parameters { workload, common } = parameters;
     let by_default = match brief.domain.target() {
         TargetDomain::None => Workload::AllPairs,
@@ -205,18 +193,26 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<AdaptiveMarginals> {
     };
     let workload = workload.unwrap_or(by_default);
     let tables = brief.domain.flat().factors().count().max(1);
-    Curator::design(common, brief, AT_FIRST / tables as f64, Rounds { workload }).map(AdaptiveMarginals)
+    State::learn(common, brief, AT_FIRST / tables as f64, Rounds { workload })
 }
 
 register! {
-    /// The plugin `adaptive-marginals`.
+    /// Rounds of choosing and measuring, after AIM (McKenna, Mullins, Sheldon and Miklau 2022): which tables are worth their noise follows from the records.
+    ///
+    /// With the workload `target` all start from each feature's table with the target, and a round adds two features with the target; with `all-pairs` from each column's table, and a round adds
+    /// two columns. The exponential mechanism chooses by how far the counts are from what is known so far, in ℓ₁, less the noise that the table would have. "None of them" is a choice
+    /// too: what is left then goes into the first tables once more. A round that found less than its noise makes the next ones fewer and longer.
+    ///
+    /// What is added forms no circle among the features, so that all tables together are those of a junction tree, of two columns and the target at most: estimates are
+    /// in closed form, and memory is bounded. AIM adds larger tables where they pay, and estimates by descent.
     pub const ADAPTIVE_MARGINALS = {
         name: NAME,
         summary: "records drawn from noisy tables that are chosen in rounds, by what the tables so far get wrong",
         paper: "McKenna, Mullins, Sheldon and Miklau, AIM: an adaptive and iterative mechanism for differentially private synthetic data (2022); Mullins and others, GReM (2026)",
         pace: Quick,
         parameters: Parameters,
-        curator: design,
+        learn: learn,
+        curator: Curator::try_from,
         example: example,
     };
 }

@@ -5,9 +5,9 @@
 //!
 //! | mechanism | which tables |
 //! |---|---|
-//! | [`NoisyMarginals`] | each column with the target, or those that are named |
-//! | [`Mst`] | pairs along a tree of columns, chosen by how they go together |
-//! | [`AdaptiveMarginals`] | chosen in rounds, by what the tables so far get wrong |
+//! | [`NOISY_MARGINALS`] | each column with the target, or those that are named |
+//! | [`MST`] | pairs along a tree of columns, chosen by how they go together |
+//! | [`ADAPTIVE_MARGINALS`] | chosen in rounds, by what the tables so far get wrong |
 //!
 //! [`Tables`] has what a curator of another kind needs of them: counts of some of the records, and records from noisy counts.
 
@@ -27,7 +27,7 @@ mod scores;
 mod selection;
 mod tables;
 
-pub use adaptive::{ADAPTIVE_MARGINALS, AdaptiveMarginals, Workload};
-pub use mst::{MST, Mst};
-pub use noisy_marginals::{NOISY_MARGINALS, NoisyMarginals};
+pub use adaptive::{ADAPTIVE_MARGINALS, Workload};
+pub use mst::MST;
+pub use noisy_marginals::NOISY_MARGINALS;
 pub use tables::{Coded, Tables};

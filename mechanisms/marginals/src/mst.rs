@@ -3,7 +3,7 @@
 use crate::answers::Answers;
 use crate::columns::Columns;
 use crate::counts::{Clique, Counts, Pairs, Wanted};
-use crate::curator::{Common, Curator, curator, example};
+use crate::curator::{Common, Curator, State, example};
 use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals};
 use crate::scores;
@@ -20,16 +20,6 @@ const OF_PAIRS: f64 = 0.6;
 
 /// Levels whose noisy count is below so many σ are taken together.
 const RARE: f64 = 3.0;
-
-curator! {
-    /// MST (McKenna, Miklau and Sheldon 2021): noisy tables of single columns, a spanning tree of pairs that is chosen by the exponential mechanism, noisy tables of its pairs.
-    ///
-    /// A pair scores by how far its counts are from what its columns alone say, in ℓ₁; levels that are rarer than the noise are taken together first. The tables are made consistent by least
-    /// squares in closed form, and records are drawn along the tree. The target is a column like the others.
-    ///
-    /// Other than in the paper, noise and choices are accounted by one privacy profile, and choices are exact: scores are whole numbers.
-    Mst, Tree, "mst"
-}
 
 /// All columns along a tree.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -130,20 +120,26 @@ impl Merging {
     }
 }
 
-fn design(common: Common, brief: &Brief) -> Result<Mst> {
+fn learn(common: Common, brief: &Brief) -> Result<State<Tree>> {
     let pairs = brief.domain.flat().factors().count().saturating_sub(1).max(1);
-    Curator::design(common, brief, OF_PAIRS / pairs as f64, Tree {}).map(Mst)
+    State::learn(common, brief, OF_PAIRS / pairs as f64, Tree {})
 }
 
 register! {
-    /// The plugin `mst`.
+    /// MST (McKenna, Miklau and Sheldon 2021): noisy tables of single columns, a spanning tree of pairs that is chosen by the exponential mechanism, noisy tables of its pairs.
+    ///
+    /// A pair scores by how far its counts are from what its columns alone say, in ℓ₁; levels that are rarer than the noise are taken together first. The tables are made consistent by least
+    /// squares in closed form, and records are drawn along the tree. The target is a column like the others.
+    ///
+    /// Other than in the paper, noise and choices are accounted by one privacy profile, and choices are exact: scores are whole numbers.
     pub const MST = {
         name: NAME,
         summary: "records drawn along a tree of columns, chosen by how they go together, from noisy tables of its pairs",
         paper: "McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to differentially private synthetic data (2021)",
         pace: Quick,
         parameters: Common,
-        curator: design,
+        learn: learn,
+        curator: Curator::try_from,
         example: example,
     };
 }

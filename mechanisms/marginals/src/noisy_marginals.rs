@@ -3,7 +3,7 @@
 use crate::answers::Answers;
 use crate::columns::Columns;
 use crate::counts::{Clique, Wanted};
-use crate::curator::{Common, Curator, curator, example};
+use crate::curator::{Common, Curator, State, example};
 use crate::network::Order;
 use crate::program::{Answered, Program};
 use schemars::JsonSchema;
@@ -12,29 +12,6 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 const NAME: &str = "noisy-marginals";
-
-curator! {
-    /// Records drawn from noisy tables: of each feature with the target, by default, so that features are taken for independent of each other given the target, as naive Bayes
-    /// takes them.
-    ///
-    /// Counts get exact discrete Gaussian noise, which is calibrated on the privacy profile of all tables together. They are made consistent by least squares in closed
-    /// form (residuals by inverse variance), moved to the nearest counts that are none below zero, and records are drawn in their shares: as many as there
-    /// are, where one record is replaced and their number is public; else as many as the noisy counts say.
-    ///
-    /// ```
-    /// use scumble_core::{CuratorMechanism, Designed, Randomness};
-    /// use scumble_marginals::NOISY_MARGINALS;
-    /// use serde_json::json;
-    ///
-    /// let example = (NOISY_MARGINALS.example)()?;
-    /// let design = NOISY_MARGINALS.design(&json!({ "bins": 4 }), &example.brief)?;
-    /// let release = design.mechanism().release(&example.table, &mut Randomness::from_os()?)?;
-    /// assert_eq!(release.table.columns(), example.table.columns());
-    /// assert_eq!(release.guarantee.epsilon(), Some(1.0));
-    /// # Ok::<(), scumble_core::Error>(())
-    /// ```
-    NoisyMarginals, Named, "noisy-marginals"
-}
 
 /// Tables that are measured with equal noise.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -96,7 +73,7 @@ struct Parameters {
     marginals: Option<Vec<Vec<String>>>,
 }
 
-fn design(parameters: Parameters, brief: &Brief) -> Result<NoisyMarginals> {
+fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Named>> {
     let Parameters { common, marginals } = parameters;
     let named = |names: &Vec<String>| {
         let mut clique = names.iter().map(|name| place(&brief.domain, name)).collect::<Result<Clique>>()?;
@@ -105,7 +82,7 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<NoisyMarginals> {
     };
     let cliques = marginals.map(|lists| lists.iter().map(named).collect::<Result<Vec<_>>>()).transpose()?;
     let tables = cliques.as_ref().map_or(brief.domain.features().factors().count(), Vec::len);
-    Curator::design(common, brief, 1.0 / tables.max(1) as f64, Named { cliques }).map(NoisyMarginals)
+    State::learn(common, brief, 1.0 / tables.max(1) as f64, Named { cliques })
 }
 
 /// The place of a column among the attributes: of a category, by the name before its level.
@@ -137,14 +114,33 @@ fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
 }
 
 register! {
-    /// The plugin `noisy-marginals`.
+    /// Records drawn from noisy tables: of each feature with the target, by default, so that features are taken for independent of each other given the target, as naive Bayes
+    /// takes them.
+    ///
+    /// Counts get exact discrete Gaussian noise, which is calibrated on the privacy profile of all tables together. They are made consistent by least squares in closed
+    /// form (residuals by inverse variance), moved to the nearest counts that are none below zero, and records are drawn in their shares: as many as there
+    /// are, where one record is replaced and their number is public; else as many as the noisy counts say.
+    ///
+    /// ```
+    /// use scumble_core::{CuratorMechanism, Designed, Randomness};
+    /// use scumble_marginals::NOISY_MARGINALS;
+    /// use serde_json::json;
+    ///
+    /// let example = (NOISY_MARGINALS.example)()?;
+    /// let design = NOISY_MARGINALS.design(&json!({ "bins": 4 }), &example.brief)?;
+    /// let release = design.mechanism().release(&example.table, &mut Randomness::from_os()?)?;
+    /// assert_eq!(release.table.columns(), example.table.columns());
+    /// assert_eq!(release.guarantee.epsilon(), Some(1.0));
+    /// # Ok::<(), scumble_core::Error>(())
+    /// ```
     pub const NOISY_MARGINALS = {
         name: NAME,
         summary: "records drawn from noisy tables of each column with the target, or of columns that are named",
         paper: "McKenna, Miklau and Sheldon, Winning the NIST contest (2021), of tables that are chosen in public; Canonne, Kamath and Steinke, The discrete Gaussian (2020)",
         pace: Quick,
         parameters: Parameters,
-        curator: design,
+        learn: learn,
+        curator: Curator::try_from,
         example: example,
     };
 }

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// What differs between the mechanisms of this crate. It sees records by answers alone.
-pub(crate) trait Program: Clone + Debug + Serialize + for<'de> Deserialize<'de> + Send + Sync {
+pub(crate) trait Program:
+    Clone + Debug + Serialize + for<'de> Deserialize<'de> + Send + Sync + 'static
+{
     /// The name of the plugin.
     const NAME: &'static str;
     /// Whether it chooses what it measures.

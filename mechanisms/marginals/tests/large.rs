@@ -35,7 +35,7 @@ fn peak() -> Option<f64> {
 
 fn loaded(plugin: &Plugin, parameters: &Value, brief: &Brief) -> Designed {
     let design = plugin.design(parameters, brief).unwrap();
-    serde_json::from_str(&serde_json::to_string(design.mechanism()).unwrap()).unwrap()
+    (plugin.build)(&design.state().to_string().parse().unwrap()).unwrap()
 }
 
 // One test, for memory and interrupts are those of the whole process.

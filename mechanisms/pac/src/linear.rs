@@ -8,6 +8,7 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, TargetDomain};
 use scumble_kkt::{Records, SoftMargin};
 use scumble_private_models::{Coefficients, Encoding};
+use std::sync::Arc;
 
 /// Weights of z for each output: one for a number and for two classes, else one a class.
 #[derive(Debug)]
@@ -138,7 +139,7 @@ impl Computed for Linear {
         let weights = Array2::from_shape_vec((outputs, self.inputs()), noisy.to_vec())
             .map_err(|problem| Error::shape(problem.to_string()))?;
         let model = Coefficients::new(&self.domain, &self.encoding, &weights)?;
-        Ok((model.table()?, Key::Model(Box::new(model))))
+        Ok((model.table()?, Key::Model(Arc::new(model))))
     }
 
     fn family(&self) -> Option<&'static str> {

@@ -45,44 +45,37 @@ const MOST_SETS: usize = 4096;
 /// assert!(release.guarantee.epsilon().is_none());
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct PacStatistics {
-    saved: Saved,
+    state: State,
     computed: Arc<dyn Computed>,
 }
 
-/// All that a saved one holds.
+/// State of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     statistic: Statistic,
     nats: f64,
     sets: usize,
 }
 
-impl From<PacStatistics> for Saved {
-    fn from(mechanism: PacStatistics) -> Self {
-        mechanism.saved
-    }
-}
-
-impl TryFrom<Saved> for PacStatistics {
+impl TryFrom<State> for PacStatistics {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
+    fn try_from(state: State) -> Result<Self> {
         let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
-        if !(saved.nats > 0.0 && saved.nats.is_finite()) {
-            return refuse(format!("nats must be above zero and finite, and {} is not", saved.nats));
+        if !(state.nats > 0.0 && state.nats.is_finite()) {
+            return refuse(format!("nats must be above zero and finite, and {} is not", state.nats));
         }
-        if !(2..=MOST_SETS).contains(&saved.sets) || !saved.sets.is_multiple_of(2) {
+        if !(2..=MOST_SETS).contains(&state.sets) || !state.sets.is_multiple_of(2) {
             return refuse(format!(
                 "sets are pairs of a half and the rest, an even number between 2 and {MOST_SETS}, and {} is none",
-                saved.sets
+                state.sets
             ));
         }
-        Ok(Self { computed: saved.statistic.computed(&saved.domain)?.into(), saved })
+        Ok(Self { computed: state.statistic.computed(&state.domain)?.into(), state })
     }
 }
 
@@ -110,26 +103,26 @@ impl PacStatistics {
     /// # Errors
     /// [`Error::NotApplicable`] for records that have no such statistic, [`Error::Parameter`] for a number out of range.
     pub fn new(domain: RecordDomain, statistic: Statistic, nats: f64, sets: usize) -> Result<Self> {
-        Saved { domain, statistic, nats, sets }.try_into()
+        State { domain, statistic, nats, sets }.try_into()
     }
 
     /// The statistic.
     pub fn statistic(&self) -> &Statistic {
-        &self.saved.statistic
+        &self.state.statistic
     }
 
     /// The sets of a release, drawn anew, what each gives, and noise for that.
     fn candidates(&self, table: &Table, streams: &Streams) -> Result<Candidates> {
         /// Of fewer, a half is a record.
         const FEWEST: usize = 4;
-        self.saved.domain.layout().check(table)?;
+        self.state.domain.layout().check(table)?;
         if table.len() < FEWEST {
             let reason = format!("{} records have no halves to hide, and it takes {FEWEST}", table.len());
             return Err(Error::not_applicable(NAME, reason));
         }
         let of = self.computed.of(table)?;
         let mut stream = streams.stream(SETS_DRAWN);
-        let mut sets = halves(table.len(), self.saved.sets, &mut stream);
+        let mut sets = halves(table.len(), self.state.sets, &mut stream);
         let mut values: Vec<Vec<f64>> = vec![];
         loop {
             // A set is as long as half of the table: as many are held as are computed at once.
@@ -144,25 +137,24 @@ impl PacStatistics {
             values.extend(some.par_iter().map(of_set).collect::<Result<Vec<_>>>()?);
             let width = values.first().map_or(0, Vec::len);
             // Beside the values, their distances are held.
-            size::check_held(NAME, "sets", &[self.saved.sets, width], 2 * size_of::<f64>())?;
+            size::check_held(NAME, "sets", &[self.state.sets, width], 2 * size_of::<f64>())?;
         }
-        let noise = HidingNoise::calibrated(&values, self.saved.nats)?;
+        let noise = HidingNoise::calibrated(&values, self.state.nats)?;
         Ok(Candidates { values, noise })
     }
 }
 
-#[typetag::serde(name = "pac-statistics")]
 impl CuratorMechanism for PacStatistics {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
-        let prior = Prior::Halves { sets: self.saved.sets as u64 };
-        let bound = Notion::MutualInformation(MutualInformation::new(self.saved.nats, prior));
+        let prior = Prior::Halves { sets: self.state.sets as u64 };
+        let bound = Notion::MutualInformation(MutualInformation::new(self.state.nats, prior));
         let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, and discrete Gaussian distributions about two lattice points a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and \
                        Steinke 2020, Proposition 5): Σ λᵢ/2σᵢ² with noise as of Sridhar, Xiao and Devadas (2025), or the bound of Kolchinsky and Tracey (2017) on mixtures where it is smaller";
-        let asked = match self.saved.statistic {
+        let asked = match self.state.statistic {
             Statistic::Responses { .. } => {
                 Some("the records that were asked about: the design holds them in the clear".to_owned())
             }
@@ -174,7 +166,7 @@ impl CuratorMechanism for PacStatistics {
             ];
         Guarantee {
             discloses: discloses.into_iter().chain(asked).collect(),
-            shaped_by: self.saved.statistic.shaped_by(),
+            shaped_by: self.state.statistic.shaped_by(),
             assumes: [
                 "the bounds and levels are public, and were not taken from the data",
                 "each person contributes one record",
@@ -188,7 +180,7 @@ impl CuratorMechanism for PacStatistics {
     }
 
     fn releases(&self) -> Releases {
-        match (self.computed.family(), &self.saved.statistic) {
+        match (self.computed.family(), &self.state.statistic) {
             (Some(family), _) => Releases::Model { family },
             (None, Statistic::Marginals { .. }) => Releases::Synthetic { values: ValuesIn::Bins },
             (None, _) => Releases::Synthetic { values: ValuesIn::Units },
@@ -205,15 +197,15 @@ impl CuratorMechanism for PacStatistics {
         let unknown = |width| NoiseDistribution::Unknown { width };
         let noise = Noise {
             features: vec![unknown(table.columns().len())],
-            target: unknown(self.releases().target(self.saved.domain.layout().target).width()),
+            target: unknown(self.releases().target(self.state.domain.layout().target).width()),
         };
         Ok(Release { table, guarantee, noise, key })
     }
 
-    fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
+    fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         match self.computed.family() {
-            Some(_) => Ok(Box::new(Coefficients::from_table(&self.saved.domain, table)?)),
-            None => Err(Error::no_model(NAME)),
+            Some(_) => Ok(Arc::new(Coefficients::from_table(&self.state.domain, table)?)),
+            None => Err(Error::no_model()),
         }
     }
 
@@ -229,8 +221,8 @@ impl Halving for PacStatistics {
         let mut stream = streams.stream(NOISE);
         let draws = (0..draws).map(|_| candidates.draw(&mut stream)).collect();
         let Candidates { values, noise } = candidates;
-        size::check_held(NAME, "sets", &[self.saved.sets, table.len()], size_of::<usize>())?;
-        let sets = halves(table.len(), self.saved.sets, &mut streams.stream(SETS_DRAWN)).collect();
+        size::check_held(NAME, "sets", &[self.state.sets, table.len()], size_of::<usize>())?;
+        let sets = halves(table.len(), self.state.sets, &mut streams.stream(SETS_DRAWN)).collect();
         Ok(Halved { sets, scales: noise.scales(), values, draws })
     }
 }
@@ -372,7 +364,8 @@ register! {
         paper: "Xiao and Devadas, PAC privacy: automatic privacy measurement and control of data processing (CRYPTO 2023); Sridhar, Xiao and Devadas, PAC-private algorithms (S&P 2025)",
         pace: Quick,
         parameters: Parameters,
-        curator: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        curator: PacStatistics::try_from,
         example: example,
     };
 }

@@ -6,6 +6,7 @@ use scumble_core::{
     Error, Guarantee, Key, Layout, Noise, NoiseDistribution, Outcome, Places, RecordDomain, Release,
     ReleasedModel, Result, Table, Target, TargetDomain, TargetLayout, check_width, largest,
 };
+use std::sync::Arc;
 
 /// A linear model of encoded records: each output is an intercept and a sum of features times coefficients.
 #[derive(Debug, Clone)]
@@ -71,7 +72,7 @@ impl Coefficients {
         let table = self.table()?;
         let unknown = |width| NoiseDistribution::Unknown { width };
         let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
-        Ok(Outcome::Model(Release { table, guarantee, noise, key: Key::Model(Box::new(self)) }))
+        Ok(Outcome::Model(Release { table, guarantee, noise, key: Key::Model(Arc::new(self)) }))
     }
 
     /// The coefficients as a table: a row for each output, in the units of the encoded record.

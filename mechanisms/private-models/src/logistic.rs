@@ -12,6 +12,7 @@ use scumble_core::{
     TargetDomain, in_blocks, register, size,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 const NAME: &str = "private-logistic";
 
@@ -36,10 +37,9 @@ const NAME: &str = "private-logistic";
 /// assert_eq!(shares.dim(), (40, 2));
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct PrivateLogistic {
-    saved: Saved,
+    state: State,
     encoding: Encoding,
     /// One for two classes, else one a class.
     outputs: usize,
@@ -49,10 +49,10 @@ pub struct PrivateLogistic {
     of_fewest: Option<(Schedule, SumNoise)>,
 }
 
-/// All that a saved one holds.
+/// State of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     budget: Budget,
     parameters: Parameters,
@@ -94,26 +94,20 @@ impl Parameters {
     }
 }
 
-impl From<PrivateLogistic> for Saved {
-    fn from(mechanism: PrivateLogistic) -> Self {
-        mechanism.saved
-    }
-}
-
-impl TryFrom<Saved> for PrivateLogistic {
+impl TryFrom<State> for PrivateLogistic {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        saved.parameters.check()?;
-        let encoding = Encoding::of(NAME, &saved.domain)?;
-        let TargetDomain::Class { levels } = saved.domain.target() else {
+    fn try_from(state: State) -> Result<Self> {
+        state.parameters.check()?;
+        let encoding = Encoding::of(NAME, &state.domain)?;
+        let TargetDomain::Class { levels } = state.domain.target() else {
             return Err(Error::not_applicable(NAME, "it learns a category, and the target is no category"));
         };
         let outputs = if levels.len() == 2 { 1 } else { levels.len() };
         size::check_held(NAME, "the number of columns, times classes,", &[encoding.width(), outputs], 64)?;
-        let mut made = Self { saved, encoding, outputs, mu: f64::INFINITY, of_fewest: None };
-        if made.saved.budget.epsilon().is_finite() {
-            let budget = spent(made.saved.budget)?;
+        let mut made = Self { state, encoding, outputs, mu: f64::INFINITY, of_fewest: None };
+        if made.state.budget.epsilon().is_finite() {
+            let budget = spent(made.state.budget)?;
             made.mu = gaussian::mu(budget.epsilon(), budget.delta()).unwrap_or(0.0);
             let schedule = made.schedule(1);
             made.of_fewest = made.noise(schedule)?.map(|noise| (schedule, noise));
@@ -129,17 +123,17 @@ impl PrivateLogistic {
     /// [`Error::NotApplicable`] for features that are neither numbers within bounds of their own nor categories, and a target that is no class;
     /// [`Error::Budget`] for a δ of zero, or noise that would not fit 59 bits.
     pub fn new(domain: RecordDomain, budget: Budget) -> Result<Self> {
-        Saved { domain, budget, parameters: Parameters::default() }.try_into()
+        State { domain, budget, parameters: Parameters::default() }.try_into()
     }
 
     /// How many weights there are.
     fn weights(&self) -> usize {
-        self.outputs * (1 + self.saved.domain.columns().len())
+        self.outputs * (1 + self.state.domain.columns().len())
     }
 
     /// By the public number of records.
     fn schedule(&self, records: usize) -> Schedule {
-        let Parameters { steps, clipping_norm, learning_rate } = self.saved.parameters;
+        let Parameters { steps, clipping_norm, learning_rate } = self.state.parameters;
         let by_rule = records as f64 * self.mu / (3.0 * (self.weights() as f64).sqrt());
         Schedule {
             steps: steps.unwrap_or(by_rule.clamp(10.0, 200.0) as usize),
@@ -154,7 +148,7 @@ impl PrivateLogistic {
         }
         match &self.of_fewest {
             Some((of, noise)) if *of == schedule => Ok(Some(noise.clone())),
-            _ => noise_of_steps(self.weights(), schedule, spent(self.saved.budget)?).map(Some),
+            _ => noise_of_steps(self.weights(), schedule, spent(self.state.budget)?).map(Some),
         }
     }
 
@@ -171,7 +165,7 @@ impl PrivateLogistic {
         let noise = self.noise(schedule)?;
         let mut stream = randomness.streams().stream(0);
         let (weights, sums) = descend(lesson, schedule, noise.as_ref(), &mut stream)?;
-        Ok((Coefficients::new(&self.saved.domain, &self.encoding, &weights)?, sums))
+        Ok((Coefficients::new(&self.state.domain, &self.encoding, &weights)?, sums))
     }
 }
 
@@ -193,14 +187,13 @@ impl Gathering for Gathered<'_> {
     }
 }
 
-#[typetag::serde(name = "private-logistic")]
 impl CuratorMechanism for PrivateLogistic {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
-        let Ok(budget) = spent(self.saved.budget) else { return Guarantee::nothing(&self.saved.domain) };
+        let Ok(budget) = spent(self.state.budget) else { return Guarantee::nothing(&self.state.domain) };
         if self.mu == f64::INFINITY {
             let discloses = vec!["the model that all records teach, without noise".into()];
             return Guarantee { discloses, ..Guarantee::default() };
@@ -226,8 +219,8 @@ impl CuratorMechanism for PrivateLogistic {
         Some(Box::new(Gathered { mechanism: self, lesson }))
     }
 
-    fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
-        Ok(Box::new(Coefficients::from_table(&self.saved.domain, table)?))
+    fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
+        Ok(Arc::new(Coefficients::from_table(&self.state.domain, table)?))
     }
 
     fn statistics(&self) -> Option<&dyn Statistics> {
@@ -254,7 +247,7 @@ impl Statistics for PrivateLogistic {
 
 fn design(parameters: Parameters, brief: &Brief) -> Result<PrivateLogistic> {
     brief.budget.check_for_gaussian(NAME)?;
-    Saved { domain: brief.domain.clone(), budget: brief.budget, parameters }.try_into()
+    State { domain: brief.domain.clone(), budget: brief.budget, parameters }.try_into()
 }
 
 register! {
@@ -266,7 +259,8 @@ register! {
                 every record in every step",
         pace: Quick,
         parameters: Parameters,
-        curator: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        curator: PrivateLogistic::try_from,
         example: Example::mixed,
     };
 }

@@ -36,10 +36,9 @@ const NAME: &str = "noisy-moments";
 /// assert_eq!(release.table.len(), example.table.len());
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct NoisyMoments {
-    saved: Saved,
+    state: State,
     encoding: Encoding,
     /// The sums that take noise.
     products: Vec<[usize; 2]>,
@@ -48,36 +47,30 @@ pub struct NoisyMoments {
     claims: Vec<CentralDp>,
 }
 
-/// All that a saved one holds.
+/// State of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     budget: Budget,
     neighbours: Neighbours,
 }
 
-impl From<NoisyMoments> for Saved {
-    fn from(mechanism: NoisyMoments) -> Self {
-        mechanism.saved
-    }
-}
-
-impl TryFrom<Saved> for NoisyMoments {
+impl TryFrom<State> for NoisyMoments {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let encoding = Encoding::of(NAME, &saved.domain)?;
+    fn try_from(state: State) -> Result<Self> {
+        let encoding = Encoding::of(NAME, &state.domain)?;
         encoding.check_size(NAME)?;
         let mut products = encoding.products();
         if products.is_empty() {
             return Err(Error::not_applicable(NAME, "records without a column have no moments"));
         }
-        if saved.neighbours == Neighbours::AddOrRemoveOne {
+        if state.neighbours == Neighbours::AddOrRemoveOne {
             products.insert(0, [0, 0]); // how many there are is no longer public
         }
-        let mut made = Self { saved, encoding, products, noise: None, claims: vec![] };
-        if made.saved.budget.epsilon().is_finite() {
+        let mut made = Self { state, encoding, products, noise: None, claims: vec![] };
+        if made.state.budget.epsilon().is_finite() {
             made.make_private()?;
         }
         Ok(made)
@@ -91,7 +84,7 @@ impl NoisyMoments {
     /// [`Error::NotApplicable`] for features that are neither numbers within bounds of their own nor categories, and a vector as target;
     /// [`Error::Budget`] for a δ of zero, or noise that would not fit 59 bits.
     pub fn new(domain: RecordDomain, budget: Budget, neighbours: Neighbours) -> Result<Self> {
-        Saved { domain, budget, neighbours }.try_into()
+        State { domain, budget, neighbours }.try_into()
     }
 
     /// σ of the noise on each sum of products of coordinates in [−1, 1]; none where nothing need be private.
@@ -113,7 +106,7 @@ impl NoisyMoments {
 
     /// Calibrates the noise, and says what it is worth: under add/remove one record, for replace one record too.
     fn make_private(&mut self) -> Result<()> {
-        let (budget, neighbours) = (spent(self.saved.budget)?, self.saved.neighbours);
+        let (budget, neighbours) = (spent(self.state.budget)?, self.state.neighbours);
         let dim = self.products.len();
         let noise = SumNoise::calibrated(dim, self.sensitivity(neighbours), budget)?;
         self.claims = vec![CentralDp::new(budget.epsilon(), budget.delta(), neighbours)];
@@ -136,7 +129,7 @@ impl NoisyMoments {
         let width = self.encoding.width();
         let mut means = Array2::zeros((width, width));
         self.products.iter().zip(drawn).for_each(|(at, sum)| means[*at] = *sum);
-        let count = match self.saved.neighbours {
+        let count = match self.state.neighbours {
             Neighbours::ReplaceOne => records,
             // At least one, and no more than a table can have: what is drawn may be any number.
             Neighbours::AddOrRemoveOne => means[[0, 0]].clamp(1.0, u32::MAX.into()).round() as usize,
@@ -153,18 +146,17 @@ impl NoisyMoments {
     }
 }
 
-#[typetag::serde(name = "noisy-moments")]
 impl CuratorMechanism for NoisyMoments {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
         if self.noise.is_none() {
-            return Guarantee::nothing(&self.saved.domain);
+            return Guarantee::nothing(&self.state.domain);
         }
         let notions = self.claims.iter().map(|dp| (Notion::CentralDp(dp.clone()), theorem(dp.neighbours)));
-        Guarantee::of_curator(self.saved.neighbours, notions)
+        Guarantee::of_curator(self.state.neighbours, notions)
     }
 
     fn releases(&self) -> Releases {
@@ -176,7 +168,7 @@ impl CuratorMechanism for NoisyMoments {
             let gram = Gram::of(&self.encoding, table)?;
             return Box::new(Gathered { mechanism: self, noise, gram }).release(randomness)?.release(NAME);
         }
-        let layout = self.saved.domain.layout();
+        let layout = self.state.domain.layout();
         layout.check(table)?;
         let guarantee = self.guarantee().under(randomness.provenance());
         let exact = |width| NoiseDistribution::Exact { width };
@@ -210,12 +202,12 @@ impl Gathering for Gathered<'_> {
 
     fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
         let Self { mechanism, noise, gram } = *self;
-        let NoisyMoments { saved, encoding, .. } = mechanism;
+        let NoisyMoments { state, encoding, .. } = mechanism;
         let guarantee = mechanism.guarantee().under(randomness.provenance());
-        let (layout, streams) = (saved.domain.layout(), randomness.streams());
+        let (layout, streams) = (state.domain.layout(), randomness.streams());
         let noisy = noise.added(&mechanism.sums(&gram), &mut streams.stream(0));
         let (means, count) = mechanism.means(&noisy, gram.records);
-        let population = Population::of(&saved.domain, encoding, &means, mechanism.floor(count))
+        let population = Population::of(&state.domain, encoding, &means, mechanism.floor(count))
             .ok_or_else(|| Error::shape("the moments left the finite numbers"))?;
         let unknown = |width| NoiseDistribution::Unknown { width };
         let noise =
@@ -297,7 +289,8 @@ register! {
                 least squares (2017); Dwork, Talwar, Thakurta and Zhang, Analyze Gauss (2014)",
         pace: Quick,
         parameters: Parameters,
-        curator: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        curator: NoisyMoments::try_from,
         example: Example::mixed,
     };
 }

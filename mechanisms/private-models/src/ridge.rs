@@ -12,6 +12,7 @@ use scumble_core::{
     Statistics, Stream, Table, Target, TargetDomain, in_blocks, register,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 const NAME: &str = "private-ridge";
 
@@ -42,10 +43,9 @@ const MOST_RECORDS: usize = 1 << 27;
 /// assert_eq!(release.key.model().unwrap().scores(&example.table)?.dim(), (40, 1));
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct PrivateRidge {
-    saved: Saved,
+    state: State,
     encoding: Encoding,
     /// The sums of products that take noise: of two features, and of a feature and the target.
     products: [Vec<[usize; 2]>; 2],
@@ -53,37 +53,31 @@ pub struct PrivateRidge {
     noise: Option<[SumNoise; 3]>,
 }
 
-/// All that a saved one holds.
+/// State of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     budget: Budget,
 }
 
-impl From<PrivateRidge> for Saved {
-    fn from(mechanism: PrivateRidge) -> Self {
-        mechanism.saved
-    }
-}
-
-impl TryFrom<Saved> for PrivateRidge {
+impl TryFrom<State> for PrivateRidge {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let TargetDomain::Real { .. } = saved.domain.target() else {
+    fn try_from(state: State) -> Result<Self> {
+        let TargetDomain::Real { .. } = state.domain.target() else {
             return Err(Error::not_applicable(NAME, "it learns a number, and the target is no number"));
         };
-        let encoding = Encoding::of(NAME, &saved.domain)?;
+        let encoding = Encoding::of(NAME, &state.domain)?;
         let width = encoding.width();
         encoding.check_size(NAME)?;
         let is_with_target = |[_, j]: &[usize; 2]| *j + 1 == width;
         let (mut with_target, of_features): (Vec<_>, Vec<_>) =
             encoding.products().into_iter().partition(is_with_target);
         with_target.retain(|[i, j]| i < j); // what the target's own square is does not matter
-        let mut made = Self { saved, encoding, products: [of_features, with_target], noise: None };
-        if made.saved.budget.epsilon().is_finite() {
-            made.noise = Some(made.calibrated(spent(made.saved.budget)?)?);
+        let mut made = Self { state, encoding, products: [of_features, with_target], noise: None };
+        if made.state.budget.epsilon().is_finite() {
+            made.noise = Some(made.calibrated(spent(made.state.budget)?)?);
         }
         Ok(made)
     }
@@ -104,7 +98,7 @@ impl PrivateRidge {
     /// [`Error::NotApplicable`] for features that are neither numbers within bounds of their own nor categories, and a target that is no number;
     /// [`Error::Budget`] for a δ of zero, or noise that would not fit 59 bits.
     pub fn new(domain: RecordDomain, budget: Budget) -> Result<Self> {
-        Saved { domain, budget }.try_into()
+        State { domain, budget }.try_into()
     }
 
     /// ‖x‖² at most, intercept included.
@@ -198,7 +192,7 @@ impl PrivateRidge {
         let weights = Eigen::of(&gram)
             .map(|of| of.map(|value| 1.0 / (value + ridge).max(floor)).dot(&with))
             .unwrap_or_else(|| Array1::zeros(features));
-        Coefficients::new(&self.saved.domain, &self.encoding, &weights.insert_axis(Axis(0)))
+        Coefficients::new(&self.state.domain, &self.encoding, &weights.insert_axis(Axis(0)))
     }
 
     /// The ridge that the noise asks for where the smallest eigenvalue is this, and the least that an eigenvalue is then taken to be.
@@ -213,14 +207,13 @@ impl PrivateRidge {
     }
 }
 
-#[typetag::serde(name = "private-ridge")]
 impl CuratorMechanism for PrivateRidge {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
-        let Ok(budget) = spent(self.saved.budget) else { return Guarantee::nothing(&self.saved.domain) };
+        let Ok(budget) = spent(self.state.budget) else { return Guarantee::nothing(&self.state.domain) };
         if self.noise.is_none() {
             let discloses = vec!["the model that all records teach, without noise".into()];
             return Guarantee { discloses, ..Guarantee::default() };
@@ -249,8 +242,8 @@ impl CuratorMechanism for PrivateRidge {
         Some(Box::new(Gathered { mechanism: self, gram: Gram::new(&self.encoding) }))
     }
 
-    fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
-        Ok(Box::new(Coefficients::from_table(&self.saved.domain, table)?))
+    fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
+        Ok(Arc::new(Coefficients::from_table(&self.state.domain, table)?))
     }
 
     fn statistics(&self) -> Option<&dyn Statistics> {
@@ -324,7 +317,8 @@ register! {
         paper: "Wang, Revisiting differentially private linear regression: optimal and adaptive prediction and estimation in unbounded domain (2018), AdaSSP",
         pace: Quick,
         parameters: NoParameters,
-        curator: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        curator: PrivateRidge::try_from,
         example: example,
     };
 }

@@ -37,10 +37,9 @@ const NOISE: f64 = 0.12;
 /// assert_eq!(design.mechanism().guarantee().local_dp(Unit::Record).unwrap().epsilon, 1.0);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct DirectionReport {
-    saved: Saved,
+    state: State,
     /// Of the features, and of the label if there is one.
     features: Vec<Attribute>,
     label: Option<Attribute>,
@@ -49,7 +48,7 @@ pub struct DirectionReport {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
@@ -59,22 +58,16 @@ struct Saved {
     shaped_by: ShapedBy,
 }
 
-impl TryFrom<Saved> for DirectionReport {
+impl TryFrom<State> for DirectionReport {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved { domain, epsilon, candidates, frame, .. } = &saved;
+    fn try_from(state: State) -> Result<Self> {
+        let State { domain, epsilon, candidates, frame, .. } = &state;
         frame.check(domain)?;
         let (features, label) = attributes(NAME, domain)?;
         let width = width(frame.dimensions(), levels(label.as_ref()));
         let reported = Directions::new(NAME, width, *candidates, *epsilon)?;
-        Ok(Self { features, label, reported, saved })
-    }
-}
-
-impl From<DirectionReport> for Saved {
-    fn from(mechanism: DirectionReport) -> Self {
-        mechanism.saved
+        Ok(Self { features, label, reported, state })
     }
 }
 
@@ -107,18 +100,18 @@ impl DirectionReport {
     /// # Errors
     /// [`Error::Shape`] for another number of features.
     pub fn coordinates(&self, features: &[f64]) -> Result<Array1<f64>> {
-        check_width(self.saved.domain.features().dim(), features.len())?;
-        Ok(self.saved.frame.coordinates(features))
+        check_width(self.state.domain.features().dim(), features.len())?;
+        Ok(self.state.frame.coordinates(features))
     }
 
     /// The length at which coordinates are clipped.
     pub fn clipping_norm(&self) -> f64 {
-        self.saved.frame.clipping_norm()
+        self.state.frame.clipping_norm()
     }
 
     /// The variance of volunteers' records along each direction.
     pub fn variances(&self) -> &Array1<f64> {
-        self.saved.frame.variances()
+        self.state.frame.variances()
     }
 
     /// What these reports tell of each label, in its order; where there is none, of all.
@@ -126,7 +119,7 @@ impl DirectionReport {
     /// # Errors
     /// [`Error::Shape`] for reports that the mechanism does not make, naming the row.
     pub fn of_labels(&self, reports: &Table) -> Result<Vec<OfLabel>> {
-        let Saved { frame, .. } = &self.saved;
+        let State { frame, .. } = &self.state;
         let (sums, noise) = self.reported.mean(reports)?;
         let variances = frame.variances();
         let (per_share, per_sum) = (frame.share_weight(self.labels()), frame.sum_weight(self.labels()));
@@ -159,7 +152,7 @@ impl DirectionReport {
 
 impl Collector for DirectionReport {
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let Saved { domain, frame, .. } = &self.saved;
+        let State { domain, frame, .. } = &self.state;
         let layout = domain.layout();
         size::check_held(NAME, "records", &[records, layout.width()], 8)?;
         let found = self.of_labels(reports)?;
@@ -198,7 +191,7 @@ impl Collector for DirectionReport {
 impl DirectionReport {
     /// The record (d) at these coordinates: of a category, shares of its levels.
     fn center(&self, mean: &Array1<f64>) -> Vec<f64> {
-        let mut center = self.saved.frame.record(mean);
+        let mut center = self.state.frame.record(mean);
         for attribute in self.features.iter().filter(|attribute| !attribute.is_number()) {
             project_to_simplex(&mut center[attribute.coordinates()]);
         }
@@ -206,14 +199,13 @@ impl DirectionReport {
     }
 }
 
-#[typetag::serde(name = "direction-report")]
 impl LocalMechanism for DirectionReport {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
-        let Saved { domain, epsilon, frame, shaped_by, .. } = &self.saved;
+        let State { domain, epsilon, frame, shaped_by, .. } = &self.state;
         let beside = if self.label.is_some() { ", with its label" } else { "" };
         let theorem = format!(
             "where a record lies from the volunteers' mean along {} of their principal directions, clipped{beside}, answered at all of ε by one of the public directions that follow from \
@@ -226,9 +218,9 @@ impl LocalMechanism for DirectionReport {
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let record = self.saved.domain.projected(record)?;
-        let frame = &self.saved.frame;
-        let along = frame.coordinates(&record[..self.saved.domain.features().dim()]);
+        let record = self.state.domain.projected(record)?;
+        let frame = &self.state.frame;
+        let along = frame.coordinates(&record[..self.state.domain.features().dim()]);
         let along = along * frame.sum_weight(self.labels());
         let Some(label) = &self.label else { return self.reported.point(along.to_vec()) };
         let block = frame.dimensions() + 1;
@@ -301,7 +293,7 @@ fn design(Parameters { directions, clipped }: Parameters, brief: &Brief) -> Resu
     }
     let frame = taught.along(wanted, clipped, volunteers.records().view());
     let candidates = best(NAME, width(wanted, labels), epsilon)?.candidates();
-    Saved { domain, epsilon, candidates, frame, shaped_by: brief.volunteers.shaped_by() }.try_into()
+    State { domain, epsilon, candidates, frame, shaped_by: brief.volunteers.shaped_by() }.try_into()
 }
 
 fn example() -> Result<Example> {
@@ -318,7 +310,8 @@ register! {
         paper: "Asi, Feldman and Talwar, Optimal algorithms for mean estimation under local differential privacy (2022), with PrivUnit among finitely many directions",
         pace: Quick,
         parameters: Parameters,
-        local: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        local: DirectionReport::try_from,
         example: example,
     };
 }

@@ -41,10 +41,9 @@ const FOR_A_KIND: usize = 30;
 /// assert_eq!(design.mechanism().guarantee().local_dp(Unit::Record).unwrap().epsilon, 1.0);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct GradientReport {
-    saved: Saved,
+    state: State,
     features: Vec<Attribute>,
     label: Attribute,
     reported: Directions,
@@ -52,7 +51,7 @@ pub struct GradientReport {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
@@ -64,24 +63,18 @@ struct Saved {
     shaped_by: ShapedBy,
 }
 
-impl TryFrom<Saved> for GradientReport {
+impl TryFrom<State> for GradientReport {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved { domain, epsilon, candidates, model, step, partition, .. } = &saved;
+    fn try_from(state: State) -> Result<Self> {
+        let State { domain, epsilon, candidates, model, step, partition, .. } = &state;
         let (features, label) = attributes(domain)?;
         partition.check(domain)?;
         let width = domain.features().dim();
         model.check(width, label.levels())?;
         step.check(label.levels() * (width + 1))?;
         let reported = Directions::new(NAME, step.dimensions(), *candidates, *epsilon)?;
-        Ok(Self { features, label, reported, saved })
-    }
-}
-
-impl From<GradientReport> for Saved {
-    fn from(mechanism: GradientReport) -> Self {
-        mechanism.saved
+        Ok(Self { features, label, reported, state })
     }
 }
 
@@ -101,21 +94,21 @@ impl GradientReport {
 
     /// In how many directions a gradient is reported.
     pub fn directions(&self) -> usize {
-        self.saved.step.dimensions()
+        self.state.step.dimensions()
     }
 
     /// The model that volunteers taught after the step that reports say.
     fn moved(&self, reports: &Table) -> Result<LabelModel> {
         let (mean, variance) = self.reported.mean(reports)?;
-        let taken = self.saved.step.taken(mean.view(), variance);
+        let taken = self.state.step.taken(mean.view(), variance);
         let taken = taken.ok_or_else(|| Error::shape("no step follows from such reports"))?;
-        Ok(self.saved.model.less(&taken))
+        Ok(self.state.model.less(&taken))
     }
 }
 
 impl Collector for GradientReport {
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let Saved { domain, partition, .. } = &self.saved;
+        let State { domain, partition, .. } = &self.state;
         let (layout, d) = (domain.layout(), domain.features().dim());
         size::check_held(NAME, "records", &[records, layout.width()], 8)?;
         let model = self.moved(reports)?;
@@ -147,25 +140,24 @@ impl Collector for GradientReport {
     }
 }
 
-#[typetag::serde(name = "gradient-report")]
 impl LocalMechanism for GradientReport {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
         let theorem = "the gradient at a record of a model that volunteers taught, in a few directions and clipped, answered at all of ε by one of the public directions that \
                        follow from a seed: those of a cap of fixed size, which are nearest to it, have odds of exactly e^ε, in 58 bits at most (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, of \
                        such codes); the model's step and records that are collected are post-processing";
-        let Saved { domain, epsilon, shaped_by, .. } = &self.saved;
+        let State { domain, epsilon, shaped_by, .. } = &self.state;
         let portion = Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon };
         Guarantee { shaped_by: *shaped_by, ..portion.guarantee(theorem) }
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let record = self.saved.domain.projected(record)?;
-        let features = ArrayView1::from(&record[..self.saved.domain.features().dim()]);
-        let gradient = self.saved.step.gradient(&self.saved.model, features, self.label.level(&record));
+        let record = self.state.domain.projected(record)?;
+        let features = ArrayView1::from(&record[..self.state.domain.features().dim()]);
+        let gradient = self.state.step.gradient(&self.state.model, features, self.label.level(&record));
         self.reported.point(gradient.to_vec())
     }
 
@@ -213,7 +205,7 @@ fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<Gradie
         return Err(Error::Parameter { plugin: NAME.into(), problem });
     }
     let kinds = (volunteers.len() / FOR_A_KIND).clamp(2, 100);
-    Saved {
+    State {
         epsilon,
         candidates: oracle(step.dimensions())?.candidates(),
         partition: Partition::learn(NAME, features, kinds, 0)?,
@@ -239,7 +231,8 @@ register! {
         paper: "Bhowmick et al., Protection against reconstruction and its applications in private federated learning (2018)",
         pace: Quick,
         parameters: Parameters,
-        local: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        local: GradientReport::try_from,
         example: example,
     };
 }

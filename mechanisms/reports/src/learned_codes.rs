@@ -34,10 +34,9 @@ const OF_ALL: f64 = 0.02;
 /// assert_eq!(design.mechanism().guarantee().local_dp(Unit::Record).unwrap().epsilon, 1.0);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct LearnedCodes {
-    saved: Saved,
+    state: State,
     /// Of the features, and of the label if there is one.
     features: Vec<Attribute>,
     label: Option<Attribute>,
@@ -46,7 +45,7 @@ pub struct LearnedCodes {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
@@ -56,22 +55,16 @@ struct Saved {
     shaped_by: ShapedBy,
 }
 
-impl TryFrom<Saved> for LearnedCodes {
+impl TryFrom<State> for LearnedCodes {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved { ref domain, epsilon, ref partition, oracle, .. } = saved;
+    fn try_from(state: State) -> Result<Self> {
+        let State { ref domain, epsilon, ref partition, oracle, .. } = state;
         partition.check(domain)?;
         let (features, label) = attributes(NAME, domain)?;
         let labels = levels(label.as_ref());
         let questions = Questions::new(NAME, vec![partition.codes()], labels, oracle, epsilon)?;
-        Ok(Self { features, label, questions, saved })
-    }
-}
-
-impl From<LearnedCodes> for Saved {
-    fn from(mechanism: LearnedCodes) -> Self {
-        mechanism.saved
+        Ok(Self { features, label, questions, state })
     }
 }
 
@@ -100,7 +93,7 @@ impl LearnedCodes {
 
     /// How many codes there are.
     pub fn codes(&self) -> usize {
-        self.saved.partition.codes()
+        self.state.partition.codes()
     }
 
     fn labels(&self) -> usize {
@@ -109,7 +102,7 @@ impl LearnedCodes {
 
     /// The code of an encoded record's features (d).
     pub fn code(&self, features: &[f64]) -> usize {
-        self.saved.partition.code(features)
+        self.state.partition.code(features)
     }
 
     /// The share of the population that has each code with each label (codes × labels; one label where there is none), with confidence intervals that together cover the truth
@@ -135,7 +128,7 @@ impl LearnedCodes {
         let (codes, labels) = (self.codes(), self.labels());
         let joint = Array2::from_shape_vec((codes, labels), counted[0].frequencies(oracle))
             .map_err(|problem| Error::shape(problem.to_string()))?;
-        let shares = self.saved.partition.shares();
+        let shares = self.state.partition.shares();
         let answers = counted[0].answers() as f64;
         if labels == 1 {
             let observed: Vec<f64> = joint.iter().copied().collect();
@@ -187,7 +180,7 @@ fn shrunk(observed: &[f64], believed: &[f64], noise: f64) -> Vec<f64> {
 
 impl Collector for LearnedCodes {
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let layout = self.saved.domain.layout();
+        let layout = self.state.domain.layout();
         size::check_held(NAME, "records", &[records, layout.width()], 8)?;
         let joint = self.labels_of_codes(reports)?;
         let shares: Vec<f64> = joint.iter().copied().collect();
@@ -196,7 +189,7 @@ impl Collector for LearnedCodes {
             interrupt::check()?;
             let (code, label) = (level / self.labels(), level % self.labels());
             if let Some(record) = record.as_slice_mut() {
-                self.saved.partition.draw(code, &self.features, record, stream);
+                self.state.partition.draw(code, &self.features, record, stream);
                 if let Some(attribute) = &self.label {
                     attribute.write(label, draw::uniform(stream), record);
                 }
@@ -214,10 +207,9 @@ impl Collector for LearnedCodes {
     }
 }
 
-#[typetag::serde(name = "learned-codes")]
 impl LocalMechanism for LearnedCodes {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -229,14 +221,14 @@ impl LocalMechanism for LearnedCodes {
             self.oracle().kind(),
             self.questions.bits()
         );
-        let Saved { domain, epsilon, shaped_by, .. } = &self.saved;
+        let State { domain, epsilon, shaped_by, .. } = &self.state;
         let portion = Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon };
         Guarantee { shaped_by: *shaped_by, ..portion.guarantee(&theorem) }
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let record = self.saved.domain.projected(record)?;
-        let code = self.code(&record[..self.saved.domain.features().dim()]);
+        let record = self.state.domain.projected(record)?;
+        let code = self.code(&record[..self.state.domain.features().dim()]);
         let label = self.label.as_ref().map_or(0, |label| label.level(&record));
         Ok(self.questions.point(std::iter::once(code), label))
     }
@@ -271,7 +263,7 @@ fn design(Parameters { codes: wanted, oracle, seed }: Parameters, brief: &Brief)
         return Err(Error::Parameter { plugin: NAME.into(), problem });
     }
     let partition = Partition::learn(NAME, volunteers.records().view(), codes, seed.unwrap_or(0))?;
-    Saved { domain, epsilon, partition, oracle, shaped_by: brief.volunteers.shaped_by() }.try_into()
+    State { domain, epsilon, partition, oracle, shaped_by: brief.volunteers.shaped_by() }.try_into()
 }
 
 fn example() -> Result<Example> {
@@ -289,7 +281,8 @@ register! {
         paper: "Ye and Barg, Optimal schemes for discrete distribution estimation under locally differential privacy (2018), of learned codes",
         pace: Quick,
         parameters: Parameters,
-        local: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        local: LearnedCodes::try_from,
         example: example,
     };
 }

@@ -36,10 +36,9 @@ const BINS: (usize, usize) = (2, 32);
 /// assert_eq!(records.table.columns(), table.columns());
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct PairResponse {
-    saved: Saved,
+    state: State,
     /// Of the features, and of the label.
     attributes: Vec<Attribute>,
     label: Attribute,
@@ -48,7 +47,7 @@ pub struct PairResponse {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
@@ -59,11 +58,11 @@ struct Saved {
     oracle: Option<Kind>,
 }
 
-impl TryFrom<Saved> for PairResponse {
+impl TryFrom<State> for PairResponse {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved { ref domain, epsilon, bins, oracle } = saved;
+    fn try_from(state: State) -> Result<Self> {
+        let State { ref domain, epsilon, bins, oracle } = state;
         if !(BINS.0..=1024).contains(&bins) {
             let problem = format!("bins must lie between 2 and 1024, and {bins} does not");
             return Err(Error::Parameter { plugin: NAME.into(), problem });
@@ -80,13 +79,7 @@ impl TryFrom<Saved> for PairResponse {
         };
         let own = attributes.iter().map(Attribute::levels).collect();
         let questions = Questions::new(NAME, own, label.levels(), oracle, epsilon)?;
-        Ok(Self { attributes, label, questions, saved })
-    }
-}
-
-impl From<PairResponse> for Saved {
-    fn from(mechanism: PairResponse) -> Self {
-        mechanism.saved
+        Ok(Self { attributes, label, questions, state })
     }
 }
 
@@ -111,12 +104,12 @@ impl PairResponse {
     /// [`Error::NotApplicable`] where there is no label or no column, for a column that is neither a number within bounds of its own nor a category, and for an ε at which
     /// nothing can be answered; [`Error::Parameter`] for bins out of range.
     pub fn new(domain: RecordDomain, epsilon: f64, bins: usize, oracle: Option<Kind>) -> Result<Self> {
-        Saved { domain, epsilon, bins, oracle }.try_into()
+        State { domain, epsilon, bins, oracle }.try_into()
     }
 
     /// How many bins a number has.
     pub fn bins(&self) -> usize {
-        self.saved.bins
+        self.state.bins
     }
 
     /// The oracles that answer for each column with the label.
@@ -156,7 +149,7 @@ impl PairResponse {
 
 impl Collector for PairResponse {
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let layout = self.saved.domain.layout();
+        let layout = self.state.domain.layout();
         size::check_held(NAME, "records", &[records, layout.width()], 8)?;
         let (pairs, of_label) = self.distributions(reports)?;
         let mut flat = Array2::zeros((records, layout.width()));
@@ -196,10 +189,9 @@ impl Collector for PairResponse {
     }
 }
 
-#[typetag::serde(name = "pair-response")]
 impl LocalMechanism for PairResponse {
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -210,12 +202,12 @@ impl LocalMechanism for PairResponse {
             self.questions.kinds(),
             self.questions.bits()
         );
-        let Saved { domain, epsilon, .. } = &self.saved;
+        let State { domain, epsilon, .. } = &self.state;
         Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon }.guarantee(&theorem)
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let record = self.saved.domain.projected(record)?;
+        let record = self.state.domain.projected(record)?;
         let own = self.attributes.iter().map(|attribute| attribute.level(&record));
         Ok(self.questions.point(own, self.label.level(&record)))
     }
@@ -256,7 +248,8 @@ register! {
         paper: "Wang, Blocki, Li and Jha, Locally differentially private protocols for frequency estimation (2017), of pairs",
         pace: Quick,
         parameters: Parameters,
-        local: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
+        local: PairResponse::try_from,
         example: Example::mixed,
     };
 }

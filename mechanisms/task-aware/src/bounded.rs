@@ -196,7 +196,8 @@ register! {
         paper: PAPER,
         pace: Slow,
         parameters: Parameters,
-        local: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.into_parts()),
+        local: LatentLaplace::try_from,
         example: || trained_example(serde_json::json!({
             "latent_dim": 2, "weight_decay": 1e-3, "training": {"epochs": 100, "task_epochs": 20, "learning_rate": 0.01}
         })),

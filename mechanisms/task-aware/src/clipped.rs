@@ -281,7 +281,8 @@ register! {
         paper: PAPER,
         pace: Quick,
         parameters: Parameters,
-        local: design,
+        learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.into_parts()),
+        local: LatentLaplace::try_from,
         example: example,
     };
 }

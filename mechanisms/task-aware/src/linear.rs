@@ -243,7 +243,8 @@ register! {
         paper: PAPER,
         pace: Quick,
         parameters: Linear,
-        local: task_aware,
+        learn: |parameters, brief: &Brief| Ok(task_aware(parameters, brief)?.into_parts()),
+        local: LatentLaplace::try_from,
         example: example,
     };
 }
@@ -256,7 +257,8 @@ register! {
         paper: PAPER,
         pace: Quick,
         parameters: Parameters,
-        local: privacy_agnostic,
+        learn: |parameters, brief: &Brief| Ok(privacy_agnostic(parameters, brief)?.into_parts()),
+        local: LatentLaplace::try_from,
         example: example,
     };
 }
@@ -269,7 +271,8 @@ register! {
         paper: PAPER,
         pace: Quick,
         parameters: OfFeatures,
-        local: task_agnostic,
+        learn: |parameters, brief: &Brief| Ok(task_agnostic(parameters, brief)?.into_parts()),
+        local: LatentLaplace::try_from,
         example: example,
     };
 }

@@ -277,7 +277,8 @@ register! {
         paper: PAPER,
         pace: Slow,
         parameters: Parameters,
-        local: |parameters: Parameters, brief: &Brief| design(&parameters, brief),
+        learn: |parameters: Parameters, brief: &Brief| Ok(design(&parameters, brief)?.into_parts()),
+        local: LatentLaplace::try_from,
         example: example,
     };
 }

@@ -19,6 +19,12 @@ pub enum Error {
     /// Parameters that would not fit into memory.
     #[error("a network of these layers has more parameters than can be counted")]
     TooManyParameters,
+    /// Saved parameters that are no numbers.
+    #[error("the parameters cannot be read: {problem}")]
+    Packed {
+        /// What is wrong with them.
+        problem: String,
+    },
     /// A number of rows, columns or values that does not fit.
     #[error("{what} must be {expected} in number, and are {found}")]
     Length {

@@ -33,6 +33,7 @@ mod initialisation;
 mod loss;
 mod network;
 mod optimiser;
+mod packed;
 mod pass;
 mod prediction;
 mod product;

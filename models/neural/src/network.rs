@@ -1,6 +1,7 @@
 //! A sequence of dense layers.
 
 use crate::error::check_length;
+use crate::packed::Packed;
 use crate::product::view;
 use crate::{Architecture, Error, Initialisation, Real, Result};
 use ndarray::{ArrayView1, ArrayView2};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// It is saved whole, and checked when it is read: shapes, and that every parameter is finite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved<T>", into = "Saved<T>", bound = "T: Real")]
+#[serde(try_from = "Saved", into = "Saved", bound = "T: Real")]
 pub struct Network<T> {
     architecture: Architecture,
     parameters: Vec<T>,
@@ -21,24 +22,23 @@ pub struct Network<T> {
 
 /// What of a network is saved.
 #[derive(Serialize, Deserialize)]
-#[serde(bound = "T: Real")]
-struct Saved<T> {
+struct Saved {
     #[serde(flatten)]
     architecture: Architecture,
-    parameters: Vec<T>,
+    parameters: Packed,
 }
 
-impl<T: Real> From<Network<T>> for Saved<T> {
+impl<T: Real> From<Network<T>> for Saved {
     fn from(network: Network<T>) -> Self {
-        Self { architecture: network.architecture().clone(), parameters: network.into_parameters() }
+        Self { parameters: Packed::new(&network.parameters), architecture: network.architecture }
     }
 }
 
-impl<T: Real> TryFrom<Saved<T>> for Network<T> {
+impl<T: Real> TryFrom<Saved> for Network<T> {
     type Error = Error;
 
-    fn try_from(saved: Saved<T>) -> Result<Self> {
-        Self::from_parameters(saved.architecture, saved.parameters)
+    fn try_from(saved: Saved) -> Result<Self> {
+        Self::from_parameters(saved.architecture, saved.parameters.unpack()?)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Mechanisms that add noise to numbers: their author says what the noise is, and the rest follows.
 
 use crate::{
-    Brief, Budget, Claim, DescribedNoise, Distance, Domain, Error, Factor, Guarantee, LocalDp, Noise,
-    Perturbation, Portion, Protect, RecordDomain, Releases, Result, Stream, Unit,
+    Brief, Budget, Claim, DescribedNoise, Distance, Domain, Error, Factor, Guarantee, LocalDp,
+    LocalMechanism, Noise, Perturbation, Portion, Protect, RecordDomain, Releases, Result, Stream, Unit,
 };
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
@@ -10,38 +10,26 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::fmt::Debug;
 
-/// The name under which a mechanism is asked for and saved. [`register_noise!`](crate::register_noise) gives it.
-pub trait Named {
-    /// The name.
-    const NAME: &'static str;
-}
-
 /// Noise that is added to the numbers of a record, whatever they are: all that an author of such a mechanism writes.
 ///
-/// [`register_noise!`](crate::register_noise) makes a mechanism and its plugin of it: what of a record takes the noise (`protect`), the
-/// release, the guarantee with what it discloses and assumes, the worst pairs that an audit attacks, and the saved form, which is checked
-/// again when it is loaded.
+/// [`Noisy`] makes a mechanism of it: what of a record takes the noise (`protect`), the release, the guarantee with what it discloses and
+/// assumes, and the worst pairs that an audit attacks. [`register!`](crate::register) makes the plugin.
 ///
 /// ```
-/// use schemars::JsonSchema;
 /// use scumble_core::{
-///     AdditiveNoise, Budget, DescribedNoise, Domain, Example, LaplaceNoise, Result, Stream, register_noise,
+///     AdditiveNoise, Budget, DescribedNoise, Domain, Example, LaplaceNoise, NoParameters, Result, Stream, register,
 /// };
-/// use serde::{Deserialize, Serialize};
 ///
 /// /// Laplace noise at half of its ε: twice as much as is needed.
 /// #[derive(Debug, Clone)]
-/// struct Careful(LaplaceNoise);
-///
-/// #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-/// #[serde(deny_unknown_fields)]
-/// struct Nothing {}
+/// pub struct Careful(LaplaceNoise);
 ///
 /// impl AdditiveNoise for Careful {
+///     const NAME: &'static str = "careful";
 ///     const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1)";
-///     type Parameters = Nothing;
+///     type Parameters = NoParameters;
 ///
-///     fn calibrate(_parameters: &Nothing, set: &Domain, budget: Budget) -> Result<Self> {
+///     fn calibrate(_parameters: &NoParameters, set: &Domain, budget: Budget) -> Result<Self> {
 ///         Ok(Self(LaplaceNoise::calibrated(set, budget.epsilon() / 2.0)?))
 ///     }
 ///
@@ -54,15 +42,13 @@ pub trait Named {
 ///     }
 /// }
 ///
-/// register_noise! {
-///     /// Records with careful noise on their numbers.
-///     pub struct CarefulMechanism(Careful);
-///
+/// register! {
 ///     /// The plugin `careful`.
 ///     pub const CAREFUL = {
-///         name: "careful",
+///         name: Careful::NAME,
 ///         summary: "twice the Laplace noise that is needed",
 ///         paper: "none",
+///         noise: Careful,
 ///         example: Example::numbers,
 ///     };
 /// }
@@ -72,7 +58,10 @@ pub trait Named {
 /// assert_eq!(design.mechanism().guarantee().claims.len(), 1);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
-pub trait AdditiveNoise: Named + Debug + Clone + Send + Sync + Sized + 'static {
+pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
+    /// The name under which its mechanism is asked for.
+    const NAME: &'static str;
+
     /// The theorem that proves the claim, as the card cites it.
     const THEOREM: &'static str;
 
@@ -164,10 +153,9 @@ impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
 }
 
 /// A mechanism that adds noise to a portion of each record, and leaves the rest in clear.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved<N::Parameters>", into = "Saved<N::Parameters>", bound = "N: AdditiveNoise")]
+#[derive(Debug, Clone)]
 pub struct Noisy<N: AdditiveNoise> {
-    saved: Saved<N::Parameters>,
+    state: NoiseState<N::Parameters>,
     /// Where the portion lies before it takes noise, and how it takes it; no noise at ε = ∞.
     set: Domain,
     /// Whether a point of the domain is there already, to the last bit: of intervals and levels, which are all of the portion.
@@ -175,10 +163,10 @@ pub struct Noisy<N: AdditiveNoise> {
     noise: Option<N>,
 }
 
-/// All that a saved one holds.
+/// State of a mechanism that adds noise.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved<P> {
+pub struct NoiseState<P> {
     portion: Portion,
     #[serde(default, skip_serializing_if = "is_zero")]
     delta: f64,
@@ -189,11 +177,11 @@ fn is_zero(delta: &f64) -> bool {
     *delta == 0.0
 }
 
-impl<N: AdditiveNoise> TryFrom<Saved<N::Parameters>> for Noisy<N> {
+impl<N: AdditiveNoise> TryFrom<NoiseState<N::Parameters>> for Noisy<N> {
     type Error = Error;
 
-    fn try_from(mut saved: Saved<N::Parameters>) -> Result<Self> {
-        let Saved { portion, delta, parameters } = &mut saved;
+    fn try_from(mut state: NoiseState<N::Parameters>) -> Result<Self> {
+        let NoiseState { portion, delta, parameters } = &mut state;
         portion.check_takes_noise(N::NAME)?;
         let whole = portion.set(N::NAME)?;
         let set = N::narrowed(parameters, &whole)?;
@@ -206,13 +194,7 @@ impl<N: AdditiveNoise> TryFrom<Saved<N::Parameters>> for Noisy<N> {
         // A point that was moved into a ball may move by a rounding again.
         let is_fixed = |factor: &Factor| matches!(factor, Factor::Interval { .. } | Factor::OneHot { .. });
         let is_all = set == whole && set.factors().all(|(_, factor)| is_fixed(factor));
-        Ok(Self { saved, is_all, set, noise })
-    }
-}
-
-impl<N: AdditiveNoise> From<Noisy<N>> for Saved<N::Parameters> {
-    fn from(noisy: Noisy<N>) -> Self {
-        noisy.saved
+        Ok(Self { state, is_all, set, noise })
     }
 }
 
@@ -229,20 +211,20 @@ impl<N: AdditiveNoise> Noisy<N> {
     ) -> Result<Self> {
         let by_default = Portion::of_numbers(domain, budget.epsilon());
         let portion = Portion { protect: protect.unwrap_or(by_default.protect), ..by_default };
-        Saved { portion, delta: budget.delta(), parameters }.try_into()
+        NoiseState { portion, delta: budget.delta(), parameters }.try_into()
     }
 
-    /// What a plugin designs.
+    /// State of the plugin's design.
     ///
     /// # Errors
     /// As [`new`](Self::new); and where it would spend more than the brief's budget.
-    pub fn by_brief(
+    pub fn learn(
         NoiseParameters { protect, own }: NoiseParameters<N::Parameters>,
         brief: &Brief,
-    ) -> Result<Self> {
+    ) -> Result<NoiseState<N::Parameters>> {
         let noisy = Self::new(protect, brief.domain.clone(), brief.budget, own)?;
         brief.check_ceiling(N::NAME, &noisy.guarantee())?;
-        Ok(noisy)
+        Ok(noisy.state)
     }
 
     /// The noise; none at ε = ∞.
@@ -250,52 +232,14 @@ impl<N: AdditiveNoise> Noisy<N> {
         self.noise.as_ref()
     }
 
+    /// Scale of the first coordinate's noise, in units of the encoded record; 0 at ε = ∞.
+    pub fn scale(&self) -> f64 {
+        self.added().and_then(|noise| noise.described().scales.first().copied()).unwrap_or(0.0)
+    }
+
     /// What of each record takes it.
     pub fn portion(&self) -> &Portion {
-        &self.saved.portion
-    }
-
-    /// See [`LocalMechanism::domain`](crate::LocalMechanism::domain).
-    pub fn domain(&self) -> &RecordDomain {
-        &self.portion().domain
-    }
-
-    /// See [`LocalMechanism::guarantee`](crate::LocalMechanism::guarantee).
-    pub fn guarantee(&self) -> Guarantee {
-        let Some(noise) = &self.noise else {
-            return Guarantee::nothing(self.domain());
-        };
-        let portion = self.portion();
-        let dp = noise.local_dp(portion.epsilon, self.saved.delta);
-        let mut guarantee = portion.guarantee_of(dp, N::THEOREM);
-        if let Some(unit) = guarantee.claims.first().map(|claim| claim.protects) {
-            guarantee.claims.extend(noise.claims_beside(portion, unit));
-        }
-        guarantee
-    }
-
-    /// See [`LocalMechanism::range`](crate::LocalMechanism::range).
-    pub fn range(&self) -> Domain {
-        self.portion().with(&self.set)
-    }
-
-    /// See [`LocalMechanism::releases`](crate::LocalMechanism::releases): a view where records are moved into a
-    /// [narrower](AdditiveNoise::narrowed) set.
-    pub fn releases(&self) -> Releases {
-        match self.portion().set(N::NAME).is_ok_and(|whole| whole == self.set) {
-            true => Releases::Records,
-            false => Releases::View { secret: false, aligned: true, target: self.domain().layout().target },
-        }
-    }
-
-    /// See [`LocalMechanism::encode`](crate::LocalMechanism::encode).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let mut point = record.to_vec();
-        self.settle(&mut point)?;
-        Ok(point)
+        &self.state.portion
     }
 
     /// Moves a flat record to where it takes noise.
@@ -310,12 +254,45 @@ impl<N: AdditiveNoise> Noisy<N> {
         }
         Ok(())
     }
+}
 
-    /// See [`LocalMechanism::perturb`](crate::LocalMechanism::perturb).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+impl<N: AdditiveNoise> LocalMechanism for Noisy<N> {
+    fn domain(&self) -> &RecordDomain {
+        &self.portion().domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let Some(noise) = &self.noise else {
+            return Guarantee::nothing(self.domain());
+        };
+        let portion = self.portion();
+        let dp = noise.local_dp(portion.epsilon, self.state.delta);
+        let mut guarantee = portion.guarantee_of(dp, N::THEOREM);
+        if let Some(unit) = guarantee.claims.first().map(|claim| claim.protects) {
+            guarantee.claims.extend(noise.claims_beside(portion, unit));
+        }
+        guarantee
+    }
+
+    fn range(&self) -> Domain {
+        self.portion().with(&self.set)
+    }
+
+    /// A view where records are moved into a [narrower](AdditiveNoise::narrowed) set.
+    fn releases(&self) -> Releases {
+        match self.portion().set(N::NAME).is_ok_and(|whole| whole == self.set) {
+            true => Releases::Records,
+            false => Releases::View { secret: false, aligned: true, target: self.domain().layout().target },
+        }
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        let mut point = record.to_vec();
+        self.settle(&mut point)?;
+        Ok(point)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let portion = self.portion().of(point)?;
         match &self.noise {
             Some(noise) => noise.add(portion, stream),
@@ -323,11 +300,7 @@ impl<N: AdditiveNoise> Noisy<N> {
         }
     }
 
-    /// See [`LocalMechanism::release_records`](crate::LocalMechanism::release_records).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn release_records(&self, records: &[f64], stream: &mut Stream) -> Result<Vec<f64>> {
+    fn release_records(&self, records: &[f64], stream: &mut Stream) -> Result<Vec<f64>> {
         let mut points = records.to_vec();
         let width = self.domain().flat().dim().max(1);
         points.chunks_mut(width).try_for_each(|point| self.settle(point))?;
@@ -339,119 +312,25 @@ impl<N: AdditiveNoise> Noisy<N> {
         Ok(points)
     }
 
-    /// See [`LocalMechanism::noise`](crate::LocalMechanism::noise).
-    pub fn noise(&self) -> Noise {
+    fn noise(&self) -> Noise {
         self.portion().additive(self.noise.as_ref().map(|noise| noise.described().variances))
     }
 
-    /// See [`LocalMechanism::log_likelihood`](crate::LocalMechanism::log_likelihood).
-    pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let (point, released) = self.portion().of_both(point, released)?;
         self.noise.as_ref()?.log_likelihood(point, released)
     }
 
-    /// See [`LocalMechanism::perturbation`](crate::LocalMechanism::perturbation).
-    pub fn perturbation(&self) -> Vec<Perturbation> {
+    fn perturbation(&self) -> Vec<Perturbation> {
         let start = self.portion().coordinates().start;
         self.noise.iter().map(|noise| Perturbation::Additive(noise.described()).after(start)).collect()
     }
 
-    /// See [`LocalMechanism::worst_pairs`](crate::LocalMechanism::worst_pairs).
-    pub fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         let farthest = match self.noise.as_ref().map(|noise| noise.described().distance) {
             Some(Distance::L1) => self.set.l1_farthest(),
             _ => self.set.l2_farthest(),
         };
         self.portion().worst_pairs(unit, farthest)
     }
-}
-
-/// Makes a mechanism, and the plugin that designs it, of [noise that is added](AdditiveNoise), and registers it.
-///
-/// The crate that says it needs `serde`, `schemars` and `typetag`.
-#[macro_export]
-macro_rules! register_noise {
-    (
-        $(#[$docs:meta])*
-        pub struct $mechanism:ident($noise:ty);
-
-        $(#[$plugin_docs:meta])*
-        pub const $constant:ident = {
-            name: $name:literal,
-            summary: $summary:expr,
-            paper: $paper:expr,
-            example: $example:expr $(,)?
-        };
-    ) => {
-        $(#[$docs])*
-        #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-        #[serde(transparent)]
-        pub struct $mechanism($crate::Noisy<$noise>);
-
-        impl $crate::Named for $noise {
-            const NAME: &'static str = $name;
-        }
-
-        #[typetag::serde(name = $name)]
-        impl $crate::LocalMechanism for $mechanism {
-            fn domain(&self) -> &$crate::RecordDomain {
-                self.0.domain()
-            }
-
-            fn guarantee(&self) -> $crate::Guarantee {
-                self.0.guarantee()
-            }
-
-            fn range(&self) -> $crate::Domain {
-                self.0.range()
-            }
-
-            fn releases(&self) -> $crate::Releases {
-                self.0.releases()
-            }
-
-            fn encode(&self, record: &[f64]) -> $crate::Result<Vec<f64>> {
-                self.0.encode(record)
-            }
-
-            fn perturb(&self, point: &mut [f64], stream: &mut $crate::Stream) -> $crate::Result<()> {
-                self.0.perturb(point, stream)
-            }
-
-            fn release_records(&self, records: &[f64], stream: &mut $crate::Stream) -> $crate::Result<Vec<f64>> {
-                self.0.release_records(records, stream)
-            }
-
-            fn noise(&self) -> $crate::Noise {
-                self.0.noise()
-            }
-
-            fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-                self.0.log_likelihood(point, released)
-            }
-
-            fn perturbation(&self) -> Vec<$crate::Perturbation> {
-                self.0.perturbation()
-            }
-
-            fn worst_pairs(&self, unit: $crate::Unit) -> Vec<[Vec<f64>; 2]> {
-                self.0.worst_pairs(unit)
-            }
-        }
-
-        $crate::register! {
-            $(#[$plugin_docs])*
-            pub const $constant = {
-                name: $name,
-                summary: $summary,
-                paper: $paper,
-                pace: Quick,
-                parameters: $crate::NoiseParameters<<$noise as $crate::AdditiveNoise>::Parameters>,
-                local: |parameters, brief: &$crate::Brief| -> $crate::Result<$mechanism> {
-                    Ok($mechanism($crate::Noisy::by_brief(parameters, brief)?))
-                },
-                example: $example,
-            };
-        }
-    };
 }

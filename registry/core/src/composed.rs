@@ -8,9 +8,9 @@ use crate::{
     SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit, compose, local,
 };
 use ndarray::{Array2, Axis, concatenate};
-use serde::{Deserialize, Serialize};
-use std::any::Any;
+use serde_json::Value;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Mechanisms side by side over records of `domain`: local if all of them are, else a curator's.
 ///
@@ -30,15 +30,6 @@ pub fn composed(domain: RecordDomain, parts: Vec<Designed>) -> Result<Designed> 
         Some(locals) => Ok(Designed::local(Composed::over(domain, locals)?)),
         None => Ok(Designed::curator(CuratorComposed::over(domain, parts)?)),
     }
-}
-
-/// The parts of a composition; none of any other mechanism.
-pub(crate) fn parts_of(mechanism: &dyn Any) -> Option<Vec<&dyn Any>> {
-    if let Some(composed) = mechanism.downcast_ref::<Composed>() {
-        return Some(composed.parts.iter().map(|part| &*part.mechanism as &dyn Any).collect());
-    }
-    let composed = mechanism.downcast_ref::<CuratorComposed>()?;
-    Some(composed.parts.iter().map(Designed::as_any).collect())
 }
 
 /// The places of the columns of a part's own domain in `domain`, for each part in order.
@@ -79,9 +70,9 @@ fn places<'d>(
 fn refuse_reports<'p>(mut parts: impl Iterator<Item = &'p dyn LocalMechanism>) -> Result<()> {
     match parts.find(|part| part.collector().is_some()) {
         None => Ok(()),
-        Some(part) => Err(Error::not_applicable(
-            part.typetag_name(),
-            "it makes reports of whole records, and cannot be one part of a composition",
+        Some(_) => Err(Error::not_applicable(
+            "a composition",
+            "a part makes reports of whole records, and cannot be one part of a composition",
         )),
     }
 }
@@ -92,8 +83,7 @@ fn scope(own: &RecordDomain) -> compose::Scope {
 }
 
 /// Local mechanisms that each release some columns of a record, the target, or all of it: see [`composed`].
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved<Box<dyn LocalMechanism>>", into = "Saved<Box<dyn LocalMechanism>>")]
+#[derive(Debug, Clone)]
 pub struct Composed {
     domain: RecordDomain,
     parts: Vec<Part>,
@@ -101,7 +91,7 @@ pub struct Composed {
 
 #[derive(Debug, Clone)]
 struct Part {
-    mechanism: Box<dyn LocalMechanism>,
+    mechanism: Arc<dyn LocalMechanism>,
     /// The places of its columns among all columns.
     columns: Vec<usize>,
     /// How many coordinates its range has, and how many columns it releases.
@@ -109,31 +99,8 @@ struct Part {
     released: usize,
 }
 
-/// All that is saved: the parts, over which domain.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved<M> {
-    domain: RecordDomain,
-    parts: Vec<M>,
-}
-
-impl TryFrom<Saved<Box<dyn LocalMechanism>>> for Composed {
-    type Error = Error;
-
-    fn try_from(saved: Saved<Box<dyn LocalMechanism>>) -> Result<Self> {
-        Self::over(saved.domain, saved.parts)
-    }
-}
-
-impl From<Composed> for Saved<Box<dyn LocalMechanism>> {
-    fn from(composed: Composed) -> Self {
-        let parts = composed.parts.into_iter().map(|part| part.mechanism).collect();
-        Self { domain: composed.domain, parts }
-    }
-}
-
 impl Part {
-    fn of(mechanism: Box<dyn LocalMechanism>, columns: Vec<usize>) -> Self {
+    fn of(mechanism: Arc<dyn LocalMechanism>, columns: Vec<usize>) -> Self {
         let (range_dim, released) = (mechanism.range().dim(), mechanism.layout().columns.len());
         Self { mechanism, columns, range_dim, released }
     }
@@ -148,7 +115,7 @@ impl Composed {
     ///
     /// # Errors
     /// As [`composed`], and where a part makes reports.
-    pub fn over(domain: RecordDomain, parts: Vec<Box<dyn LocalMechanism>>) -> Result<Self> {
+    pub fn over(domain: RecordDomain, parts: Vec<Arc<dyn LocalMechanism>>) -> Result<Self> {
         let columns = places(&domain, parts.iter().map(|part| part.domain()))?;
         refuse_reports(parts.iter().map(|part| &**part))?;
         let parts = parts.into_iter().zip(columns).map(|(part, columns)| Part::of(part, columns)).collect();
@@ -173,7 +140,7 @@ impl Composed {
             features.domain().features().clone(),
             labels.domain().target().clone(),
         )?;
-        Self::over(domain, vec![Box::new(features), Box::new(labels)])
+        Self::over(domain, vec![Arc::new(features), Arc::new(labels)])
     }
 
     /// The parts, in order.
@@ -223,7 +190,6 @@ fn join_noise(parts: Vec<(Noise, bool)>) -> Noise {
     whole
 }
 
-#[typetag::serde(name = "composed")]
 impl LocalMechanism for Composed {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -341,25 +307,10 @@ impl LocalMechanism for Composed {
 }
 
 /// Mechanisms that each release some columns of a table, the target, or all of it, among them a curator's: see [`composed`].
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved<Designed>", into = "Saved<Designed>")]
+#[derive(Debug, Clone)]
 pub struct CuratorComposed {
     domain: RecordDomain,
     parts: Vec<Designed>,
-}
-
-impl TryFrom<Saved<Designed>> for CuratorComposed {
-    type Error = Error;
-
-    fn try_from(saved: Saved<Designed>) -> Result<Self> {
-        Self::over(saved.domain, saved.parts)
-    }
-}
-
-impl From<CuratorComposed> for Saved<Designed> {
-    fn from(CuratorComposed { domain, parts }: CuratorComposed) -> Self {
-        Self { domain, parts }
-    }
 }
 
 impl CuratorComposed {
@@ -428,7 +379,6 @@ fn join_tables(tables: Vec<Table>) -> Result<Table> {
     Table::new(names, records, target.cloned().unwrap_or(Target::None))
 }
 
-#[typetag::serde(name = "composed")]
 impl CuratorMechanism for CuratorComposed {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -465,7 +415,7 @@ impl CuratorMechanism for CuratorComposed {
         }
         let table = join_tables(tables)?;
         let key = match model {
-            Some((domain, model)) => Key::Model(Box::new(PartModel { domain, model })),
+            Some((domain, model)) => Key::Model(Arc::new(PartModel { domain, model })),
             None if self.releases().is_secret() => {
                 Key::secret(ComposedKey { composed: self.clone(), secrets }, &table)
             }
@@ -479,13 +429,28 @@ impl CuratorMechanism for CuratorComposed {
         releases_of(&self.parts)
     }
 
-    fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
+    fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         match self.parts.iter().find(|part| part.releases().family().is_some()) {
             Some(part) => {
-                Ok(Box::new(PartModel { domain: part.domain().clone(), model: part.model_of(table)? }))
+                Ok(Arc::new(PartModel { domain: part.domain().clone(), model: part.model_of(table)? }))
             }
-            None => Err(Error::no_model(self.typetag_name())),
+            None => Err(Error::no_model()),
         }
+    }
+
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        let states: Vec<Option<Value>> = Error::read_state(state)?;
+        if states.len() != self.parts.len() {
+            return Err(Error::state("the key does not have one part for each part of the design"));
+        }
+        let secret_of = |(part, state): (&Designed, Option<Value>)| match (part.releases().is_secret(), state)
+        {
+            (true, Some(state)) => part.key_of(&state).map(Some),
+            (false, None) => Ok(None),
+            _ => Err(Error::state("the key does not have a secret for each curator of the design")),
+        };
+        let secrets = self.parts.iter().zip(states).map(secret_of).collect::<Result<_>>()?;
+        Ok(Arc::new(ComposedKey { composed: self.clone(), secrets }))
     }
 }
 
@@ -493,7 +458,7 @@ impl CuratorMechanism for CuratorComposed {
 #[derive(Debug, Clone)]
 struct PartModel {
     domain: RecordDomain,
-    model: Box<dyn ReleasedModel>,
+    model: Arc<dyn ReleasedModel>,
 }
 
 impl PartModel {
@@ -514,26 +479,20 @@ impl ReleasedModel for PartModel {
 
 /// The keys of a composition that has a curator among its parts: a secret for each curator, none for a local part, whose
 /// design is its key.
-#[derive(Clone, Serialize, Deserialize)]
 struct ComposedKey {
     composed: CuratorComposed,
-    secrets: Vec<Option<Box<dyn SecretKey>>>,
+    secrets: Vec<Option<Arc<dyn SecretKey>>>,
 }
 
-#[typetag::serde(name = "composed")]
 impl SecretKey for ComposedKey {
     fn view(&self, clean: &Table) -> Result<Table> {
         self.composed.domain.layout().check(clean)?;
-        if self.secrets.len() != self.composed.parts.len() {
-            return Err(Error::shape("the key does not have one part for each part of the release"));
-        }
         let views = self.composed.parts.iter().zip(&self.secrets).map(|(part, secret)| {
             let clean = clean.part(part.domain())?;
             match (secret, part) {
                 (Some(secret), _) => secret.view(&clean),
                 (None, Designed::Local(local)) => local::view(&**local, &clean),
-                (None, Designed::Curator(curator)) if !curator.releases().is_secret() => Ok(clean),
-                (None, Designed::Curator(_)) => Err(Error::shape("the key lacks the secret of a curator")),
+                (None, Designed::Curator(_)) => Ok(clean),
             }
         });
         join_tables(views.collect::<Result<_>>()?)
@@ -547,5 +506,11 @@ impl SecretKey for ComposedKey {
         with_target
             .into_iter()
             .try_fold(predicted, |predicted, (domain, secret)| secret.read(&clean.part(domain)?, predicted))
+    }
+
+    fn state(&self) -> serde_json::Result<Value> {
+        let states =
+            self.secrets.iter().map(|secret| secret.as_ref().map(|secret| secret.state()).transpose());
+        serde_json::to_value(states.collect::<serde_json::Result<Vec<_>>>()?)
     }
 }

@@ -5,12 +5,15 @@ use crate::{
     check_delta, composed,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fmt;
 
 /// A mechanism, who designed it, and whose records were at hand.
 #[derive(Debug, Clone)]
 pub struct Design {
     origin: Origin,
+    /// All that is saved of the mechanism.
+    state: Value,
     mechanism: Designed,
     /// Whose records were at hand when it was designed, and how many; nobody's where it was loaded.
     at_hand: AtHand,
@@ -36,6 +39,14 @@ impl AtHand {
             count: parts().map(|of| of.count).max().unwrap_or_default(),
         }
     }
+}
+
+/// What is saved of a composition.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ComposedState {
+    pub(crate) domain: RecordDomain,
+    pub(crate) parts: Vec<Value>,
 }
 
 /// The plugin that designed a mechanism, or the plugins of its parts.
@@ -67,18 +78,18 @@ impl Origin {
 impl Design {
     /// What a plugin designed.
     pub(crate) fn by_plugin(
-        plugin: &str,
-        version: &str,
+        (plugin, version): (&str, &str),
+        state: Value,
         mechanism: Designed,
         volunteers: &Volunteers,
     ) -> Self {
         let origin = Origin { plugin: plugin.into(), plugin_version: version.into(), parts: vec![] };
-        Self { origin, mechanism, at_hand: AtHand::of(volunteers) }
+        Self { at_hand: AtHand::of(volunteers), ..Self::built(origin, state, mechanism) }
     }
 
-    /// A mechanism that was read from a file, which says that `origin` designed it. Nobody's records were at hand.
-    pub(crate) fn read(origin: Origin, mechanism: Designed) -> Self {
-        Self { origin, mechanism, at_hand: AtHand::default() }
+    /// What was built from a saved state. Nobody's records were at hand.
+    pub(crate) fn built(origin: Origin, state: Value, mechanism: Designed) -> Self {
+        Self { origin, state, mechanism, at_hand: AtHand::default() }
     }
 
     /// Designs side by side, as one for records of `domain`: each takes the columns, and the target, that it was designed
@@ -101,9 +112,11 @@ impl Design {
             Err(parts) => parts,
         };
         let at_hand = AtHand::of_all(&parts);
-        let parts = parts.into_iter().map(|part| part.mechanism).collect();
-        let mechanism = composed(domain, parts)?;
-        let whole = Self { origin, mechanism, at_hand };
+        let (states, mechanisms): (Vec<Value>, _) =
+            parts.into_iter().map(|part| (part.state, part.mechanism)).unzip();
+        let state = ComposedState { domain: domain.clone(), parts: states };
+        let state = serde_json::to_value(state).map_err(Error::state)?;
+        let whole = Self { origin, state, mechanism: composed(domain, mechanisms)?, at_hand };
         // And of all together: each part's δ is small, and their sum need not be.
         whole.check_volunteers()?;
         Ok(whole)
@@ -112,6 +125,11 @@ impl Design {
     /// What designed it.
     pub fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    /// All that is saved of the mechanism.
+    pub fn state(&self) -> &Value {
+        &self.state
     }
 
     /// The mechanism.

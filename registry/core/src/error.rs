@@ -2,6 +2,8 @@
 
 use crate::number::short;
 use crate::text::did_you_mean;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -148,6 +150,12 @@ pub enum Error {
         /// How many volunteers there are.
         volunteers: usize,
     },
+    /// A saved state that makes no mechanism, or no key of it.
+    #[error("{problem}")]
+    State {
+        /// What is wrong.
+        problem: String,
+    },
     /// A sampler that refused its parameters.
     #[error(transparent)]
     Sampling(#[from] scumble_sampling::Error),
@@ -176,8 +184,21 @@ impl Error {
         Self::NotApplicable { mechanism: mechanism.into(), reason: reason.into() }
     }
 
-    /// The error of `mechanism` where its release is asked for a model, and consists of records.
-    pub fn no_model(mechanism: &str) -> Self {
-        Self::not_applicable(mechanism, "it releases records and no model")
+    /// The error of a mechanism whose release is asked for a model, and consists of records.
+    pub fn no_model() -> Self {
+        Self::not_applicable("a model", "the mechanism releases records")
+    }
+
+    /// The error of a saved state with this text.
+    pub fn state(problem: impl ToString) -> Self {
+        Self::State { problem: problem.to_string() }
+    }
+
+    /// Reads a value from a saved state.
+    ///
+    /// # Errors
+    /// [`Error::State`] for one that it does not make.
+    pub fn read_state<T: DeserializeOwned>(state: &Value) -> Result<T> {
+        T::deserialize(state).map_err(Self::state)
     }
 }

@@ -79,7 +79,7 @@ pub mod size;
 mod table;
 pub mod text;
 
-pub use additive::{AdditiveNoise, Named, NoiseParameters, Noisy};
+pub use additive::{AdditiveNoise, NoiseParameters, NoiseState, Noisy};
 pub use brief::{Brief, DifferentiableTask, Task, Volunteers};
 pub use budget::{Budget, check_delta, sum_up};
 pub use card::AS_STATED;
@@ -99,8 +99,8 @@ pub use keyed::{Fingerprint, NoiseKey, RecordDigest, id_digest, release_keyed};
 pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use mechanism::{
-    AsLocal, Collector, CuratorMechanism, Designed, Drawing, Gathering, Halved, Halving, Key, LocalMechanism,
-    Outcome, Release, ReleasedModel, Releases, Secret, SecretKey, Side, Statistics, ValuesIn, in_blocks,
+    Collector, CuratorMechanism, Designed, Drawing, Gathering, Halved, Halving, Key, LocalMechanism, Outcome,
+    Release, ReleasedModel, Releases, Rows, Secret, SecretKey, Side, Statistics, ValuesIn, in_blocks,
     release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
@@ -115,7 +115,7 @@ pub use table::{Places, Table, Target, first_duplicate};
 pub use text::{is_unseen, nearest_name, shown};
 
 #[doc(hidden)]
-pub use plugin::type_made;
+pub use plugin::{built, learned};
 #[doc(hidden)]
 pub use {inventory, schemars};
 

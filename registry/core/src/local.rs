@@ -168,8 +168,8 @@ fn probes(domain: &RecordDomain) -> Vec<Vec<f64>> {
 ///
 /// # Errors
 /// [`Error`] where the mechanism fails.
-pub fn release_block(
-    mechanism: &dyn LocalMechanism,
+pub fn release_block<M: LocalMechanism + ?Sized>(
+    mechanism: &M,
     records: &[f64],
     streams: &Streams,
     block: u64,
@@ -178,8 +178,8 @@ pub fn release_block(
 }
 
 /// The table's flat records, mapped block by block to flat records of `made`.
-pub(crate) fn map_blocks(
-    mechanism: &dyn LocalMechanism,
+pub(crate) fn map_blocks<M: LocalMechanism + ?Sized>(
+    mechanism: &M,
     table: &Table,
     made: &Layout,
     map: impl Fn(u64, &[f64]) -> Result<Vec<f64>> + Sync,

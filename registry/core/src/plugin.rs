@@ -6,9 +6,9 @@ use crate::{
     nearest_name,
 };
 use ndarray::Array2;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 
 /// How long a design takes.
@@ -38,10 +38,11 @@ pub struct Plugin {
     pub pace: Pace,
     /// The JSON schema of its parameters.
     pub parameters: fn() -> schemars::Schema,
-    /// The mechanism for parameters (an object) and a brief. Call [`design`](Self::design), which checks names first.
-    pub build: fn(Value, &Brief) -> Result<Designed>,
-    /// The type of the mechanisms that `build` makes, so that no other one is loaded under its name.
-    pub makes: fn() -> TypeId,
+    /// State of a design for parameters (an object) and a brief: it may read volunteers' records and take minutes.
+    /// Call [`design`](Self::design), which checks names first.
+    pub learn: fn(Value, &Brief) -> Result<Value>,
+    /// Mechanism of a state, whether it was learned just now or read from a file: checks every number in it.
+    pub build: fn(&Value) -> Result<Designed>,
     /// Something that it applies to, for the conformance suite and the description.
     pub example: fn() -> Result<Example>,
 }
@@ -136,8 +137,9 @@ impl Plugin {
             }
         };
         self.check_names(given)?;
-        let mechanism = (self.build)(Value::Object(given.clone()), brief)?;
-        Ok(Design::by_plugin(self.name, self.version, mechanism, &brief.volunteers))
+        let state = (self.learn)(Value::Object(given.clone()), brief)?;
+        let mechanism = (self.build)(&state)?;
+        Ok(Design::by_plugin((self.name, self.version), state, mechanism, &brief.volunteers))
     }
 
     /// # Errors
@@ -201,10 +203,31 @@ pub fn parse_parameters<P: DeserializeOwned>(plugin: &str, parameters: Value) ->
         .map_err(|problem| Error::Parameter { plugin: plugin.into(), problem: problem.to_string() })
 }
 
-/// The type of the mechanisms that a design function makes of parameters of type `P`.
+/// State that `learn` gives, as it is saved.
+///
+/// # Errors
+/// As [`parse_parameters`] and `learn`.
 #[doc(hidden)]
-pub fn type_made<P, M: Any>(_design: impl Fn(P, &Brief) -> Result<M>) -> TypeId {
-    TypeId::of::<M>()
+pub fn learned<P: DeserializeOwned, S: Serialize>(
+    plugin: &str,
+    learn: impl Fn(P, &Brief) -> Result<S>,
+    parameters: Value,
+    brief: &Brief,
+) -> Result<Value> {
+    serde_json::to_value(learn(parse_parameters(plugin, parameters)?, brief)?).map_err(Error::state)
+}
+
+/// Mechanism that `build` makes of a state of the type that `learn` gives.
+///
+/// # Errors
+/// As [`Error::read_state`] and `build`.
+#[doc(hidden)]
+pub fn built<P, S: DeserializeOwned, M>(
+    _learn: impl Fn(P, &Brief) -> Result<S>,
+    build: impl Fn(S) -> Result<M>,
+    state: &Value,
+) -> Result<M> {
+    build(Error::read_state(state)?)
 }
 
 inventory::collect!(Plugin);
@@ -212,8 +235,10 @@ inventory::collect!(Plugin);
 /// Defines a [`Plugin`] as a constant and registers it, so that every binary that links the crate has it.
 ///
 /// `parameters` is a type with `Deserialize` and `JsonSchema`, whose documentation comments become the description.
-/// `local` takes them and a [`Brief`], and returns a [`LocalMechanism`](crate::LocalMechanism); for a mechanism that a curator runs it is
-/// `curator`, and it returns a [`CuratorMechanism`](crate::CuratorMechanism). `example` is a function without arguments.
+/// `learn` takes them and a [`Brief`], and returns a state: a type with `Serialize` and `Deserialize`. `local` takes the state and returns a
+/// [`LocalMechanism`](crate::LocalMechanism); for a mechanism that a curator runs it is `curator`, and it returns a
+/// [`CuratorMechanism`](crate::CuratorMechanism). It is the only constructor, for designs and for files.
+/// In place of these a mechanism that adds noise names its [`AdditiveNoise`](crate::AdditiveNoise) as `noise`. `example` is a function without arguments.
 /// A crate that nothing names is dropped by the linker, with its plugins: say `use my_crate as _;` in the binary.
 #[macro_export]
 macro_rules! register {
@@ -225,12 +250,13 @@ macro_rules! register {
             paper: $paper:expr,
             pace: $pace:ident,
             parameters: $parameters:ty,
-            local: $design:expr,
+            learn: $learn:expr,
+            local: $build:expr,
             example: $example:expr $(,)?
         };
     ) => {
         $crate::register! {
-            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, $pace, $parameters, $design, $example
+            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, local, $pace, $parameters, $learn, $build, $example
         }
     };
     (
@@ -241,17 +267,34 @@ macro_rules! register {
             paper: $paper:expr,
             pace: $pace:ident,
             parameters: $parameters:ty,
-            curator: $design:expr,
+            learn: $learn:expr,
+            curator: $build:expr,
             example: $example:expr $(,)?
         };
     ) => {
         $crate::register! {
-            @ $(#[$docs])* $constant, $name, $summary, $paper, Curator, $pace, $parameters, $design, $example
+            @ $(#[$docs])* $constant, $name, $summary, $paper, Curator, curator, $pace, $parameters, $learn, $build, $example
         }
     };
     (
-        @ $(#[$docs:meta])* $constant:ident, $name:expr, $summary:expr, $paper:expr, $side:ident, $pace:ident,
-        $parameters:ty, $design:expr, $example:expr
+        $(#[$docs:meta])*
+        pub const $constant:ident = {
+            name: $name:expr,
+            summary: $summary:expr,
+            paper: $paper:expr,
+            noise: $noise:ty,
+            example: $example:expr $(,)?
+        };
+    ) => {
+        $crate::register! {
+            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, local, Quick,
+            $crate::NoiseParameters<<$noise as $crate::AdditiveNoise>::Parameters>,
+            $crate::Noisy::<$noise>::learn, $crate::Noisy::<$noise>::try_from, $example
+        }
+    };
+    (
+        @ $(#[$docs:meta])* $constant:ident, $name:expr, $summary:expr, $paper:expr, $side:ident, $designed:ident, $pace:ident,
+        $parameters:ty, $learn:expr, $build:expr, $example:expr
     ) => {
         $(#[$docs])*
         pub const $constant: $crate::Plugin = $crate::Plugin {
@@ -262,10 +305,9 @@ macro_rules! register {
             side: $crate::Side::$side,
             pace: $crate::Pace::$pace,
             parameters: || $crate::schemars::schema_for!($parameters),
-            makes: || $crate::type_made::<$parameters, _>($design),
-            build: |parameters, brief| {
-                let parameters: $parameters = $crate::parse_parameters($name, parameters)?;
-                Ok($crate::Designed::$side(Box::new($design(parameters, brief)?)))
+            learn: |parameters, brief| $crate::learned::<$parameters, _>($name, $learn, parameters, brief),
+            build: |state| {
+                Ok($crate::Designed::$designed($crate::built::<$parameters, _, _>($learn, $build, state)?))
             },
             example: $example,
         };

@@ -1,8 +1,8 @@
-//! The plugins at hand, and whether a design that was saved is one of theirs.
+//! The plugins at hand, and the designs that they build from saved states.
 
-use crate::composed::parts_of;
-use crate::{Design, Designed, Error, Origin, Plugin, Result, nearest_name};
-use std::any::Any;
+use crate::design::ComposedState;
+use crate::{Design, Error, Origin, Plugin, Result, nearest_name};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -71,35 +71,34 @@ impl Registry {
         origin.parts.iter().try_for_each(|part| self.check(part))
     }
 
-    /// The design of a mechanism that was read from a file, which says that `origin` designed it.
+    /// The design whose [state](Design::state) was saved: each of its parts is built by its own plugin, and composed as when it
+    /// was designed.
     ///
     /// # Errors
-    /// The sentence about a mechanism that these plugins do not make, or one that must not be saved.
-    pub fn restored(&self, origin: Origin, mechanism: Designed) -> std::result::Result<Design, String> {
-        self.check_made(&origin, mechanism.as_any())?;
-        let design = Design::read(origin, mechanism);
-        design.check_volunteers().map_err(|error| error.to_string())?;
-        Ok(design)
-    }
-
-    /// Whether the mechanism is of the type that the plugin makes, and its parts are of those of theirs.
-    fn check_made(&self, origin: &Origin, mechanism: &dyn Any) -> std::result::Result<(), String> {
-        if origin.plugin != Origin::COMPOSED {
-            let plugin = self.get(&origin.plugin).map_err(|error| error.to_string())?;
-            return match mechanism.type_id() == (plugin.makes)() && origin.parts.is_empty() {
-                true => Ok(()),
-                false => Err(format!(
-                    "it says that {:?} designed it, which makes no such mechanism",
-                    origin.plugin
-                )),
-            };
-        }
-        match parts_of(mechanism) {
-            Some(parts) if parts.len() == origin.parts.len() => {
-                let mut parts = origin.parts.iter().zip(parts);
-                parts.try_for_each(|(origin, part)| self.check_made(origin, part))
+    /// [`Error::UnknownPlugin`]; [`Error::State`] for a state that makes no such mechanism, and what the plugin says of its
+    /// numbers; [`Error::PrivateVolunteers`] for one that must not be saved.
+    pub fn build(&self, origin: Origin, state: Value) -> Result<Design> {
+        let design = match &*origin.plugin {
+            Origin::COMPOSED => {
+                let ComposedState { domain, parts } = Error::read_state(&state)?;
+                if parts.len() != origin.parts.len() {
+                    return Err(Error::state(
+                        "the parts that it says it was composed of are not those of its mechanism",
+                    ));
+                }
+                let parts = origin.parts.into_iter().zip(parts);
+                let parts = parts.map(|(origin, state)| self.build(origin, state));
+                Design::composed(domain, parts.collect::<Result<_>>()?)?
             }
-            _ => Err("the parts that it says it was composed of are not those of its mechanism".into()),
-        }
+            plugin if origin.parts.is_empty() => {
+                let mechanism = (self.get(plugin)?.build)(&state)?;
+                Design::built(origin, state, mechanism)
+            }
+            plugin => {
+                return Err(Error::state(format!("{plugin:?} designed it, which composes no parts")));
+            }
+        };
+        design.check_volunteers()?;
+        Ok(design)
     }
 }

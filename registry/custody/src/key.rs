@@ -2,10 +2,11 @@
 
 use crate::{Error, Result, encrypted, sealed};
 use scumble_core::text::hexadecimal;
-use scumble_core::{Key, Table};
+use scumble_core::{Designed, Key, Secret, Table};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-const FORMAT: &str = "scumble-key-2";
+const FORMAT: &str = "scumble-key-3";
 
 /// Whether this is the key to that released table.
 ///
@@ -29,7 +30,7 @@ pub fn digest(key: &Key) -> Result<Option<String>> {
     let Key::Secret(secret) = key else {
         return Ok(None);
     };
-    let written = serde_json::to_vec(secret);
+    let written = secret.state().and_then(|state| serde_json::to_vec(&state));
     let failed =
         |problem: serde_json::Error| Error::Key { file: "the key".into(), problem: problem.to_string() };
     written.map(|bytes| Some(hexadecimal(&Sha256::digest(bytes)))).map_err(failed)
@@ -52,18 +53,20 @@ pub fn save(key: &Key, passphrase: &str) -> Result<Option<String>> {
         return Ok(None);
     };
     let failed = |problem: String| Error::Key { file: "the key".into(), problem };
-    let secret = serde_json::to_vec(secret).map_err(|problem| failed(problem.to_string()))?;
+    let written = secret.state().and_then(|state| serde_json::to_vec(&state));
+    let secret = written.map_err(|problem| failed(problem.to_string()))?;
     encrypted::encrypt(FORMAT, &secret, passphrase).map(Some).map_err(failed)
 }
 
-/// The secret that [`save`] wrote; `source` names it in errors.
+/// The secret that [`save`] wrote, of a release by `mechanism`; `source` names it in errors.
 ///
 /// # Errors
-/// [`Error::Key`] for what is no key, was changed since, or was saved with another passphrase.
-pub fn load(text: &str, passphrase: &str, source: &str) -> Result<Key> {
+/// [`Error::Key`] for what is no key of this mechanism, was changed since, or was saved with another passphrase.
+pub fn load(text: &str, passphrase: &str, mechanism: &Designed, source: &str) -> Result<Key> {
     let wrong = |problem: String| Error::Key { file: source.into(), problem };
     let sealed = sealed::open(text, FORMAT).map_err(wrong)?;
     let secret = encrypted::decrypt(FORMAT, &sealed, passphrase).map_err(wrong)?;
-    let secret = serde_json::from_slice(&secret).map_err(|problem| wrong(sealed::sentence(problem)))?;
-    Ok(Key::Secret(secret))
+    let state: Value = serde_json::from_slice(&secret).map_err(|problem| wrong(sealed::sentence(problem)))?;
+    let secret = Secret::of_state(&state, mechanism);
+    secret.map(Key::Secret).map_err(|problem| wrong(sealed::sentence(problem)))
 }

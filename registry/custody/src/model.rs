@@ -5,6 +5,7 @@ use ndarray::{Array2, Axis, concatenate};
 use scumble_core::{ReleasedModel, Table, Target, TargetDomain};
 use scumble_records::{Column, Decoder, Kind, OutOfBounds, ReadRows, Reader, Schema, Values};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// The column with the class that a row of a model is of.
 const CLASS: &str = "class";
@@ -17,7 +18,7 @@ const DESIGN: &str = "design";
 /// clear.
 #[derive(Debug, Clone)]
 pub struct ShippedModel {
-    model: Box<dyn ReleasedModel>,
+    model: Arc<dyn ReleasedModel>,
     /// The numbers of the model, as they were released.
     table: Table,
     features: Schema,

@@ -41,8 +41,9 @@ pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
     match body.get(FORMAT) {
         Some(Value::String(found)) if found == format => {}
         Some(found) => {
+            let hint = found.as_str().map_or("", |found| how_to_remake(found, format));
             return Err(format!(
-                "its format is {} where {format:?} is read",
+                "its format is {} where {format:?} is read{hint}",
                 abridged(&found.to_string(), 60)
             ));
         }
@@ -55,6 +56,20 @@ pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
     };
     body.remove(FORMAT);
     Ok(Sealed { body, is_untouched })
+}
+
+/// How a file is made anew whose format is an older version of `format`; nothing for another kind of file.
+fn how_to_remake(found: &str, format: &str) -> &'static str {
+    let Some((kind, _)) = format.rsplit_once('-').filter(|(kind, _)| found.starts_with(kind)) else {
+        return "";
+    };
+    match kind {
+        "scumble-design" => ": `scumble design` with the same options makes it anew",
+        "scumble-key" => {
+            ": only the version of scumble that released it reads it; a new release has a new key"
+        }
+        _ => "",
+    }
 }
 
 /// The content of a file of ours.

@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::Path;
 
 /// The format that this version writes and reads.
-const FORMAT: &str = "scumble-design-2";
+const FORMAT: &str = "scumble-design-3";
 
 /// More bytes than any design has.
 const LONGEST: u64 = 1 << 30;
@@ -238,7 +238,7 @@ impl ShippedDesign {
         Ok(drawn.filter(|name| !settled.contains(name)).collect())
     }
 
-    /// The envelope {format, plugin, plugin_version, schema, target, shuffled, mechanism, digest} as JSON.
+    /// The envelope {format, plugin, plugin_version, schema, target, shuffled, state, digest} as JSON.
     ///
     /// # Errors
     /// [`Error::PrivateVolunteers`](scumble_core::Error::PrivateVolunteers) where the design would publish something about people whose records are private, and
@@ -272,7 +272,7 @@ impl ShippedDesign {
         if let Some(shuffled) = &self.shuffled {
             body.insert("shuffled".into(), serde_json::to_value(shuffled).map_err(failed)?);
         }
-        body.insert("mechanism".into(), serde_json::to_value(self.mechanism()).map_err(failed)?);
+        body.insert("state".into(), self.design.state().clone());
         Ok(body)
     }
 
@@ -291,12 +291,12 @@ impl ShippedDesign {
         // The names first: a mechanism of a plugin that is not here could not even be read.
         let origin: Origin = sealed.part(&["plugin", "plugin_version", "parts"]).map_err(wrong)?;
         registry.check(&origin).map_err(wrong)?;
-        let mechanism: Designed = sealed.field("mechanism").map_err(wrong)?;
+        let state: Value = sealed.field("state").map_err(wrong)?;
         let records: Option<Records> = match sealed.body.contains_key("schema") {
             true => Some(sealed.part(&["schema", "target"]).map_err(wrong)?),
             false => None,
         };
-        let design = registry.restored(origin, mechanism).map_err(wrong)?;
+        let design = registry.build(origin, state).map_err(|error| wrong(error.to_string()))?;
         if let Some(records) = &records {
             records.check(design.mechanism().domain()).map_err(|error| wrong(error.to_string()))?;
         }

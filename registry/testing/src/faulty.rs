@@ -2,44 +2,44 @@
 
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{
-    Collector, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise, NoiseKey, Perturbation,
-    Randomness, RecordDomain, Release, Releases, Result, Stream, Table, Unit, local, release_local,
+    Collector, Domain, Error, Guarantee, Layout, LocalMechanism, Noise, NoiseKey, Perturbation, Randomness,
+    RecordDomain, Releases, Result, Rows, Stream, Table, Unit, local, release_local,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A mechanism with the claim of a correct one, and a fault.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Faulty {
-    honest: Box<dyn LocalMechanism>,
+    honest: Arc<dyn LocalMechanism>,
     fault: Fault,
     describes: Describes,
 }
 
 /// What a faulty variant says of its noise.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 enum Describes {
     /// What the honest one says.
     Honest,
     Nothing,
     /// What this one says.
-    By(Box<dyn LocalMechanism>),
+    By(Arc<dyn LocalMechanism>),
 }
 
 /// What is wrong with a variant.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub enum Fault {
     /// It is not: what passes for honest must pass.
     None,
     /// It releases by another design, which spends more than is claimed: noise that is too small, odds that are too large, a
     /// split that does not add up.
-    By(Box<dyn LocalMechanism>),
+    By(Arc<dyn LocalMechanism>),
     /// It releases by another design, and what that one's clip takes off is put back on: the clip is forgotten, or the sensitivity
     /// is that of a sample, which other records leave.
-    Unclipped(Box<dyn LocalMechanism>),
+    Unclipped(Arc<dyn LocalMechanism>),
     /// It encodes by the first design, which moves points into a wide set, and takes the noise of the second, which is that of a narrow
     /// one: what lies outside of that leaves all the same.
-    Unmoved(Box<dyn LocalMechanism>, Box<dyn LocalMechanism>),
+    Unmoved(Arc<dyn LocalMechanism>, Arc<dyn LocalMechanism>),
     /// This coordinate is released unchanged.
     Bare(usize),
     /// The first two coordinates share their noise.
@@ -82,8 +82,8 @@ pub enum Fault {
 
 impl Faulty {
     /// The variant of `honest` with this fault.
-    pub fn of(honest: &dyn LocalMechanism, fault: Fault) -> Self {
-        Self { honest: dyn_clone::clone_box(honest), fault, describes: Describes::Honest }
+    pub fn of(honest: &Arc<dyn LocalMechanism>, fault: Fault) -> Self {
+        Self { honest: honest.clone(), fault, describes: Describes::Honest }
     }
 
     /// The same, but that it says nothing of its noise: only samples can see the fault.
@@ -94,7 +94,7 @@ impl Faulty {
 
     /// The same, but that it says of its noise what `other` says.
     #[must_use]
-    pub fn describing(self, other: Box<dyn LocalMechanism>) -> Self {
+    pub fn describing(self, other: Arc<dyn LocalMechanism>) -> Self {
         Self { describes: Describes::By(other), ..self }
     }
 
@@ -104,7 +104,6 @@ impl Faulty {
     }
 }
 
-#[typetag::serde(name = "faulty")]
 impl LocalMechanism for Faulty {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
@@ -118,7 +117,7 @@ impl LocalMechanism for Faulty {
         self.honest.collector()
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Rows> {
         let rows_of_a_stream = match self.fault {
             Fault::SharedByRecords => 1,
             Fault::SharedByBlocks => local::BLOCK,
@@ -152,11 +151,10 @@ impl LocalMechanism for Faulty {
         }
         let released = ndarray::Array2::from_shape_vec((table.len(), self.layout().width()), released)
             .map_err(|problem| Error::shape(problem.to_string()))?;
-        Ok(Release {
+        Ok(Rows {
             table: self.layout().table(released.view())?,
             guarantee: self.guarantee().under(randomness.provenance()),
             noise: self.noise(),
-            key: Key::Design(Box::new(self.clone())),
         })
     }
 

@@ -6,13 +6,13 @@
 //! | yours | where |
 //! |---|---|
 //! | the noise | `Mechanism::perturb` |
-//! | the sensitivity | `TryFrom<Saved> for Mechanism`, and the bound in `Mechanism::step_of` |
+//! | the sensitivity | `TryFrom<State> for Mechanism`, and the bound in `Mechanism::step_of` |
 //! | the proof | `THEOREM` |
 //! | what is claimed, disclosed and assumed | `Mechanism::guarantee` |
 //! | parameters | `Parameters` |
 //!
 //! `tests/conformance.rs` runs the conformance suite, and `tests/audit.rs` attacks the claim. A mechanism that only
-//! adds noise to numbers can be shorter: see `scumble::registry::AdditiveNoise` and `register_noise!`.
+//! adds noise to numbers can be shorter: see `scumble::registry::AdditiveNoise`.
 
 use schemars::JsonSchema;
 use scumble::registry::{
@@ -42,80 +42,73 @@ const STEPS: RangeInclusive<u32> = 1..=65_536;
 
 /// Discrete Laplace noise on the numbers of a record, each rounded to a step between its bounds. A label leaves in the
 /// clear.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone)]
 pub struct Mechanism {
-    saved: Saved,
+    state: State,
     /// The bounds of each number.
     bounds: Vec<(f64, f64)>,
     /// What is added to each, in steps; nothing at ε = ∞.
     noise: Option<DiscreteLaplace>,
 }
 
-/// All that a saved design holds: what a client needs, and nothing that follows from it.
+/// State of a design: all that is saved of it. It holds what a client needs, and nothing that follows from it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     domain: RecordDomain,
     #[serde(with = "scumble::registry::number")]
     epsilon: f64,
     steps: u32,
 }
 
-/// The constructor. A saved design is loaded by it too, so every number in a file is checked again.
-impl TryFrom<Saved> for Mechanism {
+/// The only constructor: a saved design is loaded by it too, so every number in a file is checked again.
+impl TryFrom<State> for Mechanism {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
+    fn try_from(state: State) -> Result<Self> {
         let is_usable = |bounds: &Vec<(f64, f64)>| {
             !bounds.is_empty() && bounds.iter().all(|(lower, upper)| (upper - lower).is_finite())
         };
-        let bounds = saved.domain.features().intervals().filter(is_usable);
+        let bounds = state.domain.features().intervals().filter(is_usable);
         let bounds = bounds.ok_or_else(|| Error::not_applicable(NAME, "it takes records of numbers"))?;
-        if !STEPS.contains(&saved.steps) {
+        if !STEPS.contains(&state.steps) {
             let problem = format!(
                 "steps must be a number from {} to {}, and {} is not",
                 STEPS.start(),
                 STEPS.end(),
-                saved.steps
+                state.steps
             );
             return Err(Error::Parameter { plugin: NAME.into(), problem });
         }
         // SENSITIVITY: ε is divided by the largest ℓ₁ distance of two records, in steps. `divide` and `floor_of` round
         // down, toward more privacy.
-        let of_a_number = Budget::pure(saved.epsilon)?.divide(bounds.len())?;
-        let of_a_step = of_a_number.divide(saved.steps as usize)?.epsilon();
+        let of_a_number = Budget::pure(state.epsilon)?.divide(bounds.len())?;
+        let of_a_step = of_a_number.divide(state.steps as usize)?.epsilon();
         let noise = match of_a_step {
             f64::INFINITY => None,
             epsilon => Some(DiscreteLaplace::new(Rational::floor_of(epsilon)?.reciprocal()?)?),
         };
-        Ok(Self { saved, bounds, noise })
-    }
-}
-
-impl From<Mechanism> for Saved {
-    fn from(mechanism: Mechanism) -> Self {
-        mechanism.saved
+        Ok(Self { state, bounds, noise })
     }
 }
 
 impl Mechanism {
     /// The step of `x` between its bounds. The clamp is on the integer: it lies in 0..=steps whatever the floats are.
     fn step_of(&self, x: f64, bounds: (f64, f64)) -> i128 {
-        (self.place_of(x, bounds).round() as i128).clamp(0, i128::from(self.saved.steps))
+        (self.place_of(x, bounds).round() as i128).clamp(0, i128::from(self.state.steps))
     }
 
     fn place_of(&self, x: f64, (lower, upper): (f64, f64)) -> f64 {
-        (x - lower) / (upper - lower) * f64::from(self.saved.steps)
+        (x - lower) / (upper - lower) * f64::from(self.state.steps)
     }
 
     fn value_of(&self, step: i128, (lower, upper): (f64, f64)) -> f64 {
-        lower + step as f64 / f64::from(self.saved.steps) * (upper - lower)
+        lower + step as f64 / f64::from(self.state.steps) * (upper - lower)
     }
 
     /// How wide a step of each number is.
     fn widths(&self) -> impl Iterator<Item = f64> {
-        self.bounds.iter().map(|(lower, upper)| (upper - lower) / f64::from(self.saved.steps))
+        self.bounds.iter().map(|(lower, upper)| (upper - lower) / f64::from(self.state.steps))
     }
 
     /// The variance of each number's noise.
@@ -124,12 +117,10 @@ impl Mechanism {
     }
 }
 
-// A saved mechanism is known by this name, so it may change only with a new version.
-#[typetag::serde(name = "plugin-template")]
 impl LocalMechanism for Mechanism {
     /// The records on which the guarantee holds.
     fn domain(&self) -> &RecordDomain {
-        &self.saved.domain
+        &self.state.domain
     }
 
     /// What a release guarantees: its claims, what it discloses exactly, and what must be true for the claims to hold.
@@ -139,7 +130,7 @@ impl LocalMechanism for Mechanism {
         }
         Guarantee {
             claims: vec![Claim {
-                notion: Notion::LocalDp(LocalDp::pure(self.saved.epsilon)),
+                notion: Notion::LocalDp(LocalDp::pure(self.state.epsilon)),
                 protects: Unit::of_features(self.domain()),
                 theorem: THEOREM.into(),
             }],
@@ -207,7 +198,7 @@ impl LocalMechanism for Mechanism {
             coordinates: 0..numbers,
             distance: Distance::L1,
             scales: self.widths().map(|width| noise.scale() * width).collect(),
-            sensitivity: numbers as f64 * f64::from(self.saved.steps) / noise.scale(),
+            sensitivity: numbers as f64 * f64::from(self.state.steps) / noise.scale(),
             variances: self.variances(noise),
             kurtosis: 6.0 + 1.0 / noise.variance(), // 6 of the continuous distribution
             steps: self.widths().collect(),
@@ -224,9 +215,10 @@ struct Parameters {
     steps: Option<u32>,
 }
 
-fn design(parameters: Parameters, brief: &Brief) -> Result<Mechanism> {
+/// State for a brief: here volunteers' records could be learned from.
+fn learn(parameters: Parameters, brief: &Brief) -> Result<State> {
     let steps = parameters.steps.unwrap_or(4096);
-    Saved { domain: brief.domain.clone(), epsilon: brief.budget.epsilon(), steps }.try_into()
+    Ok(State { domain: brief.domain.clone(), epsilon: brief.budget.epsilon(), steps })
 }
 
 register! {
@@ -237,7 +229,8 @@ register! {
         paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
         pace: Quick,
         parameters: Parameters,
-        local: design,
+        learn: learn,
+        local: Mechanism::try_from,
         example: Example::numbers,
     };
 }

@@ -23,7 +23,7 @@ const TEMPLATE: [(&str, &str); 6] = [
 /// What no crate of a plugin can be called.
 const RESERVED: [&str; 5] = [
     // The crates that it depends on.
-    "schemars scumble scumble-testing serde serde-json typetag",
+    "schemars scumble scumble-testing serde serde-json",
     // The names under which other mechanisms are saved.
     "composed faulty",
     // What cargo refuses.

@@ -122,7 +122,7 @@ fn view_table(
     let text =
         std::fs::read_to_string(key).map_err(|source| records::Error::Io { file: key.into(), source })?;
     let passphrase = arguments.passphrase.read()?;
-    let secret = key_file::load(&text, &passphrase, &key.display().to_string())?;
+    let secret = key_file::load(&text, &passphrase, design.mechanism(), &key.display().to_string())?;
     let before = key_file::digest(&secret)?;
     let viewed = secret.view(&loaded.table)?;
     if key_file::digest(&secret)? != before {

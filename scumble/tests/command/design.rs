@@ -14,13 +14,10 @@ fn a_design_is_an_envelope_with_all_that_a_client_needs() {
         files.run("design direct --schema schema.toml --target colour --epsilon 3 --output design.json");
     assert!(card.contains("ε = 3 local differential privacy for the whole record"), "{card}");
     let design = saved(&files, "design.json");
-    assert_eq!(design["format"], "scumble-design-2");
+    assert_eq!(design["format"], "scumble-design-3");
     assert_eq!((&design["plugin"], &design["target"]), (&"direct".into(), &"colour".into()));
     assert_eq!(design["schema"]["column"][0]["unit"], "cm");
-    assert!(
-        design["mechanism"]["local"]["parts"].as_array().unwrap().len() == 3
-            && design["plugin_version"].is_string()
-    );
+    assert!(design["state"]["epsilon"] == 3.0 && design["plugin_version"].is_string());
     let described = files.run("describe --design design.json");
     assert!(
         described.starts_with("designed by direct ")
@@ -97,9 +94,11 @@ fn features_and_label_share_the_budget() {
         let line =
             format!("design {line} --schema schema.toml --epsilon 4 --output design.json --force --json");
         let told: Value = serde_json::from_str(&files.run(&line)).unwrap();
-        let parts = saved(&files, "design.json")["mechanism"]["local"]["parts"].as_array().unwrap().clone();
-        let epsilons: Vec<f64> = parts.iter().map(epsilon).collect();
-        let kinds: Vec<String> = parts.iter().map(|part| part["kind"].as_str().unwrap().into()).collect();
+        let design = saved(&files, "design.json");
+        let parts = |of: &Value| of["parts"].as_array().unwrap().clone();
+        let epsilons: Vec<f64> = parts(&design["state"]).iter().map(epsilon).collect();
+        let kinds: Vec<String> =
+            parts(&design).iter().map(|part| part["plugin"].as_str().unwrap().into()).collect();
         assert_eq!(told["guarantee"]["claims"][0]["protects"], "record");
         (kinds.join("+"), epsilons, told["guarantee"]["epsilon"].as_f64().unwrap())
     };
@@ -245,15 +244,19 @@ fn a_design_whose_names_are_not_what_they_seem_is_refused() {
     };
     let (laplace, identity) = (design("laplace"), design("identity"));
     let mut forged = laplace.clone();
-    forged["mechanism"] = identity["mechanism"].clone();
+    forged["state"] = identity["state"].clone();
     assert_eq!(
         refused(&forged.to_string()),
-        "forged.json: the design cannot be loaded: it says that \"laplace\" designed it, which makes no such mechanism"
+        "forged.json: the design cannot be loaded: unknown field `columns`, expected one of `portion`, `delta`, `parameters`"
     );
+    // A sound state behind another plugin's name is a design of that plugin, and its digest is another.
+    let mut renamed = laplace.clone();
+    renamed["plugin"] = "gaussian".into();
+    assert!(refused(&renamed.to_string()).contains("forged.json: the design cannot be loaded"));
     // Two of its parts change places.
     let mut forged = design("--mechanism laplace --columns size --mechanism identity --columns price");
     forged["parts"].as_array_mut().unwrap().reverse();
-    assert!(refused(&forged.to_string()).contains("\"identity\" designed it, which makes no such mechanism"));
+    assert!(refused(&forged.to_string()).contains("the design cannot be loaded: unknown field"));
     forged["parts"].as_array_mut().unwrap().pop();
     assert!(refused(&forged.to_string()).contains("are not those of its mechanism"));
     // One name with two values, and a text that does not show.
@@ -551,7 +554,7 @@ fn a_label_of_its_own_takes_nothing_of_delta() {
     let told: Value = serde_json::from_str(&files.run(line)).unwrap();
     let claim = &told["guarantee"]["claims"][0];
     assert_eq!((&claim["protects"], &claim["delta"]), (&"record".into(), &1e-6.into()));
-    assert_eq!(saved(&files, "design.json")["mechanism"]["local"]["parts"][0]["delta"], 1e-6);
+    assert_eq!(saved(&files, "design.json")["state"]["parts"][0]["delta"], 1e-6);
 }
 
 #[test]

@@ -325,8 +325,13 @@ fn bad_designs_and_places_are_named() {
         ("{}".into(), "it has no \"format\""),
         (design[..design.len() / 2].into(), "EOF while parsing"),
         (
-            design.replace("scumble-design-2", "scumble-design-1"),
-            "its format is \"scumble-design-1\" where \"scumble-design-2\" is read",
+            design.replace("scumble-design-3", "scumble-design-2"),
+            "its format is \"scumble-design-2\" where \"scumble-design-3\" is read: `scumble design` with the same \
+             options makes it anew",
+        ),
+        (
+            design.replace("scumble-design-3", "another"),
+            "its format is \"another\" where \"scumble-design-3\" is read",
         ),
         (
             design.replace("\"plugin\": \"laplace\"", "\"plugin\": \"staircase\""),

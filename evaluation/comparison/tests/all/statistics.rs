@@ -3,24 +3,22 @@
 use ndarray::{Array1, Array2};
 use scumble_comparison::{Candidate, Comparison, Knows, Metric, Outcome, Splitting};
 use scumble_core::{
-    Brief, CentralDp, Claim, CuratorMechanism, Designed, Domain, Error, Example, GaussianNoise, Guarantee,
+    Budget, CentralDp, Claim, CuratorMechanism, Designed, Domain, Error, Example, GaussianNoise, Guarantee,
     Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion, Pace, Plugin, Randomness, RecordDomain,
     Release, Releases, Result, Side, Statistics, Table, Target, Unit, ValuesIn,
 };
 use scumble_datasets::DataSet;
-use serde::{Deserialize, Serialize};
-use std::any::TypeId;
+use serde_json::{Value, json};
 
 /// More than any sum of a comparison.
 const MOST: f64 = 65536.0;
 
 /// The sum of each column with Gaussian noise; a release has the noisy mean of each class's share in half as many rows.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 struct NoisySums {
     domain: RecordDomain,
     epsilon: f64,
     delta: f64,
-    #[serde(skip)]
     noise: Option<GaussianNoise>,
 }
 
@@ -32,19 +30,19 @@ const NOISY_SUMS: Plugin = Plugin {
     side: Side::Curator,
     pace: Pace::Quick,
     parameters: || schemars::schema_for!(NoParameters),
-    build: |_, brief| Ok(Designed::curator(NoisySums::new(brief)?)),
-    makes: TypeId::of::<NoisySums>,
+    learn: |_, brief| Ok(json!([brief.domain, brief.budget])),
+    build: |state| Ok(Designed::curator(NoisySums::new(state)?)),
     example: Example::mixed,
 };
 
 impl NoisySums {
-    fn new(brief: &Brief) -> Result<Self> {
-        let Brief { domain, budget, .. } = brief;
-        let sigma = GaussianNoise::calibrated(domain.flat(), *budget)?.scales()[0];
+    fn new(state: &Value) -> Result<Self> {
+        let (domain, budget): (RecordDomain, Budget) = Error::read_state(state)?;
+        let sigma = GaussianNoise::calibrated(domain.flat(), budget)?.scales()[0];
         let sums = Domain::product(vec![Domain::interval(0.0, MOST)?; domain.flat().dim()])?;
         let noise = GaussianNoise::with_scales(&sums, &vec![sigma; sums.dim()])?;
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
-        Ok(Self { domain: domain.clone(), epsilon, delta, noise: Some(noise) })
+        Ok(Self { domain, epsilon, delta, noise: Some(noise) })
     }
 
     fn noise(&self) -> Result<&GaussianNoise> {
@@ -73,7 +71,6 @@ impl Statistics for NoisySums {
     }
 }
 
-#[typetag::serde(name = "comparison-test-sums")]
 impl CuratorMechanism for NoisySums {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -159,9 +156,9 @@ fn a_release_of_other_rows_is_scored_as_a_table_and_by_models_and_by_no_adversar
 /// As [`NOISY_SUMS`], and without noise, which a release cannot do without, where the budget is large.
 const FAILING: Plugin = Plugin {
     name: "failing-sums",
-    build: |_, brief| {
-        let made = NoisySums::new(brief)?;
-        let noise = made.noise.filter(|_| brief.budget.epsilon() < 4.0);
+    build: |state| {
+        let made = NoisySums::new(state)?;
+        let noise = made.noise.filter(|_| made.epsilon < 4.0);
         Ok(Designed::curator(NoisySums { noise, ..made }))
     },
     ..NOISY_SUMS

@@ -3,14 +3,15 @@
 use scumble::adversary::{Effort, Finding, Verdict, audit, caught};
 use scumble::registry::{
     AdditiveNoise, Brief, Budget, DescribedNoise, Designed, Domain, Example, LaplaceNoise, LocalMechanism,
-    NoParameters, RecordDomain, Result, Stream, TargetDomain, register_noise,
+    NoParameters, RecordDomain, Result, Stream, TargetDomain, register,
 };
 use scumble_testing::{Fault, Faulty};
 use serde_json::Value;
 use staircase_plugin::STAIRCASE;
+use std::sync::Arc;
 
 /// Staircase noise at `epsilon` on so many numbers.
-fn at(epsilon: f64, numbers: usize) -> Box<dyn LocalMechanism> {
+fn at(epsilon: f64, numbers: usize) -> Arc<dyn LocalMechanism> {
     let columns = (1..=numbers).map(|at| format!("x{at}")).collect();
     let domain = RecordDomain::new(columns, Domain::unit_box(numbers), TargetDomain::None).unwrap();
     let brief = Brief::new(domain, Budget::pure(epsilon).unwrap());
@@ -34,7 +35,7 @@ fn the_claim_holds_and_most_of_it_is_seen() {
 fn noise_for_a_larger_epsilon_is_caught_by_samples_and_by_what_it_says_of_itself() {
     // By an eighth; by √2; and the whole ε for each of two numbers.
     for (numbers, epsilon) in [(1, 1.125), (1, 2f64.sqrt()), (2, 2.0)] {
-        let short = || Faulty::of(&*at(1.0, numbers), Fault::By(at(epsilon, numbers)));
+        let short = || Faulty::of(&at(1.0, numbers), Fault::By(at(epsilon, numbers)));
         caught(short().silent()).unwrap();
         let sentence = caught(short()).unwrap();
         assert!(sentence.contains("the noise is too small"), "{sentence}");
@@ -43,9 +44,10 @@ fn noise_for_a_larger_epsilon_is_caught_by_samples_and_by_what_it_says_of_itself
 
 /// Noise for the middle half of the bounds, into which nobody moved the points.
 #[derive(Debug, Clone)]
-struct Unclamped(LaplaceNoise, Domain);
+pub struct Unclamped(LaplaceNoise, Domain);
 
 impl AdditiveNoise for Unclamped {
+    const NAME: &'static str = "unclamped";
     const THEOREM: &'static str = "none: the clamp is forgotten";
     type Parameters = NoParameters;
 
@@ -68,15 +70,13 @@ impl AdditiveNoise for Unclamped {
     }
 }
 
-register_noise! {
-    /// Records with that noise.
-    pub struct UnclampedMechanism(Unclamped);
-
+register! {
     /// A plugin that is wrong on purpose.
     pub const UNCLAMPED = {
-        name: "unclamped",
+        name: Unclamped::NAME,
         summary: "noise for the middle of the bounds on numbers anywhere within them",
         paper: "none",
+        noise: Unclamped,
         example: Example::numbers,
     };
 }

@@ -171,8 +171,9 @@ fn what_leaves_is_the_view_with_noise_of_v_beside_it() {
     assert!((noise.feature_variance().unwrap()[3] / expected - 1.0).abs() < 1e-12);
     // The key, saved and read again, gives the same view.
     let saved = scumble_custody::key::save(&key, "a passphrase").unwrap().unwrap();
-    let again =
-        scumble_custody::key::load(&saved, "a passphrase", "key.json").unwrap().view(&people).unwrap();
+    let mechanism = Designed::curator(mechanism);
+    let again = scumble_custody::key::load(&saved, "a passphrase", &mechanism, "key.json").unwrap();
+    let again = again.view(&people).unwrap();
     assert_eq!(again, key.view(&people).unwrap());
     assert_eq!(format!("{key:?}"), "Secret(..)");
 }

@@ -41,7 +41,7 @@ fn the_key_is_as_good_after_it_was_saved_and_names_the_release_that_it_belongs_t
         let mechanism = with_public(parameters, 30);
         let (release, other) = (seeded(&mechanism, &table, 2), seeded(&mechanism, &table, 3));
         let saved = scumble_custody::key::save(&release.key, "a passphrase").unwrap().unwrap();
-        let key = scumble_custody::key::load(&saved, "a passphrase", "key.json").unwrap();
+        let key = scumble_custody::key::load(&saved, "a passphrase", &mechanism, "key.json").unwrap();
         let view = key.view(&table).unwrap();
         assert_eq!(view, release.key.view(&table).unwrap());
         assert_eq!(key.read(&table, view.target().clone()).unwrap(), *table.target());
@@ -212,11 +212,11 @@ fn sizes_are_refused_when_designed_loaded_and_released() {
     let refused = DAUNTLESS_INFERENCE.design(&queries, &brief(people(6, 3), public())).unwrap_err();
     assert!(refused.to_string().contains("queries asks for"), "{refused}");
     // A saved design.
-    let saved = serde_json::to_value(with_public(json!({}), 20)).unwrap();
+    let saved = DAUNTLESS_MIX.design(&json!({}), &brief(people(6, 3), public())).unwrap();
     for (name, value) in [("samples", 1u64 << 62), ("label_dim", 1 << 60), ("queries", 1 << 62)] {
-        let mut forged = saved.clone();
-        forged["curator"][name] = value.into();
-        let refused = serde_json::from_value::<Designed>(forged).unwrap_err().to_string();
+        let mut forged = saved.state().clone();
+        forged[name] = value.into();
+        let refused = (DAUNTLESS_MIX.build)(&forged).unwrap_err().to_string();
         assert!(refused.contains(&format!("{name} asks for")), "{refused}");
     }
     // What depends on the number of records shows when they are there.
@@ -286,7 +286,7 @@ fn queries_count_against_the_budget_of_the_release_and_past_it_none_is_answered(
     // Asked again, they are answered as before, and count once; also by who saved the key in between.
     assert_eq!(release.key.view(&some(0..6)).unwrap(), first);
     let saved = scumble_custody::key::save(&release.key, "a passphrase").unwrap().unwrap();
-    let key = scumble_custody::key::load(&saved, "a passphrase", "key.json").unwrap();
+    let key = scumble_custody::key::load(&saved, "a passphrase", &mechanism, "key.json").unwrap();
     assert_eq!(key.view(&some(0..6)).unwrap(), first);
     let refused = key.view(&some(4..14)).unwrap_err();
     assert!(matches!(refused, Error::Spent { most: 10, answered: 6, asked: 8 }), "{refused}");

@@ -8,7 +8,6 @@ use scumble_core::{
     Target, TargetDomain, ValuesIn,
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
-use serde::{Deserialize, Serialize};
 
 /// What is seen is less where a part of the budget goes into choices, which four records do not need.
 #[test]
@@ -26,7 +25,7 @@ const EPSILON: f64 = 1.0;
 const DELTA: f64 = 0.01;
 
 /// What is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// Nothing: what passes for honest must pass.
     None,
@@ -43,7 +42,7 @@ enum Fault {
 }
 
 /// Two tables of counts, of a colour of three levels and of a size in two bins, written by hand.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 struct ByHand {
     domain: RecordDomain,
     fault: Fault,
@@ -135,7 +134,6 @@ impl Statistics for ByHand {
     }
 }
 
-#[typetag::serde(name = "tables-by-hand")]
 impl CuratorMechanism for ByHand {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -174,7 +172,7 @@ impl CuratorMechanism for ByHand {
 fn attacked(fault: Fault) -> Finding {
     let by_hand = ByHand::new(fault);
     let people = by_hand.people();
-    let designed = Designed::Curator(Box::new(by_hand));
+    let designed = Designed::curator(by_hand);
     audit("tables by hand", &designed, Some(&people), Effort { samples: 24_000, ..Effort::quick() })
         .unwrap()
         .remove(0)

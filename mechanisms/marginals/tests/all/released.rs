@@ -92,7 +92,7 @@ fn bins_of(plugin: &Plugin, parameters: Value, schema: usize) -> Value {
     let bins = [("size".to_owned(), schema)].into();
     let brief = Brief { bins, ..Brief::new(people(1).0, Budget::new(1.0, 1e-6).unwrap()) };
     let design = plugin.design(&parameters, &brief).unwrap();
-    serde_json::to_value(design.mechanism()).unwrap()["curator"]["bins"].clone()
+    design.state()["bins"].clone()
 }
 
 /// Three levels, the number's bins, two levels and the two of the label: the rule gives way to the schema, that to `bins`, and that to `column_bins`.

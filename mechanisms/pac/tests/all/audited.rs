@@ -6,7 +6,6 @@ use scumble_core::{
     Releases, Result, Table, ValuesIn,
 };
 use scumble_pac::{HidingNoise, PacStatistics, Statistic};
-use serde::{Deserialize, Serialize};
 
 #[test]
 fn claims_hold_and_much_of_them_is_seen() {
@@ -21,7 +20,7 @@ fn claims_hold_and_much_of_them_is_seen() {
 }
 
 /// What is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// Nothing: what passes for honest must pass.
     None,
@@ -38,14 +37,13 @@ enum Fault {
 }
 
 /// The claim of an honest mechanism, and a fault.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 struct Faulty {
     honest: PacStatistics,
     nats: f64,
     fault: Fault,
 }
 
-#[typetag::serde(name = "pac-faulty")]
 impl CuratorMechanism for Faulty {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()

@@ -5,6 +5,7 @@ use scumble_core::{
 };
 use scumble_private_models::{NOISY_MOMENTS, PRIVATE_LOGISTIC, PRIVATE_RIDGE};
 use serde_json::json;
+use std::sync::Arc;
 
 /// The records of the plugin's example, `times` times, with its brief.
 fn people(plugin: &Plugin, times: usize) -> (Brief, Table) {
@@ -13,7 +14,7 @@ fn people(plugin: &Plugin, times: usize) -> (Brief, Table) {
     (example.brief, example.table.select(&rows).unwrap())
 }
 
-fn curator(plugin: &Plugin, brief: &Brief) -> Box<dyn CuratorMechanism> {
+fn curator(plugin: &Plugin, brief: &Brief) -> Arc<dyn CuratorMechanism> {
     let Designed::Curator(curator) = plugin.design(&json!({}), brief).unwrap().mechanism().clone() else {
         panic!("{} is no curator's", plugin.name)
     };

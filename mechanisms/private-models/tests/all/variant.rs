@@ -4,21 +4,20 @@ use scumble_core::{
     CuratorMechanism, Designed, Guarantee, Randomness, RecordDomain, Release, Releases, Result, Statistics,
     Table,
 };
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Variant {
-    pub claims: Box<dyn CuratorMechanism>,
-    pub releases: Box<dyn CuratorMechanism>,
+    pub claims: Arc<dyn CuratorMechanism>,
+    pub releases: Arc<dyn CuratorMechanism>,
 }
 
 impl Variant {
     pub fn of(claims: impl CuratorMechanism, releases: impl CuratorMechanism) -> Designed {
-        Designed::curator(Self { claims: Box::new(claims), releases: Box::new(releases) })
+        Designed::curator(Self { claims: Arc::new(claims), releases: Arc::new(releases) })
     }
 }
 
-#[typetag::serde(name = "private-models-variant")]
 impl CuratorMechanism for Variant {
     fn domain(&self) -> &RecordDomain {
         self.claims.domain()

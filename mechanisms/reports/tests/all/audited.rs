@@ -13,9 +13,9 @@ use scumble_reports::{
 };
 use scumble_sampling::{Rational, randomized_response};
 use scumble_testing::{Fault, Faulty, conformance};
-use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 const ALL: [Plugin; 4] = [PAIR_RESPONSE, LEARNED_CODES, DIRECTION_REPORT, GRADIENT_REPORT];
 
@@ -38,7 +38,7 @@ fn nearly_all_of_the_claimed_epsilon_is_seen() {
 }
 
 /// The plugin's example at this ε.
-fn at(plugin: &Plugin, epsilon: f64) -> Box<dyn LocalMechanism> {
+fn at(plugin: &Plugin, epsilon: f64) -> Arc<dyn LocalMechanism> {
     let mut example = (plugin.example)().unwrap();
     if plugin.name == PAIR_RESPONSE.name {
         example.parameters = serde_json::json!({"bins": 3}); // whatever ε
@@ -54,12 +54,12 @@ fn at(plugin: &Plugin, epsilon: f64) -> Box<dyn LocalMechanism> {
 #[test]
 fn odds_of_a_larger_epsilon_are_caught() {
     for plugin in ALL {
-        caught(Faulty::of(&*at(&plugin, 1.0), Fault::By(at(&plugin, 1.2)))).unwrap();
+        caught(Faulty::of(&at(&plugin, 1.0), Fault::By(at(&plugin, 1.2)))).unwrap();
     }
 }
 
 /// What is wrong with [`Wrong`].
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 enum How {
     /// A person with the last label is asked about the columns with odd numbers alone: that it was asked says what the answer hides.
     AskedByLabel,
@@ -70,9 +70,9 @@ enum How {
 }
 
 /// A mechanism with the claim of an honest one.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 struct Wrong {
-    honest: Box<dyn LocalMechanism>,
+    honest: Arc<dyn LocalMechanism>,
     how: How,
 }
 
@@ -85,7 +85,6 @@ impl Wrong {
     }
 }
 
-#[typetag::serde(name = "wrong-reports")]
 impl LocalMechanism for Wrong {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
@@ -157,9 +156,9 @@ fn a_label_that_the_side_of_a_direction_says_is_caught() {
 }
 
 /// PrivUnit whose cap is the candidates that are nearer than so far to the record's direction, however many these are.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 struct UnnormalisedCap {
-    honest: Box<dyn LocalMechanism>,
+    honest: Arc<dyn LocalMechanism>,
 }
 
 impl UnnormalisedCap {
@@ -191,7 +190,6 @@ impl UnnormalisedCap {
     }
 }
 
-#[typetag::serde(name = "wrong-cap")]
 impl LocalMechanism for UnnormalisedCap {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()

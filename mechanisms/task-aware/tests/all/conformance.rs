@@ -40,7 +40,7 @@ fn what_is_not_said_of_a_training_is_the_mechanisms_own() {
     let design = |parameters: Value| {
         let example = (TASK_AWARE_GRADIENT.example)().unwrap();
         let design = TASK_AWARE_GRADIENT.design(&parameters, &example.brief).unwrap();
-        serde_json::to_string(design.mechanism()).unwrap()
+        design.state().to_string()
     };
     let short = design(json!({"training": {"epochs": 2, "task_epochs": 3}}));
     assert_eq!(short, design(json!({"training": {"epochs": 2, "task_epochs": 3, "steps": 15}})));

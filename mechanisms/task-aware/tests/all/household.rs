@@ -2,8 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView2, s};
 use scumble_core::{
-    Brief, Budget, Designed, Domain, Plugin, RecordDomain, Table, Target, TargetDomain, Task, Unit,
-    Volunteers,
+    Brief, Budget, Domain, Plugin, RecordDomain, Table, Target, TargetDomain, Task, Unit, Volunteers,
 };
 use scumble_latent::LatentLaplace;
 use scumble_task_aware::{PRIVACY_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
@@ -37,8 +36,7 @@ fn designed(plugin: &Plugin, parameters: &Value, days: &Array2<f64>, epsilon: f6
     brief.volunteers = Volunteers::Consented(Table::new(columns, training, Target::None).unwrap());
     brief.task = Task::Linear(task());
     let design = plugin.design(parameters, &brief).unwrap();
-    let saved = serde_json::to_value(design.mechanism()).unwrap();
-    let mechanism: Designed = serde_json::from_value(saved).unwrap();
+    let mechanism = design.into_mechanism();
     assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, epsilon);
     mechanism.downcast_ref::<LatentLaplace>().unwrap().clone()
 }

@@ -6,7 +6,6 @@ use scumble_core::{
     Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
     Target, TargetDomain, Unit, ValuesIn,
 };
-use serde::{Deserialize, Serialize};
 
 pub(crate) const EPSILON: f64 = 1.0;
 pub(crate) const DELTA: f64 = 0.01;
@@ -34,15 +33,13 @@ pub(crate) fn table() -> Table {
 }
 
 /// How often each level comes up, with Gaussian noise; released are as many rows as there seem to be people, each of one level of each column.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct NoisyCounts {
     domain: RecordDomain,
     neighbours: Neighbours,
     /// What is added.
-    #[serde(skip)]
     noise: Option<GaussianNoise>,
     /// What the claim needs.
-    #[serde(skip)]
     needed: Option<GaussianNoise>,
     /// Whether what is released is the records themselves, whatever the statistics say.
     leaks: bool,
@@ -106,7 +103,6 @@ impl Statistics for NoisyCounts {
     }
 }
 
-#[typetag::serde(name = "statistics-test-counts")]
 impl CuratorMechanism for NoisyCounts {
     fn domain(&self) -> &RecordDomain {
         &self.domain

@@ -8,7 +8,6 @@ use scumble_core::{
     TargetDomain, Unit,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
-use serde::{Deserialize, Serialize};
 
 const STEPS: f64 = (1u64 << 20) as f64;
 
@@ -22,13 +21,15 @@ fn table() -> Table {
     Table::new(vec!["x".into()], records, Target::None).unwrap()
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
 struct NoKey {}
 
-#[typetag::serde(name = "curators-test-key")]
 impl SecretKey for NoKey {
     fn view(&self, clean: &Table) -> Result<Table> {
         Ok(clean.clone())
+    }
+
+    fn state(&self) -> serde_json::Result<serde_json::Value> {
+        Ok(serde_json::Value::Null)
     }
 }
 
@@ -47,7 +48,7 @@ fn release(mechanism: &Designed, records: Array2<f64>) -> Result<Release> {
 }
 
 /// The sum of all records with Laplace noise, as a table of one row.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 struct NoisySum {
     domain: RecordDomain,
     /// The scale of the noise.
@@ -57,7 +58,6 @@ struct NoisySum {
     row_each: bool,
 }
 
-#[typetag::serde(name = "curators-test-sum")]
 impl CuratorMechanism for NoisySum {
     fn domain(&self) -> &RecordDomain {
         &self.domain
@@ -113,7 +113,7 @@ fn a_noisy_sum_keeps_its_claim_and_its_broken_variants_are_caught() {
 
 /// Gaussian noise of variance `variance` whose sum over the records, weighted by `weights`, is zero: as noise that leaves a support
 /// vector machine alone (ERRATA.md, F8).
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 struct SharedNoise {
     domain: RecordDomain,
     weights: Vec<f64>,
@@ -122,7 +122,6 @@ struct SharedNoise {
     claimed: f64,
 }
 
-#[typetag::serde(name = "curators-test-shared")]
 impl CuratorMechanism for SharedNoise {
     fn domain(&self) -> &RecordDomain {
         &self.domain

@@ -1,11 +1,12 @@
 //! Keys: what makes models of a release useful for records in the clear.
 
-use super::LocalMechanism;
-use crate::{Result, Table, Target, local};
-use dyn_clone::DynClone;
+use super::{Designed, LocalMechanism};
+use crate::{Error, Result, Table, Target, local};
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// What gives the [`view`](Key::view) of records in the clear in the released space. No guarantee covers what it returns.
 ///
@@ -15,11 +16,11 @@ pub enum Key {
     /// There is none, and none is needed: a model of the release is used on records in the clear.
     None,
     /// A local mechanism's key is its design, which is public.
-    Design(Box<dyn LocalMechanism>),
+    Design(Arc<dyn LocalMechanism>),
     /// A curator's key is secret: it is saved apart, never with the design or the table.
     Secret(Secret),
     /// What is released is a model, which predicts of records in the clear: nothing is learned from its table, which holds its coefficients.
-    Model(Box<dyn ReleasedModel>),
+    Model(Arc<dyn ReleasedModel>),
 }
 
 /// A model that is released in place of records. It is public: no guarantee is spent by what it predicts.
@@ -27,7 +28,7 @@ pub enum Key {
 /// Its table has a row for a number; one for the second of two classes, or one for each class in their order.
 /// Each column is a number of the model; [`CuratorMechanism::model_of`](super::CuratorMechanism::model_of)
 /// reads it back.
-pub trait ReleasedModel: DynClone + Debug + Send + Sync {
+pub trait ReleasedModel: Debug + Send + Sync {
     /// The targets (n) of records in the clear (n × d).
     ///
     /// # Errors
@@ -41,20 +42,16 @@ pub trait ReleasedModel: DynClone + Debug + Send + Sync {
     fn scores(&self, clean: &Table) -> Result<Array2<f64>>;
 }
 
-dyn_clone::clone_trait_object!(ReleasedModel);
-
 /// A curator's key, and to what release it belongs.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone)]
 pub struct Secret {
     /// The digest of the released table.
     release: String,
-    key: Box<dyn SecretKey>,
+    key: Arc<dyn SecretKey>,
 }
 
 /// The part of a curator's release that only the curator may hold.
-#[typetag::serde(tag = "key")]
-pub trait SecretKey: DynClone + Send + Sync {
+pub trait SecretKey: Send + Sync {
     /// The noise-free view of records in the clear (n × d) in the released space.
     ///
     /// # Errors
@@ -68,9 +65,13 @@ pub trait SecretKey: DynClone + Send + Sync {
     fn read(&self, _clean: &Table, predicted: Target) -> Result<Target> {
         Ok(predicted)
     }
-}
 
-dyn_clone::clone_trait_object!(SecretKey);
+    /// All that is saved of it: [`CuratorMechanism::key_of`](super::CuratorMechanism::key_of) makes the key of that.
+    ///
+    /// # Errors
+    /// What stops its serialisation.
+    fn state(&self) -> serde_json::Result<Value>;
+}
 
 /// A secret does not show.
 impl Debug for Key {
@@ -87,7 +88,7 @@ impl Debug for Key {
 impl Key {
     /// The secret that belongs to the release of this table.
     pub fn secret(key: impl SecretKey + 'static, released: &Table) -> Self {
-        Self::Secret(Secret { release: released.digest(), key: Box::new(key) })
+        Self::Secret(Secret { release: released.digest(), key: Arc::new(key) })
     }
 
     /// Clean records (n × d) as they would have been released without noise; for a model, unchanged.
@@ -131,9 +132,40 @@ impl Key {
     }
 }
 
+/// What is saved of a secret.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SecretState {
+    release: String,
+    key: Value,
+}
+
 impl Secret {
     /// The key alone.
-    pub(crate) fn into_key(self) -> Box<dyn SecretKey> {
+    pub(crate) fn into_key(self) -> Arc<dyn SecretKey> {
         self.key
+    }
+
+    /// The secret of the same release with another key.
+    #[must_use]
+    pub fn with(&self, key: Arc<dyn SecretKey>) -> Self {
+        Self { release: self.release.clone(), key }
+    }
+
+    /// All that is saved of it.
+    ///
+    /// # Errors
+    /// What stops its serialisation.
+    pub fn state(&self) -> serde_json::Result<Value> {
+        Ok(json!({ "release": self.release, "key": self.key.state()? }))
+    }
+
+    /// The secret of a release by `mechanism`, of its [state](Self::state).
+    ///
+    /// # Errors
+    /// [`Error::State`] for a state that makes no secret of this mechanism.
+    pub fn of_state(state: &Value, mechanism: &Designed) -> Result<Self> {
+        let SecretState { release, key } = Error::read_state(state)?;
+        Ok(Self { release, key: mechanism.key_of(&key)? })
     }
 }

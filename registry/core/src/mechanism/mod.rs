@@ -14,7 +14,7 @@ pub use gathering::{Drawing, Gathering, Outcome, in_blocks};
 pub use halved::{Halved, Halving};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
 pub(crate) use one_by_one::map_records;
-pub use release::{Release, release_local};
+pub use release::{Release, Rows, release_local};
 pub use releases::Releases;
 pub use values_in::ValuesIn;
 
@@ -22,10 +22,10 @@ use crate::{
     Claim, Domain, Error, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream,
     Table, Unit,
 };
-use dyn_clone::DynClone;
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A mechanism that releases each record by itself: `encode` into a declared range, `perturb` there, `decode`.
 ///
@@ -33,10 +33,8 @@ use std::fmt::Debug;
 /// `encode` never leaves the range, and `decode` is post-processing. Records are in *flat* form: features, then the
 /// target's coordinates (see [`RecordDomain`]).
 ///
-/// Implementations are saved and loaded through `typetag`, under the name in `#[typetag::serde(name = "…")]`. Whatever
-/// is read from a file must be checked again: deserialise through the constructor (`#[serde(try_from = "…")]`).
-#[typetag::serde(tag = "kind")]
-pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
+/// Nothing of a mechanism is saved but the state that its plugin [builds](crate::Plugin::build) it from.
+pub trait LocalMechanism: Any + Debug + Send + Sync {
     /// The records on which the guarantee holds.
     fn domain(&self) -> &RecordDomain;
 
@@ -76,7 +74,7 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
     /// # Errors
     /// As those.
     fn release_records(&self, records: &[f64], stream: &mut Stream) -> Result<Vec<f64>> {
-        map_records(self.as_local(), records, |_record, point| self.perturb(point, stream))
+        map_records(self, records, |_record, point| self.perturb(point, stream))
     }
 
     /// The shape of what is released. By default that of the domain.
@@ -129,30 +127,15 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        release_local(self.as_local(), table, randomness)
-    }
-}
-
-dyn_clone::clone_trait_object!(LocalMechanism);
-
-/// A local mechanism as a trait object, whatever its type: so that a default method can hand it on.
-pub trait AsLocal {
-    /// The trait object.
-    fn as_local(&self) -> &dyn LocalMechanism;
-}
-
-impl<M: LocalMechanism> AsLocal for M {
-    fn as_local(&self) -> &dyn LocalMechanism {
-        self
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Rows> {
+        release_local(self, table, randomness)
     }
 }
 
 /// A mechanism that somebody trusted runs, who holds all records: what it releases may depend on all of them together.
 ///
-/// Saved and loaded as a [`LocalMechanism`] is.
-#[typetag::serde(tag = "kind")]
-pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
+/// Built from a state as a [`LocalMechanism`] is.
+pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// The records on which the guarantee holds.
     fn domain(&self) -> &RecordDomain;
 
@@ -185,8 +168,16 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
     /// # Errors
     /// [`Error::NotApplicable`] where a release is no model, [`Error::Shape`] for the table of another one,
     /// [`Error::NonFinite`] for a NaN or an infinity.
-    fn model_of(&self, _table: &Table) -> Result<Box<dyn ReleasedModel>> {
-        Err(Error::no_model(self.typetag_name()))
+    fn model_of(&self, _table: &Table) -> Result<Arc<dyn ReleasedModel>> {
+        Err(Error::no_model())
+    }
+
+    /// Secret key of a release by this mechanism, whose [state](SecretKey::state) was saved.
+    ///
+    /// # Errors
+    /// [`Error::State`] for a state that makes no key of this mechanism.
+    fn key_of(&self, _state: &Value) -> Result<Arc<dyn SecretKey>> {
+        Err(Error::state("the design's releases have no secret key"))
     }
 
     /// The noisy statistics of which a release is made, where all that it does with them is post-processing. None where that is not said.
@@ -205,8 +196,6 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         None
     }
 }
-
-dyn_clone::clone_trait_object!(CuratorMechanism);
 
 /// Noisy statistics of a table, which a curator's release is made of. No claim depends on this: an audit attacks by it, beside what is released.
 pub trait Statistics: Sync {
@@ -246,17 +235,16 @@ impl Side {
 }
 
 /// A designed mechanism, and who runs it: it needs nothing more than a table and randomness to release.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone)]
 pub enum Designed {
     /// Each person, for one record.
-    Local(Box<dyn LocalMechanism>),
+    Local(Arc<dyn LocalMechanism>),
     /// A curator, who holds all records.
-    Curator(Box<dyn CuratorMechanism>),
+    Curator(Arc<dyn CuratorMechanism>),
 }
 
-impl From<Box<dyn LocalMechanism>> for Designed {
-    fn from(mechanism: Box<dyn LocalMechanism>) -> Self {
+impl From<Arc<dyn LocalMechanism>> for Designed {
+    fn from(mechanism: Arc<dyn LocalMechanism>) -> Self {
         Self::Local(mechanism)
     }
 }
@@ -267,8 +255,8 @@ impl<M: LocalMechanism> From<M> for Designed {
     }
 }
 
-impl From<Box<dyn CuratorMechanism>> for Designed {
-    fn from(mechanism: Box<dyn CuratorMechanism>) -> Self {
+impl From<Arc<dyn CuratorMechanism>> for Designed {
+    fn from(mechanism: Arc<dyn CuratorMechanism>) -> Self {
         Self::Curator(mechanism)
     }
 }
@@ -276,12 +264,12 @@ impl From<Box<dyn CuratorMechanism>> for Designed {
 impl Designed {
     /// One that each person runs.
     pub fn local(mechanism: impl LocalMechanism) -> Self {
-        Self::Local(Box::new(mechanism))
+        Self::Local(Arc::new(mechanism))
     }
 
     /// One that a curator runs.
     pub fn curator(mechanism: impl CuratorMechanism) -> Self {
-        Self::Curator(Box::new(mechanism))
+        Self::Curator(Arc::new(mechanism))
     }
 
     /// Who runs it.
@@ -322,7 +310,9 @@ impl Designed {
     /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
     pub fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         match self {
-            Self::Local(mechanism) => mechanism.release(table, randomness),
+            Self::Local(mechanism) => {
+                Ok(mechanism.release(table, randomness)?.with_key(Key::Design(mechanism.clone())))
+            }
             Self::Curator(mechanism) => mechanism.release(table, randomness),
         }
     }
@@ -339,10 +329,21 @@ impl Designed {
     ///
     /// # Errors
     /// As [`CuratorMechanism::model_of`].
-    pub fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
+    pub fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         match self {
-            Self::Local(mechanism) => Err(Error::no_model(mechanism.typetag_name())),
+            Self::Local(_) => Err(Error::no_model()),
             Self::Curator(mechanism) => mechanism.model_of(table),
+        }
+    }
+
+    /// Secret key of a release, whose [state](SecretKey::state) was saved.
+    ///
+    /// # Errors
+    /// As [`CuratorMechanism::key_of`].
+    pub fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        match self {
+            Self::Local(_) => Err(Error::state("the releases of a local mechanism have no secret key")),
+            Self::Curator(mechanism) => mechanism.key_of(state),
         }
     }
 
@@ -372,14 +373,10 @@ impl Designed {
 
     /// The mechanism in its own type, if that is `M`.
     pub fn downcast_ref<M: Any>(&self) -> Option<&M> {
-        self.as_any().downcast_ref()
-    }
-
-    /// The mechanism, whatever its type.
-    pub(crate) fn as_any(&self) -> &dyn Any {
-        match self {
-            Self::Local(mechanism) => &**mechanism as &dyn Any,
-            Self::Curator(mechanism) => &**mechanism as &dyn Any,
-        }
+        let mechanism: &dyn Any = match self {
+            Self::Local(mechanism) => &**mechanism,
+            Self::Curator(mechanism) => &**mechanism,
+        };
+        mechanism.downcast_ref()
     }
 }

@@ -4,8 +4,8 @@ use super::LocalMechanism;
 use crate::Result;
 
 /// `encode`, `change`, `decode` of each flat record, which `change` sees beside its point.
-pub(crate) fn map_records(
-    mechanism: &dyn LocalMechanism,
+pub(crate) fn map_records<M: LocalMechanism + ?Sized>(
+    mechanism: &M,
     records: &[f64],
     mut change: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
 ) -> Result<Vec<f64>> {

@@ -17,23 +17,41 @@ pub struct Release {
     pub key: Key,
 }
 
+/// Release of a local mechanism without its key, which is the mechanism itself.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    /// The released table.
+    pub table: Table,
+    /// What this very release guarantees.
+    pub guarantee: Guarantee,
+    /// The distribution of the released table given the noise-free view.
+    pub noise: Noise,
+}
+
+impl Rows {
+    /// The release with its key.
+    pub fn with_key(self, key: Key) -> Release {
+        let Self { table, guarantee, noise } = self;
+        Release { table, guarantee, noise, key }
+    }
+}
+
 /// Releases `table` (n × d) record by record: `encode`, `perturb`, `decode`.
 ///
 /// # Errors
 /// [`Error`](crate::Error) where the table is not of the domain's shape, or the mechanism fails.
-pub fn release_local(
-    mechanism: &dyn LocalMechanism,
+pub fn release_local<M: LocalMechanism + ?Sized>(
+    mechanism: &M,
     table: &Table,
     randomness: &mut Randomness,
-) -> Result<Release> {
+) -> Result<Rows> {
     let streams = randomness.streams();
     let released = map_blocks(mechanism, table, &mechanism.layout(), |number, records| {
         release_block(mechanism, records, &streams, number)
     })?;
-    Ok(Release {
+    Ok(Rows {
         table: released,
         guarantee: mechanism.guarantee().under(randomness.provenance()),
         noise: mechanism.noise(),
-        key: Key::Design(dyn_clone::clone_box(mechanism)),
     })
 }

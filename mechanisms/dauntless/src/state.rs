@@ -9,10 +9,10 @@ use ndarray::{Array1, Array2};
 use scumble_core::{Domain, Error, Factor, RecordDomain, Result, Stream, Table, Target, TargetDomain, size};
 use serde::{Deserialize, Serialize};
 
-/// All that a saved one holds: what is public.
+/// State of the mechanism: what is public.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Saved {
+pub(crate) struct State {
     pub(crate) domain: RecordDomain,
     /// How many mixed records a release has; as many as there are private ones, where it is not said.
     pub(crate) samples: Option<usize>,
@@ -61,7 +61,7 @@ pub(crate) fn most_variance(domain: &RecordDomain) -> (&str, f64) {
     varying.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(("", 0.0))
 }
 
-impl Saved {
+impl State {
     pub(crate) fn check(&self) -> Result<()> {
         let dim = self.domain.columns().len();
         let classes = match self.domain.target() {
