@@ -147,11 +147,11 @@ def run(command, folder, *words):
     return done.returncode, done.stderr if done.returncode else ""
 
 
-def read(path):
-    """The bytes of a file; none where there is none."""
+def read(path, digest):
+    """The bytes of a file, without the digest of the design, which each build writes by itself; none where there is none."""
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return file.read().replace(digest.encode(), b"DIGEST")
     except FileNotFoundError:
         return None
 
@@ -167,6 +167,8 @@ def outcome(command, folder, side, mechanism, target, epsilon):
     found = [made]
     if made[0] != 0:
         return found
+    with open(os.path.join(own, "design.json"), encoding="utf-8") as file:
+        digest = json.load(file)["digest"]
     for seed in SEEDS:
         release = ["release", "--design", "design.json", "--input", "../people.csv", "--seed", str(seed), "--quiet"]
         released = run(command, own, *release, "--output", f"released-{seed}.csv")
@@ -176,7 +178,7 @@ def outcome(command, folder, side, mechanism, target, epsilon):
             released = run(command, own, *release, "--output", f"released-{seed}.csv", *key)
         view = ["view", "--design", "design.json", "--input", "../volunteers.csv", "--output", f"view-{seed}.csv", "--quiet"]
         viewed = run(command, own, *view, *key)
-        found += [released, viewed, read(os.path.join(own, f"released-{seed}.csv")), read(os.path.join(own, f"view-{seed}.csv"))]
+        found += [released, viewed, *(read(os.path.join(own, f"{what}-{seed}.csv"), digest) for what in ("released", "view"))]
     return found
 
 

@@ -3,8 +3,8 @@
 use scumble::fisher_svm::{CorrelatedNoise, FisherCorrelated};
 use scumble::kkt::{Machine, Records, SoftMargin};
 use scumble::registry::{
-    CuratorMechanism, Error, Guarantee, Notion, Randomness, RecordDomain, Release, Releases, Result, Table,
-    Target,
+    Accumulator, CuratorMechanism, Error, Guarantee, Notion, Randomness, RecordDomain, Release, Releases,
+    Result, Table, Target, collected,
 };
 
 /// θ and ρ of the classifiers here.
@@ -73,7 +73,13 @@ impl CuratorMechanism for CuratorVariant {
         self.honest.releases()
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl CuratorVariant {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let honest = self.honest.release(table, randomness)?;
         let clean = honest.key.view(table)?;
         let machine = classifier(&clean)?;

@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, Axis};
 use scumble::registry::{
-    AmbiguitySet, Claim, CuratorMechanism, Designed, Error, Guarantee, Key, Notion, Randomness, RecordDomain,
-    Release, Releases, Result, Secret, SecretKey, Table, Target, Unit,
+    Accumulator, AmbiguitySet, Claim, CuratorMechanism, Designed, Error, Evidence, Guarantee, Key, Notion,
+    Randomness, RecordDomain, Release, Releases, Result, Secret, SecretKey, Table, Target, Unit, collected,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -189,15 +189,31 @@ impl CuratorMechanism for DauntlessVariant {
         self.honest.guarantee_of(records)
     }
 
-    fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
-        self.honest.alike(claim, table)
+    fn evidence(&self) -> Evidence<'_> {
+        self.honest.evidence()
     }
 
     fn releases(&self) -> Releases {
         self.honest.releases()
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        let (honest, fresh) = (self.honest.clone(), state.clone());
+        Ok(match self.fault {
+            Fault::KeyUncounted => Arc::new(Uncounted { honest, fresh }),
+            Fault::KeyForgets => Arc::new(Forgetful { secret: Secret::of_state(state, &honest)?, fresh }),
+            Fault::OnePartner => Arc::new(OnePartner(Uncounted { honest, fresh })),
+            _ => return honest.key_of(state),
+        })
+    }
+}
+
+impl DauntlessVariant {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let honest = match &self.fault {
             // One seed voids the claims, which the variant makes all the same.
             Fault::OneSeed => Release {
@@ -219,16 +235,6 @@ impl CuratorMechanism for DauntlessVariant {
             release.key = Key::Secret(secret.with(key));
         }
         Ok(release)
-    }
-
-    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
-        let (honest, fresh) = (self.honest.clone(), state.clone());
-        Ok(match self.fault {
-            Fault::KeyUncounted => Arc::new(Uncounted { honest, fresh }),
-            Fault::KeyForgets => Arc::new(Forgetful { secret: Secret::of_state(state, &honest)?, fresh }),
-            Fault::OnePartner => Arc::new(OnePartner(Uncounted { honest, fresh })),
-            _ => return honest.key_of(state),
-        })
     }
 }
 

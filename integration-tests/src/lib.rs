@@ -14,8 +14,9 @@ pub use mixing_checks::{resistance, wrong_answers, wrong_budget, wrong_mixtures}
 pub use transformed_variant::{ObfuscatedNumber, TransformedFault, TransformedVariant};
 
 use scumble::registry::{
-    Brief, CuratorMechanism, Error, Example, Guarantee, Key, NoParameters, Noise, NoiseDistribution,
-    Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, register,
+    Accumulator, Brief, CuratorMechanism, Error, Example, Guarantee, Key, NoParameters, Noise,
+    NoiseDistribution, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, collected,
+    register,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -60,7 +61,13 @@ impl CuratorMechanism for Offset {
         Ok(Arc::new(Error::read_state::<OffsetKey>(state)?))
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl Offset {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         use rand_core::RngCore;
         let offset = f64::from(randomness.streams().stream(0).next_u32());
         let released = shifted(table, offset)?;

@@ -3,8 +3,8 @@
 use ndarray::Array2;
 use scumble::dauntless::SingularValueObfuscation;
 use scumble::registry::{
-    CentralDp, Claim, CuratorMechanism, Designed, Domain, Guarantee, Neighbours, Notion, Randomness,
-    RecordDomain, Release, Releases, Result, Table, TargetDomain, Unit,
+    Accumulator, CentralDp, Claim, CuratorMechanism, Designed, Domain, Guarantee, Neighbours, Notion,
+    Randomness, RecordDomain, Release, Releases, Result, Table, TargetDomain, Unit, collected,
 };
 
 /// A mechanism with the guarantee of another one, and a fault.
@@ -111,7 +111,13 @@ impl CuratorMechanism for TransformedVariant {
         Releases::with_key(self.domain())
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl TransformedVariant {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let honest = self.honest.release(table, &mut Randomness::from_os()?)?;
         let records = self.records(table, randomness)?;
         Ok(Release {
@@ -161,7 +167,13 @@ impl CuratorMechanism for ObfuscatedNumber {
         Releases::with_key(self.domain())
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl ObfuscatedNumber {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         self.honest.release(table, randomness)
     }
 }

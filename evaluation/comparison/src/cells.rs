@@ -85,7 +85,7 @@ impl Entered<'_> {
         let Candidate { plugin, parameters, .. } = option;
         let brief = self.comparison.brief_at(self.brief, epsilon)?;
         let design = self.arrangement.design(plugin, parameters, &brief, self.comparison.label_share);
-        Ok(design.map_err(|error| named(option, epsilon, error))?)
+        design.map_err(|error| named(option, epsilon, error))
     }
 
     /// The cell of reports of this `local` ε that leave `epsilon` where they are shuffled; none where that is not known of such a mechanism, or something is chosen.

@@ -66,7 +66,10 @@ impl Comparison {
 fn reads_people(mechanism: &Designed) -> bool {
     match mechanism {
         Designed::Local(local) => local.collector().is_some(),
-        Designed::Curator(_) => mechanism.statistics().is_some() || mechanism.halving().is_some(),
+        Designed::Curator(curator) => {
+            let evidence = curator.evidence();
+            evidence.statistics.is_some() || evidence.halving.is_some()
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use ndarray::{Array2, array};
 use scumble::classic::{Identity, LAPLACE, Laplace, RANDOMIZED_RESPONSE, RandomizedResponse};
 use scumble::registry::{
-    Brief, Budget, Composed, CuratorMechanism, Design, Designed, Domain, Error, Example, Guarantee, Key,
-    LocalMechanism, NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Release, Releases, Result,
-    Secret, ShippedDesign, Side, Table, Target, TargetDomain, Unit, Volunteers, composed,
+    Accumulator, Brief, Budget, Composed, CuratorMechanism, Design, Designed, Domain, Error, Example,
+    Guarantee, Key, LocalMechanism, NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Release,
+    Releases, Result, Secret, ShippedDesign, Side, Table, Target, TargetDomain, Unit, Volunteers, collected,
+    composed,
 };
 use scumble_integration_tests::Offset;
 use serde_json::Value;
@@ -195,7 +196,13 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
             Releases::with_key(self.domain())
         }
 
-        fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        fn start(&self) -> Box<dyn Accumulator + '_> {
+            collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+        }
+    }
+
+    impl Shaped {
+        fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
             Ok(self.inner.release(table, randomness)?.with_key(Key::None))
         }
     }

@@ -3,9 +3,9 @@
 use crate::secret_matrix::{SecretMatrix, haar, in_place_of};
 use crate::singular_values::SingularValues;
 use scumble_core::{
-    ASSUMED, AmbiguitySet, Brief, Claim, CuratorMechanism, Error, Example, Factor, Guarantee, Key,
-    NoParameters, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result,
-    SecretKey, Table, Unit, in_clear, register,
+    ASSUMED, Accumulator, AmbiguitySet, Brief, Claim, CuratorMechanism, Error, Evidence, Example, Factor,
+    Guarantee, Key, NoParameters, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release,
+    Releases, Result, SecretKey, Table, Unit, collected, in_clear, register,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -101,8 +101,27 @@ impl CuratorMechanism for ColumnSpace {
         }
     }
 
+    fn evidence(&self) -> Evidence<'_> {
+        let alike = |_claim: &Claim, table: &Table| self.alike(table);
+        Evidence { alike: Some(Box::new(alike)), ..Evidence::default() }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::with_key(&self.domain)
+    }
+
+    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
+        Ok(Arc::new(Error::read_state::<SecretMatrix>(state)?))
+    }
+
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl ColumnSpace {
     /// The records, and the same with two columns of the same bounds replaced by weighted means of both.
-    fn alike(&self, _claim: &Claim, table: &Table) -> Option<[Table; 2]> {
+    fn alike(&self, table: &Table) -> Option<[Table; 2]> {
         let features = self.domain.features();
         let numbers: Vec<(usize, (f64, f64))> = features
             .factors()
@@ -126,15 +145,7 @@ impl CuratorMechanism for ColumnSpace {
         Some([table.clone(), member])
     }
 
-    fn releases(&self) -> Releases {
-        Releases::with_key(&self.domain)
-    }
-
-    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
-        Ok(Arc::new(Error::read_state::<SecretMatrix>(state)?))
-    }
-
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let SingularValues { left, values, right } =
             SingularValues::of(&self.domain.projected_features(table)?, NAME)?;
         let turned = haar(values.len(), &mut randomness.streams().stream(0))?;

@@ -10,9 +10,9 @@ use crate::{MIX, guarantee};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Claim, CuratorMechanism, Domain, Error, Example, Factor, Guarantee, Key, Noise, NoiseDistribution,
-    Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, Target, TargetDomain,
-    TargetLayout, Unit, Volunteers, register,
+    Accumulator, Brief, Claim, CuratorMechanism, Domain, Error, Evidence, Example, Factor, Guarantee, Key,
+    Noise, NoiseDistribution, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, Target,
+    TargetDomain, TargetLayout, Unit, Volunteers, collected, register,
 };
 use scumble_neural::Activation;
 use serde::Deserialize;
@@ -87,15 +87,9 @@ impl CuratorMechanism for Dauntless {
         guarantee::of_release(&self.state, records)
     }
 
-    fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
-        match claim.protects {
-            Unit::Label => {
-                let classes =
-                    labels(table)?.mapv(|class| (class + 1) % classes(self.state.domain.target()).max(1));
-                Some([table.clone(), table.clone().with_target(Target::Class(classes)).ok()?])
-            }
-            _ => turned(self.state.domain.features(), table),
-        }
+    fn evidence(&self) -> Evidence<'_> {
+        let alike = |claim: &Claim, table: &Table| self.alike(claim, table);
+        Evidence { alike: Some(Box::new(alike)), ..Evidence::default() }
     }
 
     fn releases(&self) -> Releases {
@@ -113,7 +107,24 @@ impl CuratorMechanism for Dauntless {
         })
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl Dauntless {
+    fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
+        match claim.protects {
+            Unit::Label => {
+                let classes =
+                    labels(table)?.mapv(|class| (class + 1) % classes(self.state.domain.target()).max(1));
+                Some([table.clone(), table.clone().with_target(Target::Class(classes)).ok()?])
+            }
+            _ => turned(self.state.domain.features(), table),
+        }
+    }
+
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let state = &self.state;
         let records = state.domain.projected_features(table)?;
         state.check_sizes(state.samples(records.nrows()))?;

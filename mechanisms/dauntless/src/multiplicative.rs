@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use scumble_accounting::multiplicative::Release as Factor;
 use scumble_accounting::{Error as AccountingError, Neighbours};
 use scumble_core::{
-    ASSUMED, Brief, Budget, CentralDp, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Streams,
-    Table, Unit, in_clear, local, register, size,
+    ASSUMED, Accumulator, Brief, Budget, CentralDp, Claim, CuratorMechanism, Error, Example, Guarantee, Key,
+    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey,
+    Streams, Table, Unit, collected, in_clear, local, register, size,
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
@@ -209,7 +209,13 @@ impl CuratorMechanism for MultiplicativeDp {
         Ok(Arc::new(Error::read_state::<SecretMatrix>(state)?))
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl MultiplicativeDp {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let State { domain, records: least, dim, .. } = &self.state;
         let records = domain.projected_features(table)?;
         let n = records.nrows();

@@ -6,8 +6,9 @@ use ndarray::Array1;
 use rand_core::RngCore;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, CuratorMechanism, Error, Example, Guarantee, Key, Noise, NoiseDistribution, Randomness,
-    RecordDomain, Release, Releases, Result, SecretKey, Stream, Table, Unit, in_clear, register,
+    Accumulator, Brief, CuratorMechanism, Error, Example, Guarantee, Key, Noise, NoiseDistribution,
+    Randomness, RecordDomain, Release, Releases, Result, SecretKey, Stream, Table, Unit, collected, in_clear,
+    register,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -168,7 +169,13 @@ impl CuratorMechanism for SingularValueObfuscation {
         Ok(Arc::new(Error::read_state::<SecretMatrix>(state)?))
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl SingularValueObfuscation {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let domain = &self.state.domain;
         let SingularValues { left, values, right } =
             SingularValues::of(&domain.projected_features(table)?, NAME)?;

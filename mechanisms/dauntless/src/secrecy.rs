@@ -5,9 +5,9 @@ use crate::singular_values::SingularValues;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 use schemars::JsonSchema;
 use scumble_core::{
-    ASSUMED, Brief, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Noise, NoiseDistribution,
-    Notion, PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release, Releases, Result, SecretKey,
-    Stream, Table, Unit, in_clear, register,
+    ASSUMED, Accumulator, Brief, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Noise,
+    NoiseDistribution, Notion, PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release, Releases,
+    Result, SecretKey, Stream, Table, Unit, collected, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -246,7 +246,13 @@ impl CuratorMechanism for PerfectSecrecy {
         Ok(Arc::new(Error::read_state::<SecretMap>(state)?))
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl PerfectSecrecy {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         check_written(table.len(), table.len())?;
         let map = self.map(table, randomness)?;
         let n = table.len();

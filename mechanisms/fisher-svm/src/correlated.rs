@@ -5,9 +5,9 @@ use crate::claims::without_bias;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
-    ASSUMED, Brief, Claim, CramerRao, CuratorMechanism, Error, Example, Factor, Guarantee, Key, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, Target,
-    TargetDomain, Unit, in_clear, register,
+    ASSUMED, Accumulator, Brief, Claim, CramerRao, CuratorMechanism, Error, Example, Factor, Guarantee, Key,
+    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table,
+    Target, TargetDomain, Unit, collected, in_clear, register,
 };
 use scumble_kkt::{Machine, Records, SoftMargin};
 use serde::{Deserialize, Serialize};
@@ -246,7 +246,13 @@ impl CuratorMechanism for FisherCorrelated {
         Ok(Arc::new(Error::read_state::<Space>(state)?))
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl FisherCorrelated {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let mut records = self.state.domain.projected_features(table)?;
         let signs = signs(table.target())?;
         let machine = self.classifier(&records, &signs)?;

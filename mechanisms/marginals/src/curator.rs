@@ -7,8 +7,8 @@ use crate::counts::Counts;
 use crate::program::Program;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Example, Gathering, Guarantee, Neighbours,
-    Noise, NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Releases, Result,
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Evidence, Example, Guarantee,
+    Neighbours, Noise, NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Releases, Result,
     Statistics, Stream, Table, ValuesIn, in_blocks,
 };
 use serde::{Deserialize, Serialize};
@@ -131,16 +131,12 @@ impl<P: Program> CuratorMechanism for Curator<P> {
         Releases::Synthetic { values: ValuesIn::Bins }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        Box::new(self.gathered(table)?).release(randomness)?.release(P::NAME)
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        Box::new(Gathered::new(self))
     }
 
-    fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
-        Some(Box::new(Gathered::new(self)))
-    }
-
-    fn statistics(&self) -> Option<&dyn Statistics> {
-        Some(self)
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { statistics: Some(self), ..Evidence::default() }
     }
 }
 
@@ -190,7 +186,7 @@ impl<'c, P: Program> Gathered<'c, P> {
     }
 }
 
-impl<P: Program> Gathering for Gathered<'_, P> {
+impl<P: Program> Accumulator for Gathered<'_, P> {
     fn add(&mut self, records: &[f64]) -> Result<()> {
         let Curator { state, columns, .. } = self.curator;
         self.counts.add(&columns.coded(&state.domain, records)?)

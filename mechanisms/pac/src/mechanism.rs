@@ -10,9 +10,10 @@ use rand::Rng;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, CuratorMechanism, Error, Example, Guarantee, Halved, Halving, MutualInformation, Noise,
-    NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, ReleasedModel, Releases, Result,
-    Stream, Streams, Table, ValuesIn, Volunteers, interrupt, register, size,
+    Accumulator, Brief, CuratorMechanism, Error, Evidence, Example, Guarantee, Halved, Halving,
+    MutualInformation, Noise, NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release,
+    ReleasedModel, Releases, Result, Stream, Streams, Table, ValuesIn, Volunteers, collected, interrupt,
+    register, size,
 };
 use scumble_marginals::Tables;
 use scumble_private_models::Coefficients;
@@ -187,7 +188,24 @@ impl CuratorMechanism for PacStatistics {
         }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+
+    fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
+        match self.computed.family() {
+            Some(_) => Ok(Arc::new(Coefficients::from_table(&self.state.domain, table)?)),
+            None => Err(Error::no_model()),
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { halving: Some(self), ..Evidence::default() }
+    }
+}
+
+impl PacStatistics {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let guarantee = self.guarantee().under(randomness.provenance());
         let streams = randomness.streams();
         let candidates = self.candidates(table, &streams)?;
@@ -200,17 +218,6 @@ impl CuratorMechanism for PacStatistics {
             target: unknown(self.releases().target(self.state.domain.layout().target).width()),
         };
         Ok(Release { table, guarantee, noise, key })
-    }
-
-    fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
-        match self.computed.family() {
-            Some(_) => Ok(Arc::new(Coefficients::from_table(&self.state.domain, table)?)),
-            None => Err(Error::no_model()),
-        }
-    }
-
-    fn halving(&self) -> Option<&dyn Halving> {
-        Some(self)
     }
 }
 

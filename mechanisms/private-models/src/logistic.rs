@@ -7,8 +7,8 @@ use crate::noise::{SumNoise, spent};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Gathering, Guarantee, Neighbours, Notion,
-    Outcome, Randomness, RecordDomain, Release, ReleasedModel, Releases, Result, Statistics, Table,
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Error, Evidence, Example, Guarantee, Neighbours,
+    Notion, Outcome, Randomness, RecordDomain, ReleasedModel, Releases, Result, Statistics, Table,
     TargetDomain, in_blocks, register, size,
 };
 use serde::{Deserialize, Serialize};
@@ -175,7 +175,7 @@ struct Gathered<'m> {
     lesson: Lesson<'m>,
 }
 
-impl Gathering for Gathered<'_> {
+impl Accumulator for Gathered<'_> {
     fn add(&mut self, records: &[f64]) -> Result<()> {
         self.lesson.add(records)
     }
@@ -209,22 +209,16 @@ impl CuratorMechanism for PrivateLogistic {
         Releases::Model { family: "logistic" }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let gathered = Gathered { mechanism: self, lesson: self.lesson(table)? };
-        Box::new(gathered).release(randomness)?.release(NAME)
-    }
-
-    fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
-        let lesson = Lesson::new(&self.encoding, self.outputs);
-        Some(Box::new(Gathered { mechanism: self, lesson }))
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        Box::new(Gathered { mechanism: self, lesson: Lesson::new(&self.encoding, self.outputs) })
     }
 
     fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         Ok(Arc::new(Coefficients::from_table(&self.state.domain, table)?))
     }
 
-    fn statistics(&self) -> Option<&dyn Statistics> {
-        self.mu.is_finite().then_some(self)
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { statistics: self.mu.is_finite().then_some(self), ..Evidence::default() }
     }
 }
 

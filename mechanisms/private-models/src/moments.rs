@@ -6,9 +6,9 @@ use crate::rows::Population;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Example, Gathering, Guarantee, Key,
-    Neighbours, Noise, NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Releases,
-    Result, Statistics, Stream, Table, ValuesIn, register,
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Evidence, Example, Guarantee,
+    Key, Neighbours, Noise, NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Releases,
+    Result, Statistics, Stream, Table, ValuesIn, collected, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -163,28 +163,27 @@ impl CuratorMechanism for NoisyMoments {
         Releases::Synthetic { values: ValuesIn::Units }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        if let Some(noise) = &self.noise {
-            let gram = Gram::of(&self.encoding, table)?;
-            return Box::new(Gathered { mechanism: self, noise, gram }).release(randomness)?.release(NAME);
+    /// At an infinite ε the records leave in the clear.
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        match &self.noise {
+            Some(noise) => Box::new(Gathered { mechanism: self, noise, gram: Gram::new(&self.encoding) }),
+            None => collected(self.domain(), |table, randomness| Ok(self.in_clear(table, randomness))),
         }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { statistics: self.noise.as_ref().map(|_| self as &dyn Statistics), ..Evidence::default() }
+    }
+}
+
+impl NoisyMoments {
+    fn in_clear(&self, table: &Table, randomness: &Randomness) -> Release {
         let layout = self.state.domain.layout();
-        layout.check(table)?;
         let guarantee = self.guarantee().under(randomness.provenance());
         let exact = |width| NoiseDistribution::Exact { width };
         let noise =
             Noise { features: vec![exact(layout.columns.len())], target: exact(layout.target.width()) };
-        Ok(Release { table: table.clone(), noise, guarantee, key: Key::None })
-    }
-
-    /// None for an infinite ε, which releases the records in the clear.
-    fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
-        let noise = self.noise.as_ref()?;
-        Some(Box::new(Gathered { mechanism: self, noise, gram: Gram::new(&self.encoding) }))
-    }
-
-    fn statistics(&self) -> Option<&dyn Statistics> {
-        self.noise.as_ref().map(|_| self as &dyn Statistics)
+        Release { table: table.clone(), noise, guarantee, key: Key::None }
     }
 }
 
@@ -195,7 +194,7 @@ struct Gathered<'m> {
     gram: Gram<'m>,
 }
 
-impl Gathering for Gathered<'_> {
+impl Accumulator for Gathered<'_> {
     fn add(&mut self, records: &[f64]) -> Result<()> {
         self.gram.add(records)
     }

@@ -7,8 +7,8 @@ use crate::noise::{STEP, SumNoise, spent};
 use ndarray::{Array1, Array2, Axis};
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Gathering, Guarantee, Neighbours,
-    NoParameters, Notion, Outcome, Randomness, RecordDomain, Release, ReleasedModel, Releases, Result,
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Evidence, Example, Guarantee,
+    Neighbours, NoParameters, Notion, Outcome, Randomness, RecordDomain, ReleasedModel, Releases, Result,
     Statistics, Stream, Table, Target, TargetDomain, in_blocks, register,
 };
 use serde::{Deserialize, Serialize};
@@ -234,20 +234,16 @@ impl CuratorMechanism for PrivateRidge {
         Releases::Model { family: "ridge" }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        Box::new(self.gathered(table)?).release(randomness)?.release(NAME)
-    }
-
-    fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
-        Some(Box::new(Gathered { mechanism: self, gram: Gram::new(&self.encoding) }))
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        Box::new(Gathered { mechanism: self, gram: Gram::new(&self.encoding) })
     }
 
     fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         Ok(Arc::new(Coefficients::from_table(&self.state.domain, table)?))
     }
 
-    fn statistics(&self) -> Option<&dyn Statistics> {
-        self.noise.as_ref().map(|_| self as &dyn Statistics)
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { statistics: self.noise.as_ref().map(|_| self as &dyn Statistics), ..Evidence::default() }
     }
 }
 
@@ -257,7 +253,7 @@ struct Gathered<'m> {
     gram: Gram<'m>,
 }
 
-impl Gathering for Gathered<'_> {
+impl Accumulator for Gathered<'_> {
     fn add(&mut self, records: &[f64]) -> Result<()> {
         self.gram.add(records)?;
         if self.gram.records > MOST_RECORDS {

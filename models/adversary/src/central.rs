@@ -141,9 +141,9 @@ pub(crate) fn tables(
     let pairs = neighbours(mechanism, table, claim.protects, dp.neighbours)?;
     // A release is made of its statistics, where it has some: those are attacked at length, and releases for what they may say beside.
     let of_releases =
-        if mechanism.statistics().is_some() { effort.samples / 40 } else { effort.samples / 10 };
+        if mechanism.evidence().statistics.is_some() { effort.samples / 40 } else { effort.samples / 10 };
     let samples = of_releases.max(1000);
-    let kinds = 1 + usize::from(mechanism.statistics().is_some());
+    let kinds = 1 + usize::from(mechanism.evidence().statistics.is_some());
     let alarm = half.false_alarm / (kinds * pairs.len() * claimed.bounds()).max(1) as f64;
     let streams = Randomness::seeded(effort.seed).streams();
     let mut attacks: Vec<Attack> = vec![];

@@ -56,7 +56,7 @@ pub(crate) fn members(
             };
             Some([few.clone(), all.with_target(target)?])
         }
-        _ => mechanism.alike(claim, &few),
+        _ => mechanism.evidence().alike.and_then(|alike| alike(claim, &few)),
     };
     let Some(pair) = pair else {
         let why = "it offers no two tables that are to be released alike";

@@ -27,7 +27,7 @@ pub(crate) fn attack(
 ) -> Result<Finding> {
     let about =
         Finding { measure: Measure::Nats, claimed: Some(bound.nats), ..Finding::about(name, claim, effort) };
-    let Some(halving) = mechanism.halving() else {
+    let Some(halving) = mechanism.evidence().halving else {
         return Ok(about.unattacked(Verdict::NotAttacked, "it does not say which halves there are"));
     };
     let draw = |draws: usize| halving.draw(table, draws, &mut Randomness::seeded(effort.seed));

@@ -33,10 +33,10 @@ pub fn membership(
     held_out: &Table,
     mut randomness: Randomness,
 ) -> Result<Option<f64>> {
-    if let Some(halving) = mechanism.halving() {
+    if let Some(halving) = mechanism.evidence().halving {
         return of_half(halving, table, &mut randomness).map(Some);
     }
-    let Some(statistics) = mechanism.statistics() else {
+    let Some(statistics) = mechanism.evidence().statistics else {
         return Ok(None);
     };
     if table.is_empty() || held_out.is_empty() {

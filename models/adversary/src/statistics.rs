@@ -32,7 +32,7 @@ pub(crate) fn attack<'a>(
     seeds: [Stream; 2],
     effort: Effort,
 ) -> Option<Attack<'a>> {
-    mechanism.statistics()?;
+    mechanism.evidence().statistics?;
     let mut game = Game { mechanism, pair, seeds };
     let pilot = [0, 1].map(|side| (0..PILOT).map(|_| game.draw(side)).collect::<Vec<Output>>());
     let width = pilot.iter().flatten().flatten().map(Vec::len).max().unwrap_or(0);
@@ -52,12 +52,12 @@ pub(crate) fn attack<'a>(
 impl Game<'_> {
     fn draw(&mut self, side: usize) -> Output {
         let mut randomness = Randomness::seeded(self.seeds[side].next_u64());
-        self.mechanism.statistics()?.draw(&self.pair[side], &mut randomness).ok()
+        self.mechanism.evidence().statistics?.draw(&self.pair[side], &mut randomness).ok()
     }
 
     /// How much likelier they are of the second table.
     fn log_ratio(&self, drawn: &[f64]) -> f64 {
-        let statistics = self.mechanism.statistics();
+        let statistics = self.mechanism.evidence().statistics;
         statistics.map_or(0.0, |statistics| log_ratio(statistics, self.pair, drawn).unwrap_or(0.0))
     }
 }

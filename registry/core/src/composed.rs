@@ -3,9 +3,9 @@
 use crate::domain::{Factors, check_width, join};
 use crate::table::Places;
 use crate::{
-    CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise,
+    Accumulator, CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise,
     NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, ReleasedModel, Releases, Result,
-    SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit, compose, local,
+    SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit, collected, compose, local,
 };
 use ndarray::{Array2, Axis, concatenate};
 use serde_json::Value;
@@ -392,36 +392,8 @@ impl CuratorMechanism for CuratorComposed {
         self.compose(|part| part.guarantee_of(records))
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        self.domain.layout().check(table)?;
-        let mut tables = vec![];
-        let mut secrets = vec![];
-        let mut guarantees = vec![];
-        let mut noises = vec![];
-        let mut model = None; // of the only part: `over` refuses a model beside others
-        for part in &self.parts {
-            let release = part.release(&table.part(part.domain())?, randomness)?;
-            noises.push((release.noise, *release.table.target() != Target::None));
-            guarantees.push((scope(part.domain()), release.guarantee));
-            tables.push(release.table);
-            secrets.push(match release.key {
-                Key::None | Key::Design(_) => None,
-                Key::Model(of_part) => {
-                    model = Some((part.domain().clone(), of_part));
-                    None
-                }
-                Key::Secret(secret) => Some(secret.into_key()),
-            });
-        }
-        let table = join_tables(tables)?;
-        let key = match model {
-            Some((domain, model)) => Key::Model(Arc::new(PartModel { domain, model })),
-            None if self.releases().is_secret() => {
-                Key::secret(ComposedKey { composed: self.clone(), secrets }, &table)
-            }
-            None => Key::None,
-        };
-        Ok(Release { key, table, guarantee: compose::by_parts(&guarantees), noise: join_noise(noises) })
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(&self.domain, |table, randomness| self.release_parts(table, randomness))
     }
 
     /// Output of the only part; of several parts, which release rows, a view where the output of any is one.
@@ -451,6 +423,39 @@ impl CuratorMechanism for CuratorComposed {
         };
         let secrets = self.parts.iter().zip(states).map(secret_of).collect::<Result<_>>()?;
         Ok(Arc::new(ComposedKey { composed: self.clone(), secrets }))
+    }
+}
+
+impl CuratorComposed {
+    fn release_parts(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let mut tables = vec![];
+        let mut secrets = vec![];
+        let mut guarantees = vec![];
+        let mut noises = vec![];
+        let mut model = None; // of the only part: `over` refuses a model beside others
+        for part in &self.parts {
+            let release = part.release(&table.part(part.domain())?, randomness)?;
+            noises.push((release.noise, *release.table.target() != Target::None));
+            guarantees.push((scope(part.domain()), release.guarantee));
+            tables.push(release.table);
+            secrets.push(match release.key {
+                Key::None | Key::Design(_) => None,
+                Key::Model(of_part) => {
+                    model = Some((part.domain().clone(), of_part));
+                    None
+                }
+                Key::Secret(secret) => Some(secret.into_key()),
+            });
+        }
+        let table = join_tables(tables)?;
+        let key = match model {
+            Some((domain, model)) => Key::Model(Arc::new(PartModel { domain, model })),
+            None if self.releases().is_secret() => {
+                Key::secret(ComposedKey { composed: self.clone(), secrets }, &table)
+            }
+            None => Key::None,
+        };
+        Ok(Release { key, table, guarantee: compose::by_parts(&guarantees), noise: join_noise(noises) })
     }
 }
 

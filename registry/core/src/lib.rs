@@ -99,9 +99,9 @@ pub use keyed::{Fingerprint, NoiseKey, RecordDigest, id_digest, release_keyed};
 pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use mechanism::{
-    Collector, CuratorMechanism, Designed, Drawing, Gathering, Halved, Halving, Key, LocalMechanism, Outcome,
-    Release, ReleasedModel, Releases, Rows, Secret, SecretKey, Side, Statistics, ValuesIn, in_blocks,
-    release_local,
+    Accumulator, Alike, Collector, CuratorMechanism, Designed, Drawing, Evidence, Halved, Halving, Key,
+    LocalMechanism, Outcome, Release, ReleasedModel, Releases, Rows, Secret, SecretKey, Side, Statistics,
+    ValuesIn, collected, in_blocks, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Pace, Plugin, parse_parameters};

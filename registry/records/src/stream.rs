@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
 use scumble_core::text::abridged;
 use scumble_core::{
-    Drawing, Fingerprint, Gathering, Layout, LocalMechanism, NoiseKey, Outcome, Randomness, RecordDigest,
+    Accumulator, Drawing, Fingerprint, Layout, LocalMechanism, NoiseKey, Outcome, Randomness, RecordDigest,
     RecordDomain, Streams, Table, Target, TargetLayout, id_digest, interrupt,
 };
 use serde::{Deserialize, Serialize};
@@ -169,8 +169,8 @@ pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -
 }
 
 /// What a curator keeps of records, and what was clipped to get them.
-pub struct Gathered<'c> {
-    gathering: Box<dyn Gathering + 'c>,
+pub struct Accumulated<'c> {
+    accumulator: Box<dyn Accumulator + 'c>,
     /// What was clipped to the public bounds. It is about the data: for their owner alone.
     pub clipped: Vec<Clipped>,
 }
@@ -178,13 +178,13 @@ pub struct Gathered<'c> {
 /// The values that are given to a curator at once: 8 MiB.
 const MOST_VALUES: usize = 1 << 20;
 
-impl<'c> Gathered<'c> {
+impl<'c> Accumulated<'c> {
     /// Gives all that `reader` reads to a curator, in bounded memory. `on_progress` hears as in [`release`].
     ///
     /// # Errors
     /// As [`release`], but for writing.
     pub fn read(
-        mut gathering: Box<dyn Gathering + 'c>,
+        mut accumulator: Box<dyn Accumulator + 'c>,
         reader: &mut Reader,
         mut on_progress: impl FnMut(u64) -> Result<()> + Send,
     ) -> Result<Self> {
@@ -199,21 +199,21 @@ impl<'c> Gathered<'c> {
             waiting.extend(records);
             clips.add(&clipped);
             if waiting.len() >= MOST_VALUES {
-                gathering.add(&waiting)?;
+                accumulator.add(&waiting)?;
                 waiting.clear();
             }
             on_progress(bytes)
         })?;
-        gathering.add(&waiting)?;
-        Ok(Self { gathering, clipped: encoder.clipped(&clips) })
+        accumulator.add(&waiting)?;
+        Ok(Self { accumulator, clipped: encoder.clipped(&clips) })
     }
 
     /// Releases them.
     ///
     /// # Errors
-    /// As [`Gathering::release`].
+    /// As [`Accumulator::release`].
     pub fn release(self, randomness: &mut Randomness) -> Result<Outcome> {
-        Ok(self.gathering.release(randomness)?)
+        Ok(self.accumulator.release(randomness)?)
     }
 }
 

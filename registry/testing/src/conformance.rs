@@ -13,8 +13,8 @@
 use ndarray::{Array2, Axis, concatenate};
 use scumble_core::{
     ASSUMED, Brief, Budget, Claim, Design, Designed, Error, Example, Factor, Key, Layout, LocalMechanism,
-    NoiseDistribution, Notion, Plugin, Randomness, Registry, Release, Releases, Result, Side, Table, Target,
-    TargetDomain, Unit, Volunteers, local,
+    NoiseDistribution, Notion, Outcome, Plugin, Randomness, Registry, Release, Releases, Result, Side, Table,
+    Target, TargetDomain, Unit, Volunteers, local,
 };
 use scumble_custody::ShippedDesign;
 use serde_json::json;
@@ -148,7 +148,7 @@ fn has_view(release: &Release) -> bool {
 
 /// The statistics that a seeded release is made of; none where it is made of none, and of records one by one.
 fn statistics(design: &Design, table: &Table, seed: u64) -> std::result::Result<Option<Vec<f64>>, String> {
-    let statistics = design.mechanism().statistics();
+    let statistics = design.mechanism().evidence().statistics;
     statistics
         .map(|statistics| statistics.draw(table, &mut Randomness::seeded(seed)).map_err(text))
         .transpose()
@@ -285,7 +285,8 @@ fn has_a_lopsided_example(subject: &Subject) -> Verdict {
     let mechanism = subject.design.mechanism();
     let few = subject.example.table.select(&[0, 1, 2, 3]).map_err(text)?;
     for claim in &mechanism.guarantee().claims {
-        if let Some([one, other]) = mechanism.alike(claim, &few) {
+        let alike = mechanism.evidence().alike;
+        if let Some([one, other]) = alike.and_then(|alike| alike(claim, &few)) {
             require(one != other, || {
                 format!("the two tables that are to be released alike by \"{claim}\" are one")
             })?;
@@ -419,12 +420,23 @@ fn is_independent_of_threads(subject: &Subject) -> Verdict {
 }
 
 fn streams_as_it_releases(subject: &Subject) -> Verdict {
-    let Some(local) = subject.local() else {
-        return Ok(());
-    };
     let table = subject.long_table().map_err(text)?;
-    let layout = local.domain().layout();
+    let mechanism = subject.design.mechanism();
+    let layout = mechanism.domain().layout();
     let flat: Vec<f64> = (0..table.len()).flat_map(|row| layout.flatten(&table, row)).collect();
+    let whole = || seeded(&subject.design, &table, SEED).map(|release| release.table).map_err(text);
+    let local = match mechanism {
+        Designed::Local(local) => &**local,
+        Designed::Curator(curator) => {
+            let mut accumulator = curator.start();
+            let mut blocks = flat.chunks(7 * layout.width().max(1));
+            blocks.try_for_each(|records| accumulator.add(records)).map_err(text)?;
+            let streamed = accumulator.release(&mut Randomness::seeded(SEED)).and_then(Outcome::release);
+            return require(streamed.map_err(text)?.table == whole()?, || {
+                "records that come in blocks give another table than all at once".into()
+            });
+        }
+    };
     let streams = Randomness::seeded(SEED).streams();
     let blocks = || flat.chunks(local::BLOCK * layout.width().max(1)).zip(0..);
     let released = blocks().map(|(records, number)| local::release_block(local, records, &streams, number));
@@ -443,8 +455,7 @@ fn streams_as_it_releases(subject: &Subject) -> Verdict {
         "`release_records` gives other records than `encode`, `perturb` and `decode` of each".into()
     })?;
     let streamed = local.layout().table_of(streamed).map_err(text)?;
-    let whole = seeded(&subject.design, &table, SEED).map_err(text)?.table;
-    require(streamed == whole, || {
+    require(streamed == whole()?, || {
         "block by block it gives another table (does it release by `release_local`?)".into()
     })
 }

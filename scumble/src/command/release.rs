@@ -10,8 +10,8 @@ use crate::custody;
 use crate::parquet::is_standard;
 use crate::records::{self, Input};
 use crate::registry::{
-    Admitted, AdmittedRecords, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing,
-    Fingerprint, Gathering, Guarantee, Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution,
+    Admitted, AdmittedRecords, Card, Clipped, CuratorMechanism, Decoder, Designed, Drawing, ENCODED,
+    Existing, Fingerprint, Guarantee, Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution,
     OutOfBounds, Outcome, Randomness, Readable, Reader, RecordDigest, Registry, Release, ShippedDesign,
     Values, admit, interrupt, is_beside, stream,
 };
@@ -168,10 +168,7 @@ pub(super) fn release(
     let done = match design.mechanism() {
         Designed::Local(local) if arguments.ticket.is_some() => work.release_keyed(&**local, &mut outputs),
         Designed::Local(local) => work.release_stream(&**local, randomness, &mut outputs),
-        Designed::Curator(curator) => match curator.gathering() {
-            Some(gathering) => work.release_gathered(gathering, randomness, &mut outputs),
-            None => work.release_table(&**curator, randomness, &mut outputs),
-        },
+        Designed::Curator(curator) => work.release_by_curator(&**curator, randomness, &mut outputs),
     };
     work.bar.finish_and_clear();
     let is_charged = work.is_charged;
@@ -374,66 +371,59 @@ impl Work<'_> {
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
-    /// Block by block, in bounded memory: what a curator does who needs no more than what is kept of each.
-    fn release_gathered(
-        &mut self,
-        gathering: Box<dyn Gathering + '_>,
-        mut randomness: Randomness,
-        outputs: &mut Outputs,
-    ) -> Result<Done, Failure> {
-        let mut reader = self.reader()?;
-        let gathered = stream::Gathered::read(gathering, &mut reader, |bytes| self.go_on(bytes))?;
-        let clipped = gathered.clipped.clone();
-        let drawing = match gathered.release(&mut randomness)? {
-            Outcome::Synthetic(drawing) => drawing,
-            Outcome::Model(release) => return self.write_table(release, clipped, &reader.input(), outputs),
-        };
-        self.go_on(0)?;
-        self.charge(&drawing.guarantee)?;
-        self.bar.finish_and_clear();
-        self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
-        let values = self.arguments.values.into();
-        let decoder = self.design.rows_decoder(drawing.layout(), &drawing.noise, &reader.input(), values)?;
-        let go_on = |records| self.go_on(records);
-        stream::write_drawn(&drawing, &decoder, outputs.released.writer(&decoder)?, go_on)?;
-        Ok(Done {
-            records: Some(drawing.records() as u64),
-            model: None,
-            columns: drawing.layout().columns.clone(),
-            noise: decoder.noise(&drawing.noise),
-            guarantee: drawing.guarantee,
-            clipped,
-            key: None,
-        })
-    }
-
-    /// All records at once: what a curator does.
-    fn release_table(
+    /// By a curator, who takes the records block by block, and keeps of them what it needs.
+    fn release_by_curator(
         &mut self,
         curator: &dyn CuratorMechanism,
         mut randomness: Randomness,
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
-        let reader = self.reader()?;
-        let input = reader.input();
-        let loaded = reader.read_all()?;
+        let mut reader = self.reader()?;
+        let kept = stream::Accumulated::read(curator.start(), &mut reader, |bytes| self.go_on(bytes))?;
+        let clipped = kept.clipped.clone();
+        let outcome = kept.release(&mut randomness)?;
         self.go_on(0)?;
-        let release = curator.release(&loaded.table, &mut randomness)?;
-        self.write_table(release, loaded.clipped, &input, outputs)
+        match outcome {
+            Outcome::Rows(release) => self.write_rows(release, clipped, &reader.input(), outputs),
+            Outcome::Synthetic(drawing) => self.write_drawn(&drawing, clipped, &reader.input(), outputs),
+            Outcome::Model(release) => self.write_model(release, clipped, outputs),
+        }
     }
 
-    /// Charges a release, and writes it.
-    fn write_table(
+    /// Charges records that are drawn block by block, and writes them.
+    fn write_drawn(
+        &mut self,
+        drawing: &Drawing,
+        clipped: Vec<Clipped>,
+        input: &Input,
+        outputs: &mut Outputs,
+    ) -> Result<Done, Failure> {
+        self.charge(&drawing.guarantee)?;
+        self.bar.finish_and_clear();
+        self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
+        let values = self.arguments.values.into();
+        let decoder = self.design.rows_decoder(drawing.layout(), &drawing.noise, input, values)?;
+        let go_on = |records| self.go_on(records);
+        stream::write_drawn(drawing, &decoder, outputs.released.writer(&decoder)?, go_on)?;
+        Ok(Done {
+            records: Some(drawing.records() as u64),
+            model: None,
+            columns: drawing.layout().columns.clone(),
+            noise: decoder.noise(&drawing.noise),
+            guarantee: drawing.guarantee.clone(),
+            clipped,
+            key: None,
+        })
+    }
+
+    /// Charges rows, and writes them.
+    fn write_rows(
         &mut self,
         release: Release,
         clipped: Vec<Clipped>,
         input: &Input,
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
-        self.go_on(0)?;
-        if let Key::Model(_) = release.key {
-            return self.release_model(release, clipped, outputs);
-        }
         self.charge(&release.guarantee)?;
         let layout = stream::layout(&release.table, self.design.mechanism().domain());
         let values = self.arguments.values.into();
@@ -461,8 +451,8 @@ impl Work<'_> {
         })
     }
 
-    /// A model in place of records.
-    fn release_model(
+    /// Charges a model in place of records, and writes it.
+    fn write_model(
         &mut self,
         release: Release,
         clipped: Vec<Clipped>,

@@ -3,9 +3,10 @@
 use ndarray::{Array1, Array2};
 use scumble_comparison::{Candidate, Comparison, Knows, Metric, Outcome, Splitting};
 use scumble_core::{
-    Budget, CentralDp, Claim, CuratorMechanism, Designed, Domain, Error, Example, GaussianNoise, Guarantee,
-    Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion, Pace, Plugin, Randomness, RecordDomain,
-    Release, Releases, Result, Side, Statistics, Table, Target, Unit, ValuesIn,
+    Accumulator, Budget, CentralDp, Claim, CuratorMechanism, Designed, Domain, Error, Evidence, Example,
+    GaussianNoise, Guarantee, Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion, Pace, Plugin,
+    Randomness, RecordDomain, Release, Releases, Result, Side, Statistics, Table, Target, Unit, ValuesIn,
+    collected,
 };
 use scumble_datasets::DataSet;
 use serde_json::{Value, json};
@@ -91,7 +92,17 @@ impl CuratorMechanism for NoisySums {
         Releases::Synthetic { values: ValuesIn::Units }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { statistics: Some(self), ..Evidence::default() }
+    }
+}
+
+impl NoisySums {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let sums = self.draw(table, randomness)?;
         let (rows, columns) = (table.len() / 2, self.domain.columns().len());
         let records = Array2::from_shape_fn((rows, columns), |(_, at)| sums[at] / table.len() as f64);
@@ -105,10 +116,6 @@ impl CuratorMechanism for NoisySums {
                 target: NoiseDistribution::Unknown { width: self.domain.layout().target.width() },
             },
         })
-    }
-
-    fn statistics(&self) -> Option<&dyn Statistics> {
-        Some(self)
     }
 }
 

@@ -3,9 +3,9 @@
 use scumble_accounting::gaussian;
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble_core::{
-    CentralDp, CountNoise, CuratorMechanism, Designed, Domain, Guarantee, Key, Neighbours, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
-    Target, TargetDomain, ValuesIn,
+    Accumulator, CentralDp, CountNoise, CuratorMechanism, Designed, Domain, Evidence, Guarantee, Key,
+    Neighbours, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result,
+    Statistics, Table, Target, TargetDomain, ValuesIn, collected,
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
 
@@ -148,7 +148,17 @@ impl CuratorMechanism for ByHand {
         Releases::Synthetic { values: ValuesIn::Bins }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { statistics: Some(self), ..Evidence::default() }
+    }
+}
+
+impl ByHand {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let drawn = self.draw(table, randomness)?;
         let columns = (1..=drawn.len()).map(|at| format!("count {at}")).collect();
         let width = drawn.len();
@@ -162,10 +172,6 @@ impl CuratorMechanism for ByHand {
             },
             key: Key::None,
         })
-    }
-
-    fn statistics(&self) -> Option<&dyn Statistics> {
-        Some(self)
     }
 }
 

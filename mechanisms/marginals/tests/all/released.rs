@@ -120,7 +120,7 @@ fn records_that_come_in_blocks_are_released_as_all_at_once() {
             panic!("{} is no curator's", plugin.name)
         };
         let whole = curator.release(&table, &mut Randomness::seeded(3)).unwrap();
-        let mut gathering = curator.gathering().unwrap();
+        let mut gathering = curator.start();
         for rows in [0..1, 1..1, 1..400, 400..1_000] {
             let records: Vec<f64> = rows.flat_map(|row| layout.flatten(&table, row)).collect();
             gathering.add(&records).unwrap();
@@ -133,7 +133,7 @@ fn records_that_come_in_blocks_are_released_as_all_at_once() {
         assert_eq!(drawing.guarantee, whole.guarantee);
         assert_eq!(layout.table_of(drawing.block(0).unwrap()).unwrap(), whole.table);
         assert!(drawing.block(1).unwrap().is_empty());
-        assert_eq!(Outcome::Synthetic(drawing).release(plugin.name).unwrap().table, whole.table);
+        assert_eq!(Outcome::Synthetic(drawing).release().unwrap().table, whole.table);
     }
 }
 
@@ -146,7 +146,7 @@ fn blocks_that_are_drawn_have_the_same_shares() {
     let design = NOISY_MARGINALS.design(&json!({ "bins": 4 }), &brief).unwrap();
     let Designed::Curator(curator) = design.mechanism() else { panic!("it is no curator's") };
     let records: Vec<f64> = (0..2_000).flat_map(|row| layout.flatten(&table, row)).collect();
-    let mut gathering = curator.gathering().unwrap();
+    let mut gathering = curator.start();
     (0..50).for_each(|_| gathering.add(&records).unwrap());
     let Outcome::Synthetic(drawing) = gathering.release(&mut Randomness::seeded(4)).unwrap() else {
         panic!("it draws records")
@@ -282,7 +282,7 @@ fn other_statistics_are_refused() {
     let brief = Brief::new(domain, Budget::new(1.0, 1e-6).unwrap());
     for plugin in ALL {
         let design = plugin.design(&json!({ "bins": 3 }), &brief).unwrap();
-        let statistics = design.mechanism().statistics().unwrap();
+        let statistics = design.mechanism().evidence().statistics.unwrap();
         let drawn = statistics.draw(&table, &mut Randomness::from_os().unwrap()).unwrap();
         assert!(statistics.log_likelihood(&table, &drawn).unwrap().is_finite());
         assert!(

@@ -2,8 +2,8 @@
 
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble_core::{
-    CuratorMechanism, Designed, Example, Guarantee, Halved, Halving, Randomness, RecordDomain, Release,
-    Releases, Result, Table, ValuesIn,
+    Accumulator, CuratorMechanism, Designed, Evidence, Example, Guarantee, Halved, Halving, Randomness,
+    RecordDomain, Release, Releases, Result, Table, ValuesIn, collected,
 };
 use scumble_pac::{HidingNoise, PacStatistics, Statistic};
 
@@ -57,12 +57,18 @@ impl CuratorMechanism for Faulty {
         Releases::Synthetic { values: ValuesIn::Units }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        self.honest.release(table, randomness)
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
     }
 
-    fn halving(&self) -> Option<&dyn Halving> {
-        Some(self)
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { halving: Some(self), ..Evidence::default() }
+    }
+}
+
+impl Faulty {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        self.honest.release(table, randomness)
     }
 }
 

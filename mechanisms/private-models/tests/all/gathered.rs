@@ -24,7 +24,7 @@ fn curator(plugin: &Plugin, brief: &Brief) -> Arc<dyn CuratorMechanism> {
 /// Released of records that come in these blocks.
 fn in_blocks(curator: &dyn CuratorMechanism, table: &Table, blocks: &[usize]) -> Release {
     let layout = curator.domain().layout();
-    let mut gathering = curator.gathering().unwrap();
+    let mut gathering = curator.start();
     let mut start = 0;
     for block in blocks {
         gathering.add(&layout.flat(table, start..start + block)).unwrap();
@@ -33,7 +33,7 @@ fn in_blocks(curator: &dyn CuratorMechanism, table: &Table, blocks: &[usize]) ->
     assert_eq!(start, table.len());
     let wrong = gathering.add(&[0.5]).unwrap_err();
     assert!(matches!(wrong, Error::Shape { .. }), "{wrong}");
-    gathering.release(&mut Randomness::seeded(7)).unwrap().release("gathered").unwrap()
+    gathering.release(&mut Randomness::seeded(7)).unwrap().release().unwrap()
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn records_that_do_not_fit_into_memory_are_learned_from_as_those_that_do() {
     let Designed::Curator(curator) = design.mechanism() else { panic!("it is a curator's") };
     let layout = exact.domain.layout();
     let block = layout.flat(&few, 0..few.len()).repeat(1000);
-    let mut gathering = curator.gathering().unwrap();
+    let mut gathering = curator.start();
     (0..30).for_each(|_| gathering.add(&block).unwrap());
     let Outcome::Model(many) = gathering.release(&mut Randomness::seeded(7)).unwrap() else {
         panic!("it releases a model")
@@ -94,7 +94,7 @@ fn rows_are_drawn_in_blocks_that_have_the_same_moments() {
     let curator = curator(&NOISY_MOMENTS, &brief);
     let layout = brief.domain.layout();
     let block = layout.flat(&few, 0..few.len()).repeat(500);
-    let mut gathering = curator.gathering().unwrap();
+    let mut gathering = curator.start();
     (0..5).for_each(|_| gathering.add(&block).unwrap());
     let Outcome::Synthetic(drawing) = gathering.release(&mut Randomness::seeded(7)).unwrap() else {
         panic!("it draws records")

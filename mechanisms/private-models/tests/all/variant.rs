@@ -1,8 +1,8 @@
 //! A curator who claims what an honest one does, and whose noise is another one's.
 
 use scumble_core::{
-    CuratorMechanism, Designed, Guarantee, Randomness, RecordDomain, Release, Releases, Result, Statistics,
-    Table,
+    Accumulator, CuratorMechanism, Designed, Evidence, Guarantee, Randomness, RecordDomain, Release,
+    Releases, Result, Table, collected,
 };
 use std::sync::Arc;
 
@@ -31,11 +31,17 @@ impl CuratorMechanism for Variant {
         self.releases.releases()
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        self.releases.release(table, randomness)
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
     }
 
-    fn statistics(&self) -> Option<&dyn Statistics> {
-        self.releases.statistics()
+    fn evidence(&self) -> Evidence<'_> {
+        self.releases.evidence()
+    }
+}
+
+impl Variant {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        self.releases.release(table, randomness)
     }
 }

@@ -2,9 +2,9 @@
 
 use ndarray::{Array2, array};
 use scumble_core::{
-    Budget, CentralDp, Claim, CuratorMechanism, Domain, Error, GaussianNoise, Guarantee, Key, Neighbours,
-    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
-    Target, TargetDomain, Unit, ValuesIn,
+    Accumulator, Budget, CentralDp, Claim, CuratorMechanism, Domain, Error, Evidence, GaussianNoise,
+    Guarantee, Key, Neighbours, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release,
+    Releases, Result, Statistics, Table, Target, TargetDomain, Unit, ValuesIn, collected,
 };
 
 pub(crate) const EPSILON: f64 = 1.0;
@@ -123,7 +123,17 @@ impl CuratorMechanism for NoisyCounts {
         Releases::Synthetic { values: ValuesIn::Units }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { statistics: Some(self), ..Evidence::default() }
+    }
+}
+
+impl NoisyCounts {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let counts = if self.leaks { counts(table) } else { self.draw(table, randomness)? };
         let rows = (counts[0] + counts[1] + counts[2]).round().clamp(1.0, ROWS as f64) as usize;
         let largest = |from: usize, to: usize| (from..to).max_by(|&a, &b| counts[a].total_cmp(&counts[b]));
@@ -138,9 +148,5 @@ impl CuratorMechanism for NoisyCounts {
                 target: NoiseDistribution::Exact { width: 0 },
             },
         })
-    }
-
-    fn statistics(&self) -> Option<&dyn Statistics> {
-        Some(self)
     }
 }

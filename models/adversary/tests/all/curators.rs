@@ -3,9 +3,9 @@
 use ndarray::{Array2, array};
 use scumble_adversary::{Effort, Finding, Measure, Verdict, audit};
 use scumble_core::{
-    CentralDp, Claim, CramerRao, CuratorMechanism, Designed, Domain, Guarantee, Key, Neighbours, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, Target,
-    TargetDomain, Unit,
+    Accumulator, CentralDp, Claim, CramerRao, CuratorMechanism, Designed, Domain, Guarantee, Key, Neighbours,
+    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table,
+    Target, TargetDomain, Unit, collected,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 
@@ -78,7 +78,13 @@ impl CuratorMechanism for NoisySum {
         Releases::with_key(self.domain())
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl NoisySum {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let distribution = DiscreteLaplace::new(Rational::floor_of(self.scale * STEPS)?)?;
         let sum: f64 = table.records().iter().map(|x| (x.clamp(0.0, 1.0) * STEPS).round()).sum();
         let noisy = (sum + distribution.sample(&mut randomness.streams().stream(0)) as f64) / STEPS;
@@ -143,7 +149,13 @@ impl CuratorMechanism for SharedNoise {
         Releases::with_key(self.domain())
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(self.domain(), |table, randomness| self.release_all(table, randomness))
+    }
+}
+
+impl SharedNoise {
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let distribution = DiscreteGaussian::new(Rational::floor_of(self.variance.sqrt() * STEPS)?)?;
         let mut stream = randomness.streams().stream(0);
         let drawn: Vec<f64> =

@@ -1,7 +1,8 @@
 //! Mechanisms, local ones and curators', and what they release.
 
+mod accumulator;
 mod collector;
-mod gathering;
+mod evidence;
 mod halved;
 mod key;
 mod one_by_one;
@@ -9,8 +10,9 @@ mod release;
 mod releases;
 mod values_in;
 
+pub use accumulator::{Accumulator, Drawing, Outcome, collected, in_blocks};
 pub use collector::Collector;
-pub use gathering::{Drawing, Gathering, Outcome, in_blocks};
+pub use evidence::{Alike, Evidence};
 pub use halved::{Halved, Halving};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
 pub(crate) use one_by_one::map_records;
@@ -19,8 +21,8 @@ pub use releases::Releases;
 pub use values_in::ValuesIn;
 
 use crate::{
-    Claim, Domain, Error, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream,
-    Table, Unit,
+    Domain, Error, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream, Table,
+    Unit,
 };
 use serde_json::Value;
 use std::any::Any;
@@ -147,16 +149,18 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
         self.guarantee()
     }
 
-    /// Releases `table` (n × d).
+    /// Begins a release: what is returned takes the records block by block, and then releases. A curator that needs all records at once
+    /// returns [`collected`].
+    fn start(&self) -> Box<dyn Accumulator + '_>;
+
+    /// Releases `table` (n × d): what [`start`](Self::start) makes of it. There is no reason to do it otherwise.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release>;
-
-    /// What keeps of records that come in blocks what a release needs: where there is one, a file is released in memory that does not grow
-    /// with it. [`release`](Self::release) does the same with a whole table.
-    fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
-        None
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let mut accumulator = self.start();
+        in_blocks(&self.domain().layout(), table, |records| accumulator.add(records))?;
+        accumulator.release(randomness)?.release()
     }
 
     /// Output of a release.
@@ -180,20 +184,9 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
         Err(Error::state("the design's releases have no secret key"))
     }
 
-    /// The noisy statistics of which a release is made, where all that it does with them is post-processing. None where that is not said.
-    fn statistics(&self) -> Option<&dyn Statistics> {
-        None
-    }
-
-    /// What a release is made of, where that is a half of the records which is drawn by chance. None where it is made of them all.
-    fn halving(&self) -> Option<&dyn Halving> {
-        None
-    }
-
-    /// Two tables that `claim`, one of its own, says are released with one distribution, made of the records of `table`: by them an audit attacks an
-    /// ambiguity set. None where it has none to offer.
-    fn alike(&self, _claim: &Claim, _table: &Table) -> Option<[Table; 2]> {
-        None
+    /// What an audit attacks it by, beside its releases: nothing by default.
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence::default()
     }
 }
 
@@ -347,27 +340,11 @@ impl Designed {
         }
     }
 
-    /// The noisy statistics of which a release is made, where that is said.
-    pub fn statistics(&self) -> Option<&dyn Statistics> {
+    /// What an audit attacks a curator by; nothing of a local mechanism.
+    pub fn evidence(&self) -> Evidence<'_> {
         match self {
-            Self::Local(_) => None,
-            Self::Curator(mechanism) => mechanism.statistics(),
-        }
-    }
-
-    /// What a release is made of, where that is a half of the records which is drawn by chance.
-    pub fn halving(&self) -> Option<&dyn Halving> {
-        match self {
-            Self::Local(_) => None,
-            Self::Curator(mechanism) => mechanism.halving(),
-        }
-    }
-
-    /// Two tables that `claim`, one of its own, says are released with one distribution, made of the records of `table`.
-    pub fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
-        match self {
-            Self::Local(_) => None,
-            Self::Curator(mechanism) => mechanism.alike(claim, table),
+            Self::Local(_) => Evidence::default(),
+            Self::Curator(mechanism) => mechanism.evidence(),
         }
     }
 

@@ -1,44 +1,90 @@
 //! A curator's release of records that come in blocks and leave in blocks, in memory that does not grow with their number.
 
 use super::{Key, Release};
-use crate::{Guarantee, Layout, Noise, Randomness, Result, Stream, Streams, Table, interrupt, size};
+use crate::{
+    Error, Guarantee, Layout, Noise, Randomness, RecordDomain, Result, Stream, Streams, Table, interrupt,
+    size,
+};
 use rayon::prelude::*;
 use std::fmt;
 
-/// What a curator keeps of the records, each of which it sees once: by [`CuratorMechanism::gathering`](super::CuratorMechanism::gathering).
-pub trait Gathering: Send {
+/// What a curator keeps of the records, each of which it sees once: by [`CuratorMechanism::start`](super::CuratorMechanism::start).
+pub trait Accumulator: Send {
     /// Takes these flat records too, one after the other.
     ///
     /// # Errors
     /// As [`CuratorMechanism::release`](super::CuratorMechanism::release).
     fn add(&mut self, records: &[f64]) -> Result<()>;
 
-    /// Releases what was gathered.
+    /// Releases what was kept.
     ///
     /// # Errors
     /// As [`CuratorMechanism::release`](super::CuratorMechanism::release).
     fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome>;
 }
 
-/// What a curator releases of records that it gathered.
+/// What leaves a curator.
 #[derive(Debug)]
 pub enum Outcome {
+    /// Rows that are there at once, with their key.
+    Rows(Release),
     /// Records that are drawn block by block.
     Synthetic(Drawing),
     /// A model, with its coefficients as a table.
     Model(Release),
 }
 
+impl From<Release> for Outcome {
+    fn from(release: Release) -> Self {
+        match release.key {
+            Key::Model(_) => Self::Model(release),
+            Key::None | Key::Design(_) | Key::Secret(_) => Self::Rows(release),
+        }
+    }
+}
+
+/// An accumulator that keeps all records, for a curator that needs them at once. `release` takes them as one table.
+pub fn collected<'c>(
+    domain: &RecordDomain,
+    release: impl FnOnce(&Table, &mut Randomness) -> Result<Release> + Send + 'c,
+) -> Box<dyn Accumulator + 'c> {
+    Box::new(Collected { layout: domain.layout(), flat: vec![], release })
+}
+
+struct Collected<F> {
+    layout: Layout,
+    flat: Vec<f64>,
+    release: F,
+}
+
+impl<F: FnOnce(&Table, &mut Randomness) -> Result<Release> + Send> Accumulator for Collected<F> {
+    fn add(&mut self, records: &[f64]) -> Result<()> {
+        let width = self.layout.width().max(1);
+        if !records.len().is_multiple_of(width) {
+            return Err(Error::shape(format!("{} values are no records of {width}", records.len())));
+        }
+        self.flat.extend_from_slice(records);
+        Ok(())
+    }
+
+    fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
+        let Self { layout, flat, release } = *self;
+        let table = layout.table_of(flat)?;
+        layout.check(&table)?;
+        Ok(release(&table, randomness)?.into())
+    }
+}
+
 impl Outcome {
-    /// All of it at once. `plugin` is the mechanism that an error names.
+    /// All of it at once.
     ///
     /// # Errors
     /// [`Error::TooLarge`](crate::Error::TooLarge) for more drawn records than can be held, and as
     /// [`Drawing::block`].
-    pub fn release(self, plugin: &str) -> Result<Release> {
+    pub fn release(self) -> Result<Release> {
         match self {
-            Self::Synthetic(drawing) => drawing.release(plugin),
-            Self::Model(release) => Ok(release),
+            Self::Synthetic(drawing) => drawing.release(),
+            Self::Rows(release) | Self::Model(release) => Ok(release),
         }
     }
 }
@@ -118,7 +164,7 @@ impl Drawing {
     /// The flat records of block `number`, one after the other.
     ///
     /// # Errors
-    /// As [`Gathering::release`].
+    /// As [`Accumulator::release`].
     pub fn block(&self, number: usize) -> Result<Vec<f64>> {
         interrupt::check()?;
         let most = records_of_block(&self.layout);
@@ -131,9 +177,9 @@ impl Drawing {
     /// # Errors
     /// As [`block`](Self::block); [`Error::TooLarge`](crate::Error::TooLarge) for more records than can be
     /// held.
-    fn release(self, plugin: &str) -> Result<Release> {
+    fn release(self) -> Result<Release> {
         let values = [self.records, self.layout.width()];
-        size::check_held(plugin, "the number of records", &values, size_of::<f64>())?;
+        size::check_held("a curator", "the number of records", &values, size_of::<f64>())?;
         let blocks: Vec<Vec<f64>> =
             (0..self.blocks()).into_par_iter().map(|number| self.block(number)).collect::<Result<_>>()?;
         let table = self.layout.table_of(blocks.concat())?;
