@@ -23,7 +23,7 @@ pub fn pages(benchmark: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let mut pages = vec![];
     for plugin in registry.iter() {
         let Plugin { name, summary, .. } = plugin;
-        writeln!(index, "| [{name}]({name}.md) | {} | {summary} |", plugin.side.run_by())?;
+        writeln!(index, "| [{name}]({name}.md) | {} | {summary} |", plugin.descriptor.run_by.run_by())?;
         pages.push(((*name).to_owned(), page(plugin, benchmark)?));
     }
     pages.insert(0, (INDEX.to_owned(), index));
@@ -36,7 +36,7 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     let guarantee = plugin.design(&example.parameters, &example.brief)?.mechanism().guarantee();
     let mut text = format!(
         "# {name}\n\n{summary}\n\n| | |\n|---|---|\n| run by | {} |\n| source | {paper} |\n| version | {version} |\n",
-        plugin.side.run_by()
+        plugin.descriptor.run_by.run_by()
     );
     write!(text, "\n## Equations\n\n{}", equations(name)?)?;
     text += "\n## Parameters\n\n";

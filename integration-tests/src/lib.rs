@@ -14,9 +14,9 @@ pub use mixing_checks::{resistance, wrong_answers, wrong_budget, wrong_mixtures}
 pub use transformed_variant::{ObfuscatedNumber, TransformedFault, TransformedVariant};
 
 use scumble::registry::{
-    Accumulator, Brief, CuratorMechanism, Error, Example, Guarantee, Key, NoParameters, Noise,
-    NoiseDistribution, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, collected,
-    register,
+    Accumulator, Brief, CuratorMechanism, Descriptor, Error, Example, Guarantee, Key, NoParameters, Noise,
+    NoiseDistribution, Output, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table,
+    collected, register,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -99,7 +99,7 @@ register! {
         name: "offset",
         summary: "a toy of a curator: all numbers moved by one secret offset",
         paper: "none",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::SecretView),
         parameters: NoParameters,
         learn: |NoParameters {}, brief: &Brief| Ok(brief.domain.clone()),
         curator: |domain| Ok(Offset::new(domain)),

@@ -1,9 +1,9 @@
 //! The conformance suite must reject faulty variants: each one here breaks one rule, and the suite names it.
 
 use scumble::registry::{
-    Brief, Designed, Domain, Error, Example, Guarantee, LocalDp, LocalMechanism, NoParameters, Noise,
-    NoiseDistribution, Notion, Pace, Plugin, Randomness, RecordDomain, Result, Rows, Side, Stream, Table,
-    Target, local, register, release_local,
+    Brief, Descriptor, Designed, Domain, Error, Example, Guarantee, LocalDp, LocalMechanism, NoParameters,
+    Noise, NoiseDistribution, Notion, Output, Pace, Plugin, Randomness, RecordDomain, Result, Rows, Side,
+    Stream, Table, Target, local, register, release_local,
 };
 use scumble_testing::conformance;
 use serde::{Deserialize, Serialize};
@@ -157,7 +157,7 @@ macro_rules! variant {
                 name: "variant",
                 summary: "faulty on purpose",
                 paper: "none",
-                pace: Quick,
+                descriptor: Descriptor::new(Output::Records),
                 parameters: NoParameters,
                 learn: |NoParameters {}, brief: &Brief| Result::Ok(Variant {
                     domain: brief.domain.clone(),
@@ -330,9 +330,9 @@ fn accepted_rubbish_is_caught() {
 #[test]
 fn a_plugin_that_says_another_side_or_does_not_design_is_caught() {
     let mut plugin = variant!(None);
-    plugin.side = Side::Curator;
+    plugin.descriptor.run_by = Side::Curator;
     breaks(plugin, "says of itself what it is");
-    plugin.pace = Pace::Slow;
+    plugin.descriptor.pace = Pace::Slow;
     plugin.build = |_| Err(Error::shape("it never designs"));
     breaks(plugin, "its example designs");
 }

@@ -1,15 +1,20 @@
 //! The registry as a user meets it: the list of plugins, and the conformance of each.
 
-use scumble::registry::{Design, Designed, Plugin, Randomness, Registry, Table};
+use scumble::compare::Experiment;
+use scumble::registry::{
+    Design, Designed, Error, Example, Pace, Plugin, Randomness, RecordDomain, Registry, Releases, Table,
+};
+use scumble::suite::tasks;
 use scumble_testing::conformance;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// A plugin that the linker dropped, or one that nobody announced, changes this list.
 #[test]
 fn the_built_in_plugins_are_these() {
     let registry = Registry::installed().unwrap();
     let names: Vec<&str> = registry.iter().map(|plugin| plugin.name).collect();
-    assert_eq!(names, scumble_built_in::NAMES);
+    assert_eq!(names, scumble::built_in::NAMES);
 }
 
 #[test]
@@ -17,6 +22,59 @@ fn every_plugin_conforms() {
     for plugin in Registry::installed().unwrap().iter() {
         conformance::check(plugin).unwrap();
     }
+}
+
+/// Each beside randomised response for the label, and beside another mechanism for one more column: what is composed releases what it
+/// states, or is refused with the reason.
+#[test]
+fn every_composition_releases_what_it_states_or_is_refused() {
+    let registry = Registry::installed().unwrap();
+    let example = Example::mixed().unwrap();
+    let (all, mut composed, mut refused) = (&example.brief.domain, 0, 0);
+    let part = |plugin: &Plugin, domain: RecordDomain| {
+        let brief = example.brief.for_part(domain)?;
+        let records = plugin.parameter_schemas().contains_key("records");
+        plugin.design(&if records { json!({ "records": 40 }) } else { Value::Null }, &brief)
+    };
+    for plugin in registry.iter().filter(|plugin| plugin.descriptor.pace == Pace::Quick) {
+        let label = || part(registry.get("randomized-response").unwrap(), all.without_features()).unwrap();
+        let weight = || part(registry.get("identity").unwrap(), all.restrict(&[1]).unwrap()).unwrap();
+        let features = all.without_target();
+        for (own, others) in [
+            (features.clone(), vec![label()]),
+            (all.restrict(&[0, 2, 3, 4]).unwrap(), vec![weight(), label()]),
+        ] {
+            let Ok(own) = part(plugin, own) else { continue };
+            let parts = std::iter::once(own.clone()).chain(others);
+            match Design::composed(all.clone(), parts.collect()) {
+                Ok(design) => {
+                    let checked = conformance::check_output(&design, &example.table);
+                    checked.unwrap_or_else(|problem| panic!("{}: {problem}", plugin.name));
+                    composed += 1;
+                }
+                Err(Error::NotApplicable { reason, .. }) => {
+                    let is_row =
+                        matches!(own.mechanism().releases(), Releases::Records | Releases::View { .. });
+                    assert!(!is_row, "{}: {reason}", plugin.name);
+                    refused += 1;
+                }
+                Err(other) => panic!("{}: {other}", plugin.name),
+            }
+        }
+    }
+    assert!(composed >= 20 && refused >= 6, "{composed} compositions, {refused} refused");
+}
+
+#[test]
+fn every_task_of_the_suite_is_an_experiment_with_a_question_and_the_same_budgets() {
+    let registry = Registry::installed().unwrap();
+    for task in tasks() {
+        let experiment = Experiment::from_toml(task.text, Path::new(task.name)).unwrap();
+        assert!(!experiment.candidates(&registry).unwrap().is_empty(), "{}", task.name);
+        assert!(task.text.starts_with("# ") && task.about().len() > 10, "{}", task.name);
+        assert!(task.text.contains("epsilon = [0.5, 2, 8]\n"), "{}", task.name);
+    }
+    assert!(tasks().is_sorted_by_key(|task| task.name));
 }
 
 #[test]

@@ -38,7 +38,6 @@ pub use report::{Agreement, Claims, Finding, Grid, Report};
 use report::Evidence;
 // Results design mechanisms by their names, so all of them are linked.
 use scumble_accounting as accounting;
-use scumble_built_in as _;
 use scumble_classifier as classifier;
 use scumble_comparison::store;
 use scumble_comparison::store::{Key, Store};

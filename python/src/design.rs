@@ -8,11 +8,12 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
-use scumble::classic::{Arrangement, Protect};
-use scumble::custody::{self, Admitted, Card, CheckedPart, Digests, Ledger, ShippedDesign};
+use scumble::custody::{
+    self, Admitted, Card, CheckedPart, DesignRequest, Digests, Ledger, Part, ShippedDesign,
+};
 use scumble::registry::{
-    Brief, Budget, Clipped, CuratorMechanism, Designed, Fingerprint, Guarantee, Key, Loaded, Noise,
-    OutOfBounds, Randomness, ReadRows, Registry, Schema, Values, Volunteers, interrupt, stream,
+    Budget, Clipped, CuratorMechanism, Designed, Fingerprint, Guarantee, Key, Loaded, Noise, OutOfBounds,
+    Protect, Randomness, ReadRows, Registry, Schema, Values, Volunteers, interrupt, stream,
 };
 use scumble_arrow::{Rows, Writer};
 use serde_json::Value;
@@ -74,16 +75,15 @@ pub(crate) fn design(
         .map_err(|_| Failed::input("protect: it is \"record\", \"features\" or \"label\""))?;
     interruptible(py, || {
         let volunteers = volunteers.map(|table| read_volunteers(&table, &schema, target)).transpose()?;
-        let brief = Brief {
+        let request = DesignRequest {
             people,
-            bins: schema.bins(target),
+            protect,
+            label_share,
             volunteers: covered(volunteers, volunteers_are)?,
-            ..Brief::new(schema.domain(target)?, Budget::new(epsilon, delta)?)
+            parts: vec![Part { parameters, ..Part::alone(plugin) }],
+            ..DesignRequest::new(&schema, target, Budget::new(epsilon, delta)?)
         };
-        let arrangement = Arrangement::asked_for(plugin, &parameters, &brief, protect, label_share)?;
-        let label_share = label_share.unwrap_or(scumble::classic::LABEL_SHARE);
-        let design = arrangement.design(plugin, &parameters, &brief, label_share)?;
-        let shipped = ShippedDesign::for_records(design, schema, target)?;
+        let shipped = request.design(&registry)?;
         Ok(Design::new(match shuffled {
             Some((people, delta)) => shipped.through_shuffler(people, delta)?,
             None => shipped,

@@ -21,7 +21,7 @@ pub(crate) fn describe(name: &str) -> Result<String, Failed> {
     let plugin = registry.get(name)?;
     let Plugin { name, summary, paper, version, .. } = plugin;
     let parameters = plugin.parameter_schemas();
-    let run_by = plugin.side.run_by().to_string();
+    let run_by = plugin.descriptor.run_by.run_by().to_string();
     Ok(json!({"name": name, "summary": summary, "source": paper, "version": version, "run_by": run_by, "parameters": parameters}).to_string())
 }
 

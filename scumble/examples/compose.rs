@@ -1,35 +1,59 @@
-//! Two mechanisms for one record: noise for the numbers, randomised response for the label. Their joint guarantee is
-//! derived, and the composition is saved as one design.
+//! Mechanisms compose: by columns, in sequence, with a shared budget, and with a curator among them. What the parts guarantee together, and
+//! what leaves, is derived; a composition that makes no sense is refused with the reason.
 //!
 //! ```console
 //! $ cargo run --release --example compose
 //! ```
 
 use scumble::datasets::DataSet;
-use scumble::registry::{Brief, Budget, Design, Randomness, Registry, ShippedDesign};
+use scumble::registry::{
+    Brief, Budget, Design, Key, Randomness, RecordDomain, Registry, Result, ShippedDesign,
+};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let wine = DataSet::wine()?;
-    let registry = Registry::installed()?;
-    let brief = Brief::new(wine.domain.clone(), Budget::pure(4.0)?);
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let (wine, registry) = (DataSet::wine()?, Registry::installed()?);
+    let table = wine.table.whole()?;
+    let part = |mechanism: &str, domain: &RecordDomain, budget: Budget| -> Result<Design> {
+        registry.get(mechanism)?.design(&Default::default(), &Brief::new(domain.clone(), budget))
+    };
+    let (all, label) = (&wine.domain, &wine.domain.without_features());
+    let features = &all.without_target();
+    let (acids, rest) = (&features.restrict(&[0, 1, 2])?, &features.restrict(&[3, 4, 5, 6, 7, 8, 9, 10])?);
+    let (of_label, of_features) = Budget::new(4.0, 1e-6)?.split(0.25)?;
+    let (one, other) = of_features.split(0.5)?;
+    let flips = || part("randomized-response", label, of_label);
 
-    // A quarter of ε for the label, the rest for the features.
-    let (label, features) = brief.budget.split(0.25)?;
-    let features = brief.for_part(wine.domain.without_target())?.with_budget(features);
-    let label = brief.for_part(wine.domain.without_features())?.with_budget(label);
-    let parts = vec![
-        registry.get("piecewise")?.design(&Default::default(), &features)?,
-        registry.get("randomized-response")?.design(&Default::default(), &label)?,
+    let compositions = [
+        (
+            "by columns, which share a budget",
+            vec![part("laplace", acids, one)?, part("gaussian", rest, other)?, flips()?],
+        ),
+        ("features and label", vec![part("piecewise", features, of_features)?, flips()?]),
+        (
+            "in sequence, the same columns twice",
+            vec![part("laplace", features, one)?, part("laplace", features, other)?],
+        ),
+        ("with a curator", vec![part("column-space", features, of_features)?, flips()?]),
+        ("refused", vec![part("noisy-marginals", features, of_features)?, flips()?]),
     ];
-    let design = Design::composed(wine.domain.clone(), parts)?;
-
-    let release = design.mechanism().release(&*wine.table.whole()?, &mut Randomness::from_os()?)?;
-    println!("{} wines, released by {}\n\n{}", release.table.len(), design.origin(), release.guarantee);
-
-    // What is saved is all that a client needs.
-    let saved = ShippedDesign::from(design.clone()).to_json()?;
-    let loaded = ShippedDesign::from_json(&saved, "the saved design", &registry)?;
-    assert_eq!(loaded.mechanism().guarantee(), design.mechanism().guarantee());
-    println!("saved in {} bytes", saved.len());
+    for (how, parts) in compositions {
+        let design = match Design::composed(all.clone(), parts) {
+            Ok(design) => design,
+            Err(refused) => {
+                println!("{how}: {refused}");
+                continue;
+            }
+        };
+        let release = design.mechanism().release(&table, &mut Randomness::from_os()?)?;
+        println!("{how}: {} columns, {}", release.table.columns().len(), release.guarantee.summary());
+        println!(
+            "    {}, its key is {}",
+            design.origin(),
+            if matches!(release.key, Key::Secret(_)) { "secret" } else { "its design" }
+        );
+        // It is saved and read like any other.
+        let saved = ShippedDesign::from(design).to_json()?;
+        ShippedDesign::from_json(&saved, "the saved design", &registry)?;
+    }
     Ok(())
 }

@@ -10,8 +10,8 @@ use scumble::adversary;
 use scumble::compare::{Candidate, Comparison};
 use scumble::datasets::DataSet;
 use scumble::registry::{
-    AdditiveNoise, Brief, Budget, DescribedNoise, Domain, Error, Example, LaplaceNoise, Registry, Result,
-    Stream, register,
+    AdditiveNoise, Brief, Budget, DescribedNoise, Domain, Error, Example, LaplaceNoise, Output, Registry,
+    Result, Stream, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,7 @@ pub struct Parameters {
 
 impl AdditiveNoise for CentralNoise {
     const NAME: &'static str = "central-laplace";
+    const OUTPUT: Output = Output::View;
     const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, with the \
                                    ℓ₁ diameter of the middle of the bounds, into which every record is moved first";
     type Parameters = Parameters;

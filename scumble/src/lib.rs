@@ -4,6 +4,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
+//! | [`prelude`] | what the author of a mechanism names |
 //! | [`registry`] | the core types: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
 //! | [`parquet`] | files of records as Parquet, beside CSV: what opens either, and what writes it |
 //! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi, hybrid |
@@ -11,7 +12,6 @@
 //! | [`task_aware`] | the budget spent on what a task needs |
 //! | [`vlm`] | latents that were learned to be noised |
 //! | [`dauntless`] | records mixed and transformed at random, and the exact guarantee of that |
-//! | [`latent`] | what these two release by: encode, exact noise on the latents, decode |
 //! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
 //! | [`neural`] | dense networks: gradients, per-example norms, training |
@@ -42,7 +42,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod built_in;
 pub mod command;
+pub mod prelude;
 pub mod registry;
 
 pub use scumble_accounting as accounting;
@@ -56,13 +58,13 @@ pub use scumble_datasets as datasets;
 pub use scumble_dauntless as dauntless;
 pub use scumble_fisher_svm as fisher_svm;
 pub use scumble_kkt as kkt;
-pub use scumble_latent as latent;
 pub use scumble_linear as linear;
 pub use scumble_marginals as marginals;
 pub use scumble_neural as neural;
 pub use scumble_oracles as oracles;
 pub use scumble_pac as pac;
 pub use scumble_page as page;
+pub use scumble_page::suite;
 #[cfg(feature = "reproduce")]
 pub use scumble_papers as reproduce;
 pub use scumble_parquet as parquet;
@@ -73,10 +75,6 @@ pub use scumble_reports as reports;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
 pub use scumble_sensitivity as sensitivity;
-pub use scumble_suite as suite;
 pub use scumble_svm as svm;
 pub use scumble_task_aware as task_aware;
 pub use scumble_vlm as vlm;
-
-// The built-in mechanisms, which the linker would drop if nothing named them.
-use scumble_built_in as _;

@@ -26,7 +26,7 @@ impl Candidate {
 
     /// Every registered mechanism that designs quickly, with its defaults.
     pub fn quick(registry: &Registry) -> Vec<Self> {
-        let plugins = registry.iter().filter(|plugin| plugin.pace == scumble_core::Pace::Quick);
+        let plugins = registry.iter().filter(|plugin| plugin.descriptor.pace == scumble_core::Pace::Quick);
         plugins.map(|plugin| Self::new(*plugin)).collect()
     }
 

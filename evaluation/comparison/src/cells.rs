@@ -5,8 +5,8 @@ use super::reference::LearnsFrom;
 use super::shuffler::Shuffled;
 use super::tuning::Rehearsal;
 use super::{Candidate, Chosen, Comparison, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn};
-use scumble_classic::{Arrangement, asked};
-use scumble_core::{Brief, Budget, Design, Designed, Guarantee, Notion, Unit, Volunteers, number};
+use scumble_core::{Brief, Budget, Design, Designed, Guarantee, Notion, Registry, Unit, Volunteers, number};
+use scumble_custody::{Arrangement, asked};
 use serde_json::Value;
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
@@ -84,7 +84,9 @@ impl Entered<'_> {
     fn design(&self, option: &Candidate, epsilon: f64) -> Result<Design> {
         let Candidate { plugin, parameters, .. } = option;
         let brief = self.comparison.brief_at(self.brief, epsilon)?;
-        let design = self.arrangement.design(plugin, parameters, &brief, self.comparison.label_share);
+        let registry = Registry::installed()?;
+        let share = self.comparison.label_share;
+        let design = self.arrangement.design(&registry, plugin, parameters, &brief, share);
         design.map_err(|error| named(option, epsilon, error))
     }
 

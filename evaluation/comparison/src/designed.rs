@@ -49,7 +49,7 @@ impl Comparison {
             option("--volunteers", VOLUNTEERS.into());
             option("--volunteers-are", "consented".into());
         }
-        if reads_people(mechanism) {
+        if candidate.plugin.descriptor.reads_people {
             option("--people", self.splitting.released(&self.data).to_string());
         }
         if let Some(Shuffled { people, delta }) = shuffled {
@@ -59,17 +59,6 @@ impl Comparison {
         option("--output", "design.json".into());
         // Only a zero byte cannot be quoted, and no argument has one.
         shlex::try_join(words.iter().map(String::as_str)).ok()
-    }
-}
-
-/// Whether a design may depend on how many people there are: reports do, and what is drawn from statistics.
-fn reads_people(mechanism: &Designed) -> bool {
-    match mechanism {
-        Designed::Local(local) => local.collector().is_some(),
-        Designed::Curator(curator) => {
-            let evidence = curator.evidence();
-            evidence.statistics.is_some() || evidence.halving.is_some()
-        }
     }
 }
 

@@ -56,8 +56,9 @@ pub use tuned::{Chosen, Tunable, Tuned, TunedOn};
 pub use tuning::Tuning;
 pub use worth::{LearningCurve, Worth, at_most};
 
-use scumble_classic::{LABEL_SHARE, Protect};
+use scumble_core::Protect;
 use scumble_core::number;
+use scumble_custody::LABEL_SHARE;
 use scumble_datasets::DataSet;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@ fn folder() -> PathBuf {
 fn there<T>(loaded: Result<T>) -> Option<T> {
     match loaded {
         Err(Error::Missing { file }) => {
-            scumble_skip::missing(file.display());
+            scumble_testing::missing(file.display());
             None
         }
         other => Some(other.unwrap()),

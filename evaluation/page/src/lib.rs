@@ -11,6 +11,7 @@ mod how;
 mod lead;
 mod page;
 mod pivot;
+pub mod suite;
 mod verdict;
 mod words;
 

@@ -8,9 +8,8 @@ mod noise;
 
 use noise::{Staircase, best_step_share};
 use schemars::JsonSchema;
-use scumble::registry::{
-    AdditiveNoise, Budget, DescribedNoise, Distance, Domain, Error, Example, Result, Stream, register,
-};
+use scumble::prelude::*;
+use scumble::registry::Distance;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
@@ -54,11 +53,9 @@ impl AdditiveNoise for StaircaseNoise {
         let bounds = set
             .intervals()
             .ok_or_else(|| Error::not_applicable(Self::NAME, "it takes records of numbers"))?;
-        if let Some(share) = parameters.step_share {
-            budget.split(share)?; // refuses a share outside (0, 1)
-        }
         let share = budget.divide(bounds.len())?.epsilon();
         let top = parameters.step_share.unwrap_or_else(|| best_step_share(share));
+        budget.split(top)?; // refuses a share outside (0, 1)
         Ok(Self { bounds, share, distribution: Staircase::new(share, STEPS, top)? })
     }
 
@@ -77,16 +74,15 @@ impl AdditiveNoise for StaircaseNoise {
 
     /// In the units of each number; two numbers that lie Δ apart cost the whole share of ε.
     fn described(&self) -> DescribedNoise {
-        let widths = || self.bounds.iter().map(|(lower, upper)| upper - lower);
-        let steps = STEPS.get() as f64;
+        let steps = || self.bounds.iter().map(|(lower, upper)| (upper - lower) / STEPS.get() as f64);
         DescribedNoise {
             coordinates: 0..self.bounds.len(),
             distance: Distance::L1,
-            scales: widths().map(|width| width / self.share).collect(),
+            scales: steps().map(|step| step * STEPS.get() as f64 / self.share).collect(),
             sensitivity: self.share * self.bounds.len() as f64,
-            variances: widths().map(|width| self.distribution.variance() * (width / steps).powi(2)).collect(),
+            variances: steps().map(|step| self.distribution.variance() * step * step).collect(),
             kurtosis: self.distribution.kurtosis(),
-            steps: widths().map(|width| width / steps).collect(),
+            steps: steps().collect(),
         }
     }
 }

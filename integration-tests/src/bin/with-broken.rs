@@ -1,7 +1,9 @@
 //! `scumble` with a mechanism whose noise is short by √2.
 
 use scumble::classic::Laplace;
-use scumble::registry::{Brief, Example, LocalMechanism, NoParameters, RecordDomain, Result, register};
+use scumble::registry::{
+    Brief, Descriptor, Example, LocalMechanism, NoParameters, Output, RecordDomain, Result, register,
+};
 use scumble_testing::{Fault, Faulty};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,7 +20,7 @@ register! {
         name: "broken",
         summary: "Laplace noise of the variance (Δ₁/ε)²",
         paper: "none",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Records),
         parameters: NoParameters,
         learn: |NoParameters {}, brief: &Brief| Ok((brief.domain.clone(), brief.budget.epsilon())),
         local: build,

@@ -3,7 +3,8 @@
 use ndarray::{Array1, Array2};
 use scumble::dauntless::{DAUNTLESS_MIX, Dauntless};
 use scumble::registry::{
-    Brief, Error, Example, NoParameters, Result, Table, Target, TargetDomain, Volunteers, register,
+    Brief, Descriptor, Error, Example, NoParameters, Output, Result, Table, Target, TargetDomain, Volunteers,
+    register,
 };
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -40,7 +41,7 @@ register! {
         name: "publicly-mixed",
         summary: "records that are mixed with public ones that nobody has",
         paper: "none",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::SecretView),
         parameters: NoParameters,
         learn: learn,
         curator: build,

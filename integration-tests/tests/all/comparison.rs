@@ -203,7 +203,7 @@ fn the_experiments_of_the_repository_can_be_run() {
             Ok(data) => drop(experiment.comparison(data, vec![]).unwrap()),
             Err(missing) => {
                 assert!(missing.to_string().contains("SCUMBLE_DATA"), "{missing}");
-                scumble_skip::missing(format_args!("what {} is about", file.display()));
+                scumble_testing::missing(format_args!("what {} is about", file.display()));
             }
         }
     }
@@ -217,11 +217,13 @@ fn experiments_with_volunteers_have_a_row_of_every_mechanism() {
     for (name, volunteers) in [("valuation", 87), ("wdbc", 91), ("household", 296)] {
         let experiment = Experiment::read(&folder.join(name).with_extension("toml")).unwrap();
         let Ok(data) = experiment.data() else {
-            scumble_skip::missing(format_args!("the data set {name}"));
+            scumble_testing::missing(format_args!("the data set {name}"));
             continue;
         };
         let mut candidates = experiment.candidates(&registry).unwrap();
-        for candidate in candidates.iter_mut().filter(|candidate| candidate.plugin.pace == Pace::Slow) {
+        for candidate in
+            candidates.iter_mut().filter(|candidate| candidate.plugin.descriptor.pace == Pace::Slow)
+        {
             candidate.parameters = json!({"training": {"epochs": 5, "steps": 2, "task_epochs": 5}});
         }
         let names: Vec<&str> = candidates.iter().map(|candidate| candidate.plugin.name).collect();

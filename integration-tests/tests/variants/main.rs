@@ -12,12 +12,12 @@ use scumble::adversary::{Coupled, Effort, Finding, Measure, Output, Verdict, aud
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};
 use scumble::dauntless::{ColumnSpace, MultiplicativeDp, obfuscation_delta};
 use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
-use scumble::latent::{LatentLaplace, Parts};
 use scumble::registry::{
     Brief, Budget, Design, Designed, Domain, LocalMechanism, Plugin, Randomness, RecordDomain, Registry,
     Table, Target, TargetDomain, Task, Volunteers,
 };
 use scumble::sampling::{DiscreteGaussian, Rational};
+use scumble::task_aware::{LatentLaplace, Parts};
 use scumble::task_aware::{
     PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED, TASK_AWARE_GRADIENT,
     TASK_AWARE_LINEAR,

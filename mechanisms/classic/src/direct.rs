@@ -2,8 +2,8 @@
 
 use crate::{Laplace, RandomizedResponse};
 use scumble_core::{
-    Brief, Budget, Composed, Error, Example, Factor, LocalMechanism, NoParameters, RecordDomain, Result,
-    TargetDomain, register,
+    Brief, Budget, Composed, Descriptor, Error, Example, Factor, LocalMechanism, NoParameters, Output,
+    RecordDomain, Result, TargetDomain, register,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ register! {
         name: NAME,
         summary: "every column by itself at ε/d: numbers by Laplace, levels by randomised response",
         paper: "the benchmark of: Learning to noise (Section 4, E.2); task-agnostic in Task-aware privacy preservation",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Records),
         parameters: NoParameters,
         learn: |NoParameters {}, brief: &Brief| {
             Ok(State { domain: brief.domain.clone(), epsilon: brief.budget.epsilon() })

@@ -1,8 +1,8 @@
 //! No mechanism at all, as a mechanism: the row that every comparison needs.
 
 use scumble_core::{
-    Brief, Example, Guarantee, LocalMechanism, NoParameters, Noise, NoiseDistribution, RecordDomain, Result,
-    Stream, register,
+    Brief, Descriptor, Example, Guarantee, LocalMechanism, NoParameters, Noise, NoiseDistribution, Output,
+    RecordDomain, Result, Stream, register,
 };
 
 /// Releases every record in the clear, without any guarantee.
@@ -46,7 +46,7 @@ register! {
         name: "identity",
         summary: "no mechanism: records leave in the clear",
         paper: "none; the reference row of a comparison",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Records),
         parameters: NoParameters,
         learn: |NoParameters {}, brief: &Brief| Ok(brief.domain.clone()),
         local: |domain| Ok(Identity::new(domain)),

@@ -13,8 +13,6 @@
 //!
 //! [`PrivateAnswer`] asks people how often a model is right, by randomised response of their answers.
 //!
-//! [`Arrangement`] decides what of a record a design protects, by whichever mechanism.
-//!
 //! [`Estimator`] takes means, variances, frequencies and histograms from what they release.
 //!
 //! All are local, and exact: the noise is an integer on a lattice, and no claim depends on a float error.
@@ -26,7 +24,6 @@ mod gaussian;
 mod identity;
 mod laplace;
 mod levels;
-mod protection;
 mod randomized_response;
 mod sampled;
 mod validation;
@@ -36,7 +33,6 @@ pub use estimate::{Estimator, Of};
 pub use gaussian::{GAUSSIAN, Gaussian};
 pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
-pub use protection::{Arrangement, LABEL_SHARE, asked, protected};
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use sampled::{DUCHI, HYBRID, PIECEWISE, SampledNumbers};
 pub use scumble_core::Estimate;

@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, Domain, Error, Example, Factor, Guarantee, LocalMechanism, Noise, NoiseDistribution,
-    Perturbation, Portion, Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
+    Brief, Budget, Descriptor, Domain, Error, Example, Factor, Guarantee, LocalMechanism, Noise,
+    NoiseDistribution, Output, Perturbation, Portion, Protect, RecordDomain, Result, Stream, TargetDomain,
+    Unit, register,
 };
 use scumble_sampling::{Rational, randomized_response};
 use serde::Deserialize;
@@ -199,7 +200,7 @@ register! {
         name: NAME,
         summary: "every level kept, or exchanged for another",
         paper: "Warner, Randomized response: a survey technique for eliminating evasive answer bias (1965)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: learn,
         local: RandomizedResponse::try_from,

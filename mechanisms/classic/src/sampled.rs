@@ -4,8 +4,8 @@ use crate::answer::{Answer, Kind};
 use crate::levels::LevelAnswer;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, Domain, Error, Example, Factor, Guarantee, LocalMechanism, Moments, Noise,
-    NoiseDistribution, Portion, Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
+    Brief, Budget, Descriptor, Domain, Error, Example, Factor, Guarantee, LocalMechanism, Moments, Noise,
+    NoiseDistribution, Output, Portion, Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
 };
 use scumble_oracles::MOST_LEVELS;
 use scumble_sampling::{Rational, uniform_below};
@@ -502,7 +502,7 @@ register! {
         name: "piecewise",
         summary: "k of d attributes at random, at ε/k: numbers answered with one near them or far from them, levels by a frequency oracle",
         paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy (2019)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| learn(Kind::Piecewise, parameters, brief),
         local: |state| SampledNumbers::build(Kind::Piecewise, state),
@@ -516,7 +516,7 @@ register! {
         name: "duchi",
         summary: "k of d attributes at random, at ε/k: numbers answered with one bit, levels by a frequency oracle",
         paper: "Duchi, Jordan and Wainwright, Minimax optimal procedures for locally private estimation (2018)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| learn(Kind::OneBit, parameters, brief),
         local: |state| SampledNumbers::build(Kind::OneBit, state),
@@ -530,7 +530,7 @@ register! {
         name: "hybrid",
         summary: "k of d attributes at random, at ε/k: numbers as by piecewise or duchi, as a coin decides, levels by a frequency oracle",
         paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy (2019), Section III-C",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| learn(Kind::Hybrid, parameters, brief),
         local: |state| SampledNumbers::build(Kind::Hybrid, state),

@@ -3,9 +3,9 @@
 use crate::secret_matrix::{SecretMatrix, haar, in_place_of};
 use crate::singular_values::SingularValues;
 use scumble_core::{
-    ASSUMED, Accumulator, AmbiguitySet, Brief, Claim, CuratorMechanism, Error, Evidence, Example, Factor,
-    Guarantee, Key, NoParameters, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release,
-    Releases, Result, SecretKey, Table, Unit, collected, in_clear, register,
+    ASSUMED, Accumulator, AmbiguitySet, Brief, Claim, CuratorMechanism, Descriptor, Error, Evidence, Example,
+    Factor, Guarantee, Key, NoParameters, Noise, NoiseDistribution, Notion, Output, Randomness, RecordDomain,
+    Release, Releases, Result, SecretKey, Table, Unit, collected, in_clear, register,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -171,7 +171,7 @@ register! {
         summary: "a random orthonormal basis of the space that the columns of the features span, in place of the features",
         paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
                 Algorithm 5",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::SecretView),
         parameters: NoParameters,
         learn: |NoParameters {}, brief: &Brief| Ok(brief.domain.clone()),
         curator: ColumnSpace::new,

@@ -4,7 +4,7 @@ use crate::MIX;
 use crate::mix::{Dauntless, Parameters};
 use crate::state::State;
 use schemars::JsonSchema;
-use scumble_core::{Brief, Error, Example, Result, register};
+use scumble_core::{Brief, Descriptor, Error, Example, Output, Result, register};
 use serde::Deserialize;
 
 const NAME: &str = "dauntless-inference";
@@ -43,7 +43,7 @@ register! {
         name: NAME,
         summary: "as dauntless-mix, and queries of the model are mixed with private records too: each counts against the same budget, and past it none is answered",
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Algorithms 2 and 3",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::SecretView),
         parameters: InferenceParameters,
         learn: |parameters: InferenceParameters, brief: &Brief| parameters.learn(brief),
         curator: Dauntless::try_from,

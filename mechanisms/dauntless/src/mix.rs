@@ -10,9 +10,9 @@ use crate::{MIX, guarantee};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
-    Accumulator, Brief, Claim, CuratorMechanism, Domain, Error, Evidence, Example, Factor, Guarantee, Key,
-    Noise, NoiseDistribution, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, Target,
-    TargetDomain, TargetLayout, Unit, Volunteers, collected, register,
+    Accumulator, Brief, Claim, CuratorMechanism, Descriptor, Domain, Error, Evidence, Example, Factor,
+    Guarantee, Key, Noise, NoiseDistribution, Output, Randomness, RecordDomain, Release, Releases, Result,
+    SecretKey, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers, collected, register,
 };
 use scumble_neural::Activation;
 use serde::Deserialize;
@@ -288,7 +288,7 @@ register! {
         name: MIX,
         summary: "public and private records mixed, labels as random vectors, and all of it through a random network; resists recovery while a budget lasts, if records were independent and normal",
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Algorithm 2",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::SecretView),
         parameters: Parameters,
         learn: |parameters: Parameters, brief: &Brief| parameters.learn(0, brief),
         curator: Dauntless::try_from,

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use scumble_accounting::multiplicative::Release as Factor;
 use scumble_accounting::{Error as AccountingError, Neighbours};
 use scumble_core::{
-    ASSUMED, Accumulator, Brief, Budget, CentralDp, Claim, CuratorMechanism, Error, Example, Guarantee, Key,
-    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey,
-    Streams, Table, Unit, collected, in_clear, local, register, size,
+    ASSUMED, Accumulator, Brief, Budget, CentralDp, Claim, CuratorMechanism, Descriptor, Error, Example,
+    Guarantee, Key, Noise, NoiseDistribution, Notion, Output, Randomness, RecordDomain, Release, Releases,
+    Result, SecretKey, Streams, Table, Unit, collected, in_clear, local, register, size,
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
@@ -282,7 +282,7 @@ register! {
         summary: "records times a secret Gaussian matrix, with as much Gaussian noise beside it as central differential privacy needs",
         paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
                 Theorem 5",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::SecretView),
         parameters: Parameters,
         learn: learn,
         curator: MultiplicativeDp::try_from,

@@ -6,9 +6,9 @@ use ndarray::Array1;
 use rand_core::RngCore;
 use schemars::JsonSchema;
 use scumble_core::{
-    Accumulator, Brief, CuratorMechanism, Error, Example, Guarantee, Key, Noise, NoiseDistribution,
-    Randomness, RecordDomain, Release, Releases, Result, SecretKey, Stream, Table, Unit, collected, in_clear,
-    register,
+    Accumulator, Brief, CuratorMechanism, Descriptor, Error, Example, Guarantee, Key, Noise,
+    NoiseDistribution, Output, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Stream, Table,
+    Unit, collected, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -209,7 +209,7 @@ register! {
         summary: "the left singular vectors of the features, each times its singular value and a heavy-tailed number; no privacy claimed",
         paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
                 Algorithm 6",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::SecretView),
         parameters: Parameters,
         learn: |Parameters { tau }, brief: &Brief| {
             Ok(State { domain: brief.domain.clone(), tau: tau.unwrap_or(1.0) })

@@ -5,9 +5,9 @@ use crate::singular_values::SingularValues;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 use schemars::JsonSchema;
 use scumble_core::{
-    ASSUMED, Accumulator, Brief, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Noise,
-    NoiseDistribution, Notion, PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release, Releases,
-    Result, SecretKey, Stream, Table, Unit, collected, in_clear, register,
+    ASSUMED, Accumulator, Brief, Claim, CuratorMechanism, Descriptor, Error, Example, Guarantee, Key, Noise,
+    NoiseDistribution, Notion, Output, PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release,
+    Releases, Result, SecretKey, Stream, Table, Unit, collected, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -285,7 +285,7 @@ register! {
         name: NAME,
         summary: "what leaves of the records is the identity matrix, whatever they are; labels and their number leave in the clear",
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Section 5",
-        pace: Slow, // what is learned from it has a column for every record
+        descriptor: Descriptor::new(Output::SecretView).slow(),
         parameters: Parameters,
         learn: |parameters: Parameters, brief: &Brief| {
             Ok(State {

@@ -6,8 +6,9 @@ use crate::weights::{Weighting, Weights};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CramerRao, Domain, Error, Example, Factor, Guarantee, LocalDp, LocalMechanism, Noise,
-    NoiseDistribution, Notion, Perturbation, RecordDomain, Result, Stream, Unit, nearest_name, register,
+    Brief, Budget, CramerRao, Descriptor, Domain, Error, Example, Factor, Guarantee, LocalDp, LocalMechanism,
+    Noise, NoiseDistribution, Notion, Output, Perturbation, RecordDomain, Result, Stream, Unit, nearest_name,
+    register,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -419,7 +420,7 @@ register! {
         name: NAME,
         summary: "noise of least Fisher information that leaves every released feature within bounds",
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2020)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         local: FisherBounded::try_from,

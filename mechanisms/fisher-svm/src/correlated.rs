@@ -5,9 +5,9 @@ use crate::claims::without_bias;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
-    ASSUMED, Accumulator, Brief, Claim, CramerRao, CuratorMechanism, Error, Example, Factor, Guarantee, Key,
-    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table,
-    Target, TargetDomain, Unit, collected, in_clear, register,
+    ASSUMED, Accumulator, Brief, Claim, CramerRao, CuratorMechanism, Descriptor, Error, Example, Factor,
+    Guarantee, Key, Noise, NoiseDistribution, Notion, Output, Randomness, RecordDomain, Release, Releases,
+    Result, SecretKey, Table, Target, TargetDomain, Unit, collected, in_clear, register,
 };
 use scumble_kkt::{Machine, Records, SoftMargin};
 use serde::{Deserialize, Serialize};
@@ -341,7 +341,7 @@ register! {
         name: NAME,
         summary: "Gaussian noise on numbers and levels, such that the linear support vector machine stays exactly the same",
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification, Theorem 2.10",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::SecretView),
         parameters: Parameters,
         learn: learn,
         curator: FisherCorrelated::try_from,

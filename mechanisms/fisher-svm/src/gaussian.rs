@@ -6,9 +6,9 @@ use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CramerRao, Domain, Error, Example, Factor, GaussianNoise, Guarantee, LocalDp,
-    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Result, Stream, Unit,
-    register,
+    Brief, Budget, CramerRao, Descriptor, Domain, Error, Example, Factor, GaussianNoise, Guarantee, LocalDp,
+    LocalMechanism, Noise, NoiseDistribution, Notion, Output, Perturbation, RecordDomain, Result, Stream,
+    Unit, register,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -442,7 +442,7 @@ register! {
         name: NAME,
         summary: "Gaussian noise on every feature, of least Fisher information for its size",
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2020)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         local: FisherGaussian::try_from,

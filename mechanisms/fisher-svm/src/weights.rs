@@ -1,9 +1,9 @@
 //! Π: how much an error in each column counts.
 
-use faer::{Mat, Side};
 use ndarray::{Array1, Array2};
 use schemars::JsonSchema;
 use scumble_core::{Domain, Error, Factor, Result, nearest_name};
+use scumble_linalg::Eigen;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -160,22 +160,15 @@ impl Powers {
     /// # Errors
     /// The least eigenvalue, where it is not above zero.
     fn of(matrix: &Array2<f64>) -> std::result::Result<Self, f64> {
-        let d = matrix.nrows();
-        let symmetric = Mat::from_fn(d, d, |i, j| (matrix[[i, j]] + matrix[[j, i]]) / 2.0);
-        let Ok(eigen) = symmetric.self_adjoint_eigen(Side::Lower) else {
-            return Err(f64::NAN);
-        };
-        let values: Vec<f64> = (0..d).map(|at| eigen.S().column_vector()[at]).collect();
+        let symmetric = (matrix + &matrix.t()) / 2.0;
+        let eigen = Eigen::of(&symmetric).ok_or(f64::NAN)?;
+        let values = eigen.values();
         let (least, largest) =
             values.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), value| (a.min(*value), b.max(*value)));
         if least.is_nan() || least <= 1e-13 * largest {
             return Err(least);
         }
-        let vectors = Array2::from_shape_fn((d, d), |(i, j)| eigen.U()[(i, j)]);
-        let power = |exponent: f64| {
-            let scaled: Array1<f64> = values.iter().map(|value| value.powf(exponent)).collect();
-            (&vectors * &scaled).dot(&vectors.t())
-        };
+        let power = |exponent: f64| eigen.map(|value| value.powf(exponent));
         Ok(Self {
             half: power(0.5),
             minus_half: power(-0.5),

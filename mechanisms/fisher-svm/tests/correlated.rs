@@ -180,7 +180,7 @@ fn wdbc() -> Option<(RecordDomain, Table)> {
     );
     let file = folder.join("wdbc/wdbc.csv");
     let Ok(text) = std::fs::read_to_string(&file) else {
-        scumble_skip::missing(file.display());
+        scumble_testing::missing(file.display());
         return None;
     };
     let rows: Vec<Vec<f64>> = text

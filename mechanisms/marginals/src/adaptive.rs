@@ -10,7 +10,7 @@ use crate::residuals::{Measured, Residuals, summed_over};
 use crate::scores;
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use scumble_core::{Brief, Result, TargetDomain, interrupt, register};
+use scumble_core::{Brief, Descriptor, Output, Result, TargetDomain, interrupt, register};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -209,7 +209,7 @@ register! {
         name: NAME,
         summary: "records drawn from noisy tables that are chosen in rounds, by what the tables so far get wrong",
         paper: "McKenna, Mullins, Sheldon and Miklau, AIM: an adaptive and iterative mechanism for differentially private synthetic data (2022); Mullins and others, GReM (2026)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Synthetic).reading_people(),
         parameters: Parameters,
         learn: learn,
         curator: Curator::try_from,

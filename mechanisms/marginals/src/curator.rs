@@ -8,8 +8,8 @@ use crate::program::Program;
 use schemars::JsonSchema;
 use scumble_core::{
     Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Evidence, Example, Guarantee,
-    Neighbours, Noise, NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Releases, Result,
-    Statistics, Stream, Table, ValuesIn, in_blocks,
+    Neighbours, Noise, Outcome, Randomness, RecordDomain, Releases, Result, Statistics, Stream, Table,
+    ValuesIn, in_blocks,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -104,9 +104,8 @@ impl<P: Program> CuratorMechanism for Curator<P> {
             return Guarantee { discloses, ..Guarantee::default() };
         }
         let delta = self.state.budget.delta();
-        let claim = |epsilon, neighbours, theorem: String| {
-            (Notion::CentralDp(CentralDp::new(epsilon, delta, neighbours)), theorem)
-        };
+        let claim =
+            |epsilon, neighbours, theorem: String| (CentralDp::new(epsilon, delta, neighbours), theorem);
         let choices = match P::CHOOSES {
             true => {
                 "; each choice by the exponential mechanism, of bounded range (Dong, Durfee and Rogers 2020), is Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + \
@@ -200,10 +199,7 @@ impl<P: Program> Accumulator for Gathered<'_, P> {
         let model = state.program.ask(columns, total, &mut answers)?.model(total)?;
         let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
         let (layout, columns) = (state.domain.layout(), columns.clone());
-        let noise = Noise {
-            features: vec![NoiseDistribution::Unknown { width: layout.columns.len() }],
-            target: NoiseDistribution::Unknown { width: layout.target.width() },
-        };
+        let noise = Noise::unknown(&layout);
         let (guarantee, width) = (self.curator.guarantee().under(randomness.provenance()), layout.width());
         let draw = move |records, stream: &mut Stream| {
             Ok(columns.written(&model.draw(records, stream)?, width, stream))

@@ -8,7 +8,7 @@ use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals};
 use crate::scores;
 use scumble_core::levels::draw;
-use scumble_core::{Brief, Result, register};
+use scumble_core::{Brief, Descriptor, Output, Result, register};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "mst";
@@ -136,7 +136,7 @@ register! {
         name: NAME,
         summary: "records drawn along a tree of columns, chosen by how they go together, from noisy tables of its pairs",
         paper: "McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to differentially private synthetic data (2021)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Synthetic).reading_people(),
         parameters: Common,
         learn: learn,
         curator: Curator::try_from,

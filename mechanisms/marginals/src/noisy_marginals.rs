@@ -7,7 +7,7 @@ use crate::curator::{Common, Curator, State, example};
 use crate::network::Order;
 use crate::program::{Answered, Program};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Error, Factor, RecordDomain, Result, register};
+use scumble_core::{Brief, Descriptor, Error, Factor, Output, RecordDomain, Result, register};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -137,7 +137,7 @@ register! {
         name: NAME,
         summary: "records drawn from noisy tables of each column with the target, or of columns that are named",
         paper: "McKenna, Miklau and Sheldon, Winning the NIST contest (2021), of tables that are chosen in public; Canonne, Kamath and Steinke, The discrete Gaussian (2020)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Synthetic).reading_people(),
         parameters: Parameters,
         learn: learn,
         curator: Curator::try_from,

@@ -5,7 +5,7 @@ use crate::computed::{Computed, OfRows};
 use crate::moments::{Moments, means};
 use ndarray::{Array1, Array2, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table};
-use scumble_private_models::Eigen;
+use scumble_linalg::Eigen;
 
 /// The mean of z, its first principal directions, each as long as the standard deviation along it, and the mean variance of a coordinate beyond them.
 ///

@@ -10,8 +10,8 @@ use rand::Rng;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{
-    Accumulator, Brief, CuratorMechanism, Error, Evidence, Example, Guarantee, Halved, Halving,
-    MutualInformation, Noise, NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release,
+    Accumulator, Brief, CuratorMechanism, Descriptor, Error, Evidence, Example, Guarantee, Halved, Halving,
+    MutualInformation, Noise, NoiseDistribution, Notion, Output, Prior, Randomness, RecordDomain, Release,
     ReleasedModel, Releases, Result, Stream, Streams, Table, ValuesIn, Volunteers, collected, interrupt,
     register, size,
 };
@@ -369,7 +369,7 @@ register! {
         name: NAME,
         summary: "a statistic of half of the records, with noise that hides which half: marginals, moments, components, centres, a ridge regression, a linear machine, or answers about public records",
         paper: "Xiao and Devadas, PAC privacy: automatic privacy measurement and control of data processing (CRYPTO 2023); Sridhar, Xiao and Devadas, PAC-private algorithms (S&P 2025)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Synthetic).reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         curator: PacStatistics::try_from,

@@ -7,9 +7,9 @@ use crate::noise::{SumNoise, spent};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Error, Evidence, Example, Guarantee, Neighbours,
-    Notion, Outcome, Randomness, RecordDomain, ReleasedModel, Releases, Result, Statistics, Table,
-    TargetDomain, in_blocks, register, size,
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Descriptor, Error, Evidence, Example, Guarantee,
+    Neighbours, Outcome, Output, Randomness, RecordDomain, ReleasedModel, Releases, Result, Statistics,
+    Table, TargetDomain, in_blocks, register, size,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -202,7 +202,7 @@ impl CuratorMechanism for PrivateLogistic {
         let theorem = "gradients clipped to C, as integers: two sums that differ in one record lie 2C apart in ℓ₂, and with discrete Gaussian noise (Canonne, \
                        Kamath and Steinke 2020) steps compose by μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) is that of Balle and Wang \
                        (2018), Theorem 8, and what the lattice adds";
-        Guarantee::of_curator(Neighbours::ReplaceOne, [(Notion::CentralDp(dp), theorem.to_owned())])
+        Guarantee::of_curator(Neighbours::ReplaceOne, [(dp, theorem.to_owned())])
     }
 
     fn releases(&self) -> Releases {
@@ -251,7 +251,7 @@ register! {
         summary: "a logistic regression in place of the records, by descent on noisy sums of their clipped gradients",
         paper: "Bassily, Smith and Thakurta, Private empirical risk minimization (2014); Abadi and others, Deep learning with differential privacy (2016), with \
                 every record in every step",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Model),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         curator: PrivateLogistic::try_from,

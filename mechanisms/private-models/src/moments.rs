@@ -6,9 +6,9 @@ use crate::rows::Population;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
-    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Evidence, Example, Guarantee,
-    Key, Neighbours, Noise, NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Releases,
-    Result, Statistics, Stream, Table, ValuesIn, collected, register,
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Descriptor, Drawing, Error, Evidence, Example,
+    Guarantee, Key, Neighbours, Noise, NoiseDistribution, Outcome, Output, Randomness, RecordDomain, Release,
+    Releases, Result, Statistics, Stream, Table, ValuesIn, collected, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -155,7 +155,7 @@ impl CuratorMechanism for NoisyMoments {
         if self.noise.is_none() {
             return Guarantee::nothing(&self.state.domain);
         }
-        let notions = self.claims.iter().map(|dp| (Notion::CentralDp(dp.clone()), theorem(dp.neighbours)));
+        let notions = self.claims.iter().map(|dp| (dp.clone(), theorem(dp.neighbours)));
         Guarantee::of_curator(self.state.neighbours, notions)
     }
 
@@ -208,9 +208,7 @@ impl Accumulator for Gathered<'_> {
         let (means, count) = mechanism.means(&noisy, gram.records);
         let population = Population::of(&state.domain, encoding, &means, mechanism.floor(count))
             .ok_or_else(|| Error::shape("the moments left the finite numbers"))?;
-        let unknown = |width| NoiseDistribution::Unknown { width };
-        let noise =
-            Noise { features: vec![unknown(layout.columns.len())], target: unknown(layout.target.width()) };
+        let noise = Noise::unknown(&layout);
         let of_table = layout.clone();
         let draw = move |records: usize, stream: &mut Stream| match records {
             0 => Ok(vec![]),
@@ -286,7 +284,7 @@ register! {
         summary: "rows by chance with the noisy second moments of all records and their target, which is all that a linear model learns from",
         paper: "Vu and Slavković, Differential privacy for clinical trial data: preliminary evaluations (2009); Sheffet, Differentially private ordinary \
                 least squares (2017); Dwork, Talwar, Thakurta and Zhang, Analyze Gauss (2014)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Synthetic),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         curator: NoisyMoments::try_from,

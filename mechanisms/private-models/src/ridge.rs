@@ -2,15 +2,15 @@
 
 use crate::coefficients::Coefficients;
 use crate::encoding::{Encoding, Gram};
-use crate::matrix::Eigen;
 use crate::noise::{STEP, SumNoise, spent};
 use ndarray::{Array1, Array2, Axis};
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Evidence, Example, Guarantee,
-    Neighbours, NoParameters, Notion, Outcome, Randomness, RecordDomain, ReleasedModel, Releases, Result,
-    Statistics, Stream, Table, Target, TargetDomain, in_blocks, register,
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Descriptor, Domain, Error, Evidence, Example,
+    Guarantee, Neighbours, NoParameters, Outcome, Output, Randomness, RecordDomain, ReleasedModel, Releases,
+    Result, Statistics, Stream, Table, Target, TargetDomain, in_blocks, register,
 };
+use scumble_linalg::Eigen;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -222,7 +222,7 @@ impl CuratorMechanism for PrivateRidge {
         let theorem = "XᵀX, Xᵀy and the smallest eigenvalue of XᵀX with discrete Gaussian noise (Wang 2018, Algorithm 2; Canonne, Kamath and Steinke 2020): for \
                        records with ‖x‖² ≤ T neighbours lie T, 2√T and T apart (README of scumble-private-models), and the three compose by μ² = Σμᵢ² (Dong, \
                        Roth and Su 2022, Corollary 3.3); δ(ε) is that of Balle and Wang (2018), Theorem 8, and what the lattice adds";
-        let claim = [(Notion::CentralDp(dp), theorem.to_owned())];
+        let claim = [(dp, theorem.to_owned())];
         let mut guarantee = Guarantee::of_curator(Neighbours::ReplaceOne, claim);
         guarantee.assumes.push(
             "an eigenvalue of a symmetric matrix of width d is off by 64·d² roundings of its norm at most: the noise on it is made for that".into(),
@@ -311,7 +311,7 @@ register! {
         name: NAME,
         summary: "a ridge regression in place of the records, from noisy moments and regularised by their noise",
         paper: "Wang, Revisiting differentially private linear regression: optimal and adaptive prediction and estimation in unbounded domain (2018), AdaSSP",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Model),
         parameters: NoParameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         curator: PrivateRidge::try_from,

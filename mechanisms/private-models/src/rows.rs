@@ -1,12 +1,12 @@
 //! Records by chance that have given first and second moments.
 
 use crate::encoding::Encoding;
-use crate::matrix::Eigen;
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 use rand::Rng;
 use rand_distr::StandardNormal;
 use scumble_core::levels::draw;
 use scumble_core::{Layout, RecordDomain, Result, Stream, Table, Target, TargetLayout};
+use scumble_linalg::Eigen;
 
 /// What rows are drawn from: records are normal about the mean of their class, with one covariance; where the target is no class there is one class.
 pub struct Population {

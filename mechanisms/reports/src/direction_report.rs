@@ -8,8 +8,9 @@ use ndarray::{Array1, Array2, s};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
-    Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    ShapedBy, Stream, Table, ValuesIn, Volunteers, check_width, interrupt, register, size,
+    Brief, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion, Protect,
+    RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, check_width, interrupt, register,
+    size,
 };
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -308,7 +309,7 @@ register! {
         name: NAME,
         summary: "volunteers teach principal directions; where a record lies along them and its label reported together; records are collected about the means of labels",
         paper: "Asi, Feldman and Talwar, Optimal algorithms for mean estimation under local differential privacy (2022), with PrivUnit among finitely many directions",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Reports).needing_volunteers().reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         local: DirectionReport::try_from,

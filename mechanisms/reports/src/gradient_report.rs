@@ -10,8 +10,8 @@ use ndarray::{Array2, ArrayView1, s};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
-    Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
+    Brief, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion, Protect,
+    RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
 };
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit};
 use serde::{Deserialize, Serialize};
@@ -229,7 +229,7 @@ register! {
         name: NAME,
         summary: "volunteers teach a model of the label; the gradient of its loss at a record reported, for a step that all reports say together",
         paper: "Bhowmick et al., Protection against reconstruction and its applications in private federated learning (2018)",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Reports).needing_volunteers().reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         local: GradientReport::try_from,

@@ -6,10 +6,9 @@ use linfa_logistic::MultiLogisticRegression;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use scumble_core::levels::Attribute;
 use scumble_core::{Error, Result};
+use scumble_linalg::ln_determinant;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-use crate::matrix;
 
 /// Coefficients at most: their curvature is a matrix of as many rows and columns.
 const MOST_COEFFICIENTS: usize = 1024;
@@ -178,7 +177,7 @@ impl LabelModel {
         for at in 0..posterior.nrows() {
             posterior[[at, at]] += if at % width == width - 1 { OF_INTERCEPTS } else { precision };
         }
-        let Some(ln_determinant) = matrix::ln_determinant(&posterior) else { return f64::NEG_INFINITY };
+        let Some(ln_determinant) = ln_determinant(&posterior) else { return f64::NEG_INFINITY };
         fit - 0.5 * precision * weights.iter().map(|w| w * w).sum::<f64>()
             + 0.5 * weights.len() as f64 * precision.ln()
             - 0.5 * ln_determinant

@@ -7,8 +7,8 @@ use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
-    Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
-    Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
+    Brief, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output, Portion,
+    Protect, RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
 };
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -279,7 +279,7 @@ register! {
         name: NAME,
         summary: "volunteers teach a few kinds of record; its kind and the label reported together; records are collected from the reports of all",
         paper: "Ye and Barg, Optimal schemes for discrete distribution estimation under locally differential privacy (2018), of learned codes",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Reports).needing_volunteers().reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         local: LearnedCodes::try_from,

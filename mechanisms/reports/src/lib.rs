@@ -18,7 +18,6 @@ mod frame;
 mod gradient_report;
 mod label_model;
 mod learned_codes;
-mod matrix;
 mod pair_response;
 mod partition;
 mod questions;

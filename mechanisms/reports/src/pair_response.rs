@@ -6,8 +6,8 @@ use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
-    Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
-    Result, Stream, Table, TargetDomain, ValuesIn, interrupt, register, size,
+    Brief, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output, Portion,
+    Protect, RecordDomain, Result, Stream, Table, TargetDomain, ValuesIn, interrupt, register, size,
 };
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -246,7 +246,7 @@ register! {
         name: NAME,
         summary: "one column at random, its bin or level and the label reported together; records are collected from the reports of all",
         paper: "Wang, Blocki, Li and Jha, Locally differentially private protocols for frequency estimation (2017), of pairs",
-        pace: Quick,
+        descriptor: Descriptor::new(Output::Reports).reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         local: PairResponse::try_from,

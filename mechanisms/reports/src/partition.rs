@@ -1,6 +1,5 @@
 //! Partitions of the space of records, learned from volunteers.
 
-use crate::matrix;
 use linfa::DatasetBase;
 use linfa::traits::Fit;
 use linfa_clustering::KMeans;
@@ -10,6 +9,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use scumble_core::levels::Attribute;
 use scumble_core::{Error, RecordDomain, Result, Stream, largest, size};
+use scumble_linalg::Eigen;
 use serde::{Deserialize, Serialize};
 
 /// Directions at most along which records are clustered, and in which the records of a code differ.
@@ -161,13 +161,15 @@ fn principal(plugin: &str, centered: &Array2<f64>) -> Result<Principal> {
     let (n, d) = centered.dim();
     size::check_held(plugin, "codes", &[d, d], 8)?;
     let covariance = centered.t().dot(centered) / n as f64;
-    let (vectors, values) = matrix::eigen(&covariance).ok_or_else(|| {
-        Error::not_applicable(
-            plugin,
-            "the covariance of volunteers' records has no eigenvalues that were found",
-        )
-    })?;
-    Ok((vectors, values, covariance))
+    let found = Eigen::of(&covariance)
+        .ok_or_else(|| {
+            Error::not_applicable(
+                plugin,
+                "the covariance of volunteers' records has no eigenvalues that were found",
+            )
+        })?
+        .falling();
+    Ok((found.vectors().clone(), found.values().to_vec(), covariance))
 }
 
 /// The principal directions of residuals (n × d), times the standard deviations along them, and the standard deviation of each coordinate beyond them.

@@ -1,9 +1,9 @@
 //! A step of a model in few directions, by the mean of many people's gradients.
 
 use crate::label_model::{LabelModel, Taught};
-use crate::matrix;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use scumble_core::{Error, Result};
+use scumble_linalg::{Eigen, solve};
 use serde::{Deserialize, Serialize};
 
 /// Shares of the volunteers whose gradients are not clipped: of these that is taken which is expected to gain most.
@@ -47,7 +47,8 @@ impl Step {
                 "the curvature of volunteers' loss has no directions that were found",
             )
         };
-        let (vectors, values) = matrix::eigen(&taught.curvature).ok_or_else(failed)?;
+        let found = Eigen::of(&taught.curvature).ok_or_else(failed)?.falling();
+        let (vectors, values) = (found.vectors(), found.values());
         let curved = values.iter().take_while(|value| **value > 1e-6 * values[0]).count();
         let n = features.nrows() as f64;
         let standardized = taught.model.standardized(features);
@@ -60,7 +61,7 @@ impl Step {
             }
             tried = dimensions;
             let mut directions = vectors.slice(s![.., ..dimensions]).to_owned();
-            for (mut direction, value) in directions.axis_iter_mut(Axis(1)).zip(&values) {
+            for (mut direction, value) in directions.axis_iter_mut(Axis(1)).zip(values) {
                 direction /= value.sqrt();
             }
             let gradients = Gradients {
@@ -145,7 +146,7 @@ impl Step {
     /// How far the coefficients (K(d + 1)) should go against the gradient, by the mean of gradients (Z, in clipping norms) and its variance in each direction: the
     /// posterior mean of a normal step, given what is observed of it.
     pub(crate) fn taken(&self, mean: ArrayView1<f64>, variance: f64) -> Option<Array1<f64>> {
-        let weighed = matrix::solve(&self.covariance(variance), &self.jacobian_by_prior())?;
+        let weighed = solve(&self.covariance(variance), &self.jacobian_by_prior())?;
         let observed = &mean * self.clipping_norm - Array1::from(self.reference.clone());
         Some(self.directions.dot(&weighed.t().dot(&observed)))
     }
@@ -153,7 +154,7 @@ impl Step {
     /// By how much the variance of the step shrinks where it is taken, summed over directions.
     fn expected_gain(&self, variance: f64) -> Option<f64> {
         let explained = self.jacobian_by_prior();
-        let weighed = matrix::solve(&self.covariance(variance), &explained)?;
+        let weighed = solve(&self.covariance(variance), &explained)?;
         Some((&weighed * &explained).sum())
     }
 

@@ -3,13 +3,15 @@
 use crate::PAPER;
 use crate::chain::{Chain, training_noise, unfit};
 use crate::gradient::{Trainer, latent_dim, lesson, not_negative, trained_example};
+use crate::latent::LatentLaplace;
 use crate::set::between;
 use crate::training::{Hidden, Training, TrainingParameters};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use scumble_core::{Brief, DifferentiableTask, Error, Randomness, Result, Stream, Table, register};
-use scumble_latent::LatentLaplace;
+use scumble_core::{
+    Brief, Descriptor, DifferentiableTask, Error, Output, Randomness, Result, Stream, Table, register,
+};
 use scumble_neural::{Activation, Batches, Network};
 use serde::Deserialize;
 
@@ -194,7 +196,7 @@ register! {
         name: NAME,
         summary: "latents bounded by construction, encoder and decoder trained together through fresh noise",
         paper: PAPER,
-        pace: Slow,
+        descriptor: Descriptor::new(Output::View).needing_volunteers().slow(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,

@@ -2,6 +2,7 @@
 
 use crate::PAPER;
 use crate::affine::affine;
+use crate::latent::LatentLaplace;
 use crate::linear::{Whitened, checked_latent_dim, example};
 use crate::sample::{Sample, solve_right, squared_norm};
 use crate::set::between;
@@ -11,8 +12,7 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Result, register};
-use scumble_latent::LatentLaplace;
+use scumble_core::{Brief, Descriptor, Output, Result, register};
 use serde::Deserialize;
 use std::cell::{Cell, RefCell};
 
@@ -279,7 +279,7 @@ register! {
         name: NAME,
         summary: "linear latents, each clipped to a box of its own that is chosen for the least loss, with Laplace noise",
         paper: PAPER,
-        pace: Quick,
+        descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,

@@ -3,16 +3,16 @@
 use crate::PAPER;
 use crate::affine::affine;
 use crate::chain::{Chain, training_noise, unfit};
+use crate::latent::{LatentLaplace, predict};
 use crate::set::Latents;
 use crate::task::released_by;
 use crate::training::{Hidden, Training, TrainingParameters, differentiable_task};
 use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Designed, DifferentiableTask, Domain, Error, Example, LaplaceNoise, Randomness, Result, Table,
-    Volunteers, register,
+    Brief, Descriptor, Designed, DifferentiableTask, Domain, Error, Example, LaplaceNoise, Output,
+    Randomness, Result, Table, Volunteers, register,
 };
-use scumble_latent::{LatentLaplace, predict};
 use scumble_neural::{Activation, Batches, Network};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -317,7 +317,7 @@ register! {
         name: NAME,
         summary: "encoder and decoder trained by turns with fresh noise, for any task with a gradient (Algorithm 1)",
         paper: PAPER,
-        pace: Slow,
+        descriptor: Descriptor::new(Output::View).needing_volunteers().slow(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,

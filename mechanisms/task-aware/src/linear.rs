@@ -1,16 +1,18 @@
 //! Linear encoders with the best linear decoder: Theorem 1, and both benchmark approaches (Section A.7).
 
 use crate::affine::affine;
-use crate::sample::{Eigen, Sample, squared_norm};
+use crate::latent::LatentLaplace;
+use crate::sample::{Sample, eigen, squared_norm};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task, released_by};
 use crate::training::{Training, TrainingParameters};
 use crate::{PAPER, gradient};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Domain, Error, Example, LaplaceNoise, Result, Task, Volunteers, register};
+use scumble_core::{
+    Brief, Descriptor, Domain, Error, Example, LaplaceNoise, Output, Result, Task, Volunteers, register,
+};
 use scumble_kkt::Waterfilling;
-use scumble_latent::LatentLaplace;
 use serde::Deserialize;
 
 /// A linear encoder v = A(x − μ) (Z × n), and where its latents lie.
@@ -63,7 +65,7 @@ impl Whitened {
     pub(crate) fn new(plugin: &str, sample: &Sample, k: &Array2<f64>) -> Result<Self> {
         let (l, inverse) = sample.whitening();
         let p = k.dot(&l);
-        let Eigen { values, vectors } = Eigen::of(&p.t().dot(&p));
+        let (values, vectors) = eigen(&p.t().dot(&p));
         let largest = values.first().copied().unwrap_or(0.0);
         // What would count if all columns varied by themselves: of it rounding leaves nothing below this share.
         let alone = (k * k).dot(&sample.covariance().diag()).sum();
@@ -241,7 +243,7 @@ register! {
         name: LINEAR,
         summary: "linear latents, scaled by what the task needs of each, with Laplace noise (Theorem 1)",
         paper: PAPER,
-        pace: Quick,
+        descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: Linear,
         learn: |parameters, brief: &Brief| Ok(task_aware(parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,
@@ -255,7 +257,7 @@ register! {
         name: PRIVACY,
         summary: "the task's principal components at equal scale, with Laplace noise: an encoder designed without it",
         paper: PAPER,
-        pace: Quick,
+        descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(privacy_agnostic(parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,
@@ -269,7 +271,7 @@ register! {
         name: TASK,
         summary: "Laplace noise on the features themselves, then the best linear decoder of volunteers' records",
         paper: PAPER,
-        pace: Quick,
+        descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: OfFeatures,
         learn: |parameters, brief: &Brief| Ok(task_agnostic(parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,

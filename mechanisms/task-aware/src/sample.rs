@@ -1,8 +1,8 @@
 //! What linear designs take from volunteers' records: mean, covariance, and coordinates in which that is the identity.
 
-use faer::{Mat, Side};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use scumble_core::{Error, Result};
+use scumble_linalg::Eigen;
 
 /// Of the columns' correlations: directions of less than this share of the largest variance are none (ERRATA.md, T4).
 const LEAST_VARIANCE: f64 = 1e-12;
@@ -54,11 +54,11 @@ impl Sample {
         let deviations = self.covariance.diag().mapv(f64::sqrt);
         let inverses = deviations.mapv(|deviation| if deviation > 0.0 { 1.0 / deviation } else { 0.0 });
         let per_column = |values: &Array1<f64>| values.clone().insert_axis(Axis(1));
-        let eigen = Eigen::of(&(&self.covariance * &inverses * per_column(&inverses)));
-        let largest = eigen.values.first().copied().unwrap_or(0.0);
-        let rank = eigen.values.iter().filter(|value| **value > LEAST_VARIANCE * largest).count();
-        let (vectors, roots) = eigen.first(rank);
-        let roots = roots.mapv(f64::sqrt);
+        let (values, vectors) = eigen(&(&self.covariance * &inverses * per_column(&inverses)));
+        let largest = values.first().copied().unwrap_or(0.0);
+        let rank = values.iter().filter(|value| **value > LEAST_VARIANCE * largest).count();
+        let vectors = vectors.slice(ndarray::s![.., ..rank]).to_owned();
+        let roots = values.slice(ndarray::s![..rank]).mapv(f64::sqrt);
         let (l, inverse) = (&vectors * &roots, &vectors / &roots);
         (l * per_column(&deviations), (inverse * per_column(&inverses)).reversed_axes())
     }
@@ -72,39 +72,19 @@ impl Sample {
     }
 }
 
-/// The eigenvalues of a symmetric matrix, largest first, and their vectors, one a column.
-pub(crate) struct Eigen {
-    pub(crate) values: Array1<f64>,
-    pub(crate) vectors: Array2<f64>,
-}
-
-impl Eigen {
-    /// Of a symmetric matrix (n × n); without values where there is an entry that is no finite number.
-    pub(crate) fn of(matrix: &Array2<f64>) -> Self {
-        let n = matrix.nrows();
-        if n == 0 || matrix.iter().any(|x| !x.is_finite()) {
-            return Self { values: Array1::zeros(0), vectors: Array2::zeros((n, 0)) };
-        }
-        let symmetric = Mat::from_fn(n, n, |i, j| (matrix[[i, j]] + matrix[[j, i]]) / 2.0);
-        let Ok(eigen) = symmetric.self_adjoint_eigen(Side::Lower) else {
-            return Self { values: Array1::zeros(0), vectors: Array2::zeros((n, 0)) };
-        };
-        Self {
-            values: (0..n).rev().map(|at| eigen.S().column_vector()[at]).collect(),
-            vectors: Array2::from_shape_fn((n, n), |(i, j)| eigen.U()[(i, n - 1 - j)]),
-        }
-    }
-
-    /// The vectors (n × k) and values (k) of the k largest.
-    pub(crate) fn first(&self, k: usize) -> (Array2<f64>, Array1<f64>) {
-        let k = k.min(self.values.len());
-        (self.vectors.slice(ndarray::s![.., ..k]).to_owned(), self.values.slice(ndarray::s![..k]).to_owned())
+/// The eigenvalues (n) of a symmetric matrix (n × n), largest first, and their vectors, one a column; without values where there is an entry
+/// that is no finite number.
+pub(crate) fn eigen(matrix: &Array2<f64>) -> (Array1<f64>, Array2<f64>) {
+    let symmetric = (matrix + &matrix.t()) / 2.0;
+    match Eigen::of(&symmetric).map(Eigen::falling) {
+        Some(found) => (found.values().clone(), found.vectors().clone()),
+        None => (Array1::zeros(0), Array2::zeros((matrix.nrows(), 0))),
     }
 }
 
 /// X (m × k) with X·`matrix` = `right` (m × k) for a positive semidefinite matrix (k × k), least where there are many.
 pub(crate) fn solve_right(right: &Array2<f64>, matrix: &Array2<f64>) -> Array2<f64> {
-    let Eigen { values, vectors } = Eigen::of(matrix);
+    let (values, vectors) = eigen(matrix);
     let largest = values.first().copied().unwrap_or(0.0);
     let inverse = |value: &f64| if *value > 1e-14 * largest { 1.0 / value } else { 0.0 };
     let inverses: Array1<f64> = values.iter().map(inverse).collect();

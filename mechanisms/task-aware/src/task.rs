@@ -1,9 +1,10 @@
 //! What the error of an estimate counts.
 
+use crate::latent::{Aim, LatentLaplace, Level, Parts};
+use crate::lens::Lens;
 use crate::sample::{Sample, solve_right};
 use ndarray::{Array2, Axis};
 use scumble_core::{Brief, Domain, Error, Result, Table, Target, Task};
-use scumble_latent::{Aim, LatentLaplace, Lens, Level, Parts};
 use scumble_neural::Network;
 
 /// What was designed for the brief's task: latents in `set`, and estimates of the features by `decoder`.

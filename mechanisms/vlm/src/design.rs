@@ -10,10 +10,11 @@ use crate::{NAME, PAPER};
 use ndarray::{ArrayView1, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Domain, Error, Example, Factor, LaplaceNoise, Result, Table, Volunteers, register, size,
+    Brief, Descriptor, Domain, Error, Example, Factor, LaplaceNoise, Output, Result, Table, Volunteers,
+    register, size,
 };
-use scumble_latent::{Aim, LatentLaplace, Lens, Level, Parts, Scale};
 use scumble_neural::Network;
+use scumble_task_aware::{Aim, LatentLaplace, Lens, Level, Parts, Scale};
 use serde::Deserialize;
 
 /// Parameters of `vlm`.
@@ -275,7 +276,7 @@ register! {
         name: NAME,
         summary: "a few latents that a variational autoencoder learned to be noised, or records decoded from them",
         paper: PAPER,
-        pace: Slow,
+        descriptor: Descriptor::new(Output::View).needing_volunteers().slow(),
         parameters: Parameters,
         learn: |parameters: Parameters, brief: &Brief| Ok(design(&parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,

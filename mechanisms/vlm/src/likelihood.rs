@@ -3,8 +3,8 @@
 use ndarray::{Array2, ArrayView2};
 use num_traits::Float;
 use scumble_core::Domain;
-use scumble_latent::{Lens, Scale};
 use scumble_neural::Real;
+use scumble_task_aware::{Lens, Scale};
 use std::f64::consts::TAU;
 use std::ops::Range;
 

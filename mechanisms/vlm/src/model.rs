@@ -104,7 +104,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha20Rng;
     use scumble_core::Domain;
-    use scumble_latent::{Lens, Scale};
+    use scumble_task_aware::{Lens, Scale};
 
     /// Every parameter's gradient, and that of ln b, against differences of the loss under the same noise.
     #[test]

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use scumble_accounting::Neighbours;
 use scumble_accounting::calibrate::{self, Target};
 use scumble_core::{CentralDp, Error, Randomness, Result, check_delta, size};
-use scumble_latent::VolunteersClaim;
 use scumble_neural::{Adam, Optimiser, Sgd};
 use scumble_private::{PrivateTraining, Spent};
+use scumble_task_aware::VolunteersClaim;
 use serde::Deserialize;
 
 /// What is guaranteed to volunteers, and how: encoder and decoder are trained together with per-example gradients that are clipped,

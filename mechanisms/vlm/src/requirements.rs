@@ -3,7 +3,7 @@
 use crate::NAME;
 use schemars::JsonSchema;
 use scumble_core::{Error, Result, ShapedBy};
-use scumble_latent::Level;
+use scumble_task_aware::Level;
 use serde::{Deserialize, Serialize};
 
 /// What a design is used for.
@@ -36,7 +36,7 @@ pub enum Part {
 /// [`check_shareable`] lets no design of private volunteers pass that was not trained privately, as a whole.
 ///
 /// ```
-/// use scumble_latent::Level;
+/// use scumble_task_aware::Level;
 /// use scumble_vlm::{Part, Use, must_be_private};
 ///
 /// assert_eq!(must_be_private(Use::DataCollection, Level::Features), Some(Part::Encoder));

@@ -5,7 +5,7 @@ use scumble_core::{
     Brief, Budget, Domain, Error, LocalMechanism, Neighbours, Notion, Randomness, RecordDomain, ShapedBy,
     Table, Target, TargetDomain, Unit, Volunteers,
 };
-use scumble_latent::{LatentLaplace, Level};
+use scumble_task_aware::{LatentLaplace, Level};
 use scumble_testing::conformance;
 use scumble_vlm::{VLM, check_shareable, design};
 use serde_json::{Value, json};

@@ -11,6 +11,7 @@ use rand::RngCore;
 use rand::seq::SliceRandom;
 use scumble_classifier::{ClassifierParams, VectorModel};
 use scumble_core::{Randomness, Table, Target};
+use scumble_linalg::Eigen;
 
 /// It learns from no more records than this, and reconstructs no more: the work is that of a matrix so large.
 const MOST_RECORDS: usize = 4_000;
@@ -282,15 +283,12 @@ fn principal(values: &Array2<f64>) -> Option<(Array2<f64>, Array1<f64>)> {
     let (rows, columns) = values.dim();
     let is_wide = columns > rows;
     let squares = if is_wide { values.dot(&values.t()) } else { values.t().dot(values) } / rows as f64;
-    let squares = Mat::from_fn(squares.nrows(), squares.ncols(), |i, j| squares[[i, j]]);
-    let eigen = squares.self_adjoint_eigen(Side::Lower).ok()?;
-    let (vectors, variances) = (eigen.U(), eigen.S().column_vector());
+    let eigen = Eigen::of(&squares)?;
+    let (vectors, variances) = (eigen.vectors(), eigen.values());
     let largest = variances.iter().copied().fold(0.0, f64::max);
-    let kept: Vec<usize> = (0..variances.nrows())
-        .filter(|&at| variances[at] > NOTHING * largest.max(f64::MIN_POSITIVE))
-        .collect();
-    let chosen = Array2::from_shape_fn((vectors.nrows(), kept.len()), |(row, at)| vectors[(row, kept[at])]);
-    let variances: Array1<f64> = kept.iter().map(|&at| variances[at]).collect();
+    let kept: Vec<usize> =
+        (0..variances.len()).filter(|&at| variances[at] > NOTHING * largest.max(f64::MIN_POSITIVE)).collect();
+    let (chosen, variances) = (vectors.select(Axis(1), &kept), variances.select(Axis(0), &kept));
     // Of a wide matrix, right singular vectors follow from left ones.
     let basis = if is_wide {
         values.t().dot(&chosen) / &variances.mapv(|variance| (variance * rows as f64).sqrt())

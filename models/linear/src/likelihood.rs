@@ -8,7 +8,7 @@ use argmin::solver::quasinewton::LBFGS;
 use faer::{Accum, MatMut, MatRef};
 use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray, Ix2, concatenate, s};
 use rayon::prelude::*;
-use scumble_products::{multiply, vectorised};
+use scumble_linalg::{multiply, vectorised};
 use std::cell::RefCell;
 
 /// −Σ log P(ỹᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features and free intercepts, where labels ỹ are the

@@ -6,7 +6,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd;
 use faer::{Mat, MatMut, MatRef, Par};
 use ndarray::{Array1, Array2, ArrayBase, Data, Ix2, s};
-use scumble_products::gram;
+use scumble_linalg::gram;
 
 /// # Errors
 /// [`Error::Noise`] unless it is symmetric, finite, and of `width` + 1 rows.

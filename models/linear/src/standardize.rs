@@ -5,7 +5,7 @@ use linfa::DatasetBase;
 use linfa::traits::Fit;
 use linfa_preprocessing::linear_scaling::LinearScaler;
 use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
-use scumble_products::vectorised;
+use scumble_linalg::vectorised;
 
 /// Each column's mean and deviation; a column that does not vary is centred alone.
 #[derive(Debug, Clone)]

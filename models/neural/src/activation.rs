@@ -1,7 +1,7 @@
 //! What a layer does to its sums.
 
 use crate::Real;
-use scumble_products::vectorised;
+use scumble_linalg::vectorised;
 use serde::{Deserialize, Serialize};
 
 /// What a layer does to each of its sums z. Its slope is a function of what comes out, so no sum is kept.

@@ -7,7 +7,7 @@
 use crate::error::check_length;
 use crate::pass::layer_gradient;
 use crate::{Network, Pass, Real, Result};
-use scumble_products::vectorised;
+use scumble_linalg::vectorised;
 
 impl<T: Real> Network<T> {
     /// Adds to `squares` (b) the squared norm of each example's own gradient with respect to all parameters, after a backward pass from

@@ -2,7 +2,7 @@
 
 use crate::error::check_length;
 use crate::{Error, Real, Result};
-use scumble_products::vectorised;
+use scumble_linalg::vectorised;
 use serde::{Deserialize, Serialize};
 
 /// How many parameters one thread steps at a time.

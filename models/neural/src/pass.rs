@@ -4,7 +4,7 @@ use crate::error::check_length;
 use crate::product::{matrix, matrix_mut, multiply, view};
 use crate::{Architecture, Error, Network, Real, Result};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1};
-use scumble_products::vectorised;
+use scumble_linalg::vectorised;
 
 /// What a minibatch of b examples leaves behind on its way through a network and back. It is used again for the next: the memory stays.
 ///

@@ -40,7 +40,7 @@ pub(crate) fn view<T>(values: &[T], columns: usize) -> ArrayView2<'_, T> {
 pub(crate) fn multiply<T: Real>(left: MatRef<'_, T>, right: MatRef<'_, T>, product: MatMut<'_, T>) {
     let (rows, columns) = (product.nrows(), product.ncols());
     if rows * columns * left.ncols() < SPLIT {
-        return scumble_products::multiply(product, Accum::Replace, left, right);
+        return scumble_linalg::multiply(product, Accum::Replace, left, right);
     }
     if rows > columns {
         let (upper, lower) = product.split_at_row_mut(rows / 2);

@@ -75,7 +75,7 @@ impl Noise {
                 let draws = &mut draws[..block.len()];
                 distribution.draws(rng).fill(draws);
                 let (per_unit, unit) = (1.0 / lattice.step, lattice.step * share);
-                scumble_products::vectorised(
+                scumble_linalg::vectorised(
                     #[inline(always)]
                     || {
                         for (value, &draw) in block.iter_mut().zip(&*draws) {

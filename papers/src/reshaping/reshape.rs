@@ -1,9 +1,9 @@
 //! A representation, turned and stretched so that noise falls where a task looks least.
 
 use crate::Result;
-use faer::{Mat, Side};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use scumble_core::Error;
+use scumble_linalg::Eigen;
 
 /// How much wider noise is along what the task does not see, as a variance (λ_N of the published code).
 const UNSEEN: f64 = 1000.0;
@@ -25,12 +25,12 @@ impl Reshaping {
     /// least Σ sᵢ²λᵢ at a given sum of them; along what the task does not see it is 1/√1000, and all of them sum to D.
     pub fn new(jacobian: ArrayView2<f64>, public: ArrayView2<f64>) -> Result<Self> {
         let dim = jacobian.ncols();
-        let gram = Mat::from_fn(dim, dim, |row, column| jacobian.column(row).dot(&jacobian.column(column)));
+        let entry = |(row, column)| jacobian.column(row).dot(&jacobian.column(column));
+        let gram = Array2::from_shape_fn((dim, dim), entry);
         let failed = || Error::shape("the Jacobian of the task has no singular values that were found");
-        let found = gram.self_adjoint_eigen(Side::Lower).map_err(|_| failed())?;
-        // faer's are in rising order.
-        let turn = Array2::from_shape_fn((dim, dim), |(row, column)| found.U()[(row, dim - 1 - column)]);
-        let singular: Vec<f64> = (0..dim).rev().map(|at| found.S()[at].max(0.0).sqrt()).collect();
+        let found = Eigen::of(&gram).ok_or_else(failed)?.falling();
+        let turn = found.vectors();
+        let singular: Vec<f64> = found.values().iter().map(|value| value.max(0.0).sqrt()).collect();
         let seen = singular.iter().filter(|value| **value > SEEN * singular[0]).count();
         let powers: Vec<f64> = singular[..seen].iter().map(|value| value.powf(2.0 / 3.0)).collect();
         let left = dim as f64 - (dim - seen) as f64 / UNSEEN.sqrt();
@@ -41,8 +41,8 @@ impl Reshaping {
         Ok(Self {
             mean: public.mean_axis(Axis(0)).unwrap_or_default(),
             seen,
-            into: &turn * &stretch,
-            out: (&turn / &stretch).reversed_axes(),
+            into: turn * &stretch,
+            out: (turn / &stretch).reversed_axes(),
         })
     }
 

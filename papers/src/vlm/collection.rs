@@ -525,7 +525,7 @@ mod tests {
     fn digits_are_shown_before_and_after() {
         let folder = scumble_datasets::folder();
         if !folder.join("mnist").exists() {
-            scumble_skip::missing(folder.join("mnist").display());
+            scumble_testing::missing(folder.join("mnist").display());
             return;
         }
         let registry = Registry::installed().unwrap();

@@ -7,7 +7,7 @@ use scumble_classic::RandomizedResponse;
 use scumble_core::{
     Brief, Budget, Domain, LocalMechanism, Randomness, RecordDomain, Table, Target, TargetDomain, Volunteers,
 };
-use scumble_latent::{LatentLaplace, Parts};
+use scumble_task_aware::{LatentLaplace, Parts};
 use scumble_vlm as vlm;
 use serde_json::{Value, json};
 

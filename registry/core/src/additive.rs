@@ -2,7 +2,8 @@
 
 use crate::{
     Brief, Budget, Claim, DescribedNoise, Distance, Domain, Error, Factor, Guarantee, LocalDp,
-    LocalMechanism, Noise, Perturbation, Portion, Protect, RecordDomain, Releases, Result, Stream, Unit,
+    LocalMechanism, Noise, Output, Perturbation, Portion, Protect, RecordDomain, Releases, Result, Stream,
+    Unit,
 };
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
@@ -64,6 +65,9 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
 
     /// The theorem that proves the claim, as the card cites it.
     const THEOREM: &'static str;
+
+    /// What leaves: records, or a view of them where points are moved into a [narrower](Self::narrowed) set.
+    const OUTPUT: Output = Output::Records;
 
     /// The parameters beside `protect`; their documentation comments become the description.
     type Parameters: Debug + Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
@@ -156,6 +160,8 @@ impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
 #[derive(Debug, Clone)]
 pub struct Noisy<N: AdditiveNoise> {
     state: NoiseState<N::Parameters>,
+    /// That of the state, with the ε that is spent of its budget.
+    portion: Portion,
     /// Where the portion lies before it takes noise, and how it takes it; no noise at ε = ∞.
     set: Domain,
     /// Whether a point of the domain is there already, to the last bit: of intervals and levels, which are all of the portion.
@@ -180,8 +186,9 @@ fn is_zero(delta: &f64) -> bool {
 impl<N: AdditiveNoise> TryFrom<NoiseState<N::Parameters>> for Noisy<N> {
     type Error = Error;
 
-    fn try_from(mut state: NoiseState<N::Parameters>) -> Result<Self> {
-        let NoiseState { portion, delta, parameters } = &mut state;
+    fn try_from(state: NoiseState<N::Parameters>) -> Result<Self> {
+        let NoiseState { portion, delta, parameters } = &state;
+        let mut portion = portion.clone();
         portion.check_takes_noise(N::NAME)?;
         let whole = portion.set(N::NAME)?;
         let set = N::narrowed(parameters, &whole)?;
@@ -194,7 +201,7 @@ impl<N: AdditiveNoise> TryFrom<NoiseState<N::Parameters>> for Noisy<N> {
         // A point that was moved into a ball may move by a rounding again.
         let is_fixed = |factor: &Factor| matches!(factor, Factor::Interval { .. } | Factor::OneHot { .. });
         let is_all = set == whole && set.factors().all(|(_, factor)| is_fixed(factor));
-        Ok(Self { state, is_all, set, noise })
+        Ok(Self { state, portion, is_all, set, noise })
     }
 }
 
@@ -239,7 +246,7 @@ impl<N: AdditiveNoise> Noisy<N> {
 
     /// What of each record takes it.
     pub fn portion(&self) -> &Portion {
-        &self.state.portion
+        &self.portion
     }
 
     /// Moves a flat record to where it takes noise.

@@ -165,6 +165,12 @@ pub struct Noise {
 }
 
 impl Noise {
+    /// The distribution of rows of this layout that belong to no record, or of which nothing is known.
+    pub fn unknown(layout: &Layout) -> Self {
+        let unknown = |width| NoiseDistribution::Unknown { width };
+        Self { features: vec![unknown(layout.columns.len())], target: unknown(layout.target.width()) }
+    }
+
     /// Returns which coordinates of a flat record of shape `own` take no noise in a release of shape `released`, by the columns' names.
     pub fn exact(&self, own: &Layout, released: &Layout) -> Vec<bool> {
         let of_block = |block: &NoiseDistribution| {

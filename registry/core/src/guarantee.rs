@@ -405,8 +405,8 @@ impl Guarantee {
         Self { claims: claims.collect(), assumes: ASSUMED.map(str::to_owned).to_vec(), ..Self::default() }
     }
 
-    /// The guarantee of somebody trusted, who releases what is made of all records together, for such neighbours and maybe others: these notions with their theorems.
-    pub fn of_curator(neighbours: Neighbours, notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
+    /// The guarantee of somebody trusted, who releases what is made of all records together, for such neighbours and maybe others: these claims with their theorems.
+    pub fn of_curator(neighbours: Neighbours, claims: impl IntoIterator<Item = (CentralDp, String)>) -> Self {
         let trusted = "a curator is trusted, who holds all records in the clear";
         let (discloses, exists) = match neighbours {
             Neighbours::ReplaceOne => (vec!["the number of records".to_owned()], None),
@@ -414,7 +414,8 @@ impl Guarantee {
             Neighbours::AddOrRemoveOne => (vec![], Some("that there is a record is public")),
         };
         let assumes = ASSUMED[..2].iter().copied().chain([trusted]).chain(exists);
-        Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::of_records(notions) }
+        let claims = claims.into_iter().map(|(dp, theorem)| (Notion::CentralDp(dp), theorem));
+        Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::of_records(claims) }
     }
 
     /// The local (ε, δ) claimed for `unit` with the least δ, and then the least ε, where there is one. A claim for whole

@@ -52,6 +52,7 @@ mod card;
 pub mod compose;
 mod composed;
 mod count_noise;
+mod descriptor;
 mod design;
 mod distribution;
 mod domain;
@@ -76,6 +77,7 @@ mod record;
 mod registry;
 mod shuffled;
 pub mod size;
+mod sum_noise;
 mod table;
 pub mod text;
 
@@ -85,6 +87,7 @@ pub use budget::{Budget, check_delta, sum_up};
 pub use card::AS_STATED;
 pub use composed::{Composed, composed};
 pub use count_noise::CountNoise;
+pub use descriptor::{Descriptor, Output, Pace};
 pub use design::{Design, Origin};
 pub use distribution::{Moments, Noise, NoiseDistribution};
 pub use domain::{Domain, Factor, check_width, largest};
@@ -104,13 +107,14 @@ pub use mechanism::{
     ValuesIn, collected, in_blocks, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
-pub use plugin::{Example, NoParameters, Pace, Plugin, parse_parameters};
+pub use plugin::{Example, NoParameters, Plugin, parse_parameters};
 pub use portion::{Portion, Protect};
 pub use profile::PrivacyProfile;
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
 pub use registry::Registry;
 pub use scumble_interrupt as interrupt;
+pub use sum_noise::SumNoise;
 pub use table::{Places, Table, Target, first_duplicate};
 pub use text::{is_unseen, nearest_name, shown};
 

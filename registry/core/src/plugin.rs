@@ -2,24 +2,14 @@
 //! the audit are made.
 
 use crate::{
-    Brief, Budget, Design, Designed, Domain, Error, RecordDomain, Result, Side, Table, Target, TargetDomain,
-    nearest_name,
+    Brief, Budget, Descriptor, Design, Designed, Domain, Error, RecordDomain, Result, Table, Target,
+    TargetDomain, nearest_name,
 };
 use ndarray::Array2;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-
-/// How long a design takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pace {
-    /// Fractions of a second: the comparison runs it unasked.
-    Quick,
-    /// It trains something.
-    Slow,
-}
 
 /// What a mechanism is called, says of itself, and is made by. Written with [`register!`](crate::register).
 #[derive(Debug, Clone, Copy)]
@@ -32,10 +22,8 @@ pub struct Plugin {
     pub paper: &'static str,
     /// The version of its crate; a saved design is loaded by the same one.
     pub version: &'static str,
-    /// Who runs it.
-    pub side: Side,
-    /// How long its design takes.
-    pub pace: Pace,
+    /// What is known of it without a design.
+    pub descriptor: Descriptor,
     /// The JSON schema of its parameters.
     pub parameters: fn() -> schemars::Schema,
     /// State of a design for parameters (an object) and a brief: it may read volunteers' records and take minutes.
@@ -94,6 +82,19 @@ impl Example {
     pub fn wide(columns: usize) -> Result<Self> {
         let names = (1..=columns).map(|at| format!("x{at}")).collect();
         Self::of(names, Domain::unit_box(columns), Self::number)
+    }
+
+    /// The same without its target.
+    ///
+    /// # Errors
+    /// As [`Brief::for_part`](crate::Brief::for_part).
+    pub fn without_target(self) -> Result<Self> {
+        let domain = self.brief.domain.without_target();
+        Ok(Self {
+            table: self.table.part(&domain)?,
+            brief: self.brief.for_part(domain)?,
+            parameters: self.parameters,
+        })
     }
 
     /// A number in [0, 1], both ends reached, and nearer to zero than to one in most records; the more so, the later the column.
@@ -234,7 +235,7 @@ inventory::collect!(Plugin);
 
 /// Defines a [`Plugin`] as a constant and registers it, so that every binary that links the crate has it.
 ///
-/// `parameters` is a type with `Deserialize` and `JsonSchema`, whose documentation comments become the description.
+/// `descriptor` is what is known without a design, as `Descriptor::new(Output::Records)`. `parameters` is a type with `Deserialize` and `JsonSchema`, whose documentation comments become the description.
 /// `learn` takes them and a [`Brief`], and returns a state: a type with `Serialize` and `Deserialize`. `local` takes the state and returns a
 /// [`LocalMechanism`](crate::LocalMechanism); for a mechanism that a curator runs it is `curator`, and it returns a
 /// [`CuratorMechanism`](crate::CuratorMechanism). It is the only constructor, for designs and for files.
@@ -248,7 +249,7 @@ macro_rules! register {
             name: $name:expr,
             summary: $summary:expr,
             paper: $paper:expr,
-            pace: $pace:ident,
+            descriptor: $descriptor:expr,
             parameters: $parameters:ty,
             learn: $learn:expr,
             local: $build:expr,
@@ -256,7 +257,7 @@ macro_rules! register {
         };
     ) => {
         $crate::register! {
-            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, local, $pace, $parameters, $learn, $build, $example
+            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, local, $descriptor, $parameters, $learn, $build, $example
         }
     };
     (
@@ -265,7 +266,7 @@ macro_rules! register {
             name: $name:expr,
             summary: $summary:expr,
             paper: $paper:expr,
-            pace: $pace:ident,
+            descriptor: $descriptor:expr,
             parameters: $parameters:ty,
             learn: $learn:expr,
             curator: $build:expr,
@@ -273,7 +274,7 @@ macro_rules! register {
         };
     ) => {
         $crate::register! {
-            @ $(#[$docs])* $constant, $name, $summary, $paper, Curator, curator, $pace, $parameters, $learn, $build, $example
+            @ $(#[$docs])* $constant, $name, $summary, $paper, Curator, curator, $descriptor, $parameters, $learn, $build, $example
         }
     };
     (
@@ -287,13 +288,13 @@ macro_rules! register {
         };
     ) => {
         $crate::register! {
-            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, local, Quick,
+            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, local, $crate::Descriptor::new(<$noise as $crate::AdditiveNoise>::OUTPUT),
             $crate::NoiseParameters<<$noise as $crate::AdditiveNoise>::Parameters>,
             $crate::Noisy::<$noise>::learn, $crate::Noisy::<$noise>::try_from, $example
         }
     };
     (
-        @ $(#[$docs:meta])* $constant:ident, $name:expr, $summary:expr, $paper:expr, $side:ident, $designed:ident, $pace:ident,
+        @ $(#[$docs:meta])* $constant:ident, $name:expr, $summary:expr, $paper:expr, $side:ident, $designed:ident, $descriptor:expr,
         $parameters:ty, $learn:expr, $build:expr, $example:expr
     ) => {
         $(#[$docs])*
@@ -302,8 +303,7 @@ macro_rules! register {
             summary: $summary,
             paper: $paper,
             version: env!("CARGO_PKG_VERSION"),
-            side: $crate::Side::$side,
-            pace: $crate::Pace::$pace,
+            descriptor: $descriptor.run_by($crate::Side::$side),
             parameters: || $crate::schemars::schema_for!($parameters),
             learn: |parameters, brief| $crate::learned::<$parameters, _>($name, $learn, parameters, brief),
             build: |state| {

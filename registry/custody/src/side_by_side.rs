@@ -13,11 +13,16 @@ pub struct Part<'a> {
     pub plugin: &'a Plugin,
     /// Its parameters: an object, or null for the defaults.
     pub parameters: Value,
-    /// Columns of the schema; the target among them or not.
+    /// Columns of the schema; the target among them or not. None of a mechanism for the whole record.
     pub columns: Vec<&'a str>,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// A mechanism with its default parameters, for the whole record.
+    pub fn alone(plugin: &'a Plugin) -> Self {
+        Self { plugin, parameters: Value::Null, columns: vec![] }
+    }
+
     fn is_label(&self, target: Option<&str>) -> bool {
         target.is_some_and(|target| self.columns == [target])
     }

@@ -12,9 +12,9 @@
 
 use ndarray::{Array2, Axis, concatenate};
 use scumble_core::{
-    ASSUMED, Brief, Budget, Claim, Design, Designed, Error, Example, Factor, Key, Layout, LocalMechanism,
-    NoiseDistribution, Notion, Outcome, Plugin, Randomness, Registry, Release, Releases, Result, Side, Table,
-    Target, TargetDomain, Unit, Volunteers, local,
+    ASSUMED, Brief, Budget, Claim, Descriptor, Design, Designed, Error, Example, Factor, Key, Layout,
+    LocalMechanism, NoiseDistribution, Notion, Outcome, Output, Plugin, Randomness, Registry, Release,
+    Releases, Result, Table, Target, TargetDomain, Unit, Volunteers, local,
 };
 use scumble_custody::ShippedDesign;
 use serde_json::json;
@@ -169,12 +169,19 @@ fn require(holds: bool, why: impl FnOnce() -> String) -> Verdict {
     if holds { Ok(()) } else { Err(why()) }
 }
 
-/// Holds the stated output to a release: the key that it has, the target of its rows, and whether they are the records.
 fn releases_what_it_states(subject: &Subject) -> Verdict {
-    let mechanism = subject.design.mechanism();
+    check_output(&subject.design, &subject.example.table)
+}
+
+/// Holds the stated output of a design to its release of `table`: whether it has a secret key, whether its rows are those of the records,
+/// one for each, and of which kind they and their target are.
+///
+/// # Errors
+/// The sentence about what is stated and released.
+pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), String> {
+    let mechanism = design.mechanism();
     let (stated, own) = (mechanism.releases(), mechanism.domain().layout().target);
-    let table = &subject.example.table;
-    let release = seeded(&subject.design, table, SEED).map_err(text)?;
+    let release = seeded(design, table, SEED).map_err(text)?;
     let (fits, found) = match (&release.key, mechanism) {
         (Key::Model(_), _) => (matches!(stated, Releases::Model { .. }), "its release is a model"),
         (Key::Secret(_), _) => (stated.is_secret(), "its release has a secret key"),
@@ -242,8 +249,35 @@ fn describes_itself(subject: &Subject) -> Verdict {
         "the summary is not one line".into()
     })?;
     require(!plugin.paper.is_empty(), || "it names no source".into())?;
-    require(subject.local().is_some() == (plugin.side == Side::Local), || {
-        format!("it is registered as {:?}, and its design is not", plugin.side)
+    let Descriptor { run_by, releases, needs_volunteers, reads_people, .. } = plugin.descriptor;
+    let mechanism = subject.design.mechanism();
+    require(mechanism.side() == run_by, || {
+        format!("it is described as run by {}, and its example is not", run_by.run_by())
+    })?;
+    let output = Output::from(mechanism.releases());
+    require(output == releases, || {
+        format!(
+            "it is described as releasing {}, and its example releases {}",
+            releases.name(),
+            output.name()
+        )
+    })?;
+    let designed = |change: &dyn Fn(&mut Brief)| {
+        let mut brief = subject.example.brief.clone();
+        change(&mut brief);
+        plugin.design(&subject.example.parameters, &brief)
+    };
+    let without = designed(&|brief| brief.volunteers = Volunteers::None);
+    require(without.is_err() == needs_volunteers, || match needs_volunteers {
+        true => "it is described as needing volunteers, and its example is designed without".into(),
+        false => "its example is not designed without volunteers, which its descriptor does not say".into(),
+    })?;
+    let state = |people: usize| {
+        let design = designed(&move |brief| brief.people = Some(people));
+        design.map(|design| design.state().to_string()).map_err(text)
+    };
+    require(reads_people || state(30)? == state(1_000_000)?, || {
+        "its design depends on the number of people, which its descriptor does not say".into()
     })
 }
 

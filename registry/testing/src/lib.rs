@@ -5,14 +5,15 @@
 //!
 //! ```
 //! # use scumble_classic::{LAPLACE, Laplace};
-//! # use scumble_core::{Domain, RecordDomain, TargetDomain};
+//! # use scumble_core::{Domain, LocalMechanism, RecordDomain, TargetDomain};
+//! # use std::sync::Arc;
 //! use scumble_adversary::{caught, check};
 //! use scumble_testing::{Fault, Faulty, conformance};
 //!
 //! conformance::check(&LAPLACE).unwrap();
 //! check(&LAPLACE).unwrap();
 //! let people = RecordDomain::new(vec!["height".into()], Domain::unit_box(1), TargetDomain::None)?;
-//! let laplace = Laplace::new(people, 1.0)?;
+//! let laplace: Arc<dyn LocalMechanism> = Arc::new(Laplace::new(people, 1.0)?);
 //! let sentence = caught(Faulty::of(&laplace, Fault::Bare(0))).unwrap();
 //! # assert!(!sentence.is_empty());
 //! # Ok::<(), scumble_core::Error>(())
@@ -20,5 +21,7 @@
 
 pub mod conformance;
 mod faulty;
+mod skip;
 
 pub use faulty::{Fault, Faulty};
+pub use skip::{missing, skipped};

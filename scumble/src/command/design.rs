@@ -5,11 +5,10 @@ use super::reading::Reading;
 use super::schema::public_schema;
 use super::setting::{Settable, set};
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
-use crate::classic::{Arrangement, LABEL_SHARE, Protect, protected};
-use crate::custody;
+use crate::custody::{self, DesignRequest};
 use crate::registry::{
-    Brief, Budget, Clipped, Existing, Learning, Loaded, NewFile, OutOfBounds, Part, ReadRows, Readable,
-    Reader, Registry, Schema, ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
+    Budget, Clipped, Existing, Learning, Loaded, NewFile, OutOfBounds, Part, Protect, ReadRows, Readable,
+    Reader, Registry, Schema, ShapedBy, Task, Volunteers, number, read_matrix,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -111,18 +110,17 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     refuse_overlaps(&read, &[&arguments.output])?;
     // Before minutes of learning.
     let schema = schema(arguments)?.settled()?;
-    let (brief, clipped) = brief(arguments, &schema)?;
+    let (mut request, clipped) = request(arguments, &schema)?;
     let mut parts = parts(registry, arguments, &schema)?;
     // Where one alone was named, it is the first: a label may have another.
     let unnamed = usize::from(arguments.mechanism.len() < 2);
     let mechanisms = parts.iter_mut();
     let mechanisms = mechanisms.map(|Part { plugin, parameters, .. }| Settable { plugin, parameters });
     set(registry, &arguments.set, &mut mechanisms.collect::<Vec<_>>(), unnamed)?;
+    let unreleased = left_out(&schema, &parts);
+    request.parts = parts;
     // Some learn for minutes.
-    let design = spinning("designing", || match &parts[..] {
-        [only] if arguments.columns.is_empty() => by_one(arguments, only, &brief, &schema),
-        parts => side_by_side(arguments, parts, &brief, &schema),
-    })?;
+    let design = spinning("designing", || request.design(registry))?;
     let design = match arguments.shuffled.zip(arguments.shuffled_delta) {
         Some((people, delta)) => design
             .through_shuffler(people, delta)
@@ -142,7 +140,6 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     if arguments.volunteers.is_some() && guarantee.shaped_by == ShapedBy::PublicKnowledge {
         complain("the volunteers' records were not used: no mechanism in the design has a use for them");
     }
-    let unreleased = left_out(&schema, &parts);
     if !arguments.columns.is_empty() && !unreleased.is_empty() {
         complain(&format!("no mechanism takes {}: it will not be released", unreleased.join(", ")));
     }
@@ -176,63 +173,34 @@ fn schema(arguments: &DesignArguments) -> Result<Schema, Failure> {
     })
 }
 
-/// By the one mechanism that is named, arranged to protect what is asked for.
-fn by_one(
-    arguments: &DesignArguments,
-    part: &Part,
-    brief: &Brief,
-    schema: &Schema,
-) -> Result<ShippedDesign, Failure> {
-    let Part { plugin, parameters, .. } = part;
-    let said = arguments.protect.map(Protect::from);
-    let arrangement = Arrangement::asked_for(plugin, parameters, brief, said, arguments.label_share)?;
-    let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
-    let design = arrangement.design(plugin, parameters, brief, label_share)?;
-    Ok(ShippedDesign::for_records(design, schema.clone(), arguments.target.as_deref())?)
-}
-
-/// By several mechanisms, each for its columns.
-fn side_by_side(
-    arguments: &DesignArguments,
-    parts: &[Part],
-    brief: &Brief,
-    schema: &Schema,
-) -> Result<ShippedDesign, Failure> {
-    let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
-    let design = ShippedDesign::side_by_side(schema, arguments.target.as_deref(), brief, parts, label_share)?;
-    let wanted = arguments.protect.map_or(Protect::Record, Protect::from);
-    match protected(&design.mechanism().guarantee()) {
-        Some(own) if own != Protect::Record && own != wanted => Err(format!(
-            "the mechanisms protect the {own}, and not the {wanted}; --protect {own} asks for no more"
-        )
-        .into()),
-        _ => Ok(design),
-    }
-}
-
-/// What the parts are designed from, and what was clipped of the volunteers' records.
-fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Clipped>), Failure> {
+/// What is asked for but for the mechanisms, and what was clipped of the volunteers' records.
+fn request<'a>(
+    arguments: &'a DesignArguments,
+    schema: &'a Schema,
+) -> Result<(DesignRequest<'a>, Vec<Clipped>), Failure> {
     let target = arguments.target.as_deref();
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
-    let mut brief = Brief {
+    let mut request = DesignRequest {
         people: arguments.people,
-        bins: schema.bins(target),
-        ..Brief::new(schema.domain(target)?, budget)
+        protect: arguments.protect.map(Protect::from),
+        label_share: arguments.label_share,
+        ..DesignRequest::new(schema, target, budget)
     };
     let mut clipped = vec![];
     if let (Some(file), Some(status)) = (&arguments.volunteers, arguments.volunteers_are) {
         let loaded = volunteers(arguments, file, schema)?;
         clipped = loaded.clipped;
-        brief.volunteers = match status {
+        request.volunteers = match status {
             VolunteerStatus::Public => Volunteers::Public(loaded.table),
             VolunteerStatus::Consented => Volunteers::Consented(loaded.table),
             VolunteerStatus::Private => Volunteers::Private(loaded.table),
         };
     }
     if let Some(file) = &arguments.task_matrix {
-        brief.task = Task::Linear(read_matrix(arguments.reading.open(file)?, brief.domain.columns())?);
+        let domain = schema.domain(target)?;
+        request.task = Task::Linear(read_matrix(arguments.reading.open(file)?, domain.columns())?);
     }
-    Ok((brief, clipped))
+    Ok((request, clipped))
 }
 
 /// The volunteers' records, with their labels if the file has them.
@@ -258,7 +226,7 @@ fn parts<'a>(
         (named, given, _) if named == given => {
             arguments.columns.iter().map(|list| list.split(',').map(str::trim).collect()).collect()
         }
-        (1, 0, _) => vec![all().collect()],
+        (1, 0, _) => vec![vec![]],
         (2, 0, Some(target)) => vec![features(), vec![target]],
         (named, given, _) => {
             let problem = format!(

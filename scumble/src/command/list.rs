@@ -1,7 +1,7 @@
 //! `scumble list` and `scumble describe`.
 
 use super::{Failure, print, print_json, view_command};
-use crate::registry::{Design, Plugin, Records, Registry, ShapedBy, ShippedDesign};
+use crate::registry::{Descriptor, Design, Plugin, Records, Registry, ShapedBy, ShippedDesign};
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -22,9 +22,10 @@ pub(super) fn list(registry: &Registry, as_json: bool) -> Result<(), Failure> {
         return print_json(&plugins);
     }
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["mechanism", "run by", "what it does"]);
+    table.load_style(presets::NOTHING).set_header(["mechanism", "run by", "releases", "what it does"]);
     for plugin in registry.iter() {
-        table.add_row([plugin.name, plugin.side.run_by(), plugin.summary]);
+        let Descriptor { run_by, releases, .. } = plugin.descriptor;
+        table.add_row([plugin.name, run_by.run_by(), releases.name(), plugin.summary]);
     }
     print(&table.trim_fmt())
 }
@@ -40,7 +41,11 @@ pub(super) fn markdown(registry: &Registry) -> Result<(), Failure> {
         let joined =
             |lines: &[String]| if lines.is_empty() { "nothing".to_owned() } else { lines.join("; ") };
         let (claims, disclosed) = (joined(&claims), joined(&guarantee.discloses));
-        text += &format!("| `{}` | {} | {claims} | {disclosed} |\n", plugin.name, plugin.side.run_by());
+        text += &format!(
+            "| `{}` | {} | {claims} | {disclosed} |\n",
+            plugin.name,
+            plugin.descriptor.run_by.run_by()
+        );
     }
     print(text.trim_end())
 }
@@ -51,8 +56,10 @@ fn summary(plugin: &Plugin) -> Value {
         "summary": plugin.summary,
         "paper": plugin.paper,
         "version": plugin.version,
-        "side": plugin.side,
-        "pace": plugin.pace,
+        "side": plugin.descriptor.run_by,
+        "pace": plugin.descriptor.pace,
+        "releases": plugin.descriptor.releases,
+        "needs_volunteers": plugin.descriptor.needs_volunteers,
     })
 }
 
@@ -129,11 +136,15 @@ pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result
         return print_json(&value);
     }
     let mut text = format!(
-        "{name}: {}\n\nsource     {}\nrun by     {}\n",
+        "{name}: {}\n\nsource     {}\nrun by     {}\nreleases   {}\n",
         plugin.summary,
         plugin.paper,
-        plugin.side.run_by(),
+        plugin.descriptor.run_by.run_by(),
+        plugin.descriptor.releases.name(),
     );
+    if plugin.descriptor.needs_volunteers {
+        text += "needs      volunteers' records\n";
+    }
     for (name, schema) in plugin.parameter_schemas() {
         let description = schema["description"].as_str().unwrap_or("").replace('\n', " ");
         text += &format!("parameter  {name}: {description}\n");

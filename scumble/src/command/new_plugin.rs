@@ -2,23 +2,63 @@
 
 use super::{Failure, print, print_json};
 use crate::registry::Registry;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The template's own name, as a crate and in Rust: the name of a plugin takes its place.
-const NAMES: [&str; 2] = ["plugin-template", "plugin_template"];
+/// What of a mechanism the template is.
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    /// Noise on the numbers of each record: some thirty lines.
+    Noise,
+    /// Each person releases their own record, in any other way.
+    Local,
+    /// A trusted curator releases something made of all records.
+    Curator,
+}
 
-/// The files of a crate. `examples/plugin-template` has the same, so that they are compiled and tested.
-const TEMPLATE: [(&str, &str); 6] = [
-    ("Cargo.toml", include_str!("../../plugin-template/Cargo.toml.template")),
-    ("README.md", include_str!("../../plugin-template/README.md")),
-    ("src/lib.rs", include_str!("../../plugin-template/src/lib.rs")),
-    ("src/main.rs", include_str!("../../plugin-template/src/main.rs")),
-    ("tests/audit.rs", include_str!("../../plugin-template/tests/audit.rs")),
-    ("tests/conformance.rs", include_str!("../../plugin-template/tests/conformance.rs")),
-];
+impl Kind {
+    /// The template's own name, the mechanism, and its tests. `examples/plugin-template` has the same, so that they are compiled and tested.
+    fn template(self) -> [&'static str; 3] {
+        match self {
+            Self::Noise => [
+                "noise",
+                include_str!("../../plugin-template/noise.rs"),
+                include_str!("../../plugin-template/test_noise.rs"),
+            ],
+            Self::Local => [
+                "local",
+                include_str!("../../plugin-template/local.rs"),
+                include_str!("../../plugin-template/test_local.rs"),
+            ],
+            Self::Curator => [
+                "curator",
+                include_str!("../../plugin-template/curator.rs"),
+                include_str!("../../plugin-template/test_curator.rs"),
+            ],
+        }
+    }
+
+    /// The files of a crate with a mechanism of this name.
+    fn files(self, name: &str, checkout: Option<&str>) -> [(&'static str, String); 5] {
+        let [kind, mechanism, tests] = self.template();
+        let in_rust = name.replace('-', "_");
+        let rendered = |text: &str| {
+            let text =
+                text.replace(&format!("plugin-template-{kind}"), name).replace("plugin-template", name);
+            let text = text.replace(&format!("plugin_template::{kind}"), &in_rust);
+            versioned(&text.replace("plugin_template", &in_rust), checkout)
+        };
+        [
+            ("Cargo.toml", rendered(include_str!("../../plugin-template/Cargo.toml.template"))),
+            ("README.md", rendered(include_str!("../../plugin-template/README.md"))),
+            ("src/lib.rs", rendered(mechanism)),
+            ("src/main.rs", rendered(include_str!("../../plugin-template/main.rs"))),
+            ("tests/privacy.rs", rendered(tests)),
+        ]
+    }
+}
 
 /// What no crate of a plugin can be called.
 const RESERVED: [&str; 5] = [
@@ -39,13 +79,16 @@ const RESERVED: [&str; 5] = [
 const EXAMPLES: &str = "\
 Examples:
   scumble new-plugin my-mechanism
-  scumble new-plugin my-mechanism --output ../my-mechanism --scumble .";
+  scumble new-plugin my-mechanism --kind curator --output ../my-mechanism --scumble .";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct NewPluginArguments {
     /// The name of the crate and of its mechanism: lower-case letters, digits and hyphens.
     name: String,
+    /// What the mechanism is.
+    #[arg(long, value_enum, default_value_t = Kind::Noise)]
+    kind: Kind,
     /// The folder of the crate, which must not exist yet; by default the name.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -103,7 +146,7 @@ pub(super) fn new_plugin(
         return Err(Error::Exists { folder: shown }.into());
     }
     let checkout = arguments.scumble.as_deref().map(checkout).transpose()?;
-    let files = TEMPLATE.map(|(file, text)| (file, rendered(text, name, checkout.as_deref())));
+    let files = arguments.kind.files(name, checkout.as_deref());
     write(&folder, &files)?;
     if json {
         let names = files.each_ref().map(|(file, _)| *file);
@@ -162,17 +205,14 @@ fn checkout(folder: &Path) -> Result<String, Error> {
     whole.into_os_string().into_string().map_err(|_| Error::NotUtf8 { folder: shown() })
 }
 
-/// A file of the template for a plugin of this name, which depends on a checkout or on the version of this command.
-fn rendered(text: &str, name: &str, checkout: Option<&str>) -> String {
+/// A file of the template, which depends on a checkout or on the version of this command.
+fn versioned(text: &str, checkout: Option<&str>) -> String {
     let dependency = |folder: &str| match checkout {
         // A string of JSON is one of TOML.
         Some(checkout) => format!("{{ path = {} }}", json!(format!("{checkout}/{folder}"))),
         None => format!("{:?}", env!("CARGO_PKG_VERSION")),
     };
-    let [as_crate, in_rust] = NAMES;
-    text.replace(as_crate, name)
-        .replace(in_rust, &name.replace('-', "_"))
-        .replace("{{rust-version}}", env!("CARGO_PKG_RUST_VERSION"))
+    text.replace("{{rust-version}}", env!("CARGO_PKG_RUST_VERSION"))
         .replace("{{scumble}}", &dependency("scumble"))
         .replace("{{scumble-testing}}", &dependency("registry/testing"))
 }

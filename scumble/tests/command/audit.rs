@@ -25,7 +25,7 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
     let mut mechanisms: Vec<&str> =
         findings.iter().map(|finding| finding["mechanism"].as_str().unwrap()).collect();
     mechanisms.dedup();
-    assert_eq!(mechanisms, scumble_built_in::NAMES);
+    assert_eq!(mechanisms, scumble::built_in::NAMES);
     for finding in findings {
         assert!(KEYS.iter().all(|key| finding.get(key).is_some()), "{finding}");
         let mechanism = finding["mechanism"].as_str().unwrap();

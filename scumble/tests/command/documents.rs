@@ -170,7 +170,7 @@ macro_rules! chapters {
                 $(
                     let data = scumble::datasets::folder().join($needs);
                     if !data.is_dir() {
-                        return scumble_skip::missing(data.display());
+                        return scumble_testing::missing(data.display());
                     }
                 )?
                 check(concat!("guide/chapters/", $file, ".md"), &Files::new());

@@ -6,7 +6,7 @@ use crate::{json, scumble};
 fn the_list_and_the_descriptions_agree() {
     let list = json(&["list", "--json"]);
     let names: Vec<&str> = list.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
-    assert_eq!(names, scumble_built_in::NAMES);
+    assert_eq!(names, scumble::built_in::NAMES);
     let text = String::from_utf8(scumble(&["list"]).stdout).unwrap();
     for name in names {
         assert!(text.contains(name), "{text}");

@@ -222,7 +222,7 @@ fn chromium() -> Option<PathBuf> {
     let mut places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     let found = places.find(|place| place.is_file());
     if found.is_none() {
-        scumble_skip::skipped("no Chromium is installed, so no browser has seen the page");
+        scumble_testing::skipped("no Chromium is installed, so no browser has seen the page");
     }
     found
 }

@@ -15,7 +15,7 @@ fn data() -> PathBuf {
 fn is_there(folder: &str) -> bool {
     let there = data().join(folder).exists();
     if !there {
-        scumble_skip::missing(data().join(folder).display());
+        scumble_testing::missing(data().join(folder).display());
     }
     there
 }

@@ -16,7 +16,7 @@ pub(super) fn is_there() -> bool {
     let asked = Command::new(python()).args(["-c", "import pandas, sklearn"]).output();
     let is_there = asked.is_ok_and(|output| output.status.success());
     if !is_there {
-        scumble_skip::missing(format_args!(
+        scumble_testing::missing(format_args!(
             "scikit-learn for {} (examples/scikit-learn/requirements.txt)",
             python().display()
         ));

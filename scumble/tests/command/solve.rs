@@ -226,7 +226,7 @@ fn wdbc() -> Option<PathBuf> {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
     let file = folder.join("wdbc/wdbc.csv");
     if !file.exists() {
-        scumble_skip::missing(file.display());
+        scumble_testing::missing(file.display());
         return None;
     }
     Some(file)

@@ -9,7 +9,7 @@ use argmin::core::{
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{self, factor};
 use faer::{Conj, Mat, MatMut, Par};
-use scumble_products::settled;
+use scumble_linalg::settled;
 
 impl Iterate {
     /// Where the method starts: no weights, and multipliers half way.

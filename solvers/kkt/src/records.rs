@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use faer::{Mat, MatMut, MatRef};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
-use scumble_products::{gram, vectorised};
+use scumble_linalg::{gram, vectorised};
 
 /// Records (n × d), each with a last coordinate of one for the bias. Where most values are zero, only the others are held.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use ndarray::{Array1, Array2};
 use scumble_comparison::{Candidate, Comparison, Knows, Metric, Outcome, Splitting};
 use scumble_core::{
-    Accumulator, Budget, CentralDp, Claim, CuratorMechanism, Designed, Domain, Error, Evidence, Example,
-    GaussianNoise, Guarantee, Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion, Pace, Plugin,
-    Randomness, RecordDomain, Release, Releases, Result, Side, Statistics, Table, Target, Unit, ValuesIn,
-    collected,
+    Accumulator, Budget, CentralDp, Claim, CuratorMechanism, Descriptor, Designed, Domain, Error, Evidence,
+    Example, GaussianNoise, Guarantee, Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion,
+    Output, Plugin, Randomness, RecordDomain, Release, Releases, Result, Side, Statistics, Table, Target,
+    Unit, ValuesIn, collected,
 };
 use scumble_datasets::DataSet;
 use serde_json::{Value, json};
@@ -28,8 +28,7 @@ const NOISY_SUMS: Plugin = Plugin {
     summary: "noisy sums of columns",
     paper: "a test",
     version: "0",
-    side: Side::Curator,
-    pace: Pace::Quick,
+    descriptor: Descriptor::new(Output::Synthetic).run_by(Side::Curator),
     parameters: || schemars::schema_for!(NoParameters),
     learn: |_, brief| Ok(json!([brief.domain, brief.budget])),
     build: |state| Ok(Designed::curator(NoisySums::new(state)?)),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use scumble_core::{
     Brief, Budget, Domain, Plugin, Randomness, RecordDomain, Table, Target, TargetDomain, Task, Volunteers,
 };
-use scumble_latent::LatentLaplace;
+use scumble_task_aware::LatentLaplace;
 use scumble_task_aware::{
     PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED, TASK_AWARE_GRADIENT,
     TASK_AWARE_LINEAR,

@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2, ArrayView2, s};
 use scumble_core::{
     Brief, Budget, Domain, Plugin, RecordDomain, Table, Target, TargetDomain, Task, Unit, Volunteers,
 };
-use scumble_latent::LatentLaplace;
+use scumble_task_aware::LatentLaplace;
 use scumble_task_aware::{PRIVACY_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn days() -> Option<Array2<f64>> {
     let power = match scumble_datasets::household::power(&scumble_datasets::folder()) {
         Ok(power) => power,
         Err(scumble_datasets::Error::Missing { file }) => {
-            scumble_skip::missing(file.display());
+            scumble_testing::missing(file.display());
             return None;
         }
         Err(problem) => panic!("{problem}"),

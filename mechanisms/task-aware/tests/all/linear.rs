@@ -6,7 +6,7 @@ use scumble_core::{
     Volunteers,
 };
 use scumble_kkt::Waterfilling;
-use scumble_latent::LatentLaplace;
+use scumble_task_aware::LatentLaplace;
 use scumble_task_aware::{TASK_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
 use serde_json::json;
 

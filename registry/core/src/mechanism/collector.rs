@@ -1,7 +1,7 @@
 //! Records from reports.
 
 use super::{Key, Release, ValuesIn};
-use crate::{Noise, NoiseDistribution, Result, Stream, Table};
+use crate::{Noise, Result, Stream, Table};
 
 /// What a mechanism does with the reports of many people: an answer to one question says little of a person, and many together say how the
 /// columns of their records go together. All of it is post-processing, which no claim weighs.
@@ -45,9 +45,11 @@ impl Release {
         };
         let table = collector.collect(&self.table, records, stream)?;
         let layout = mechanism.domain().layout();
-        let unknown = |width| NoiseDistribution::Unknown { width };
-        let noise =
-            Noise { features: vec![unknown(layout.columns.len())], target: unknown(layout.target.width()) };
-        Ok(Some(Self { table, noise, guarantee: self.guarantee.clone(), key: self.key.clone() }))
+        Ok(Some(Self {
+            table,
+            noise: Noise::unknown(&layout),
+            guarantee: self.guarantee.clone(),
+            key: self.key.clone(),
+        }))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Key, LocalMechanism};
 use crate::local::{map_blocks, release_block};
-use crate::{Guarantee, Noise, Randomness, Result, Table};
+use crate::{Guarantee, Layout, Noise, Randomness, RecordDomain, Result, Table};
 
 /// What is released, and what stays.
 #[derive(Debug, Clone)]
@@ -33,6 +33,14 @@ impl Rows {
     pub fn with_key(self, key: Key) -> Release {
         let Self { table, guarantee, noise } = self;
         Release { table, guarantee, noise, key }
+    }
+}
+
+impl Release {
+    /// Rows that belong to no record, by a curator: without a key, and without noise that a model could be told of.
+    pub fn of_no_records(table: Table, guarantee: Guarantee, domain: &RecordDomain) -> Self {
+        let layout = Layout { columns: table.columns().to_vec(), target: domain.layout().target };
+        Self { noise: Noise::unknown(&layout), table, guarantee, key: Key::None }
     }
 }
 

@@ -291,7 +291,7 @@ fn wdbc() -> Option<(Array2<f64>, Vec<f64>)> {
     );
     let file = folder.join("wdbc/wdbc.csv");
     let Ok(text) = std::fs::read_to_string(&file) else {
-        scumble_skip::missing(file.display());
+        scumble_testing::missing(file.display());
         return None;
     };
     let rows: Vec<Vec<f64>> = text

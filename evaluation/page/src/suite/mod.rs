@@ -1,0 +1,32 @@
+//! A dozen tasks on public data, on which mechanisms of every trust model are compared in the same way: the table that a paper compares its own mechanism with.
+//!
+//! ```
+//! use scumble_page::suite::{Form, Results, tasks, task};
+//!
+//! # use scumble_private_models as _;
+//! let registry = scumble_core::Registry::installed()?;
+//! assert_eq!(tasks().len(), 12);
+//! let iris = task("iris")?;
+//! let mut comparison = iris.comparison(&registry, Form::Quick)?;
+//! comparison.trials = 2; // a table needs ten
+//! comparison.candidates.retain(|candidate| candidate.plugin.name == "private-logistic");
+//! let outcome = comparison.run(|_| (), || ())?;
+//! let mut results = Results::new(Form::Quick);
+//! results.add(iris, &comparison, outcome);
+//! assert!(results.to_markdown("scumble suite iris --quick").contains("| iris | "));
+//! # Ok::<(), scumble_comparison::Error>(())
+//! ```
+
+mod page;
+mod results;
+mod standing;
+mod table;
+mod task;
+
+pub use results::{Finished, Missing, Results};
+pub use task::{Form, Task, task, tasks};
+
+/// The README's example runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../SUITE.md")]
+mod readme {}

@@ -1,0 +1,74 @@
+//! What came out, as one page.
+
+use super::results::Results;
+use super::standing::Standing;
+use super::table::{ATTACKED, ATTACKED_LEAD, Table, heading, nothing, overall};
+use crate::document;
+use maud::{Markup, html};
+
+impl Results {
+    /// The page: the same tables as the document, with what a mechanism is worth as a shade. `command` made it.
+    pub fn to_html(&self, command: &str) -> String {
+        let title = "What privacy costs, task by task";
+        document(
+            title,
+            html! {
+                h1 { (title) }
+                p { (self.lead()) }
+                pre.command { (command) }
+                section { h2 { "The tasks" } (shown(&self.tasks(), None)) }
+                @for goal in self.goals() {
+                    @let standings = self.standings(goal);
+                    section {
+                        h2 { (heading(goal)) }
+                        (shown(&self.chosen(goal), None))
+                        @if !standings.is_empty() {
+                            h3 { "Over all tasks" }
+                            (shown(&overall(&standings), Some(&standings)))
+                            @if let Some(line) = nothing(&standings) { p.muted { (line) } }
+                        }
+                    }
+                }
+                @let attacked = self.attacked();
+                @if !attacked.rows.is_empty() {
+                    section { h2 { (ATTACKED) } p { (ATTACKED_LEAD) } (shown(&attacked, None)) }
+                }
+                @let absent = self.absent();
+                @if !absent.is_empty() {
+                    section { h2 { "What is not there" } ul { @for line in absent { li { (line) } } } }
+                }
+            },
+        )
+    }
+}
+
+/// A table, with cells that are shaded by what they are worth where that is told.
+fn shown(table: &Table, worth: Option<&[Standing]>) -> Markup {
+    let shade = |row: usize, column: usize| {
+        let at = worth?
+            .iter()
+            .filter(|standing| standing.is_worth_something())
+            .nth(row)?
+            .at
+            .get(column.checked_sub(1)?)?;
+        let share = at.worth.is_finite().then_some(at.worth)?;
+        Some(format!("--worth: {:.0}%", 60.0 * share.clamp(0.0, 1.0)))
+    };
+    html! {
+        div.box {
+            table.choices {
+                thead { tr { @for cell in &table.header { th scope="col" { (cell) } } } }
+                tbody {
+                    @for (at, row) in table.rows.iter().enumerate() {
+                        tr {
+                            @for (column, cell) in row.iter().enumerate() {
+                                @if column == 0 { th scope="row" { (cell) } }
+                                @else { td data-of=(table.header[column]) style=[shade(at, column)] { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What came out, as one document.
+
+use super::results::{Finished, Results};
+use super::standing::{At, Standing};
+use super::task::Form;
+use scumble_comparison::{Choice, Goal, Knows, Metric, Row, Scores, in_words};
+use scumble_core::Notion;
+
+/// A table: its header, and its rows of as many cells.
+pub(super) struct Table {
+    pub(super) header: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Results {
+    /// The document: the tasks, what to choose of each, and how the mechanisms do over all. `command` made it.
+    pub fn to_markdown(&self, command: &str) -> String {
+        let mut text = format!(
+            "# What privacy costs, task by task\n\n{}\n\n```console\n$ {command}\n```\n",
+            self.lead()
+        );
+        text += &format!("\n## The tasks\n\n{}", self.tasks().to_markdown());
+        for goal in self.goals() {
+            text += &format!("\n## {}\n", heading(goal));
+            text += &format!("\nWhat to choose:\n\n{}", self.chosen(goal).to_markdown());
+            let standings = self.standings(goal);
+            if !standings.is_empty() {
+                text += &format!("\nOver all tasks:\n\n{}", overall(&standings).to_markdown());
+                text += &nothing(&standings).map_or(String::new(), |line| format!("\n{line}\n"));
+            }
+        }
+        let attacked = self.attacked();
+        if !attacked.rows.is_empty() {
+            text += &format!("\n## {ATTACKED}\n\n{ATTACKED_LEAD}\n\n{}", attacked.to_markdown());
+        }
+        let absent = self.absent();
+        if !absent.is_empty() {
+            text += "\n## What is not there\n\n";
+            absent.iter().for_each(|line| text += &format!("- {line}\n"));
+        }
+        text
+    }
+
+    /// What the tables say, and how they are read.
+    pub(super) fn lead(&self) -> String {
+        let form = match self.form {
+            Form::Whole => "The full variant of the suite".to_owned(),
+            Form::Quick => format!(
+                "The quick variant of the suite: {} trials, of at most {} training records and {} test records",
+                Form::TRIALS,
+                Form::TRAIN,
+                Form::TEST
+            ),
+        };
+        format!(
+            "{form}; version {}. Every mechanism is designed, releases training records, a model learns from the release, and is scored on held-out test records. A \
+             score is followed by its worth: how many records in the clear teach the same model as much, with an interval of 95 % by bootstrap over \
+             trials. A mechanism is named where its scores are better than without a release, by a paired test at 1 % for all rows of a task \
+             together; else there is no evidence that anything is.",
+            env!("CARGO_PKG_VERSION")
+        )
+    }
+
+    /// The tasks, with what models score without a mechanism.
+    pub(super) fn tasks(&self) -> Table {
+        let header = [
+            "task",
+            "records × columns",
+            "training records",
+            "score",
+            "baseline",
+            "volunteers",
+            "in the clear",
+        ];
+        let row = |finished: &Finished| -> Option<Vec<String>> {
+            let (scores, outcome) = (finished.scores()?, &finished.outcome);
+            let known = |knows: Knows| {
+                let mut of = outcome.references(&scores).filter(|of| of.knows == knows);
+                of.next().map_or("–".to_owned(), |of| scores.metric.shown(of.mean))
+            };
+            let volunteers = match (outcome.volunteers, finished.has_labels) {
+                (0, _) => String::new(),
+                (count, true) => format!(", {count} volunteers"),
+                (count, false) => format!(", {count} volunteers without labels"),
+            };
+            Some(vec![
+                finished.task.name.into(),
+                format!("{} × {}", finished.records, finished.columns),
+                format!("{}{volunteers}", outcome.train_records),
+                format!("{}, {}", scores.metric.name(), scores.scorer),
+                known(Knows::Guess),
+                known(Knows::Volunteers),
+                known(Knows::Clean),
+            ])
+        };
+        Table {
+            header: header.map(str::to_owned).to_vec(),
+            rows: self.finished.iter().filter_map(row).collect(),
+        }
+    }
+
+    /// What to choose for this goal, of every task at every budget.
+    pub(super) fn chosen(&self, goal: Goal) -> Table {
+        let epsilons = self.epsilons();
+        let row = |finished: &Finished| -> Option<Vec<String>> {
+            let scores = finished.scores()?;
+            let choices = finished.outcome.choices(&scores);
+            let of =
+                |epsilon: f64| choices.iter().find(|choice| choice.goal == goal && choice.epsilon == epsilon);
+            epsilons.iter().any(|epsilon| of(*epsilon).is_some()).then_some(())?;
+            let cells = epsilons
+                .iter()
+                .map(|epsilon| of(*epsilon).map_or("–".to_owned(), |choice| cell(choice, &scores)));
+            Some(std::iter::once(finished.task.name.to_owned()).chain(cells).collect())
+        };
+        Table { header: header("task", &epsilons), rows: self.finished.iter().filter_map(row).collect() }
+    }
+
+    /// What an adversary learns of membership, and what it costs, of all mechanisms with noisy statistics of the tasks that ask for it: whatever they claim, on one axis.
+    pub(super) fn attacked(&self) -> Table {
+        let header = ["task", "mechanism", "claim", "membership advantage (%)", "score"];
+        let of_task = |finished: &Finished| -> Option<Vec<Vec<String>>> {
+            let by_model = finished.scores()?;
+            let all = finished.outcome.scores();
+            let attacked = all.iter().find(|scores| scores.metric == Metric::Membership)?;
+            let mut rows: Vec<(&Row, Vec<String>)> = vec![];
+            for series in &attacked.series {
+                let score = |row: &Row| {
+                    let same = |of: &&Row| of.parameters == row.parameters && of.epsilon == row.epsilon;
+                    let of_model = by_model.series.iter().filter(|of| of.title == series.title);
+                    of_model.flat_map(|of| of.rows).find(same).map_or("–".to_owned(), Row::shown)
+                };
+                for row in series.rows.iter().filter(|row| row.mean.is_finite()) {
+                    let cells = [finished.task.name, &series.title, &claimed(row)];
+                    let cells = cells.map(str::to_owned).into_iter().chain([row.shown(), score(row)]);
+                    rows.push((row, cells.collect()));
+                }
+            }
+            rows.sort_by(|(one, _), (other, _)| one.mean.total_cmp(&other.mean));
+            Some(rows.into_iter().map(|(_, cells)| cells).collect())
+        };
+        Table {
+            header: header.map(str::to_owned).to_vec(),
+            rows: self.finished.iter().filter_map(of_task).flatten().collect(),
+        }
+    }
+
+    /// What could not be run, task by task.
+    pub(super) fn absent(&self) -> Vec<String> {
+        let missing = self.missing.iter().map(|missing| format!("{}: {}", missing.task.name, missing.reason));
+        let failed = self.finished.iter().flat_map(|finished| {
+            finished.outcome.failed.iter().map(|failed| format!("{}: {failed}", finished.task.name))
+        });
+        missing.chain(failed).collect()
+    }
+}
+
+/// What bounds the attack: ε, or nats of mutual information.
+fn claimed(row: &Row) -> String {
+    let nats = row.guarantee.claims.iter().find_map(|claim| match &claim.notion {
+        Notion::MutualInformation(bound) if bound.nats == 1.0 => Some("1 nat".to_owned()),
+        Notion::MutualInformation(bound) => Some(format!("{} nats", bound.nats)),
+        _ => None,
+    });
+    let of_epsilon = row.epsilon.map(|epsilon| format!("ε = {}", in_words(epsilon)));
+    of_epsilon.or(nats).unwrap_or_else(|| "–".into())
+}
+
+/// What the table of attacks is called, and how it is read.
+pub(super) const ATTACKED: &str = "By what an adversary learns of membership";
+pub(super) const ATTACKED_LEAD: &str = "Membership advantage: how much better than a coin an adversary infers whether a record was used, in order: under differential privacy one that knows all other records, where half of the records are used one that knows all records and all halves. It is measured, and whoever knows more or is cleverer may learn more, up to what the claim bounds. Claims of two kinds are compared by nothing else.";
+
+/// The goal as a heading.
+pub(super) fn heading(goal: Goal) -> String {
+    let words = goal.to_string();
+    words[..1].to_uppercase() + &words[1..]
+}
+
+/// A winner, its score, and what it is worth or adds.
+fn cell(choice: &Choice, scores: &Scores) -> String {
+    let Some((_, row)) = choice.best else { return "no evidence".into() };
+    let (title, score) = (&row.mechanism, scores.metric.shown(row.mean));
+    match (row.adds, row.worth) {
+        (Some(adds), _) => format!("{title} {score}; adds {adds}"),
+        (None, Some(worth)) => format!("{title} {score}; worth {worth}"),
+        (None, None) => format!("{title} {score}"),
+    }
+}
+
+/// How mechanisms do, a row each.
+pub(super) fn overall(standings: &[Standing]) -> Table {
+    let epsilons: Vec<f64> =
+        standings.first().map_or(vec![], |standing| standing.at.iter().map(|at| at.epsilon).collect());
+    let row = |standing: &Standing| {
+        std::iter::once(standing.mechanism.clone()).chain(standing.at.iter().map(share)).collect()
+    };
+    let rows = standings.iter().filter(|standing| standing.is_worth_something()).map(row).collect();
+    Table { header: header("mechanism: median worth, and better than no release in", &epsilons), rows }
+}
+
+/// Those that are left out of that, in a line.
+pub(super) fn nothing(standings: &[Standing]) -> Option<String> {
+    let names: Vec<&str> = standings
+        .iter()
+        .filter(|standing| !standing.is_worth_something())
+        .map(|standing| standing.mechanism.as_str())
+        .collect();
+    let line = format!(
+        "Nowhere better than no release, and worth less than 0.05 % of the records: {}.",
+        names.join(", ")
+    );
+    (!names.is_empty()).then_some(line)
+}
+
+/// The median worth in per cent of the records, and in how many tasks a mechanism is better than no release.
+fn share(at: &At) -> String {
+    match at.tasks {
+        0 => "–".into(),
+        tasks => format!("{:.1} %, {} of {tasks}", 100.0 * at.worth, at.better),
+    }
+}
+
+fn header(first: &str, epsilons: &[f64]) -> Vec<String> {
+    let budgets = epsilons.iter().map(|epsilon| format!("ε = {}", in_words(*epsilon)));
+    std::iter::once(first.to_owned()).chain(budgets).collect()
+}
+
+impl Table {
+    fn to_markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let rule = vec!["---".to_owned(); self.header.len()];
+        line(&self.header) + &line(&rule) + &self.rows.iter().map(|row| line(row)).collect::<String>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::tasks;
+
+    #[test]
+    fn the_table_in_the_documentation_is_of_these_tasks_and_this_version() {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../BENCHMARK.md");
+        let table = std::fs::read_to_string(file).unwrap();
+        assert!(
+            table.contains(&Results::new(Form::Quick).lead()),
+            "the suite says something else of itself than BENCHMARK.md"
+        );
+        for task in tasks() {
+            assert!(table.contains(&format!("\n| {} | ", task.name)), "{} is not in BENCHMARK.md", task.name);
+        }
+        assert!(!table.contains("What is not there"), "a task or a cell of BENCHMARK.md is missing");
+    }
+}

@@ -1,0 +1,123 @@
+//! The tasks: each is an experiment in a file of its own.
+
+use scumble_comparison::{Comparison, Error, Experiment, Result};
+use scumble_core::{Registry, nearest_name};
+use serde::Serialize;
+use std::path::Path;
+
+/// A data set, what is learned of it, and from whose records.
+#[derive(Debug, Clone, Copy)]
+pub struct Task {
+    /// Its name.
+    pub name: &'static str,
+    /// The experiment, the first line of which says what is asked.
+    pub text: &'static str,
+}
+
+/// How much of it is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// As the tasks say: hours.
+    Whole,
+    /// [`TRIALS`](Self::TRIALS) trials of at most [`TRAIN`](Self::TRAIN) training records and [`TEST`](Self::TEST) test records.
+    Quick,
+}
+
+impl Form {
+    /// Trials in the quick variant.
+    pub const TRIALS: usize = 10;
+    /// Records that are released, at most, in the quick variant.
+    pub const TRAIN: usize = 2000;
+    /// Test records, at most, in the quick variant.
+    pub const TEST: usize = 1000;
+}
+
+macro_rules! tasks {
+    ($($name:literal),* $(,)?) => {
+        &[$(Task { name: $name, text: include_str!(concat!("../../tasks/", $name, ".toml")) }),*]
+    };
+}
+
+const TASKS: &[Task] = tasks![
+    "adult",
+    "adult-volunteers",
+    "diabetes",
+    "household",
+    "iris",
+    "lending-club",
+    "lending-club-default",
+    "mnist",
+    "valuation",
+    "wdbc",
+    "wine",
+    "wine-volunteers",
+];
+
+/// All of them, sorted by name.
+pub fn tasks() -> &'static [Task] {
+    TASKS
+}
+
+/// The one of this name.
+///
+/// # Errors
+/// [`Error::Data`] with the nearest name, and all of them.
+pub fn task(name: &str) -> Result<&'static Task> {
+    let names = || TASKS.iter().map(|task| task.name);
+    TASKS.iter().find(|task| task.name == name).ok_or_else(|| {
+        let nearest =
+            nearest_name(name, names()).map_or(String::new(), |near| format!(" (did you mean {near:?}?)"));
+        let known = names().collect::<Vec<_>>().join(", ");
+        Error::Data(format!("there is no task {name:?}{nearest}; there are {known}"))
+    })
+}
+
+impl Task {
+    /// What is asked, in a line.
+    pub fn about(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+
+    /// The comparison, with its data read.
+    ///
+    /// # Errors
+    /// [`Error::File`] for data that are not where `SCUMBLE_DATA` says.
+    pub fn comparison(&self, registry: &Registry, form: Form) -> Result<Comparison> {
+        let file = format!("{}.toml", self.name);
+        let experiment = Experiment::from_toml(self.text, Path::new(&file))?;
+        let candidates = experiment.candidates(registry)?;
+        let mut comparison = experiment.comparison(experiment.data()?, candidates)?;
+        if form == Form::Quick {
+            comparison.trials = comparison.trials.min(Form::TRIALS);
+            comparison.splitting.most_train = Some(Form::TRAIN);
+            comparison.splitting.most_test = Some(Form::TEST);
+        }
+        Ok(comparison)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_a_task() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tasks");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        files.sort();
+        assert_eq!(files, tasks().iter().map(|task| task.name).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_name_that_no_task_has_gets_the_nearest() {
+        let error = task("irs").unwrap_err().to_string();
+        assert!(
+            error.starts_with("there is no task \"irs\" (did you mean \"iris\"?); there are adult, "),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,485 @@
+//! Laplace noise in a latent space.
+
+use crate::lens::Lens;
+use ndarray::{Array2, ArrayView2};
+use scumble_core::{
+    AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Layout, LocalDp,
+    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Releases, Result, ShapedBy,
+    Stream, Unit,
+};
+use scumble_neural::{Activation, Network};
+use serde::{Deserialize, Serialize};
+
+/// State of a [`LatentLaplace`]: all that it is made of.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parts {
+    /// Where the records lie, of d features.
+    pub domain: RecordDomain,
+    /// How features are written for the encoder, and read from the decoder.
+    #[serde(default, skip_serializing_if = "is_plain")]
+    pub lens: Lens,
+    /// From the features (d) to the latents (Z).
+    pub encoder: Network<f64>,
+    /// Where the latents lie, Z coordinates: whatever the encoder gives is moved into it.
+    pub latent: Domain,
+    /// From noisy latents (Z) to estimates of the features (d).
+    pub decoder: Network<f64>,
+    /// ε; infinity for no noise.
+    #[serde(with = "scumble_core::number")]
+    pub epsilon: f64,
+    /// What is released.
+    pub level: Level,
+    /// What the release is for.
+    pub aim: Aim,
+    /// Whose records shaped the encoder, the decoder and the set of latents.
+    pub shaped_by: ShapedBy,
+    /// The guarantee for those people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volunteers: Option<VolunteersClaim>,
+}
+
+fn is_plain(lens: &Lens) -> bool {
+    lens.scales().is_empty()
+}
+
+/// What is released of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// The decoder's estimate of the features.
+    Features,
+    /// The latents.
+    Latent,
+}
+
+/// What a release is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aim {
+    /// A task, which shaped the design.
+    Task,
+    /// Whatever comes.
+    Anything,
+}
+
+/// The guarantee for those whose records shaped a design: it follows from the training, and cannot be read off the design.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VolunteersClaim {
+    /// (ε, δ) of the whole design, for neighbouring sets of volunteers.
+    pub dp: CentralDp,
+    /// The theorem from which it follows.
+    pub theorem: String,
+    /// What it assumes.
+    pub assumes: Vec<String>,
+}
+
+/// A record is encoded, moved into a set of latents whose ℓ₁ diameter is Δ₁, and given Laplace noise of scale Δ₁/ε a latent. What is
+/// released is that, or the decoder's estimate x̂ of the features (Cheng, Tang and Chinchali, Section 3; *Learning to Noise*, Section 3.1).
+/// The target leaves in the clear.
+///
+/// The claim holds for **every** record of the domain, for it depends on the set of latents alone (ERRATA.md, T2): encoder and decoder may be
+/// anything, and be shaped by anybody's records.
+///
+/// ```
+/// use scumble_task_aware::{Aim, LatentLaplace, Lens, Level, Parts};
+/// use scumble_neural::{Activation, Architecture, Network};
+/// use scumble_core::{Domain, LocalMechanism, RecordDomain, ShapedBy, TargetDomain, Unit};
+///
+/// let people = RecordDomain::new(vec!["age".into(), "wage".into()], Domain::unit_box(2), TargetDomain::None)?;
+/// let network = |inputs: usize, outputs: usize, weights: [f64; 2]| {
+///     let architecture = Architecture::new(inputs).layer(outputs, Activation::Identity);
+///     Network::from_parameters(architecture, [&weights[..], &vec![0.0; outputs]].concat())
+/// };
+/// let mechanism: LatentLaplace = Parts {
+///     domain: people,
+///     lens: Lens::plain(),
+///     encoder: network(2, 1, [0.5, 0.5]).unwrap(), // their mean
+///     latent: Domain::unit_box(1),
+///     decoder: network(1, 2, [1.0, 1.0]).unwrap(),
+///     epsilon: 2.0,
+///     level: Level::Features,
+///     aim: Aim::Anything,
+///     shaped_by: ShapedBy::PublicKnowledge,
+///     volunteers: None,
+/// }
+/// .try_into()?;
+/// assert_eq!(mechanism.noise_variance(), 2.0 * 0.5_f64.powi(2));
+/// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 2.0);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LatentLaplace {
+    parts: Parts,
+    /// The latents, then the target.
+    range: Domain,
+    /// None at ε = ∞.
+    noise: Option<LaplaceNoise>,
+}
+
+impl TryFrom<Parts> for LatentLaplace {
+    type Error = Error;
+
+    fn try_from(parts: Parts) -> Result<Self> {
+        let (d, latents) = (parts.domain.features().dim(), parts.latent.dim());
+        let widths =
+            |network: &Network<f64>| (network.architecture().inputs, network.architecture().outputs());
+        for (name, network, wanted) in
+            [("encoder", &parts.encoder, (d, latents)), ("decoder", &parts.decoder, (latents, d))]
+        {
+            let (inputs, outputs) = widths(network);
+            if (inputs, outputs) != wanted {
+                return Err(Error::shape(format!(
+                    "the {name} takes {inputs} numbers and gives {outputs}, where {} and {} are wanted",
+                    wanted.0, wanted.1
+                )));
+            }
+        }
+        parts.lens.check(parts.domain.features())?;
+        if parts.volunteers.is_some() && parts.shaped_by == ShapedBy::PublicKnowledge {
+            return Err(Error::shape("volunteers have a guarantee, and none shaped the design"));
+        }
+        if let Some(VolunteersClaim { dp, .. }) = &parts.volunteers
+            && !(dp.epsilon >= 0.0 && dp.epsilon.is_finite() && (0.0..1.0).contains(&dp.delta))
+        {
+            let (epsilon, delta) = (dp.epsilon, dp.delta);
+            return Err(Error::shape(format!("no guarantee has ε = {epsilon} and δ = {delta}")));
+        }
+        for network in [&parts.encoder, &parts.decoder] {
+            network.check_finite().map_err(|problem| Error::shape(problem.to_string()))?;
+        }
+        let range = Domain::product([parts.latent.clone(), parts.domain.target().as_domain()?])?;
+        let noise = match parts.epsilon {
+            f64::INFINITY => None,
+            epsilon => Some(LaplaceNoise::calibrated(&parts.latent, epsilon)?),
+        };
+        Ok(Self { parts, range, noise })
+    }
+}
+
+impl LatentLaplace {
+    /// What it is made of.
+    pub fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// What it is made of, and the mechanism no more.
+    pub fn into_parts(self) -> Parts {
+        self.parts
+    }
+
+    /// Z.
+    pub fn latent_dim(&self) -> usize {
+        self.parts.latent.dim()
+    }
+
+    /// Δ₁, the ℓ₁ diameter of the set of latents.
+    pub fn l1_sensitivity(&self) -> f64 {
+        self.parts.latent.l1_diameter()
+    }
+
+    /// The variance of each latent's noise, 2(Δ₁/ε)²; 0 at ε = ∞.
+    pub fn noise_variance(&self) -> f64 {
+        self.noise.as_ref().map_or(0.0, LaplaceNoise::variance)
+    }
+
+    /// What goes into the decoder where there is no noise: the latents (n × Z) of `records` (n × d).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] or [`Error::NonFinite`] for records that are not of the domain's shape.
+    pub fn latents(&self, records: ArrayView2<f64>) -> Result<Array2<f64>> {
+        // Row by row in memory, whatever the table's order.
+        let mut features = records.as_standard_layout().into_owned();
+        each_row(&mut features, |row| self.parts.domain.features().project(row))?;
+        self.encoded(features.view())
+    }
+
+    /// The decoder's estimates (n × d) of the features of records whose latents, noisy or not, are these (n × Z).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of latents.
+    pub fn estimates(&self, latents: ArrayView2<f64>) -> Result<Array2<f64>> {
+        let said = predict(&self.parts.decoder, latents)?;
+        Ok(self.parts.lens.read(said, self.parts.domain.features()))
+    }
+
+    /// The mean over `records` (n × d) of E‖K(x̂ − x)‖² over the noise, for a matrix K (m × d), in closed form; none where x̂ is not linear in the
+    /// latents.
+    ///
+    /// # Errors
+    /// As [`latents`](Self::latents), and [`Error::Shape`] for a K of another width.
+    pub fn linear_loss(&self, k: ArrayView2<f64>, records: ArrayView2<f64>) -> Result<Option<f64>> {
+        let Some(decoder) = self.linear_decoder() else { return Ok(None) };
+        if k.ncols() != records.ncols() || records.is_empty() {
+            return Err(Error::shape(format!(
+                "a task of {} columns has no loss on {} records of {}",
+                k.ncols(),
+                records.nrows(),
+                records.ncols()
+            )));
+        }
+        let estimates = self.estimates(self.latents(records)?.view())?;
+        let errors = (&estimates - &records).dot(&k.t());
+        let of_noise = k.dot(&decoder);
+        let square = |matrix: &Array2<f64>| matrix.iter().map(|x| x * x).sum::<f64>();
+        Ok(Some(square(&errors) / records.nrows() as f64 + self.noise_variance() * square(&of_noise)))
+    }
+
+    /// D (d × Z), where x̂ = Dv + c.
+    fn linear_decoder(&self) -> Option<ArrayView2<'_, f64>> {
+        if !is_plain(&self.parts.lens) {
+            return None;
+        }
+        match self.parts.decoder.architecture().layers.as_slice() {
+            [layer] if layer.activation == Activation::Identity => self.parts.decoder.weights(0),
+            _ => None,
+        }
+    }
+
+    /// The latents (n × Z) of features (n × d) within the domain.
+    fn encoded(&self, features: ArrayView2<f64>) -> Result<Array2<f64>> {
+        let mut latents = predict(&self.parts.encoder, self.parts.lens.write(features).view())?;
+        // What an encoder makes of records far from those that it learned from may leave the floats.
+        latents.mapv_inplace(|x| if x.is_nan() { 0.0 } else { x.clamp(f64::MIN, f64::MAX) });
+        each_row(&mut latents, |row| self.parts.latent.project(row))?;
+        Ok(latents)
+    }
+
+    fn misfit(&self, point: &[f64]) -> Error {
+        let (found, width) = (point.len(), self.range.dim());
+        Error::shape(format!("a point has {found} values where the range has {width}"))
+    }
+
+    /// A point of the range as its latents and what follows them.
+    fn split<'p>(&self, point: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
+        (point.len() == self.range.dim()).then(|| point.split_at(self.latent_dim()))
+    }
+}
+
+/// A task shapes the design, and whoever's data shaped the task.
+const TASK_IS_PUBLIC: &str =
+    "the task that it was designed for is public, or those whose data it comes from agreed";
+
+/// Changes the rows of `matrix` one by one.
+fn each_row(matrix: &mut Array2<f64>, change: impl Fn(&mut [f64]) -> Result<()>) -> Result<()> {
+    let misfit = || Error::shape("the rows of the matrix are not contiguous");
+    matrix.outer_iter_mut().try_for_each(|mut row| change(row.as_slice_mut().ok_or_else(misfit)?))
+}
+
+/// One row.
+fn alone(values: &[f64]) -> Result<ArrayView2<'_, f64>> {
+    ArrayView2::from_shape((1, values.len()), values).map_err(|problem| Error::shape(problem.to_string()))
+}
+
+/// What comes out of a network (n × outputs) for `records` (n × inputs).
+///
+/// # Errors
+/// [`Error::Shape`] for records of another width.
+pub fn predict(network: &Network<f64>, records: ArrayView2<f64>) -> Result<Array2<f64>> {
+    network.predict(records).map_err(|problem| Error::shape(problem.to_string()))
+}
+
+impl LocalMechanism for LatentLaplace {
+    fn domain(&self) -> &RecordDomain {
+        &self.parts.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let Parts { domain, epsilon, level, aim, shaped_by, volunteers, .. } = &self.parts;
+        let mut guarantee = match &self.noise {
+            None => Guarantee::nothing(domain),
+            Some(_) => {
+                let mut theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, on latents that are \
+                               moved into a set of this ℓ₁ diameter whatever the record"
+                    .to_owned();
+                if *level == Level::Features {
+                    theorem.push_str("; decoding is post-processing");
+                }
+                let dp = Notion::LocalDp(LocalDp::pure(*epsilon));
+                let mut guarantee = Guarantee::of_features(domain, [(dp, theorem)]);
+                if *aim == Aim::Task {
+                    guarantee.assumes.push(TASK_IS_PUBLIC.into());
+                }
+                guarantee
+            }
+        };
+        if let Some(VolunteersClaim { dp, theorem, assumes }) = volunteers {
+            guarantee.claims.push(Claim {
+                notion: Notion::CentralDp(dp.clone()),
+                protects: Unit::Volunteer,
+                theorem: theorem.clone(),
+            });
+            let stated = assumes.iter().map(|assumed| format!("{AS_STATED}: {assumed}"));
+            for assumed in ASSUMED.map(str::to_owned).into_iter().chain(stated) {
+                if !guarantee.assumes.contains(&assumed) {
+                    guarantee.assumes.push(assumed);
+                }
+            }
+        }
+        if *shaped_by == ShapedBy::PublicKnowledge {
+            guarantee.assumes.push(format!("{AS_STATED}: nobody's records shaped the design"));
+        }
+        Guarantee { shaped_by: *shaped_by, ..guarantee }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::View { secret: false, aligned: true, target: self.layout().target }
+    }
+
+    fn range(&self) -> Domain {
+        self.range.clone()
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        let point = self.parts.domain.projected(record)?;
+        let (features, target) = point.split_at(self.parts.domain.features().dim());
+        let mut encoded = self.encoded(alone(features)?)?.into_raw_vec_and_offset().0;
+        encoded.extend_from_slice(target);
+        Ok(encoded)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let latents = self.latent_dim();
+        if point.len() != self.range.dim() {
+            return Err(self.misfit(point));
+        }
+        match &self.noise {
+            Some(noise) => noise.add(&mut point[..latents], stream),
+            None => Ok(()),
+        }
+    }
+
+    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
+        let Some((latent, target)) = self.split(&point) else {
+            return Err(self.misfit(&point));
+        };
+        if self.parts.level == Level::Latent {
+            return Ok(point);
+        }
+        let mut record = self.estimates(alone(latent)?)?.into_raw_vec_and_offset().0;
+        record.extend_from_slice(target);
+        Ok(record)
+    }
+
+    fn layout(&self) -> Layout {
+        let layout = self.parts.domain.layout();
+        match self.parts.level {
+            Level::Features => layout,
+            Level::Latent => {
+                let columns = (1..=self.latent_dim()).map(|latent| format!("latent {latent}")).collect();
+                Layout { columns, ..layout }
+            }
+        }
+    }
+
+    fn noise(&self) -> Noise {
+        let Layout { columns, target } = self.layout();
+        let (width, target_width) = (columns.len(), target.width());
+        let distribution = match (self.parts.level, self.linear_decoder(), &self.noise) {
+            (_, _, None) => NoiseDistribution::Exact { width },
+            (Level::Latent, _, Some(noise)) => {
+                NoiseDistribution::Additive { variance: vec![noise.variance(); width] }
+            }
+            (Level::Features, None, Some(_)) => NoiseDistribution::Unknown { width },
+            (Level::Features, Some(decoder), Some(noise)) => {
+                let covariance = decoder.dot(&decoder.t()) * noise.variance();
+                NoiseDistribution::Correlated {
+                    covariance: covariance.outer_iter().map(|row| row.to_vec()).collect(),
+                }
+            }
+        };
+        Noise { features: vec![distribution], target: NoiseDistribution::Exact { width: target_width } }
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let ((point, target), (released, released_target)) = (self.split(point)?, self.split(released)?);
+        if target != released_target {
+            return Some(f64::NEG_INFINITY);
+        }
+        self.noise.as_ref()?.log_likelihood(point, released).ok()
+    }
+
+    fn perturbation(&self) -> Vec<Perturbation> {
+        self.noise.iter().map(|noise| Perturbation::Additive(noise.described(0))).collect()
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        if !Unit::of_features(&self.parts.domain).covers(unit) {
+            return vec![];
+        }
+        let [one, mut other] = self.range.l1_farthest();
+        let latents = self.latent_dim();
+        other[latents..].copy_from_slice(&one[latents..]);
+        vec![[one, other]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use scumble_core::{Neighbours, TargetDomain};
+    use scumble_neural::Architecture;
+
+    #[test]
+    fn what_a_design_says_of_its_volunteers_is_marked_as_the_designers_word() {
+        let layer = |inputs, outputs| Architecture::new(inputs).layer(outputs, Activation::Identity);
+        let parts = Parts {
+            domain: RecordDomain::new(vec!["a".into()], Domain::unit_box(1), TargetDomain::None).unwrap(),
+            lens: Lens::plain(),
+            encoder: Network::from_parameters(layer(1, 1), vec![1.0, 0.0]).unwrap(),
+            latent: Domain::unit_box(1),
+            decoder: Network::from_parameters(layer(1, 1), vec![1.0, 0.0]).unwrap(),
+            epsilon: 1.0,
+            level: Level::Features,
+            aim: Aim::Anything,
+            shaped_by: ShapedBy::PrivateVolunteers,
+            volunteers: Some(VolunteersClaim {
+                dp: CentralDp::new(0.0, 0.01, Neighbours::ReplaceOne),
+                theorem: "a theorem".into(),
+                assumes: vec!["a training".into()],
+            }),
+        };
+        let card = LatentLaplace::try_from(parts.clone()).unwrap().guarantee();
+        let theirs = card.claims.iter().find(|claim| claim.protects == Unit::Volunteer).unwrap();
+        assert!(!theirs.how_sure().contains("Proven"), "{}", theirs.how_sure());
+        let shown = card.to_string();
+        for line in [
+            "proof      as stated by the designer; not checked: a theorem",
+            "assumes    as stated by the designer; not checked: a training",
+            "holds      given the design, which private volunteers' data shaped (as stated by the designer; not checked)",
+        ] {
+            assert!(shown.contains(line), "{line} in\n{shown}");
+        }
+        let of_nobody = Parts { shaped_by: ShapedBy::PublicKnowledge, volunteers: None, ..parts };
+        let card = LatentLaplace::try_from(of_nobody).unwrap().guarantee().to_string();
+        assert!(card.contains("as stated by the designer; not checked: nobody's records shaped the design"));
+    }
+
+    #[test]
+    fn records_have_the_same_latents_however_they_lie_in_memory() {
+        let layer = |inputs, outputs| Architecture::new(inputs).layer(outputs, Activation::Identity);
+        let mechanism: LatentLaplace = Parts {
+            domain: RecordDomain::new(vec!["a".into(), "b".into()], Domain::unit_box(2), TargetDomain::None)
+                .unwrap(),
+            lens: Lens::plain(),
+            encoder: Network::from_parameters(layer(2, 1), vec![0.5, 0.25, 0.0]).unwrap(),
+            latent: Domain::unit_box(1),
+            decoder: Network::from_parameters(layer(1, 2), vec![1.0, 1.0, 0.0, 0.0]).unwrap(),
+            epsilon: 1.0,
+            level: Level::Latent,
+            aim: Aim::Anything,
+            shaped_by: ShapedBy::PublicKnowledge,
+            volunteers: None,
+        }
+        .try_into()
+        .unwrap();
+        let by_rows = array![[0.2, 0.4], [1.0, 0.0], [2.0, 1.0]];
+        let by_columns = by_rows.t().as_standard_layout().into_owned().reversed_axes();
+        let wanted = array![[0.2], [0.5], [0.75]];
+        for records in [by_rows.view(), by_columns.view()] {
+            assert!((&mechanism.latents(records).unwrap() - &wanted).iter().all(|x| x.abs() < 1e-12));
+        }
+    }
+}

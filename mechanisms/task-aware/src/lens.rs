@@ -1,0 +1,254 @@
+//! How features are written for networks.
+
+use ndarray::{Array2, ArrayView2};
+use scumble_core::{Domain, Error, Factor, Result};
+use serde::{Deserialize, Serialize};
+
+/// How one feature is written for an encoder, and read from what a decoder says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "scale", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Scale {
+    /// x as (x − center)/width, and back.
+    Standard {
+        /// What is written as 0.
+        center: f64,
+        /// How far from it 1 is.
+        width: f64,
+    },
+    /// x as ln(s/(1 − s)), and back, for its share s = (x − lower)/(upper − lower) of an interval, drawn in by a margin on both sides:
+    /// s = margin + (1 − 2·margin)·share (Learning to Noise, E.1, for pixels).
+    Logit {
+        /// The share 0.
+        lower: f64,
+        /// The share 1.
+        upper: f64,
+        /// Between 0 and ½.
+        margin: f64,
+    },
+    /// x as its share of an interval, read from the logit of a share.
+    Share {
+        /// The share 0.
+        lower: f64,
+        /// The share 1.
+        upper: f64,
+    },
+    /// One level of a category, unchanged, read from the logits of all its levels.
+    Level,
+}
+
+impl Scale {
+    fn write(self, x: f64) -> f64 {
+        match self {
+            Self::Standard { center, width } => (x - center) / width,
+            Self::Logit { lower, upper, margin } => {
+                let share = margin + (1.0 - 2.0 * margin) * (x - lower) / (upper - lower);
+                (share / (1.0 - share)).ln()
+            }
+            Self::Share { lower, upper } => (x - lower) / (upper - lower),
+            Self::Level => x,
+        }
+    }
+
+    /// What is read; that of a level is its logit as yet.
+    fn read(self, y: f64) -> f64 {
+        match self {
+            Self::Standard { center, width } => center + width * y,
+            Self::Logit { lower, upper, margin } => {
+                lower + (upper - lower) * (logistic(y) - margin) / (1.0 - 2.0 * margin)
+            }
+            Self::Share { lower, upper } => lower + (upper - lower) * logistic(y),
+            Self::Level => y,
+        }
+    }
+
+    fn is_one(self) -> bool {
+        let interval =
+            |lower: f64, upper: f64| lower.is_finite() && (upper - lower).is_normal() && lower < upper;
+        match self {
+            Self::Standard { center, width } => center.is_finite() && width.is_normal() && width > 0.0,
+            Self::Logit { lower, upper, margin } => interval(lower, upper) && margin > 0.0 && margin < 0.5,
+            Self::Share { lower, upper } => interval(lower, upper),
+            Self::Level => true,
+        }
+    }
+}
+
+fn logistic(y: f64) -> f64 {
+    1.0 / (1.0 + (-y).exp())
+}
+
+/// How each of d features is written for networks; unchanged, if nothing is said.
+///
+/// ```
+/// use ndarray::array;
+/// use scumble_task_aware::{Lens, Scale};
+/// use scumble_core::Domain;
+///
+/// let people = Domain::product([Domain::interval(0.0, 100.0)?, Domain::one_hot(2)?])?;
+/// let age = Scale::Share { lower: 0.0, upper: 100.0 };
+/// let lens = Lens::of(vec![age, Scale::Level, Scale::Level], &people)?;
+/// assert_eq!(lens.write(array![[25.0, 1.0, 0.0]].view()), array![[0.25, 1.0, 0.0]]);
+/// assert_eq!(lens.read(array![[0.0, 3.0, 3.0]], &people), array![[50.0, 0.5, 0.5]]);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Lens {
+    scales: Vec<Scale>,
+}
+
+impl Lens {
+    /// Features unchanged.
+    pub fn plain() -> Self {
+        Self::default()
+    }
+
+    /// Each feature of `domain` (d) on its scale.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn of(scales: Vec<Scale>, domain: &Domain) -> Result<Self> {
+        let lens = Self { scales };
+        lens.check(domain)?;
+        Ok(lens)
+    }
+
+    /// The scales (d); none where features are unchanged.
+    pub fn scales(&self) -> &[Scale] {
+        &self.scales
+    }
+
+    /// That there is a scale for each feature of `domain`, or none at all, and that categories are read as a whole.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] with what is wrong.
+    pub fn check(&self, domain: &Domain) -> Result<()> {
+        if self.scales.is_empty() {
+            return Ok(());
+        }
+        if self.scales.len() != domain.dim() {
+            let (scales, d) = (self.scales.len(), domain.dim());
+            return Err(Error::shape(format!("there are {scales} scales for {d} features")));
+        }
+        if let Some(at) = self.scales.iter().position(|scale| !scale.is_one()) {
+            let scale = &self.scales[at];
+            return Err(Error::shape(format!("feature {} has no scale such as {scale:?}", at + 1)));
+        }
+        for (at, factor) in domain.factors() {
+            let scales = &self.scales[at.clone()];
+            let levels = scales.iter().filter(|scale| **scale == Scale::Level).count();
+            let fits = levels == 0 || (levels == scales.len() && matches!(factor, Factor::OneHot { .. }));
+            if !fits {
+                let place = at.start + 1;
+                return Err(Error::shape(format!(
+                    "from feature {place} on, levels are not those of one category"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Features (n × d) as networks see them (n × d).
+    pub fn write(&self, features: ArrayView2<f64>) -> Array2<f64> {
+        let mut written = features.to_owned();
+        for (mut column, scale) in written.columns_mut().into_iter().zip(&self.scales) {
+            column.mapv_inplace(|x| scale.write(x));
+        }
+        written
+    }
+
+    /// What a decoder says (n × d) as features of `domain` (n × d): within the bounds of an interval, and for a category the probability of
+    /// each of its levels.
+    pub fn read(&self, mut said: Array2<f64>, domain: &Domain) -> Array2<f64> {
+        for (mut column, scale) in said.columns_mut().into_iter().zip(&self.scales) {
+            column.mapv_inplace(|y| scale.read(y));
+        }
+        for (at, factor) in domain.factors().filter(|(at, _)| at.end <= self.scales.len()) {
+            match (factor, self.scales[at.start]) {
+                (_, Scale::Level) => {
+                    for mut row in said.rows_mut() {
+                        let mut group = row.slice_mut(ndarray::s![at.clone()]);
+                        let most = group.fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+                        group.mapv_inplace(|logit| (logit - most).exp());
+                        let sum = group.sum();
+                        group.mapv_inplace(|weight| weight / sum);
+                    }
+                }
+                (Factor::Interval { lower, upper }, _) => {
+                    said.column_mut(at.start).mapv_inplace(|x| x.clamp(*lower, *upper));
+                }
+                _ => {}
+            }
+        }
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    fn domain() -> Domain {
+        Domain::product([
+            Domain::interval(-1.0, 3.0).unwrap(),
+            Domain::interval(0.0, 255.0).unwrap(),
+            Domain::interval(0.0, 1.0).unwrap(),
+            Domain::one_hot(3).unwrap(),
+        ])
+        .unwrap()
+    }
+
+    fn lens() -> Lens {
+        let scales = vec![
+            Scale::Standard { center: 1.0, width: 2.0 },
+            Scale::Logit { lower: 0.0, upper: 255.0, margin: 0.01 },
+            Scale::Share { lower: 0.0, upper: 1.0 },
+            Scale::Level,
+            Scale::Level,
+            Scale::Level,
+        ];
+        Lens::of(scales, &domain()).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let record = array![[-0.5, 200.0, 0.25, 0.0, 1.0, 0.0]];
+        let written = lens().write(record.view());
+        assert!(
+            (written[[0, 1]] - (0.01_f64 + 0.98 * 200.0 / 255.0).ln()
+                + (0.99 - 0.98 * 200.0 / 255.0_f64).ln())
+            .abs()
+                < 1e-12
+        );
+        let mut said = written;
+        said[[0, 2]] = (0.25_f64 / 0.75).ln();
+        said[[0, 4]] = 1000.0; // sure of it
+        let read = lens().read(said, &domain());
+        assert!((&read - &record).iter().all(|x| x.abs() < 1e-12), "{read}");
+    }
+
+    #[test]
+    fn whatever_a_decoder_says_is_read_within_the_bounds() {
+        let read = lens().read(array![[1e300, -1e300, f64::MAX, -1e308, 1e308, 0.0]], &domain());
+        assert_eq!(read, array![[3.0, 0.0, 1.0, 0.0, 1.0, 0.0]]);
+    }
+
+    #[test]
+    fn scales_that_do_not_fit_are_refused() {
+        let categories = Domain::one_hot(2).unwrap();
+        let interval = Domain::interval(0.0, 1.0).unwrap();
+        let some = Scale::Standard { center: 0.0, width: 1.0 };
+        assert!(Lens::of(vec![some, Scale::Level], &categories).is_err(), "half a category");
+        assert!(Lens::of(vec![Scale::Level], &interval).is_err(), "a level of an interval");
+        assert!(Lens::of(vec![some; 3], &categories).is_err(), "one too many");
+        for none in [
+            Scale::Standard { center: 0.0, width: 0.0 },
+            Scale::Logit { lower: 0.0, upper: 1.0, margin: 0.0 },
+            Scale::Share { lower: 1.0, upper: 1.0 },
+        ] {
+            assert!(Lens::of(vec![none], &interval).is_err(), "{none:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Exact Laplace noise on sums of numbers.
+
+use crate::{Budget, Domain, Error, Result, Stream};
+use ndarray::{ArrayView1, ArrayView2};
+use scumble_sampling::{DiscreteLaplace, Rational};
+
+/// The steps between the bounds of a number, each of which is an integer.
+const STEPS: u32 = 1 << 12;
+
+/// Discrete Laplace noise on the sums of bounded numbers over all records, for curators.
+///
+/// Each number is rounded to one of 4,096 steps between its bounds, so that a sum is an integer, and takes an exact integer of
+/// noise. Where one record is replaced by another, the sums of d numbers move by 4,096·d steps at most, all together: noise of the scale
+/// 4,096·d/ε is ε-differentially private (Dwork, McSherry, Nissim and Smith 2006, Proposition 1).
+///
+/// ```
+/// use ndarray::array;
+/// use scumble_core::{Budget, Domain, Randomness, SumNoise};
+///
+/// let noise = SumNoise::calibrated(&Domain::unit_box(2), Budget::pure(f64::INFINITY)?)?;
+/// let records = array![[0.5, 0.25], [1.0, 0.75]];
+/// let mean = noise.mean(records.view(), &mut Randomness::from_os()?.streams().stream(0));
+/// assert_eq!(mean, [0.75, 0.5]); // no noise at ε = ∞
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SumNoise {
+    bounds: Vec<(f64, f64)>,
+    /// None at ε = ∞.
+    noise: Option<DiscreteLaplace>,
+}
+
+impl SumNoise {
+    /// The noise for records in `set`, of d numbers.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] unless `set` consists of intervals, [`Error::Budget`] for an ε that is too small for d numbers.
+    pub fn calibrated(set: &Domain, budget: Budget) -> Result<Self> {
+        let reason = "it takes numbers within bounds, and neither levels nor balls";
+        let bounds = set.intervals().ok_or_else(|| Error::not_applicable("noise on sums", reason))?;
+        let noise = match budget.divide(bounds.len())?.divide(STEPS as usize)?.epsilon() {
+            f64::INFINITY => None,
+            of_a_step => Some(DiscreteLaplace::new(Rational::floor_of(of_a_step)?.reciprocal()?)?),
+        };
+        Ok(Self { bounds, noise })
+    }
+
+    /// Noisy means (d values) of `records` (n × d).
+    pub fn mean(&self, records: ArrayView2<f64>, stream: &mut Stream) -> Vec<f64> {
+        let mean = |(column, (lower, upper)): (ArrayView1<f64>, &(f64, f64))| {
+            let step = |x: &f64| ((x - lower) / (upper - lower) * f64::from(STEPS)).round() as i128;
+            let sum: i128 = column.iter().map(|x| step(x).clamp(0, STEPS.into())).sum();
+            let noise = self.noise.as_ref().map_or(0, |noise| noise.sample(stream));
+            lower + (sum + noise) as f64 / (f64::from(STEPS) * column.len() as f64) * (upper - lower)
+        };
+        records.columns().into_iter().zip(&self.bounds).map(mean).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Randomness;
+    use ndarray::Array2;
+
+    #[test]
+    fn the_noise_of_a_mean_has_the_variance_of_its_scale() {
+        const SEED: u64 = 5;
+        let (n, d, epsilon, draws) = (50, 2, 0.5, 40_000);
+        let noise = SumNoise::calibrated(&Domain::unit_box(d), Budget::pure(epsilon).unwrap()).unwrap();
+        let records = Array2::from_elem((n, d), 0.25);
+        let mut stream = Randomness::seeded(SEED).streams().stream(0);
+        let squares = (0..draws).map(|_| (noise.mean(records.view(), &mut stream)[0] - 0.25).powi(2));
+        let seen = squares.sum::<f64>() / draws as f64;
+        // 2b² for b = d/(n·ε). The mean square of 40,000 has a relative deviation of √(5/40,000) = 1.1 %: six of them.
+        let expected = 2.0 * (d as f64 / (n as f64 * epsilon)).powi(2);
+        assert!((seen / expected - 1.0).abs() < 0.07, "seed {SEED}: {seen} is not {expected}");
+    }
+
+    #[test]
+    fn values_outside_of_the_bounds_count_as_the_bounds() {
+        let noise =
+            SumNoise::calibrated(&Domain::interval(-1.0, 3.0).unwrap(), Budget::pure(f64::INFINITY).unwrap());
+        let records = Array2::from_shape_vec((2, 1), vec![-1e300, 7.0]).unwrap();
+        let mut stream = Randomness::seeded(1).streams().stream(0);
+        assert_eq!(noise.unwrap().mean(records.view(), &mut stream), [1.0]);
+    }
+
+    #[test]
+    fn levels_and_balls_are_refused() {
+        for set in [Domain::one_hot(3).unwrap(), Domain::l2_ball(2, 1.0).unwrap()] {
+            assert!(matches!(
+                SumNoise::calibrated(&set, Budget::pure(1.0).unwrap()),
+                Err(Error::NotApplicable { .. })
+            ));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `plugin-template-curator`: a mechanism for scumble, to be made your own. A trusted curator releases something made of
+//! all records: as it was written, the noisy mean of every number, as one row.
+//!
+//! | yours | where |
+//! |---|---|
+//! | the noise, and its sensitivity | `Mean::build` |
+//! | what is made of the records | `start` |
+//! | the proof | `THEOREM` |
+//! | what is claimed, disclosed and assumed | `guarantee` |
+//!
+//! `tests/privacy.rs` runs the conformance suite, and attacks the claim. A curator that keeps sums in place of records
+//! returns an `Accumulator` of its own from `start`, and releases a file in memory that does not grow with it.
+
+use scumble::prelude::*;
+
+/// PROOF: the theorem from which the claim follows, with its source; the card cites it.
+const THEOREM: &str =
+    "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on sums of integers";
+
+/// The mean of every number, with exact Laplace noise.
+#[derive(Debug)]
+pub struct Mean {
+    domain: RecordDomain,
+    budget: Budget,
+    noise: SumNoise,
+}
+
+impl Mean {
+    /// The only constructor, for designs and for files, which checks every number. SENSITIVITY: that of `SumNoise`.
+    fn build((domain, budget): (RecordDomain, Budget)) -> Result<Self> {
+        let noise = SumNoise::calibrated(domain.flat(), budget)?;
+        Ok(Self { domain, budget, noise })
+    }
+}
+
+impl CuratorMechanism for Mean {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        match self.budget.epsilon() {
+            f64::INFINITY => Guarantee::nothing(&self.domain),
+            epsilon => {
+                let dp = CentralDp::new(epsilon, 0.0, Neighbours::ReplaceOne);
+                Guarantee::of_curator(Neighbours::ReplaceOne, [(dp, THEOREM.into())])
+            }
+        }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::Synthetic { values: ValuesIn::Units }
+    }
+
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        collected(&self.domain, |table, randomness| {
+            let records = self.domain.projected_features(table)?;
+            let mean = self.noise.mean(records.view(), &mut randomness.streams().stream(0));
+            let guarantee = self.guarantee().under(randomness.provenance());
+            Ok(Release::of_no_records(self.domain.layout().table_of(mean)?, guarantee, &self.domain))
+        })
+    }
+}
+
+register! {
+    /// The plugin.
+    pub const PLUGIN = {
+        name: "plugin-template-curator",
+        summary: "the noisy mean of every number",
+        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        descriptor: Descriptor::new(Output::Synthetic),
+        parameters: NoParameters,
+        learn: |NoParameters {}, brief: &Brief| Ok((brief.domain.clone(), brief.budget)),
+        curator: Mean::build,
+        example: || Example::numbers()?.without_target(),
+    };
+}

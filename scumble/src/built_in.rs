@@ -1,0 +1,50 @@
+//! All mechanisms that scumble has: a crate that nothing names is dropped by the linker, with the plugins in it.
+
+use scumble_classic as _;
+use scumble_dauntless as _;
+use scumble_fisher_svm as _;
+use scumble_marginals as _;
+use scumble_pac as _;
+use scumble_private_models as _;
+use scumble_reports as _;
+use scumble_task_aware as _;
+use scumble_vlm as _;
+
+/// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
+pub const NAMES: [&str; 35] = [
+    "adaptive-marginals",
+    "column-space",
+    "dauntless-inference",
+    "dauntless-mix",
+    "direct",
+    "direction-report",
+    "duchi",
+    "fisher-bounded",
+    "fisher-correlated",
+    "fisher-gaussian",
+    "gaussian",
+    "gradient-report",
+    "hybrid",
+    "identity",
+    "laplace",
+    "learned-codes",
+    "mst",
+    "multiplicative-dp",
+    "noisy-marginals",
+    "noisy-moments",
+    "pac-statistics",
+    "pair-response",
+    "perfect-secrecy",
+    "piecewise",
+    "privacy-agnostic",
+    "private-logistic",
+    "private-ridge",
+    "randomized-response",
+    "singular-value-obfuscation",
+    "task-agnostic",
+    "task-aware-bounded",
+    "task-aware-clipped",
+    "task-aware-gradient",
+    "task-aware-linear",
+    "vlm",
+];
