@@ -2,9 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::Array2;
-use scumble::registry::{
-    Brief, Budget, Domain, Randomness, RecordDomain, Registry, Table, Target, TargetDomain,
-};
+use scumble::core::{Brief, Budget, Domain, Randomness, RecordDomain, Registry, Table, Target, TargetDomain};
 use std::hint::black_box;
 
 const RECORDS: usize = 10_000;

@@ -1,8 +1,9 @@
 //! A CSV file of 20,000 × 30 numbers released in a stream, beside the `csv` crate copying it.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use scumble::registry::csv::{Rows, Writer};
-use scumble::registry::{Brief, Budget, OutOfBounds, Randomness, Reader, Registry, Schema, stream};
+use scumble::core::{Brief, Budget, Randomness, Registry};
+use scumble::records::csv::{Rows, Writer};
+use scumble::records::{OutOfBounds, Reader, Schema, stream};
 use std::fmt::Write;
 use std::hint::black_box;
 

@@ -4,7 +4,7 @@ use crate::Result;
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::registry::{
+use scumble::core::{
     Brief, Budget, Design, Domain, RecordDomain, Registry, Table, Target, TargetDomain, Task, Volunteers,
 };
 

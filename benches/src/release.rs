@@ -1,7 +1,7 @@
 //! Whole releases: records in, released records out.
 
 use crate::{Contestant, Host, Result, Section, random_bits, records};
-use scumble::registry::{Design, Randomness, Table};
+use scumble::core::{Design, Randomness, Table};
 use std::rc::Rc;
 
 const RECORDS: usize = 5_000;

@@ -3,9 +3,9 @@
 use crate::{Contestant, Host, Result, Section};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
+use scumble::core::{Brief, Budget, Design, Randomness, Registry, Release, Table, Volunteers};
 use scumble::datasets::DataSet;
 use scumble::oracles::{Counts, Kind, Oracle};
-use scumble::registry::{Brief, Budget, Design, Randomness, Registry, Release, Table, Volunteers};
 use std::rc::Rc;
 
 /// Frequency oracles by multi-freq-ldpy.

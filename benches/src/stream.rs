@@ -1,11 +1,9 @@
 //! Files released in a stream: what is read, released and written, each beside the whole.
 
 use crate::{Contestant, Host, Result, Section, memory, records, threads};
+use scumble::core::{Design, LocalMechanism, Randomness, RecordDomain, Table};
 use scumble::parquet::{self, FileWriter};
-use scumble::registry::{
-    Decoder, Design, LocalMechanism, OutOfBounds, Randomness, ReadRows, Reader, RecordDomain, Schema, Table,
-    csv, stream,
-};
+use scumble::records::{Decoder, OutOfBounds, ReadRows, Reader, Schema, csv, stream};
 use std::fmt::Write;
 use std::fs;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 
 use crate::python::Python;
 use crate::{Contestant, Host, Result, Section};
+use scumble::core::levels::Attribute;
+use scumble::core::{Brief, Budget, Randomness, Registry, Table};
 use scumble::datasets::{DataSet, folder, source};
-use scumble::registry::levels::Attribute;
-use scumble::registry::{Brief, Budget, Randomness, Registry, Table};
 use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;

@@ -3,8 +3,8 @@
 use crate::Result;
 use linfa::Dataset;
 use ndarray::Ix1;
+use scumble::core::{Table, Target};
 use scumble::datasets::{DataSet, folder, source};
-use scumble::registry::{Table, Target};
 use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub(crate) struct Task<T> {
 
 impl<T> Task<T>
 where
-    Dataset<f64, T, Ix1>: TryFrom<Table, Error = scumble::registry::Error>,
+    Dataset<f64, T, Ix1>: TryFrom<Table, Error = scumble::core::Error>,
 {
     /// Those of a public data set that are for training.
     ///

@@ -1,6 +1,6 @@
 //! Pages of reference, made from the registry: what a mechanism does, its parameters, its card, and how it does in the suite.
 
-use scumble::registry::{Plugin, Registry};
+use scumble::core::{Plugin, Registry};
 use serde_json::Value;
 use std::error::Error;
 use std::fmt::Write;

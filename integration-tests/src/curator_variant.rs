@@ -1,11 +1,11 @@
 //! Faulty variants of noise that the records of a release share.
 
-use scumble::fisher_svm::{CorrelatedNoise, FisherCorrelated};
-use scumble::kkt::{Machine, Records, SoftMargin};
-use scumble::registry::{
+use scumble::core::{
     Accumulator, CuratorMechanism, Error, Guarantee, Notion, Randomness, RecordDomain, Release, Releases,
     Result, Table, Target, collected,
 };
+use scumble::fisher_svm::{CorrelatedNoise, FisherCorrelated};
+use scumble::kkt::{Machine, Records, SoftMargin};
 
 /// θ and ρ of the classifiers here.
 const THETA: f64 = 1.0;

@@ -1,7 +1,7 @@
 //! Faulty variants of mixing and transformation, of their queries, and of perfect secrecy.
 
 use ndarray::{Array2, Axis};
-use scumble::registry::{
+use scumble::core::{
     Accumulator, AmbiguitySet, Claim, CuratorMechanism, Designed, Error, Evidence, Guarantee, Key, Notion,
     Randomness, RecordDomain, Release, Releases, Result, Secret, SecretKey, Table, Target, Unit, collected,
 };

@@ -13,7 +13,7 @@ pub use dauntless_variant::{DauntlessFault, DauntlessVariant};
 pub use mixing_checks::{resistance, wrong_answers, wrong_budget, wrong_mixtures};
 pub use transformed_variant::{ObfuscatedNumber, TransformedFault, TransformedVariant};
 
-use scumble::registry::{
+use scumble::core::{
     Accumulator, Brief, CuratorMechanism, Descriptor, Error, Example, Guarantee, Key, NoParameters, Noise,
     NoiseDistribution, Output, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table,
     collected, register,

@@ -4,7 +4,7 @@
 use ndarray::{Array2, ArrayView1};
 use scumble::accounting::pac::{Setting, corollary_1};
 use scumble::adversary::Inversion;
-use scumble::registry::{Designed, Error, Key, Notion, PacResistance, Randomness, Release, Result, Table};
+use scumble::core::{Designed, Error, Key, Notion, PacResistance, Randomness, Release, Result, Table};
 use serde_json::Value;
 
 /// How near a recovered record must lie to count as that record.

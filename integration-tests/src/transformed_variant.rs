@@ -1,11 +1,11 @@
 //! Faulty variants of releases of records times a secret matrix.
 
 use ndarray::Array2;
-use scumble::dauntless::SingularValueObfuscation;
-use scumble::registry::{
+use scumble::core::{
     Accumulator, CentralDp, Claim, CuratorMechanism, Designed, Domain, Guarantee, Neighbours, Notion,
     Randomness, RecordDomain, Release, Releases, Result, Table, TargetDomain, Unit, collected,
 };
+use scumble::dauntless::SingularValueObfuscation;
 
 /// A mechanism with the guarantee of another one, and a fault.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! The registry as a user meets it: the list of plugins, and the conformance of each.
 
 use scumble::compare::Experiment;
-use scumble::registry::{
+use scumble::core::{
     Design, Designed, Error, Example, Pace, Plugin, Randomness, RecordDomain, Registry, Releases, Table,
 };
 use scumble::suite::tasks;

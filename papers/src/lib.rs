@@ -36,7 +36,6 @@ pub use picture::{CurvePoint, Layer, Marks, Panel, Picture, Scale};
 pub use report::{Agreement, Claims, Finding, Grid, Report};
 
 use report::Evidence;
-// Results design mechanisms by their names, so all of them are linked.
 use scumble_accounting as accounting;
 use scumble_classifier as classifier;
 use scumble_comparison::store;
@@ -47,6 +46,10 @@ use scumble_kkt as kkt;
 use scumble_linear as linear;
 use scumble_neural as neural;
 use scumble_sensitivity as sensitivity;
+// Results design these by their names only; an unnamed crate would not be linked.
+use scumble_fisher_svm as _;
+use scumble_marginals as _;
+use scumble_private_models as _;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -8,13 +8,14 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
+use scumble::core::{
+    Budget, CuratorMechanism, Designed, Fingerprint, Guarantee, Key, Noise, Protect, Randomness, Registry,
+    Volunteers, interrupt,
+};
 use scumble::custody::{
     self, Admitted, Card, CheckedPart, DesignRequest, Digests, Ledger, Part, ShippedDesign,
 };
-use scumble::registry::{
-    Budget, Clipped, CuratorMechanism, Designed, Fingerprint, Guarantee, Key, Loaded, Noise, OutOfBounds,
-    Protect, Randomness, ReadRows, Registry, Schema, Values, Volunteers, interrupt, stream,
-};
+use scumble::records::{Clipped, Loaded, OutOfBounds, ReadRows, Schema, Values, stream};
 use scumble_arrow::{Rows, Writer};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -268,7 +269,7 @@ impl Design {
             Key::Model(_) => Some(self.shipped.model_rows(&released.table)?),
             _ => None,
         };
-        interrupt::check().map_err(scumble::registry::Error::from)?; // before a charge
+        interrupt::check().map_err(scumble::core::Error::from)?; // before a charge
         if let Some((ledger, dataset)) = how.account()? {
             ledger.charge_release(dataset, &released.guarantee, self.target()?, &self.what())?;
         }

@@ -2,7 +2,7 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyPermissionError};
-use scumble::{compare, custody, datasets, records, registry};
+use scumble::{compare, core, custody, datasets, records};
 use std::io;
 
 pyo3::import_exception!(scumble._errors, InvalidInput);
@@ -92,14 +92,14 @@ impl From<records::Error> for Failed {
     }
 }
 
-impl From<registry::Error> for Failed {
-    fn from(error: registry::Error) -> Self {
+impl From<core::Error> for Failed {
+    fn from(error: core::Error) -> Self {
         let text = error.to_string();
         Self(match error {
-            registry::Error::UnknownPlugin { .. } | registry::Error::UnknownParameter { .. } => {
+            core::Error::UnknownPlugin { .. } | core::Error::UnknownParameter { .. } => {
                 UnknownName::new_err(text)
             }
-            registry::Error::Interrupted(_) => PyKeyboardInterrupt::new_err(text),
+            core::Error::Interrupted(_) => PyKeyboardInterrupt::new_err(text),
             _ => InvalidInput::new_err(text),
         })
     }

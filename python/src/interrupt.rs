@@ -3,7 +3,7 @@
 use crate::errors::Failed;
 use crate::pool::pool;
 use pyo3::prelude::*;
-use scumble::registry::interrupt::Asked;
+use scumble::core::interrupt::Asked;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 

@@ -2,8 +2,9 @@
 
 use crate::errors::Failed;
 use pyo3::prelude::*;
+use scumble::core::{Budget, Unit};
 use scumble::custody;
-use scumble::registry::{Account, Amount, Budget, InformationAccount, Unit};
+use scumble::custody::{Account, Amount, InformationAccount};
 use serde_json::Value;
 use std::path::PathBuf;
 

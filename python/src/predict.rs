@@ -6,8 +6,8 @@ use crate::interrupt::interruptible;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use scumble::custody::ShippedModel;
+use scumble::records::OutOfBounds;
 use scumble::records::{TextFormat, stream};
-use scumble::registry::OutOfBounds;
 use scumble_arrow::Writer;
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use crate::errors::{Failed, UnknownName};
 use crate::interrupt::interruptible;
 use pyo3::prelude::*;
 use scumble::adversary::{Effort, audit_plugin};
-use scumble::registry::{Plugin, Registry};
+use scumble::core::{Plugin, Registry};
 use serde_json::json;
 
 /// The names of all mechanisms.

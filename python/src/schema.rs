@@ -5,7 +5,7 @@ use crate::interrupt::interruptible;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use scumble::datasets::SchemaAt;
-use scumble::registry::{Learning, Schema};
+use scumble::records::{Learning, Schema};
 use scumble_arrow::Rows;
 use std::path::PathBuf;
 
@@ -53,6 +53,6 @@ pub(crate) fn draft(py: Python, table: PyTable) -> Result<String, Failed> {
     let (batches, schema) = table.into_inner();
     interruptible(py, || {
         let rows = Rows::new(&schema, batches.into_iter().map(Ok), "the table");
-        Ok(scumble::registry::draft(rows)?)
+        Ok(scumble::records::draft(rows)?)
     })
 }

@@ -5,10 +5,9 @@
 //! $ cargo run --release --example compose
 //! ```
 
+use scumble::core::{Brief, Budget, Design, Key, Randomness, RecordDomain, Registry, Result};
+use scumble::custody::ShippedDesign;
 use scumble::datasets::DataSet;
-use scumble::registry::{
-    Brief, Budget, Design, Key, Randomness, RecordDomain, Registry, Result, ShippedDesign,
-};
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let (wine, registry) = (DataSet::wine()?, Registry::installed()?);

@@ -6,10 +6,9 @@
 //! ```
 
 use scumble::classic::{Estimator, Of};
-use scumble::registry::{
-    Brief, Budget, Clips, Existing, NewFile, OutOfBounds, Part, Randomness, Readable, Registry, Schema,
-    ShippedDesign, Values, csv, local,
-};
+use scumble::core::{Brief, Budget, Randomness, Registry, local};
+use scumble::custody::{Existing, NewFile, Part, Readable, ShippedDesign};
+use scumble::records::{Clips, OutOfBounds, Schema, Values, csv};
 use std::path::Path;
 use std::process::Command;
 

@@ -6,9 +6,9 @@
 
 use linfa::Dataset;
 use linfa::traits::{Fit, Predict};
+use scumble::core::{Brief, Budget, Randomness, Registry, Table, Target};
 use scumble::datasets::DataSet;
 use scumble::linear::LogisticParams;
-use scumble::registry::{Brief, Budget, Randomness, Registry, Table, Target};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -8,11 +8,11 @@
 use schemars::JsonSchema;
 use scumble::adversary;
 use scumble::compare::{Candidate, Comparison};
-use scumble::datasets::DataSet;
-use scumble::registry::{
+use scumble::core::{
     AdditiveNoise, Brief, Budget, DescribedNoise, Domain, Error, Example, LaplaceNoise, Output, Registry,
     Result, Stream, register,
 };
+use scumble::datasets::DataSet;
 use serde::{Deserialize, Serialize};
 
 /// Laplace noise for the middle of the bounds, into which every number is moved first. A class is released in the clear.

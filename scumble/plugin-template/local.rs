@@ -15,12 +15,10 @@
 //! be shorter: `scumble new-plugin --kind noise`.
 
 use schemars::JsonSchema;
-use scumble::registry::{
-    Output,
-    Descriptor,
-    ASSUMED, Brief, Budget, Claim, DescribedNoise, Distance, Error, Example, Guarantee, LocalDp,
-    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Releases, Result, Stream,
-    Unit, check_width, in_clear, register,
+use scumble::core::{
+    ASSUMED, Brief, Budget, Claim, DescribedNoise, Descriptor, Distance, Error, Example, Guarantee, LocalDp,
+    LocalMechanism, Noise, NoiseDistribution, Notion, Output, Perturbation, RecordDomain, Releases, Result,
+    Stream, Unit, check_width, in_clear, register,
 };
 use scumble::sampling::{DiscreteLaplace, Rational};
 use serde::{Deserialize, Serialize};
@@ -58,7 +56,7 @@ pub struct Mechanism {
 #[serde(deny_unknown_fields)]
 struct State {
     domain: RecordDomain,
-    #[serde(with = "scumble::registry::number")]
+    #[serde(with = "scumble::core::number")]
     epsilon: f64,
     steps: u32,
 }

@@ -2,7 +2,7 @@
 
 use plugin_template::local::PLUGIN;
 use scumble::adversary::{caught, check};
-use scumble::registry::{
+use scumble::core::{
     Brief, Budget, Designed, Domain, Error, Example, LocalMechanism, RecordDomain, TargetDomain,
 };
 use scumble_testing::{Fault, Faulty, conformance};

@@ -2,7 +2,7 @@
 
 use plugin_template::noise::PLUGIN;
 use scumble::adversary::{caught, check};
-use scumble::registry::{Brief, Budget, Designed, Domain, LocalMechanism, RecordDomain, TargetDomain};
+use scumble::core::{Brief, Budget, Designed, Domain, LocalMechanism, RecordDomain, TargetDomain};
 use scumble_testing::{Fault, Faulty, conformance};
 use serde_json::json;
 use std::sync::Arc;

@@ -5,7 +5,9 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`prelude`] | what the author of a mechanism names |
-//! | [`registry`] | the core types: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
+//! | [`core`] | the vocabulary: tables, domains, budgets, guarantees, mechanisms, plugins, composition |
+//! | [`records`] | schemas, files of records as text, encoders and decoders, streams |
+//! | [`custody`] | saved designs, keys, tickets and the ledger |
 //! | [`parquet`] | files of records as Parquet, beside CSV: what opens either, and what writes it |
 //! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi, hybrid |
 //! | [`fisher_svm`] | noise that is best by Fisher information, and such that a support vector machine survives it |
@@ -30,7 +32,7 @@
 //! | [`command`] | the command line |
 //!
 //! ```
-//! use scumble::registry::{Brief, Budget, Randomness, Registry};
+//! use scumble::core::{Brief, Budget, Randomness, Registry};
 //! use scumble::datasets::DataSet;
 //!
 //! let wine = DataSet::wine()?;
@@ -45,7 +47,6 @@
 pub mod built_in;
 pub mod command;
 pub mod prelude;
-pub mod registry;
 
 pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;
@@ -53,6 +54,7 @@ pub use scumble_classic as classic;
 pub use scumble_classifier as classifier;
 pub use scumble_comparison as compare;
 pub use scumble_comparison::validation;
+pub use scumble_core as core;
 pub use scumble_custody as custody;
 pub use scumble_datasets as datasets;
 pub use scumble_dauntless as dauntless;

@@ -163,7 +163,9 @@ impl Comparison {
                 Ok(own) => cells.extend(own),
                 Err(Error::Core(scumble_core::Error::NotApplicable { reason, .. })) => {
                     let (mechanism, parameters) = (candidate.plugin.name.into(), candidate.given());
-                    skipped.push(Skipped { mechanism, parameters, reason });
+                    let is_taught = candidate.plugin.descriptor.needs_volunteers;
+                    let lacks_volunteers = is_taught && volunteers.table().is_none();
+                    skipped.push(Skipped { mechanism, parameters, reason, lacks_volunteers });
                 }
                 Err(error) => return Err(error),
             }
@@ -175,7 +177,8 @@ impl Comparison {
         if let Some(lost) = self.candidates.iter().find(is_lost)
             && let Some(why) = skipped.iter().find(|skipped| skipped.mechanism == lost.plugin.name)
         {
-            return Err(Error::LeftOut { mechanism: why.mechanism.clone(), reason: why.reason.clone() });
+            let Skipped { mechanism, reason, lacks_volunteers, .. } = why.clone();
+            return Err(Error::LeftOut { mechanism, reason, lacks_volunteers });
         }
         Ok((cells, skipped))
     }

@@ -50,6 +50,8 @@ pub enum Error {
         mechanism: String,
         /// Why it does not apply, with the column where one is the reason.
         reason: String,
+        /// Whether it learns from volunteers' records, and there were none.
+        lacks_volunteers: bool,
     },
     /// A store of finished trials that cannot be used.
     #[error(transparent)]

@@ -296,6 +296,9 @@ pub struct Skipped {
     pub parameters: Value,
     /// Why.
     pub reason: String,
+    /// Whether it learns from volunteers' records, and there were none.
+    #[serde(skip)]
+    pub lacks_volunteers: bool,
 }
 
 /// A cell that failed.

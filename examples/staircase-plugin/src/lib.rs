@@ -8,8 +8,8 @@ mod noise;
 
 use noise::{Staircase, best_step_share};
 use schemars::JsonSchema;
+use scumble::core::Distance;
 use scumble::prelude::*;
-use scumble::registry::Distance;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
@@ -45,14 +45,12 @@ pub struct Parameters {
 
 impl AdditiveNoise for StaircaseNoise {
     const NAME: &'static str = "staircase";
-    const THEOREM: &'static str =
-        "the staircase mechanism (Geng and Viswanath 2014) on integers, every number at an equal share of ε";
+    const THEOREM: &'static str = "the staircase mechanism (Geng and Viswanath 2014), at ε/d a number";
     type Parameters = Parameters;
 
     fn calibrate(parameters: &Parameters, set: &Domain, budget: Budget) -> Result<Self> {
-        let bounds = set
-            .intervals()
-            .ok_or_else(|| Error::not_applicable(Self::NAME, "it takes records of numbers"))?;
+        let refused = || Error::not_applicable(Self::NAME, "it takes records of numbers");
+        let bounds = set.intervals().ok_or_else(refused)?;
         let share = budget.divide(bounds.len())?.epsilon();
         let top = parameters.step_share.unwrap_or_else(|| best_step_share(share));
         budget.split(top)?; // refuses a share outside (0, 1)

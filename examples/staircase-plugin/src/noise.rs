@@ -1,6 +1,6 @@
 //! The discrete staircase distribution.
 
-use scumble::registry::{Result, Stream};
+use scumble::core::{Result, Stream};
 use scumble::sampling::{Geometric, Rational, bernoulli_exp, uniform_below, with_random_sign};
 use std::num::NonZeroU64;
 
@@ -89,13 +89,14 @@ pub(crate) fn best_step_share(epsilon: f64) -> f64 {
     }
     let b = (-epsilon).exp();
     let root = ((b - 2.0 * b.powi(2) + 2.0 * b.powi(4) - b.powi(5)) / 2.0).cbrt();
-    root / (1.0 - b).powi(2) - b / (1.0 - b)
+    let share = root / (1.0 - b).powi(2) - b / (1.0 - b);
+    share.max(f64::MIN_POSITIVE) // b rounds to 0 at a large ε, and no step is empty
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble::registry::{Domain, LaplaceNoise, Randomness};
+    use scumble::core::{Domain, LaplaceNoise, Randomness};
 
     fn distribution(epsilon: f64, sensitivity: u64, share: f64) -> Staircase {
         Staircase::new(epsilon, NonZeroU64::new(sensitivity).unwrap(), share).unwrap()

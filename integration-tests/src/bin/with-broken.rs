@@ -1,7 +1,7 @@
 //! `scumble` with a mechanism whose noise is short by √2.
 
 use scumble::classic::Laplace;
-use scumble::registry::{
+use scumble::core::{
     Brief, Descriptor, Example, LocalMechanism, NoParameters, Output, RecordDomain, Result, register,
 };
 use scumble_testing::{Fault, Faulty};

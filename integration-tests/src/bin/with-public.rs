@@ -1,11 +1,11 @@
 //! `scumble` with mixing by public records of its own, which releases more samples than its budget allows.
 
 use ndarray::{Array1, Array2};
-use scumble::dauntless::{DAUNTLESS_MIX, Dauntless};
-use scumble::registry::{
+use scumble::core::{
     Brief, Descriptor, Error, Example, NoParameters, Output, Result, Table, Target, TargetDomain, Volunteers,
     register,
 };
+use scumble::dauntless::{DAUNTLESS_MIX, Dauntless};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 

@@ -4,9 +4,9 @@ use linfa::traits::{Fit, Predict};
 use scumble::compare::{
     Candidate, Comparison, Experiment, Metric, Model, Outcome, Row, SplitKind, Splitting,
 };
+use scumble::core::{Brief, Budget, Pace, Randomness, Registry, ShapedBy, Target, Unit};
 use scumble::datasets::DataSet;
 use scumble::linear::LogisticParams;
-use scumble::registry::{Brief, Budget, Pace, Randomness, Registry, ShapedBy, Target, Unit};
 use serde_json::{Value, json};
 
 fn comparison(epsilons: &[f64]) -> Comparison {
@@ -40,7 +40,7 @@ fn identity_equals_training_without_any_mechanism() {
         .design(&Default::default(), &Brief::new(wine.domain.clone(), Budget::pure(1.0).unwrap()));
     let release = design.unwrap().mechanism().release(&table, &mut Randomness::seeded(1)).unwrap();
     assert_eq!(release.table, table, "identity changed a record");
-    let predictions = |learned: scumble::registry::Table| {
+    let predictions = |learned: scumble::core::Table| {
         let dataset: linfa::Dataset<f64, usize, ndarray::Ix1> = learned.try_into().unwrap();
         LogisticParams::default().fit(&dataset).unwrap().predict(table.records())
     };

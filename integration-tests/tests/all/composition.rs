@@ -2,12 +2,12 @@
 
 use ndarray::{Array2, array};
 use scumble::classic::{Identity, LAPLACE, Laplace, RANDOMIZED_RESPONSE, RandomizedResponse};
-use scumble::registry::{
+use scumble::core::{
     Accumulator, Brief, Budget, Composed, CuratorMechanism, Design, Designed, Domain, Error, Example,
     Guarantee, Key, LocalMechanism, NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Release,
-    Releases, Result, Secret, ShippedDesign, Side, Table, Target, TargetDomain, Unit, Volunteers, collected,
-    composed,
+    Releases, Result, Secret, Side, Table, Target, TargetDomain, Unit, Volunteers, collected, composed,
 };
+use scumble::custody::ShippedDesign;
 use scumble_integration_tests::Offset;
 use serde_json::Value;
 use std::sync::Arc;
@@ -170,7 +170,7 @@ fn a_composition_is_saved_with_its_parts_and_checked_when_it_is_read() {
 
 #[test]
 fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them() {
-    use scumble::registry::{CentralDp, Claim, Neighbours, Notion, ShapedBy};
+    use scumble::core::{CentralDp, Claim, Neighbours, Notion, ShapedBy};
     #[derive(Debug)]
     struct Shaped {
         inner: Identity,

@@ -1,6 +1,10 @@
 //! A curator's mechanism through the command: the release everybody may see, the key nobody else.
 
-use scumble::registry::{OutOfBounds, Reader, Registry, Schema, ShippedDesign, csv, key};
+use scumble::core::Registry;
+
+use scumble::custody::{ShippedDesign, key};
+
+use scumble::records::{OutOfBounds, Reader, Schema, csv};
 use scumble_integration_tests as _; // the plugin
 use std::path::Path;
 use std::process::{Command, Output};

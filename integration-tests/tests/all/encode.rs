@@ -1,7 +1,7 @@
 //! All claims depend on the range that `encode` declares: whatever the record, it never leaves it.
 
 use proptest::prelude::*;
-use scumble::registry::{Budget, Designed, LocalMechanism, Registry};
+use scumble::core::{Budget, Designed, LocalMechanism, Registry};
 use std::sync::Arc;
 
 /// A number that a file may contain: near the domain, far from it, next to nothing, or a bound by a hair.

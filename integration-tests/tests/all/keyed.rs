@@ -1,7 +1,7 @@
 //! Noise that is keyed by a record has the distribution of noise that is drawn in blocks, and none of it is used twice.
 
 use scumble::adversary::{Effort, Verdict, same_distribution};
-use scumble::registry::{
+use scumble::core::{
     Brief, Budget, Designed, Domain, LocalMechanism, NoiseKey, Randomness, RecordDomain, Registry,
     TargetDomain, local, release_keyed,
 };

@@ -5,10 +5,10 @@ use ndarray::{Array1, Array2, Axis, concatenate};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::classifier::ClassifierParams;
-use scumble::linear::{LogisticParams, RidgeParams};
-use scumble::registry::{
+use scumble::core::{
     Brief, Budget, Domain, Randomness, RecordDomain, Registry, Release, Table, Target, TargetDomain, composed,
 };
+use scumble::linear::{LogisticParams, RidgeParams};
 use scumble::svm::SvmParams;
 use serde_json::{Value, json};
 

@@ -1,9 +1,10 @@
 //! A file released in a stream is the table released at once.
 
-use scumble::registry::{
-    Brief, Budget, OutOfBounds, Randomness, Reader, Registry, Schema, ShippedDesign, Table, csv, local,
-    stream,
-};
+use scumble::core::{Brief, Budget, Randomness, Registry, Table, local};
+
+use scumble::custody::ShippedDesign;
+
+use scumble::records::{OutOfBounds, Reader, Schema, csv, stream};
 
 const SCHEMA: &str = r#"
 column = [

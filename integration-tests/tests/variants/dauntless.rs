@@ -6,11 +6,11 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::accounting::pac::{Setting, corollary_1};
 use scumble::adversary::{Effort, Finding, Verdict, audit};
-use scumble::dauntless::{DAUNTLESS_INFERENCE, DAUNTLESS_MIX, PERFECT_SECRECY};
-use scumble::registry::{
+use scumble::core::{
     Brief, Budget, Design, Designed, Domain, Plugin, Randomness, RecordDomain, Release, Table, Target,
     TargetDomain, Unit, Volunteers,
 };
+use scumble::dauntless::{DAUNTLESS_INFERENCE, DAUNTLESS_MIX, PERFECT_SECRECY};
 use scumble_integration_tests::{
     DauntlessFault as Fault, DauntlessVariant, resistance, wrong_answers, wrong_budget, wrong_mixtures,
 };

@@ -3,7 +3,7 @@
 use super::{boxed, broken, caught, effort, findings, numbers, records, shared};
 use scumble::adversary::{Coupled, CoupledUnit, Effort, Verdict, audit};
 use scumble::classic::{Gaussian, Identity, Laplace, RandomizedResponse};
-use scumble::registry::{Budget, Designed, Domain, Noisy, TargetDomain};
+use scumble::core::{Budget, Designed, Domain, Noisy, TargetDomain};
 use scumble_testing::{Fault, Faulty};
 use std::f64::consts::SQRT_2;
 

@@ -10,12 +10,12 @@ mod declared;
 use rand_core::RngCore;
 use scumble::adversary::{Coupled, Effort, Finding, Measure, Output, Verdict, audit, same_distribution};
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};
-use scumble::dauntless::{ColumnSpace, MultiplicativeDp, obfuscation_delta};
-use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
-use scumble::registry::{
+use scumble::core::{
     Brief, Budget, Design, Designed, Domain, LocalMechanism, Plugin, Randomness, RecordDomain, Registry,
     Table, Target, TargetDomain, Task, Volunteers,
 };
+use scumble::dauntless::{ColumnSpace, MultiplicativeDp, obfuscation_delta};
+use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
 use scumble::sampling::{DiscreteGaussian, Rational};
 use scumble::task_aware::{LatentLaplace, Parts};
 use scumble::task_aware::{
@@ -714,7 +714,7 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     let held_against = |mechanism: &Designed| {
         let released = mechanism.release(&nothing, &mut Randomness::seeded(3)).unwrap().table;
         let mut rows = released.records().outer_iter();
-        let draw = |side: usize, stream: &mut scumble::registry::Stream| -> Output {
+        let draw = |side: usize, stream: &mut scumble::core::Stream| -> Output {
             if side == 0 {
                 return rows.next().map(|row| row.to_vec());
             }
@@ -750,7 +750,7 @@ fn told_apart(mechanism: &Designed, tables: &[ndarray::Array2<f64>; 2]) -> Findi
     let columns = mechanism.domain().columns().to_vec();
     let tables =
         tables.each_ref().map(|records| Table::new(columns.clone(), records.clone(), Target::None).unwrap());
-    let draw = |side: usize, stream: &mut scumble::registry::Stream| -> Output {
+    let draw = |side: usize, stream: &mut scumble::core::Stream| -> Output {
         let released =
             mechanism.release(&tables[side], &mut Randomness::seeded(stream.next_u64())).ok()?.table;
         Some(released.records().iter().copied().collect())

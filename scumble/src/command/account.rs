@@ -6,7 +6,7 @@ use crate::accounting::multiplicative::{ColumnDistribution, Deltas, Private, Rel
 use crate::accounting::pac::{self, Setting};
 use crate::accounting::shuffle::Shuffle;
 use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, mutual_information, renyi};
-use crate::registry::number;
+use crate::core::number;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 

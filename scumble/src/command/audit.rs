@@ -2,7 +2,8 @@
 
 use super::{Failure, print, print_json, progress_bar};
 use crate::adversary::{Broken, Coupled, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
-use crate::registry::{self, Plugin, Registry, ShippedDesign};
+use crate::core::{self, Plugin, Registry};
+use crate::custody::ShippedDesign;
 use clap::{ArgGroup, Args};
 use comfy_table::{CellAlignment, Table, presets};
 use rayon::prelude::*;
@@ -63,7 +64,7 @@ fn of_plugins(plugins: &[&Plugin], effort: Effort) -> Result<Vec<Finding>, Failu
         bar.inc(1);
         findings
     });
-    let findings = attacked.collect::<registry::Result<Vec<_>>>()?.concat();
+    let findings = attacked.collect::<core::Result<Vec<_>>>()?.concat();
     bar.finish_and_clear();
     Ok(findings)
 }

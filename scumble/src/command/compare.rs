@@ -10,10 +10,12 @@ use crate::compare::{
     self, Candidate, Choice, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
     VOLUNTEERS, in_words,
 };
+use crate::core::{Error, Registry, number};
 use crate::custody;
+use crate::custody::{Existing, NewFile, Readable};
 use crate::datasets::{DataSet, Input};
 use crate::page::Page;
-use crate::registry::{Error, Existing, Learning, NewFile, Readable, Registry, number};
+use crate::records::Learning;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use jiff::Timestamp;
@@ -316,10 +318,7 @@ fn metric(name: &str) -> Result<Metric, String> {
 
 /// An error about a mechanism's parameters names the experiment, if it gives them.
 fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
-    if let compare::Error::LeftOut { reason, .. } = &error
-        && reason.contains("volunteers")
-        && arguments.volunteers.is_none()
-    {
+    if matches!(error, compare::Error::LeftOut { lacks_volunteers: true, .. }) {
         return format!("{error}; --volunteers 0.2 takes a fifth of the training records for volunteers")
             .into();
     }

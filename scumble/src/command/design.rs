@@ -5,11 +5,10 @@ use super::reading::Reading;
 use super::schema::public_schema;
 use super::setting::{Settable, set};
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
+use crate::core::{Budget, Protect, Registry, ShapedBy, Task, Volunteers, number};
 use crate::custody::{self, DesignRequest};
-use crate::registry::{
-    Budget, Clipped, Existing, Learning, Loaded, NewFile, OutOfBounds, Part, Protect, ReadRows, Readable,
-    Reader, Registry, Schema, ShapedBy, Task, Volunteers, number, read_matrix,
-};
+use crate::custody::{Existing, NewFile, Part, Readable};
+use crate::records::{Clipped, Learning, Loaded, OutOfBounds, ReadRows, Reader, Schema, read_matrix};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::HashSet;

@@ -1,8 +1,9 @@
 //! A file of numbers, with a column of labels, and no schema: as solvers take them.
 
 use super::reading::Reading;
+use crate::core::nearest_name;
 use crate::records::Error;
-use crate::registry::{OutOfBounds, ReadRows, Reader, Schema, nearest_name};
+use crate::records::{OutOfBounds, ReadRows, Reader, Schema};
 use ndarray::Array2;
 use std::collections::HashSet;
 use std::path::Path;

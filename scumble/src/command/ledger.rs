@@ -1,7 +1,8 @@
 //! `scumble ledger`: what was spent on data sets, and what is left.
 
 use super::{Failure, print, print_json};
-use crate::registry::{Account, Amount, InformationAccount, Ledger, Spending, Unit, shown};
+use crate::core::{Unit, shown};
+use crate::custody::{Account, Amount, InformationAccount, Ledger, Spending};
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;

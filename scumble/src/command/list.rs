@@ -1,7 +1,9 @@
 //! `scumble list` and `scumble describe`.
 
 use super::{Failure, print, print_json, view_command};
-use crate::registry::{Descriptor, Design, Plugin, Records, Registry, ShapedBy, ShippedDesign};
+use crate::core::{Descriptor, Design, Plugin, Registry, ShapedBy};
+use crate::custody::ShippedDesign;
+use crate::records::Records;
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use std::path::Path;

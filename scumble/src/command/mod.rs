@@ -42,9 +42,11 @@ pub use account::account_of as account;
 pub use summary::{Hints, summary};
 
 use crate::adversary::Broken;
+use crate::core::{Registry, interrupt, shown};
+use crate::custody::is_same_file;
 use crate::parquet::is_standard;
 use crate::records;
-use crate::registry::{Clipped, Registry, interrupt, is_same_file, shown};
+use crate::records::Clipped;
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! `scumble new-plugin`: a crate for a mechanism of one's own, to be built by itself.
 
 use super::{Failure, print, print_json};
-use crate::registry::Registry;
+use crate::core::Registry;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io;
@@ -45,10 +45,10 @@ impl Kind {
         let [kind, mechanism, tests] = self.template();
         let in_rust = name.replace('-', "_");
         let rendered = |text: &str| {
-            let text =
-                text.replace(&format!("plugin-template-{kind}"), name).replace("plugin-template", name);
-            let text = text.replace(&format!("plugin_template::{kind}"), &in_rust);
-            versioned(&text.replace("plugin_template", &in_rust), checkout)
+            let text = text.replace(&format!("plugin-template-{kind}"), "plugin-template");
+            let text = text.replace(&format!("plugin_template::{kind}"), "plugin_template");
+            let text = text.replace("plugin-template", name).replace("plugin_template", &in_rust);
+            versioned(&text, checkout)
         };
         [
             ("Cargo.toml", rendered(include_str!("../../plugin-template/Cargo.toml.template"))),

@@ -1,9 +1,10 @@
 //! Where records go: a new file, or standard output.
 
 use super::{Failure, complain, print};
+use crate::custody::{Existing, NewFile, Readable};
 use crate::parquet::{FileWriter, is_standard};
 use crate::records;
-use crate::registry::{Decoder, Existing, NewFile, Readable};
+use crate::records::Decoder;
 use scumble_core::text::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::fs::File;

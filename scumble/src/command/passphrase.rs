@@ -1,7 +1,8 @@
 //! The passphrase of a secret key: from a file, or from the environment; never from the command line, which others can read.
 
 use super::Failure;
-use crate::registry::{key, read_text};
+use crate::custody::key;
+use crate::records::read_text;
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
 //! The design by which a file was released: what the file or its card says of it.
 
 use super::Failure;
+use crate::custody::ShippedDesign;
 use crate::parquet::is_standard;
 use crate::records::read_text;
-use crate::registry::ShippedDesign;
 use clap::Args;
 use scumble_core::text::hexadecimal;
 use serde_json::Value;

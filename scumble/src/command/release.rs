@@ -6,15 +6,18 @@ use super::reading::Reading;
 use super::{
     Failure, complain, file_name, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command,
 };
+use crate::core::{
+    CuratorMechanism, Designed, Drawing, Fingerprint, Guarantee, Key, LocalMechanism, Noise,
+    NoiseDistribution, Outcome, Randomness, RecordDigest, Registry, Release, interrupt,
+};
 use crate::custody;
+use crate::custody::{
+    Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, Readable, ShippedDesign, admit,
+    is_beside,
+};
 use crate::parquet::is_standard;
 use crate::records::{self, Input};
-use crate::registry::{
-    Admitted, AdmittedRecords, Card, Clipped, CuratorMechanism, Decoder, Designed, Drawing, ENCODED,
-    Existing, Fingerprint, Guarantee, Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution,
-    OutOfBounds, Outcome, Randomness, Readable, Reader, RecordDigest, Registry, Release, ShippedDesign,
-    Values, admit, interrupt, is_beside, stream,
-};
+use crate::records::{Clipped, Decoder, OutOfBounds, Reader, Values, stream};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -291,7 +294,7 @@ impl Outputs {
     /// The release appears last: where it is, its key and card are.
     fn commit(self, design: &ShippedDesign, done: &Done, view: Option<&str>) -> Result<(), Failure> {
         if let (Some((file, passphrase)), Some(key)) = (self.key, &done.key) {
-            file.finish(crate::registry::key::save(key, &passphrase)?.unwrap_or_default().as_bytes())?;
+            file.finish(crate::custody::key::save(key, &passphrase)?.unwrap_or_default().as_bytes())?;
         }
         if let Some(file) = self.card {
             let card = Card {

@@ -1,9 +1,10 @@
 //! `scumble reproduce`.
 
 use super::{Failure, command_line, print, print_json, progress_bar};
+use crate::core::Registry;
 use crate::custody;
+use crate::custody::{Existing, NewFile, Readable};
 use crate::datasets::folder;
-use crate::registry::{Existing, NewFile, Readable, Registry};
 use crate::reproduce::{self, Claims, Finding, Grid, Report, Reproduction, RunOptions};
 use clap::{ArgGroup, Args};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};

@@ -3,8 +3,9 @@
 use super::reading::Reading;
 use super::{Failure, complain, print, print_json, refuse_overlaps};
 use crate::custody;
+use crate::custody::{Existing, NewFile, Readable};
 use crate::datasets;
-use crate::registry::{Existing, NewFile, Readable, Schema, csv, draft, stream};
+use crate::records::{Schema, csv, draft, stream};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;

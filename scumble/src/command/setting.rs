@@ -1,7 +1,7 @@
 //! `--set`: parameters of mechanisms.
 
 use super::Failure;
-use crate::registry::{Error, Plugin, Registry, nearest_name};
+use crate::core::{Error, Plugin, Registry, nearest_name};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 use super::labelled::Labelled;
 use super::reading::Reading;
 use super::{Failure, print, print_json};
+use crate::core::number;
 use crate::kkt::{self, SoftMargin, Waterfilling};
-use crate::registry::number;
 use crate::schrodinger::GroundState;
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};

@@ -3,7 +3,8 @@
 use super::running::Running;
 use super::{Failure, command_line, complain, print, print_json};
 use crate::compare::{Candidate, Comparison};
-use crate::registry::{Existing, NewFile, Readable, Registry};
+use crate::core::Registry;
+use crate::custody::{Existing, NewFile, Readable};
 use crate::suite::{Form, Missing, Results, Task, task, tasks};
 use clap::Args;
 use comfy_table::{Table, presets};

@@ -1,7 +1,7 @@
 //! The first screen of a comparison: what is known without a release, what to choose, what it is worth, and the commands that make it.
 
 use crate::compare::{Choice, Comparison, Outcome, Row, Scores, SplitKind, VOLUNTEERS};
-use crate::registry::number;
+use crate::core::number;
 use comfy_table::{Table, presets};
 use console::style;
 
@@ -224,7 +224,7 @@ fn apart(outcome: &Outcome, scores: &Scores, hints: Hints) -> String {
         let (count, of) =
             (outcome.skipped.len(), if outcome.skipped.len() == 1 { "mechanism" } else { "mechanisms" });
         lines.push(format!("Left out (reasons: {}): {count} {of}.", hints.reasons));
-        let taught = outcome.skipped.iter().filter(|skipped| skipped.reason.contains("volunteers"));
+        let taught = outcome.skipped.iter().filter(|skipped| skipped.lacks_volunteers);
         if let (0, taught @ 1..) = (outcome.volunteers, taught.count()) {
             lines.push(format!(
                 "{taught} of them learn from volunteers' records: {} includes them.",

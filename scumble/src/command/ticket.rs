@@ -1,7 +1,8 @@
 //! `scumble ticket`: what the secret of a keyed release is for, and its end.
 
 use super::{Failure, print, print_json};
-use crate::registry::{Binding, Ticket, forget, shown};
+use crate::core::shown;
+use crate::custody::{Binding, Ticket, forget};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::PathBuf;

@@ -6,12 +6,11 @@ use super::provenance::check_card;
 use super::reading::Reading;
 use super::release::{go_on, length_of, stop_when_interrupted};
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use crate::core::{Designed, LocalMechanism, Registry};
 use crate::custody::key as key_file;
+use crate::custody::{Existing, NewFile, Readable, ShippedDesign, check_private};
 use crate::records;
-use crate::registry::{
-    Clipped, Designed, Existing, LocalMechanism, NewFile, OutOfBounds, Readable, Reader, Registry,
-    ShippedDesign, Values, check_private, stream,
-};
+use crate::records::{Clipped, OutOfBounds, Reader, Values, stream};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;

@@ -3,11 +3,10 @@
 use crate::Files;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use scumble::core::{Designed, Randomness, Registry, Release, Table, Target, ValuesIn};
+use scumble::custody::ShippedDesign;
 use scumble::parquet;
-use scumble::registry::{
-    Designed, OutOfBounds, Randomness, Reader, Registry, Release, Schema, ShippedDesign, Table, Target,
-    ValuesIn,
-};
+use scumble::records::{OutOfBounds, Reader, Schema};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

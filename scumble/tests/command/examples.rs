@@ -18,11 +18,12 @@ fn run(name: &str) -> String {
 fn a_composition_is_designed_released_and_saved() {
     let printed = run("compose");
     for expected in [
-        "1599 wines, released by composed",
-        "guarantee  ε = 4 local differential privacy for the whole record",
-        "ε = 3 by the piecewise mechanism",
-        "ε = 1 by randomised response",
-        "saved in",
+        "by columns, which share a budget: 11 columns, (ε, δ) = (4, ",
+        "features and label: 11 columns, ε = 4 local differential privacy for the whole record",
+        "in sequence, the same columns twice: 22 columns, ε = 3 local differential privacy",
+        "with a curator: 11 columns, ",
+        "composed 0.1.0 of column-space 0.1.0, randomized-response 0.1.0, its key is secret",
+        "refused: a composition does not apply: a part draws rows, which belong to no record",
     ] {
         assert!(printed.contains(expected), "{expected:?} is missing:\n{printed}");
     }

@@ -1,7 +1,9 @@
 //! `scumble predict`: a released model names its classes, and predicts what it did when it was released.
 
 use crate::{Files, number};
-use scumble::registry::{Key, OutOfBounds, Randomness, Reader, Registry, ShippedDesign, Table, Target, csv};
+use scumble::core::{Key, Randomness, Registry, Table, Target};
+use scumble::custody::ShippedDesign;
+use scumble::records::{OutOfBounds, Reader, csv};
 use serde_json::Value;
 
 /// 400 plants of three kinds (or two), which their size and their colour tell apart; their height is a line

@@ -1,8 +1,10 @@
 //! `scumble view`: clean records in the space of a release, and who is told of it.
 
 use crate::Files;
+use scumble::core::{Registry, local};
+use scumble::custody::ShippedDesign;
 use scumble::parquet;
-use scumble::registry::{OutOfBounds, Reader, Registry, ShippedDesign, csv, local, stream};
+use scumble::records::{OutOfBounds, Reader, csv, stream};
 use serde_json::Value;
 
 const VIEW: &str = "view --design design.json --input clean.csv --output view.csv";

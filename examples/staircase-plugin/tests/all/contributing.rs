@@ -7,7 +7,7 @@ const CONTRIBUTING: &str = include_str!("../../../../CONTRIBUTING.md");
 const SOURCES: [&str; 3] = [
     include_str!("../../src/lib.rs"),
     include_str!("../../src/main.rs"),
-    include_str!("../../../plugin-template/src/local.rs"),
+    include_str!("../../../../scumble/plugin-template/local.rs"),
 ];
 
 /// The lines of all blocks of this language, without indentation.

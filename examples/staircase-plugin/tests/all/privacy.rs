@@ -1,7 +1,7 @@
 //! Faulty variants: what claims ε and releases at more must be caught by the audit that the plugin itself passes.
 
 use scumble::adversary::{Effort, Finding, Verdict, audit, caught};
-use scumble::registry::{
+use scumble::core::{
     AdditiveNoise, Brief, Budget, DescribedNoise, Designed, Domain, Example, LaplaceNoise, LocalMechanism,
     NoParameters, RecordDomain, Result, Stream, TargetDomain, register,
 };

@@ -5,11 +5,11 @@ mod closed_forms;
 mod conformance;
 mod released;
 
-use scumble_core::{Example, Plugin, Result, Volunteers};
+use scumble_core::{Descriptor, Example, Output, Plugin, Result, Volunteers};
 use scumble_pac::PAC_STATISTICS;
 use serde_json::json;
 
-/// The plugin with each of its statistics as its example.
+/// The plugin with each of its statistics as its example, described as it is with that statistic.
 fn each_statistic() -> [Plugin; 7] {
     fn with(parameters: serde_json::Value) -> Result<Example> {
         Ok(Example { parameters, ..Example::mixed()? })
@@ -19,14 +19,29 @@ fn each_statistic() -> [Plugin; 7] {
         example.brief.volunteers = Volunteers::Public(example.table.clone());
         Ok(example)
     }
-    let examples: [fn() -> Result<Example>; 7] = [
-        || with(json!({ "statistic": "marginals", "bins": 3, "sets": 32 })),
-        || with(json!({ "statistic": "moments", "sets": 32 })),
-        || with(json!({ "statistic": "components", "components": 2, "sets": 32 })),
-        || with(json!({ "statistic": "centers", "centers": 3, "sets": 32 })),
-        || with(json!({ "statistic": "ridge", "sets": 32 })),
-        || with(json!({ "statistic": "linear-machine", "sets": 32 })),
-        || asked(json!({ "statistic": "responses", "queries": 20, "nats": 0.02, "sets": 32 })),
-    ];
-    examples.map(|example| Plugin { example, ..PAC_STATISTICS })
+    let plugin = |example, releases, needs_volunteers| {
+        let descriptor = Descriptor { releases, needs_volunteers, ..PAC_STATISTICS.descriptor };
+        Plugin { example, descriptor, ..PAC_STATISTICS }
+    };
+    [
+        plugin(|| with(json!({ "statistic": "marginals", "bins": 3, "sets": 32 })), Output::Synthetic, false),
+        plugin(|| with(json!({ "statistic": "moments", "sets": 32 })), Output::Synthetic, false),
+        plugin(
+            || with(json!({ "statistic": "components", "components": 2, "sets": 32 })),
+            Output::Synthetic,
+            false,
+        ),
+        plugin(
+            || with(json!({ "statistic": "centers", "centers": 3, "sets": 32 })),
+            Output::Synthetic,
+            false,
+        ),
+        plugin(|| with(json!({ "statistic": "ridge", "sets": 32 })), Output::Model, false),
+        plugin(|| with(json!({ "statistic": "linear-machine", "sets": 32 })), Output::Model, false),
+        plugin(
+            || asked(json!({ "statistic": "responses", "queries": 20, "nats": 0.02, "sets": 32 })),
+            Output::Synthetic,
+            true,
+        ),
+    ]
 }
