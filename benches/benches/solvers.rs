@@ -8,8 +8,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::kkt::Waterfilling;
 use scumble::schrodinger::GroundState;
-use scumble::sensitivity::{linear_over_box, over_points};
 use scumble::svm::SvmParams;
+use scumble::task_aware::sensitivity::{linear_over_box, over_points};
 use std::hint::black_box;
 
 fn numbers(rows: usize, columns: usize) -> Array2<f64> {

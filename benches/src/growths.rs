@@ -11,8 +11,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::core::Table;
 use scumble::private::NoiseKind;
-use scumble::sensitivity::{linear_over_box, over_points};
 use scumble::svm::SvmParams;
+use scumble::task_aware::sensitivity::{linear_over_box, over_points};
 use std::rc::Rc;
 
 const COLUMNS: usize = 30;

@@ -45,7 +45,7 @@ use scumble_datasets as datasets;
 use scumble_kkt as kkt;
 use scumble_linear as linear;
 use scumble_neural as neural;
-use scumble_sensitivity as sensitivity;
+use scumble_task_aware::sensitivity;
 // Results design these by their names only; an unnamed crate would not be linked.
 use scumble_fisher_svm as _;
 use scumble_marginals as _;

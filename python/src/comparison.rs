@@ -31,7 +31,7 @@ struct Options {
     volunteers: Option<f64>,
     #[serde(default)]
     unlabelled: bool,
-    protect: Option<scumble::classic::Protect>,
+    protect: Option<scumble::core::Protect>,
     label_share: Option<f64>,
     #[serde(default)]
     shuffler: bool,

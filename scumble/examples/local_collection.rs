@@ -104,7 +104,7 @@ fn learn(folder: &Path) -> Result<(), Failure> {
     let true_alcohol = wines.records.column(10).sum() / n;
     let true_good = 100.0 * wines.targets.iter().filter(|&&points| points >= 6).count() as f64 / n;
     println!("\nthe learner, with 95 % confidence (and what nobody but this example knows):");
-    let line = |what, unit, estimate: scumble::classic::Estimate, truth: f64| {
+    let line = |what, unit, estimate: scumble::core::Estimate, truth: f64| {
         println!(
             "{what:<14} {:.2} {unit}, between {:.2} and {:.2} (of these wines: {truth:.2})",
             estimate.value, estimate.lower, estimate.upper

@@ -21,7 +21,6 @@
 //! | [`private`] | networks trained under central differential privacy, with exact noise |
 //! | [`kkt`] | convex programmes solved by their KKT conditions |
 //! | [`schrodinger`] | ground states: the density of least Fisher information in a box |
-//! | [`sensitivity`] | how far apart a map takes two points of a set, in the ℓ₁ norm |
 //! | [`sampling`] | exact integer samplers |
 //! | [`accounting`] | privacy accounting: composition, privacy profiles, and the noise that meets a budget |
 //! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |
@@ -76,7 +75,6 @@ pub use scumble_records as records;
 pub use scumble_reports as reports;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
-pub use scumble_sensitivity as sensitivity;
 pub use scumble_svm as svm;
 pub use scumble_task_aware as task_aware;
 pub use scumble_vlm as vlm;

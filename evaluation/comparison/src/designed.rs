@@ -2,8 +2,7 @@
 
 use super::shuffler::Shuffled;
 use super::{Candidate, Comparison};
-use scumble_classic::Protect;
-use scumble_core::{Designed, ShapedBy};
+use scumble_core::{Designed, Protect, ShapedBy};
 use scumble_datasets::SchemaAt;
 use serde_json::Value;
 

@@ -5,9 +5,9 @@ use super::tuned::Tunable;
 use super::{Candidate, Comparison, Error, Model, Outcome, Result, Scorer, Splitting, in_words};
 use crate::validation::{Asking, GridSearch};
 use rayon::prelude::*;
-use scumble_classic::PrivateAnswer;
 use scumble_core::compose::{Partition, in_parallel};
 use scumble_core::{Guarantee, Randomness, ShapedBy, Unit, Volunteers};
+use scumble_custody::PrivateAnswer;
 use scumble_datasets::DataSet;
 
 /// How often an option is tried on volunteers.

@@ -1,9 +1,8 @@
 //! Choosing among models by private validation: people say, by randomised response, whether a model is right about them.
 
-use scumble_classic::{Accuracy, PrivateAnswer};
 use scumble_core::compose::{Partition, in_parallel, in_sequence};
 use scumble_core::{Error, Guarantee, Randomness, Unit};
-use scumble_custody::Ledger;
+use scumble_custody::{Accuracy, Ledger, PrivateAnswer};
 
 /// One of the models to choose from.
 pub struct Candidate<'a, E = scumble_custody::Error> {

@@ -3,9 +3,9 @@
 use ndarray::{Array1, Array2};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::classic::{Estimate, Estimator, Of};
+use scumble::classic::{Estimator, Of};
 use scumble::core::{
-    Brief, Budget, Designed, Domain, Example, Factor, Guarantee, Layout, LocalMechanism, Noise,
+    Brief, Budget, Designed, Domain, Estimate, Example, Factor, Guarantee, Layout, LocalMechanism, Noise,
     NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Result, Stream, Table, Target,
     TargetDomain, composed, local,
 };

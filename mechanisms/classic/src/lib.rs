@@ -11,8 +11,6 @@
 //! | `hybrid` | the same, but numbers answered in one of these two ways, as a coin decides |
 //! | `direct` | every column by itself at ε/d: numbers by Laplace, levels by randomised response |
 //!
-//! [`PrivateAnswer`] asks people how often a model is right, by randomised response of their answers.
-//!
 //! [`Estimator`] takes means, variances, frequencies and histograms from what they release.
 //!
 //! All are local, and exact: the noise is an integer on a lattice, and no claim depends on a float error.
@@ -26,7 +24,6 @@ mod laplace;
 mod levels;
 mod randomized_response;
 mod sampled;
-mod validation;
 
 pub use direct::{DIRECT, direct};
 pub use estimate::{Estimator, Of};
@@ -35,6 +32,3 @@ pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use sampled::{DUCHI, HYBRID, PIECEWISE, SampledNumbers};
-pub use scumble_core::Estimate;
-pub use scumble_core::Protect;
-pub use validation::{Accuracy, PrivateAnswer, private_accuracy};

@@ -1,10 +1,10 @@
 //! What `piecewise`, `duchi` and `hybrid` do on records of numbers and levels, and the audit of them and of faulty variants.
 
 use scumble_adversary::{Effort, Verdict, audit_plugin, caught};
-use scumble_classic::{DUCHI, Estimator, HYBRID, PIECEWISE, Protect, SampledNumbers};
+use scumble_classic::{DUCHI, Estimator, HYBRID, PIECEWISE, SampledNumbers};
 use scumble_core::{
-    Brief, Budget, Composed, Designed, Domain, Error, LocalMechanism, NoiseDistribution, Plugin, Randomness,
-    RecordDomain, Table, Target, TargetDomain, Unit,
+    Brief, Budget, Composed, Designed, Domain, Error, LocalMechanism, NoiseDistribution, Plugin, Protect,
+    Randomness, RecordDomain, Table, Target, TargetDomain, Unit,
 };
 use scumble_testing::{Fault, Faulty, conformance};
 use serde_json::json;

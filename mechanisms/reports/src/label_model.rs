@@ -2,11 +2,11 @@
 
 use linfa::DatasetBase;
 use linfa::traits::Fit;
-use linfa_logistic::MultiLogisticRegression;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use scumble_core::levels::Attribute;
 use scumble_core::{Error, Result};
 use scumble_linalg::ln_determinant;
+use scumble_linear::LogisticParams;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -74,22 +74,24 @@ impl LabelModel {
         let dataset = DatasetBase::new(standardized.slice(s![.., ..-1]).to_owned(), targets);
         let mut best: Option<(f64, Taught)> = None;
         for precision in PRECISIONS {
-            let fitted = MultiLogisticRegression::default()
-                .alpha(precision)
+            let fitted = LogisticParams::default()
+                .standardize(false)
+                .l2_penalty(precision)
                 .max_iterations(200)
                 .gradient_tolerance(1e-5)
                 .fit(&dataset)
                 .map_err(|problem| {
                     Error::not_applicable(plugin, format!("no model was learned from volunteers: {problem}"))
                 })?;
+            let (coefficients, intercepts) = fitted.coefficients();
             // A level that no volunteer has is as rare as half of one.
-            let rare = fitted.intercept().mapv(f64::exp).sum().ln() - (2.0 * labels.len() as f64).ln();
+            let rare = intercepts.mapv(f64::exp).sum().ln() - (2.0 * labels.len() as f64).ln();
             model.weights.fill(0.0);
             model.weights.column_mut(features.ncols()).fill(rare);
             for (at, &level) in seen.iter().enumerate() {
                 let mut weights = model.weights.row_mut(level);
-                weights.slice_mut(s![..-1]).assign(&fitted.params().column(at));
-                weights[features.ncols()] = fitted.intercept()[at];
+                weights.slice_mut(s![..-1]).assign(&coefficients.column(at));
+                weights[features.ncols()] = intercepts[at];
             }
             let curvature = model.curvature(&standardized);
             let evidence = model.evidence(&standardized, labels, precision, &curvature);

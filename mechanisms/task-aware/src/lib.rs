@@ -20,6 +20,7 @@ mod lens;
 mod linear;
 mod network_task;
 mod sample;
+pub mod sensitivity;
 mod set;
 mod task;
 mod training;

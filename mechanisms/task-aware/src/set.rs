@@ -1,9 +1,9 @@
 //! Sets of latents: what an encoder's output is moved into, and what its sensitivity is that of.
 
+use crate::sensitivity::{sign_bounds, signs};
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{Domain, Factor, Result};
-use scumble_sensitivity::{sign_bounds, signs};
 use serde::{Deserialize, Serialize};
 
 /// A polytope between 2^(Z−1) pairs of faces is looked at for every record.

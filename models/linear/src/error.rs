@@ -45,9 +45,9 @@ pub enum Error {
     /// The search for the largest likelihood failed.
     #[error("the search for the largest likelihood stopped: {0}")]
     Search(String),
-    /// The features could not be standardised.
-    #[error("standardisation: {0}")]
-    Standardize(#[from] linfa_preprocessing::PreprocessingError),
+    /// No records to learn from.
+    #[error("there are no records to learn from")]
+    NoRecords,
     /// What linfa's traits may say.
     #[error(transparent)]
     Linfa(#[from] linfa::Error),

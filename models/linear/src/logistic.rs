@@ -17,6 +17,7 @@ pub struct ValidLogisticParams {
     l2_penalty: f64,
     max_iterations: u64,
     gradient_tolerance: f64,
+    standardize: bool,
     label_flip: Option<Array2<f64>>,
 }
 
@@ -33,6 +34,7 @@ impl Default for LogisticParams {
             l2_penalty: 1.0,
             max_iterations: 100,
             gradient_tolerance: 1e-4,
+            standardize: true,
             label_flip: None,
         })
     }
@@ -54,6 +56,12 @@ impl LogisticParams {
     /// The norm of the gradient at which it stops, 10⁻⁴ by default.
     pub fn gradient_tolerance(mut self, gradient_tolerance: f64) -> Self {
         self.0.gradient_tolerance = gradient_tolerance;
+        self
+    }
+
+    /// Whether weights are those of standardised features, as by default, or of features in their own units.
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.0.standardize = standardize;
         self
     }
 
@@ -90,7 +98,10 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
     /// Fits records (n × d) and their classes (n).
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>) -> Result<LogisticModel> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
-        let standardizer = Standardizer::of(&dataset.records)?;
+        let standardizer = match self.standardize {
+            true => Standardizer::of(&dataset.records)?,
+            false => Standardizer::identity(dataset.records.ncols()),
+        };
         let Some(label_flip) = &self.label_flip else {
             let layer = self.plain_layer(dataset, &standardizer)?;
             return Ok(LogisticModel { standardizer, layer });

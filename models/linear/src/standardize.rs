@@ -1,35 +1,40 @@
 //! Features of mean 0 and deviation 1, by what a model is fitted on.
 
-use crate::Result;
-use linfa::DatasetBase;
-use linfa::traits::Fit;
-use linfa_preprocessing::linear_scaling::LinearScaler;
+use crate::{Error, Result};
 use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 use scumble_linalg::vectorised;
 
 /// Each column's mean and deviation; a column that does not vary is centred alone.
 #[derive(Debug, Clone)]
 pub struct Standardizer {
-    scaler: LinearScaler<f64>,
+    offsets: Array1<f64>,
+    scales: Array1<f64>,
 }
 
 impl Standardizer {
     /// Learns from `records` (n × d).
     ///
     /// # Errors
-    /// [`Error::Standardize`](crate::Error::Standardize) for no records.
+    /// [`Error::NoRecords`] for no records.
     pub fn of(records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Result<Self> {
-        Ok(Self { scaler: LinearScaler::standard().fit(&DatasetBase::from(records.view()))? })
+        let offsets = records.mean_axis(Axis(0)).ok_or(Error::NoRecords)?;
+        let scale = |deviation: f64| if deviation <= f64::EPSILON { 1.0 } else { 1.0 / deviation };
+        Ok(Self { offsets, scales: records.std_axis(Axis(0), 0.0).mapv(scale) })
+    }
+
+    /// Leaves `columns` columns as they are.
+    pub(crate) fn identity(columns: usize) -> Self {
+        Self { offsets: Array1::zeros(columns), scales: Array1::ones(columns) }
     }
 
     /// By how much each column is stretched (d values).
     pub fn scales(&self) -> &Array1<f64> {
-        self.scaler.scales()
+        &self.scales
     }
 
     /// What is taken from each column before (d values).
     pub fn offsets(&self) -> &Array1<f64> {
-        self.scaler.offsets()
+        &self.offsets
     }
 
     /// Weights (d × K) and intercepts (K) of standardised features, as those of features in their own units.

@@ -10,8 +10,8 @@ use scumble_datasets::household;
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
-use scumble_sensitivity::over_points;
 use scumble_task_aware::Sample;
+use scumble_task_aware::sensitivity::over_points;
 use serde_json::{Value, json};
 
 const HOURS: usize = 24;

@@ -8,7 +8,7 @@ use scumble_core::{Brief, Budget, Volunteers};
 use scumble_datasets::wdbc;
 use scumble_neural::Activation;
 
-use scumble_sensitivity::over_points;
+use scumble_task_aware::sensitivity::over_points;
 use serde_json::{Value, json};
 use std::f64::consts::SQRT_2;
 

@@ -4,9 +4,9 @@ use crate::Result;
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-use scumble_classic::PrivateAnswer;
 use scumble_classifier::{Classifier, ClassifierParams};
 use scumble_core::{Stream, largest};
+use scumble_custody::PrivateAnswer;
 
 /// Records as they were released (n × d), with their labels, and by what matrix (K × K) those were flipped.
 pub(super) struct Released {

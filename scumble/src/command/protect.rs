@@ -1,6 +1,6 @@
 //! `--protect`: what of a record is to be protected.
 
-use crate::classic::Protect;
+use crate::core::Protect;
 use clap::ValueEnum;
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]

@@ -29,6 +29,7 @@ pub mod gaussian;
 pub mod loss;
 pub mod multiplicative;
 pub mod mutual_information;
+#[cfg(feature = "pac")]
 pub mod pac;
 mod quadrature;
 pub mod renyi;

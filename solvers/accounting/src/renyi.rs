@@ -2,9 +2,8 @@
 
 use crate::error::{check, check_delta};
 use crate::sampled::Pair;
+use crate::search::peak;
 use crate::{Neighbours, Result, Run};
-use argmin::core::{CostFunction, Executor};
-use argmin::solver::goldensectionsearch::GoldenSectionSearch;
 
 /// The Rényi divergence of order α > 1 of one step, the larger of both directions (Mironov, Talwar and Zhang 2019), in nats.
 ///
@@ -64,15 +63,9 @@ impl Conversion {
                 break;
             }
         }
-        let search =
-            GoldenSectionSearch::new(at - 0.25, at + 0.25).and_then(|search| search.with_tolerance(1e-4));
-        let refined = search.and_then(|search| {
-            Executor::new(self, search).configure(|state| state.param(at).max_iters(60)).run()
-        });
-        let (at, epsilon) = match refined {
-            Ok(done) if done.state.best_cost < coarse => {
-                (done.state.best_param.unwrap_or(at), done.state.best_cost)
-            }
+        let refined = peak(at - 0.25, at + 0.25, 18, |log| -self.epsilon(log));
+        let (at, epsilon) = match self.epsilon(refined) {
+            finer if finer < coarse => (refined, finer),
             _ => (at, coarse),
         };
         (at.exp(), epsilon.max(0.0))
@@ -85,15 +78,6 @@ impl Conversion {
             self.steps.iter().map(|(pair, steps)| *steps as f64 * Tilted::at(pair, tilt).log_moment);
         let order = tilt + 1.0;
         (moments.sum::<f64>() - self.log_delta - order.ln()) / tilt + (tilt / order).ln()
-    }
-}
-
-impl CostFunction for &Conversion {
-    type Param = f64;
-    type Output = f64;
-
-    fn cost(&self, log: &f64) -> std::result::Result<f64, argmin::core::Error> {
-        Ok(self.epsilon(*log))
     }
 }
 

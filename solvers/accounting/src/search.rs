@@ -92,22 +92,30 @@ struct Place {
 /// best, so that of several peaks the highest is found unless it is narrower than a 64th of the interval.
 pub fn highest(from: f64, to: f64, value: impl Fn(f64) -> f64) -> f64 {
     const PLACES: u32 = 64;
-    const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let place = |index: u32| from + (to - from) * f64::from(index) / f64::from(PLACES);
     let best =
         (0..=PLACES).max_by(|one, other| value(place(*one)).total_cmp(&value(place(*other)))).unwrap_or(0);
-    let (mut low, mut high) = (place(best.saturating_sub(1)), place((best + 1).min(PLACES)));
-    for _ in 0..40 {
-        let (left, right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
-        if value(left) < value(right) {
-            low = left;
-        } else {
-            high = right;
-        }
-    }
-    let found = (low + high) / 2.0;
+    let found = peak(place(best.saturating_sub(1)), place((best + 1).min(PLACES)), 40, &value);
     // At an end of the interval the scan has it already.
     if value(found) < value(place(best)) { place(best) } else { found }
+}
+
+/// Where `value`, which rises to one peak and falls from there, is highest in [`low`, `high`], to 0.618^`steps` of the interval
+/// (golden-section search, Kiefer 1953).
+pub(crate) fn peak(mut low: f64, mut high: f64, steps: u32, value: impl Fn(f64) -> f64) -> f64 {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let at = |place: f64| (place, value(place));
+    let (mut left, mut right) = (at(high - GOLDEN * (high - low)), at(low + GOLDEN * (high - low)));
+    for _ in 0..steps {
+        if left.1 < right.1 {
+            (low, left) = (left.0, right);
+            right = at(low + GOLDEN * (high - low));
+        } else {
+            (high, right) = (right.0, left);
+            left = at(high - GOLDEN * (high - low));
+        }
+    }
+    (low + high) / 2.0
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Private validation: what it guarantees, what it estimates, and what a search by it spends.
 
 use scumble_accounting::binomial::{at_least, at_most};
-use scumble_classic::{PrivateAnswer, private_accuracy};
 use scumble_comparison::validation::{Asking, Candidate, GridSearch};
 use scumble_core::{Budget, Error, Randomness, Unit};
-use scumble_custody::Ledger;
+use scumble_custody::{Ledger, PrivateAnswer, private_accuracy};
 use std::cell::Cell;
 use tempfile::TempDir;
 

@@ -1,5 +1,5 @@
 //! All tests of the crate that use it from outside, in one executable.
 
+mod chapter;
 mod conformance;
-mod contributing;
 mod privacy;

@@ -4,3 +4,5 @@ mod bad_input;
 mod conformance;
 mod household;
 mod linear;
+mod sensitivity_linear;
+mod sensitivity_points;

@@ -1,10 +1,10 @@
 //! A linear map in the units of its sets, and what bounds it without a search.
 
-use crate::norm::{euclidean, largest, range};
-use crate::rounding::check;
-use crate::set::Set;
-use crate::spectral;
-use crate::{Result, points};
+use super::norm::{euclidean, largest, range};
+use super::rounding::check;
+use super::set::Set;
+use super::spectral;
+use super::{Result, points};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use std::ops::Range;
 
@@ -96,7 +96,7 @@ impl Scaled {
     /// What goes into any spread, and how often it is rounded on the way.
     ///
     /// # Errors
-    /// [`crate::Error::Overflow`] where sums of it could.
+    /// [`super::Error::Overflow`] where sums of it could.
     pub fn size(&self) -> Result<(f64, usize)> {
         let of_row = |row: &Vec<f64>| -> f64 {
             self.groups.iter().map(|(kind, columns)| kind.size(&row[columns.clone()])).sum()

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use ndarray::array;
-//! use scumble_sensitivity::{Set, linear, over_points};
+//! use scumble_task_aware::sensitivity::{Set, linear, over_points};
 //!
 //! // Two numbers of widths 1 and 2, and which of three levels: the columns of the map in this order.
 //! let map = array![[1.0, 0.5, 0.0, 1.0, -1.0], [1.0, -0.5, 0.0, 3.0, 0.0]];
@@ -16,7 +16,7 @@
 //!
 //! let points = array![[0.0, 0.0], [1.0, 1.0], [3.0, -1.0]];
 //! assert!((over_points(points.view())?.value - 4.0).abs() < 1e-12);
-//! # Ok::<(), scumble_sensitivity::Error>(())
+//! # Ok::<(), scumble_task_aware::sensitivity::Error>(())
 //! ```
 
 mod error;

@@ -1,7 +1,7 @@
 //! Where the points lie: a product of simple sets.
 
-use crate::rounding::{add_up, check};
-use crate::{Error, Result, Sensitivity};
+use super::rounding::{add_up, check};
+use super::{Error, Result, Sensitivity};
 
 /// A factor of the set that a map is asked about: so many of its coordinates, one after the other. Where it lies does not matter.
 #[derive(Debug, Clone, Copy, PartialEq)]

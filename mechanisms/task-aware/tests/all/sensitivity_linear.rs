@@ -5,7 +5,7 @@ use ndarray::{Array1, Array2, array};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble_sensitivity::{Error, Sensitivity, Set, diameter, linear, linear_over_box};
+use scumble_task_aware::sensitivity::{Error, Sensitivity, Set, diameter, linear, linear_over_box};
 
 /// Never below `expected`, and above it by rounding alone.
 #[track_caller]

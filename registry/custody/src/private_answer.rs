@@ -14,8 +14,8 @@ const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 /// protected is the whole validation record. Whoever holds one runs [`flip`](Self::flip); whoever collects, [`estimate`](Self::estimate).
 ///
 /// ```
-/// use scumble_classic::PrivateAnswer;
 /// use scumble_core::Randomness;
+/// use scumble_custody::PrivateAnswer;
 ///
 /// let answer = PrivateAnswer::new(1.0)?;
 /// let mut stream = Randomness::from_os()?.streams().stream(0);

@@ -1,11 +1,11 @@
 //! A linear map over a product of sets.
 
-use crate::error::check_finite;
-use crate::rounding::up;
-use crate::scaled::Scaled;
-use crate::search::widest;
-use crate::set::{Set, check_sizes};
-use crate::{Error, Result, Sensitivity};
+use super::error::check_finite;
+use super::rounding::up;
+use super::scaled::Scaled;
+use super::search::widest;
+use super::set::{Set, check_sizes};
+use super::{Error, Result, Sensitivity};
 use ndarray::{ArrayView1, ArrayView2};
 
 /// Signs of so many outputs are searched in any case.

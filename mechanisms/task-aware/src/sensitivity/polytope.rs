@@ -1,8 +1,8 @@
 //! Bounds on a set of points in the direction of all signs.
 
-use crate::error::check_finite;
-use crate::rounding::{check, up};
-use crate::{Error, Result};
+use super::error::check_finite;
+use super::rounding::{check, up};
+use super::{Error, Result};
 use ndarray::{ArrayView2, Axis};
 
 /// [`sign_bounds`] takes no more latents: 32,768 bounds.

@@ -5,7 +5,7 @@ use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble_sensitivity::{Error, Sensitivity, over_points, sign_bounds, signs};
+use scumble_task_aware::sensitivity::{Error, Sensitivity, over_points, sign_bounds, signs};
 use std::time::Instant;
 
 fn by_pairs(points: &Array2<f64>) -> f64 {

@@ -1,7 +1,7 @@
 //! The two points of a set that are farthest apart.
 
-use crate::norm::range;
-use crate::search::widest;
+use super::norm::range;
+use super::search::widest;
 
 /// So many additions may an exact answer take: ten seconds or so.
 const MOST_WORK: f64 = 8e9;

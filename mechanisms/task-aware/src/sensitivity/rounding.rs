@@ -1,6 +1,6 @@
 //! Sums of floats, rounded up by more than their error.
 
-use crate::{Error, Result};
+use super::{Error, Result};
 
 /// Half the distance from 1 to the next float: the relative error of one operation is no larger.
 const UNIT: f64 = f64::EPSILON / 2.0;

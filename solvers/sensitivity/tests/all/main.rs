@@ -1,4 +1,0 @@
-//! All tests of the crate that use it from outside, in one executable.
-
-mod linear;
-mod points;
