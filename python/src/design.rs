@@ -8,10 +8,8 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
-use scumble::core::{
-    Budget, CuratorMechanism, Designed, Fingerprint, Guarantee, Key, Noise, Protect, Randomness, Registry,
-    Volunteers, interrupt,
-};
+use scumble::core::{Budget, CuratorMechanism, Designed, Guarantee, Key, Noise, Protect, Randomness, Registry, Volunteers, interrupt};
+use scumble::noise::Fingerprint;
 use scumble::custody::{
     self, Admitted, Card, CheckedPart, DesignRequest, Digests, Ledger, Part, ShippedDesign,
 };

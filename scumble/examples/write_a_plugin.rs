@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use scumble::adversary;
 use scumble::compare::{Candidate, Comparison};
 use scumble::core::{
-    AdditiveNoise, Brief, Budget, DescribedNoise, Domain, Error, Example, LaplaceNoise, Output, Registry,
-    Result, Stream, register,
+    Brief, Budget, DescribedNoise, Domain, Error, Example, Output, Registry, Result, Stream,
 };
 use scumble::datasets::DataSet;
+use scumble::noise::{AdditiveNoise, LaplaceNoise, register};
 use serde::{Deserialize, Serialize};
 
 /// Laplace noise for the middle of the bounds, into which every number is moved first. A class is released in the clear.

@@ -13,7 +13,7 @@
 //! What of a record takes the noise, the release, the guarantee with what it discloses, and the saved form follow.
 //! `tests/privacy.rs` runs the conformance suite, and attacks the claim.
 
-use scumble::core::LaplaceNoise;
+use scumble::noise::LaplaceNoise;
 use scumble::prelude::*;
 
 /// Discrete Laplace noise on every number. A class label leaves in the clear.

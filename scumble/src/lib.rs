@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`prelude`] | what the author of a mechanism names |
 //! | [`core`] | the vocabulary: tables, domains, budgets, guarantees, mechanisms, plugins, composition |
+//! | [`noise`] | exact noise on lattices, mechanisms that add it, and noise that belongs to a record |
 //! | [`records`] | schemas, files of records as text, encoders and decoders, streams |
 //! | [`custody`] | saved designs, keys, tickets and the ledger |
 //! | [`parquet`] | files of records as Parquet, beside CSV: what opens either, and what writes it |
@@ -62,6 +63,7 @@ pub use scumble_kkt as kkt;
 pub use scumble_linear as linear;
 pub use scumble_marginals as marginals;
 pub use scumble_neural as neural;
+pub use scumble_noise as noise;
 pub use scumble_oracles as oracles;
 pub use scumble_pac as pac;
 pub use scumble_page as page;

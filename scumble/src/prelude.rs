@@ -1,7 +1,8 @@
 //! What the author of a mechanism names: `use scumble::prelude::*;`. All else is in the modules with the crates' names.
 
 pub use scumble_core::{
-    Accumulator, AdditiveNoise, Brief, Budget, CentralDp, CuratorMechanism, DescribedNoise, Descriptor,
-    Domain, Error, Example, Guarantee, LocalMechanism, Neighbours, NoParameters, Output, RecordDomain,
-    Release, Releases, Result, Stream, SumNoise, ValuesIn, collected, register,
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, DescribedNoise, Descriptor, Domain, Error,
+    Example, Guarantee, LocalMechanism, Neighbours, NoParameters, Output, RecordDomain, Release, Releases,
+    Result, Stream, ValuesIn, collected,
 };
+pub use scumble_noise::{AdditiveNoise, SumNoise, register};

@@ -96,7 +96,8 @@ pub(crate) fn best_step_share(epsilon: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble::core::{Domain, LaplaceNoise, Randomness};
+    use scumble::core::{Domain, Randomness};
+    use scumble::noise::LaplaceNoise;
 
     fn distribution(epsilon: f64, sensitivity: u64, share: f64) -> Staircase {
         Staircase::new(epsilon, NonZeroU64::new(sensitivity).unwrap(), share).unwrap()

@@ -2,9 +2,9 @@
 
 use scumble::adversary::{Effort, Verdict, same_distribution};
 use scumble::core::{
-    Brief, Budget, Designed, Domain, LocalMechanism, NoiseKey, Randomness, RecordDomain, Registry,
-    TargetDomain, local, release_keyed,
+    Brief, Budget, Designed, Domain, LocalMechanism, Randomness, RecordDomain, Registry, TargetDomain, local,
 };
+use scumble::noise::{NoiseKey, release_keyed};
 use std::sync::Arc;
 
 const RECORD: [f64; 2] = [0.25, 1.0];

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// The layers of the architecture and their crates, from the lowest to the highest; the last one ships nothing.
-const LAYERS: [&[&str]; 7] = [
+const LAYERS: [&[&str]; 8] = [
     &["solvers/"],
     &["registry/core"],
+    &["registry/noise"],
     &["registry/records", "registry/custody", "registry/parquet", "registry/arrow", "models/"],
     &["registry/testing", "mechanisms/"],
     &["evaluation/"],

@@ -3,7 +3,8 @@
 use super::{boxed, broken, caught, effort, findings, numbers, records, shared};
 use scumble::adversary::{Coupled, CoupledUnit, Effort, Verdict, audit};
 use scumble::classic::{Gaussian, Identity, Laplace, RandomizedResponse};
-use scumble::core::{Budget, Designed, Domain, Noisy, TargetDomain};
+use scumble::core::{Budget, Designed, Domain, TargetDomain};
+use scumble::noise::Noisy;
 use scumble_testing::{Fault, Faulty};
 use std::f64::consts::SQRT_2;
 

@@ -1,9 +1,9 @@
 //! The Gaussian mechanism on the integers of a lattice.
 
 use scumble_core::{
-    AdditiveNoise, Budget, DescribedNoise, Domain, Example, GaussianNoise, LocalDp, NoParameters, Noisy,
-    Protect, RecordDomain, Result, Stream, register,
+    Budget, DescribedNoise, Domain, Example, LocalDp, NoParameters, Protect, RecordDomain, Result, Stream,
 };
+use scumble_noise::{AdditiveNoise, GaussianNoise, Noisy, register};
 
 /// Gaussian noise on every number, from Δ₂, the ℓ₂ diameter of the domain, at (ε, δ).
 ///

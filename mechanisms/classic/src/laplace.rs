@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use scumble_core::{
-    AdditiveNoise, Budget, Claim, CramerRao, DescribedNoise, Domain, Error, Example, Factor, LaplaceNoise,
-    Noisy, Notion, Portion, Protect, RecordDomain, Result, Stream, Unit, register,
+    Budget, Claim, CramerRao, DescribedNoise, Domain, Error, Example, Factor, Notion, Portion, Protect,
+    RecordDomain, Result, Stream, Unit,
 };
+use scumble_noise::{AdditiveNoise, LaplaceNoise, Noisy, register};
 use serde::{Deserialize, Serialize};
 
 /// Laplace noise of scale Δ₁/ε on every number, with Δ₁ the ℓ₁ diameter of the domain.

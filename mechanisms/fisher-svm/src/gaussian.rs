@@ -6,10 +6,10 @@ use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CramerRao, Descriptor, Domain, Error, Example, Factor, GaussianNoise, Guarantee, LocalDp,
-    LocalMechanism, Noise, NoiseDistribution, Notion, Output, Perturbation, RecordDomain, Result, Stream,
-    Unit, register,
+    Brief, Budget, CramerRao, Descriptor, Domain, Error, Example, Factor, Guarantee, LocalDp, LocalMechanism,
+    Noise, NoiseDistribution, Notion, Output, Perturbation, RecordDomain, Result, Stream, Unit, register,
 };
+use scumble_noise::GaussianNoise;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 

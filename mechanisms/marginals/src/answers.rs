@@ -9,7 +9,8 @@ use crate::residuals::Measured;
 use crate::selection::Selection;
 use rayon::prelude::*;
 use scumble_accounting::gaussian;
-use scumble_core::{Budget, CountNoise, Error, Neighbours, PrivacyProfile, Result, Stream, interrupt};
+use scumble_core::{Budget, Error, Neighbours, PrivacyProfile, Result, Stream, interrupt};
+use scumble_noise::CountNoise;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,7 +1,8 @@
 //! Exact Gaussian noise on sums of integers.
 
 use scumble_accounting::{gaussian, search};
-use scumble_core::{Budget, Domain, Error, GaussianNoise, Lattice, PrivacyProfile, Result, Stream};
+use scumble_core::{Budget, Domain, Error, PrivacyProfile, Result, Stream};
+use scumble_noise::{GaussianNoise, Lattice};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
 use crate::encoding::BITS;

@@ -10,10 +10,11 @@ use crate::training::{Hidden, Training, TrainingParameters, differentiable_task}
 use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Descriptor, Designed, DifferentiableTask, Domain, Error, Example, LaplaceNoise, Output,
-    Randomness, Result, Table, Volunteers, register,
+    Brief, Descriptor, Designed, DifferentiableTask, Domain, Error, Example, Output, Randomness, Result,
+    Table, Volunteers, register,
 };
 use scumble_neural::{Activation, Batches, Network};
+use scumble_noise::LaplaceNoise;
 use serde::Deserialize;
 use std::sync::Arc;
 

@@ -3,11 +3,11 @@
 use crate::lens::Lens;
 use ndarray::{Array2, ArrayView2};
 use scumble_core::{
-    AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Layout, LocalDp,
-    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Releases, Result, ShapedBy,
-    Stream, Unit,
+    AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, Layout, LocalDp, LocalMechanism, Noise,
+    NoiseDistribution, Notion, Perturbation, RecordDomain, Releases, Result, ShapedBy, Stream, Unit,
 };
 use scumble_neural::{Activation, Network};
+use scumble_noise::LaplaceNoise;
 use serde::{Deserialize, Serialize};
 
 /// State of a [`LatentLaplace`]: all that it is made of.

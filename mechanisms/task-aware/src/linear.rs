@@ -9,10 +9,9 @@ use crate::training::{Training, TrainingParameters};
 use crate::{PAPER, gradient};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use schemars::JsonSchema;
-use scumble_core::{
-    Brief, Descriptor, Domain, Error, Example, LaplaceNoise, Output, Result, Task, Volunteers, register,
-};
+use scumble_core::{Brief, Descriptor, Domain, Error, Example, Output, Result, Task, Volunteers, register};
 use scumble_kkt::Waterfilling;
+use scumble_noise::LaplaceNoise;
 use serde::Deserialize;
 
 /// A linear encoder v = A(x − μ) (Z × n), and where its latents lie.

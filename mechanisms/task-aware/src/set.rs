@@ -123,7 +123,6 @@ fn extremes(factor: &Factor, g: &[f64]) -> (f64, f64) {
             let (middle, reach) = (dot(g, center), factor.l1_diameter() * largest(g));
             (middle - reach, middle + reach)
         }
-        _ => (f64::NEG_INFINITY, f64::INFINITY), // no domain
     }
 }
 

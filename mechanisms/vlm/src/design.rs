@@ -10,10 +10,10 @@ use crate::{NAME, PAPER};
 use ndarray::{ArrayView1, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Descriptor, Domain, Error, Example, Factor, LaplaceNoise, Output, Result, Table, Volunteers,
-    register, size,
+    Brief, Descriptor, Domain, Error, Example, Factor, Output, Result, Table, Volunteers, register, size,
 };
 use scumble_neural::Network;
+use scumble_noise::LaplaceNoise;
 use scumble_task_aware::{Aim, LatentLaplace, Lens, Level, Parts, Scale};
 use serde::Deserialize;
 

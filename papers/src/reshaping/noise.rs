@@ -3,7 +3,8 @@
 use super::reshape::{Reshaping, quantile};
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
-use scumble_core::{Domain, LaplaceNoise, Randomness};
+use scumble_core::{Domain, Randomness};
+use scumble_noise::LaplaceNoise;
 use scumble_oracles::PrivUnit;
 
 /// What perturbs.

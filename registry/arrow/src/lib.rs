@@ -7,7 +7,8 @@
 //! use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 //! use scumble_arrow::{joined, release_keyed};
 //! use scumble_classic::PIECEWISE;
-//! use scumble_core::{Brief, Budget, NoiseKey};
+//! use scumble_core::{Brief, Budget};
+//! use scumble_noise::NoiseKey;
 //! use scumble_custody::ShippedDesign;
 //! use scumble_records::{OutOfBounds, Schema, Values};
 //! use std::sync::Arc;

@@ -4,8 +4,9 @@ use crate::{Rows, Writer, schema};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
-use scumble_core::{NoiseKey, RecordDigest, Streams};
+use scumble_core::Streams;
 use scumble_custody::{CheckedPart, Digests, Error as Refused, Result, ShippedDesign};
+use scumble_noise::{NoiseKey, RecordDigest};
 use scumble_records::stream;
 use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Values, read_numbers};
 
@@ -227,7 +228,8 @@ mod tests {
     };
     use arrow_schema::DataType;
     use scumble_classic::{IDENTITY, LAPLACE};
-    use scumble_core::{Brief, Budget, Fingerprint, Plugin, Randomness, local};
+    use scumble_core::{Brief, Budget, Plugin, Randomness, local};
+    use scumble_noise::Fingerprint;
     use scumble_records::{Schema as Columns, csv};
     use std::sync::Arc;
 

@@ -116,9 +116,11 @@ impl Budget {
     }
 }
 
+/// Checks that ε is above zero; infinity is allowed.
+///
 /// # Errors
-/// [`Error::Budget`] unless ε > 0; infinity is allowed.
-pub(crate) fn check_epsilon(epsilon: f64) -> Result<()> {
+/// [`Error::Budget`] for any other value.
+pub fn check_epsilon(epsilon: f64) -> Result<()> {
     if epsilon > 0.0 {
         return Ok(());
     }
@@ -156,11 +158,6 @@ pub(crate) fn add_up(one: f64, other: f64) -> f64 {
     let of_other = sum - one;
     let left_out = (one - (sum - of_other)) + (other - of_other);
     if left_out > 0.0 { sum.next_up() } else { sum }
-}
-
-/// ⌈`numerator`/`epsilon`⌉, exactly; `None` where it does not fit.
-pub(crate) fn quotient_up(numerator: u64, epsilon: f64) -> Option<u64> {
-    (BigRational::from(BigInt::from(numerator)) / exact(epsilon)?).ceil().to_integer().to_u64()
 }
 
 fn exact(value: f64) -> Option<BigRational> {
@@ -241,13 +238,6 @@ mod tests {
             let together = sum_up(vec![part.epsilon(); parts]);
             prop_assert!(together <= epsilon);
             prop_assert!(together >= epsilon * (1.0 - 1e-14), "the shares waste the budget");
-        }
-
-        #[test]
-        fn a_quotient_is_rounded_up(numerator in 1u64..1 << 50, epsilon in 1e-3..100.0_f64) {
-            let quotient = quotient_up(numerator, epsilon).unwrap();
-            let (q, e, n) = (BigInt::from(quotient), exact(epsilon).unwrap(), BigRational::from(BigInt::from(numerator)));
-            prop_assert!(e.clone() * q.clone() >= n && e * (q - 1) < n);
         }
     }
 }

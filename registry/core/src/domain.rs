@@ -10,7 +10,6 @@ const MOST_COORDINATES: usize = 1 << 24;
 /// One indivisible factor of a [`Domain`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "set", rename_all = "kebab-case", deny_unknown_fields)]
-#[non_exhaustive]
 pub enum Factor {
     /// One coordinate between two bounds.
     Interval {
@@ -106,7 +105,8 @@ impl Factor {
     }
 
     /// The largest absolute value of a coordinate.
-    pub(crate) fn largest_magnitude(&self) -> f64 {
+    #[must_use]
+    pub fn largest_magnitude(&self) -> f64 {
         match self {
             Self::Interval { lower, upper } => lower.abs().max(upper.abs()),
             Self::OneHot { .. } => 1.0,
@@ -481,7 +481,11 @@ fn rescale(point: &mut [f64], radius: f64, norm: fn(&[f64]) -> f64) {
     }
 }
 
-pub(crate) fn check_finite(point: &[f64]) -> Result<()> {
+/// Checks that all coordinates of a point are finite.
+///
+/// # Errors
+/// [`Error::NonFinite`] with the first that is not.
+pub fn check_finite(point: &[f64]) -> Result<()> {
     match point.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
         Some(at) => Err(Error::NonFinite { row: 1, column: (at + 1).to_string(), value: point[at] }),

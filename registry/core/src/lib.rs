@@ -1,4 +1,4 @@
-//! The vocabulary of scumble: tables, domains, budgets, guarantees, mechanisms, plugins, their composition, and exact noise on a lattice.
+//! The vocabulary of scumble: tables, domains, budgets, guarantees, mechanisms, plugins, and their composition.
 //!
 //! A mechanism is *designed* once, from what is public, and *released* through any number of times:
 //!
@@ -45,24 +45,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod additive;
 mod brief;
 mod budget;
 mod card;
 pub mod compose;
 mod composed;
-mod count_noise;
 mod descriptor;
 mod design;
 mod distribution;
 mod domain;
 mod error;
 mod estimate;
-mod gaussian_noise;
 mod guarantee;
-mod keyed;
-mod laplace_noise;
-mod lattice;
 pub mod levels;
 pub mod local;
 mod mechanism;
@@ -77,30 +71,23 @@ mod record;
 mod registry;
 mod shuffled;
 pub mod size;
-mod sum_noise;
 mod table;
 pub mod text;
 
-pub use additive::{AdditiveNoise, NoiseParameters, NoiseState, Noisy};
 pub use brief::{Brief, DifferentiableTask, Task, Volunteers};
-pub use budget::{Budget, check_delta, sum_up};
+pub use budget::{Budget, check_delta, check_epsilon, sum_up};
 pub use card::AS_STATED;
 pub use composed::{Composed, composed};
-pub use count_noise::CountNoise;
 pub use descriptor::{Descriptor, Output, Pace};
 pub use design::{Design, Origin};
 pub use distribution::{Moments, Noise, NoiseDistribution};
-pub use domain::{Domain, Factor, check_width, largest};
+pub use domain::{Domain, Factor, check_finite, check_width, largest};
 pub use error::{Error, Result};
 pub use estimate::{Estimate, check_confidence};
-pub use gaussian_noise::GaussianNoise;
 pub use guarantee::{
     ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, MutualInformation, Neighbours,
     Notion, PacResistance, PerfectSecrecy, Prior, ShapedBy, ShuffledDp, Unit, in_clear,
 };
-pub use keyed::{Fingerprint, NoiseKey, RecordDigest, id_digest, release_keyed};
-pub use laplace_noise::LaplaceNoise;
-pub use lattice::Lattice;
 pub use mechanism::{
     Accumulator, Alike, Collector, CuratorMechanism, Designed, Drawing, Evidence, Halved, Halving, Key,
     LocalMechanism, Outcome, Release, ReleasedModel, Releases, Rows, Secret, SecretKey, Side, Statistics,
@@ -108,13 +95,13 @@ pub use mechanism::{
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Plugin, parse_parameters};
+pub use polytope::signed_sums;
 pub use portion::{Portion, Protect};
 pub use profile::PrivacyProfile;
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
 pub use registry::Registry;
 pub use scumble_interrupt as interrupt;
-pub use sum_noise::SumNoise;
 pub use table::{Places, Table, Target, first_duplicate};
 pub use text::{is_unseen, nearest_name, shown};
 

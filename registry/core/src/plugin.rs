@@ -239,7 +239,7 @@ inventory::collect!(Plugin);
 /// `learn` takes them and a [`Brief`], and returns a state: a type with `Serialize` and `Deserialize`. `local` takes the state and returns a
 /// [`LocalMechanism`](crate::LocalMechanism); for a mechanism that a curator runs it is `curator`, and it returns a
 /// [`CuratorMechanism`](crate::CuratorMechanism). It is the only constructor, for designs and for files.
-/// In place of these a mechanism that adds noise names its [`AdditiveNoise`](crate::AdditiveNoise) as `noise`. `example` is a function without arguments.
+/// `example` is a function without arguments. `scumble_noise::register!` also takes a mechanism that adds noise.
 /// A crate that nothing names is dropped by the linker, with its plugins: say `use my_crate as _;` in the binary.
 #[macro_export]
 macro_rules! register {
@@ -275,22 +275,6 @@ macro_rules! register {
     ) => {
         $crate::register! {
             @ $(#[$docs])* $constant, $name, $summary, $paper, Curator, curator, $descriptor, $parameters, $learn, $build, $example
-        }
-    };
-    (
-        $(#[$docs:meta])*
-        pub const $constant:ident = {
-            name: $name:expr,
-            summary: $summary:expr,
-            paper: $paper:expr,
-            noise: $noise:ty,
-            example: $example:expr $(,)?
-        };
-    ) => {
-        $crate::register! {
-            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, local, $crate::Descriptor::new(<$noise as $crate::AdditiveNoise>::OUTPUT),
-            $crate::NoiseParameters<<$noise as $crate::AdditiveNoise>::Parameters>,
-            $crate::Noisy::<$noise>::learn, $crate::Noisy::<$noise>::try_from, $example
         }
     };
     (

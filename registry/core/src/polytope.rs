@@ -7,7 +7,8 @@ pub(crate) const MOST_COORDINATES: usize = 12;
 
 /// sᵀ`point` for every vector s of signs whose first is +1, 2^(Z−1) of them: in the k-th, bit j of k says whether coordinate j + 2
 /// counts negatively.
-pub(crate) fn signed_sums<T>(point: &[T]) -> Vec<T>
+#[must_use]
+pub fn signed_sums<T>(point: &[T]) -> Vec<T>
 where
     T: Copy + std::ops::Add<Output = T> + std::ops::Sub<Output = T>,
 {

@@ -48,12 +48,14 @@ impl PrivacyProfile {
     }
 
     /// The profile of Gaussian noise, shifted and raised.
-    pub(crate) fn gaussian(mu: f64, shift: f64, log_factor: f64) -> Self {
+    #[must_use]
+    pub fn gaussian(mu: f64, shift: f64, log_factor: f64) -> Self {
         Self { mu, shift, log_factor }
     }
 
     /// The μ of the noise alone: what continuous noise would cost.
-    pub(crate) fn mu(&self) -> f64 {
+    #[must_use]
+    pub fn mu(&self) -> f64 {
         self.mu
     }
 

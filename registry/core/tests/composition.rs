@@ -5,9 +5,10 @@ use proptest::prelude::*;
 use scumble_accounting::gaussian;
 use scumble_core::compose::{self, Scope};
 use scumble_core::{
-    Budget, CentralDp, Claim, CramerRao, Domain, GaussianNoise, Guarantee, LocalDp, MutualInformation,
-    Neighbours, Notion, PacResistance, Prior, ShapedBy, Unit,
+    Budget, CentralDp, Claim, CramerRao, Domain, Guarantee, LocalDp, MutualInformation, Neighbours, Notion,
+    PacResistance, Prior, ShapedBy, Unit,
 };
+use scumble_noise::GaussianNoise;
 use std::collections::{BTreeMap, BTreeSet};
 
 const UNITS: [Unit; 3] = [Unit::Record, Unit::Features, Unit::Label];

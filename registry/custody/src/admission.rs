@@ -1,7 +1,8 @@
 //! The life of a ticket: from the check of all records, before the first is released, until the secret is forgotten.
 
 use crate::{AdmittedRecords, Binding, Digests, Error, Ledger, Result, ShippedDesign, Ticket};
-use scumble_core::{Fingerprint, Guarantee, Provenance};
+use scumble_core::{Guarantee, Provenance};
+use scumble_noise::Fingerprint;
 use std::path::Path;
 
 /// A release by a ticket that may begin.
@@ -74,7 +75,7 @@ pub fn forget(file: &Path) -> Result<Ticket> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_core::RecordDigest;
+    use scumble_noise::RecordDigest;
     use std::fs;
 
     #[test]
@@ -86,7 +87,7 @@ mod tests {
         let binding = Binding::new("d".into(), None, Some("id"), &records);
         let ticket = Ticket::draw_or_read(&file, &binding).unwrap();
         let mut digests = Digests::default();
-        digests.add(&[scumble_core::id_digest("1")], &[RecordDigest::new("1", &[0.5])]);
+        digests.add(&[scumble_noise::id_digest("1")], &[RecordDigest::new("1", &[0.5])]);
         AdmittedRecords::keep(&file, &ticket, &digests).unwrap();
         fs::write(&other, "years of work").unwrap();
         assert!(forget(&other).is_err());

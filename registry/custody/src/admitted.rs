@@ -8,7 +8,7 @@
 use crate::{Error, Existing, NewFile, Readable, Result, Ticket};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use scumble_core::{NoiseKey, RecordDigest};
+use scumble_noise::{NoiseKey, RecordDigest};
 use scumble_records::stream::Checked;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -25,7 +25,7 @@ const FORMAT: &str = "scumble-admitted-1";
 pub struct Digests(Vec<[[u8; 16]; 2]>);
 
 impl Digests {
-    /// Counts records with the [digests](scumble_core::id_digest) of their ids.
+    /// Counts records with the [digests](scumble_noise::id_digest) of their ids.
     pub fn add(&mut self, ids: &[[u8; 16]], records: &[RecordDigest]) {
         self.0.extend(ids.iter().zip(records).map(|(id, record)| [*id, record.short()]));
     }
@@ -181,7 +181,7 @@ fn header(ticket: &Ticket) -> String {
 mod tests {
     use super::*;
     use crate::Binding;
-    use scumble_core::{Fingerprint, id_digest};
+    use scumble_noise::{Fingerprint, id_digest};
 
     fn digest(id: usize, value: f64) -> RecordDigest {
         RecordDigest::new(&id.to_string(), &[value])

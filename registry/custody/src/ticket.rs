@@ -3,7 +3,7 @@
 use crate::{Error, Existing, NewFile, Readable, Result, check_private, sealed};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use scumble_core::{Fingerprint, NoiseKey};
+use scumble_noise::{Fingerprint, NoiseKey};
 use scumble_records::read_text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -78,7 +78,7 @@ impl Binding {
 /// its file, and it is [forgotten](crate::forget) when the release is finished.
 ///
 /// ```
-/// use scumble_core::{Fingerprint, RecordDigest};
+/// use scumble_noise::{Fingerprint, RecordDigest};
 /// use scumble_custody::{Binding, Ticket};
 ///
 /// let mut records = Fingerprint::default();
@@ -199,7 +199,7 @@ fn wrong(path: &Path, problem: impl Into<String>) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_core::RecordDigest;
+    use scumble_noise::RecordDigest;
 
     fn binding() -> Binding {
         let mut records = Fingerprint::default();

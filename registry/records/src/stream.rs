@@ -6,9 +6,10 @@ use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
 use scumble_core::text::abridged;
 use scumble_core::{
-    Accumulator, Drawing, Fingerprint, Layout, LocalMechanism, NoiseKey, Outcome, Randomness, RecordDigest,
-    RecordDomain, Streams, Table, Target, TargetLayout, id_digest, interrupt,
+    Accumulator, Drawing, Layout, LocalMechanism, Outcome, Randomness, RecordDomain, Streams, Table, Target,
+    TargetLayout, interrupt,
 };
+use scumble_noise::{Fingerprint, NoiseKey, RecordDigest, id_digest};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -64,7 +65,7 @@ pub fn release_keyed<W: WriteRows + Send>(
     let encoder = reader.encoder().clone();
     let release = |_number: u64, rows: &RawRows, records: &[f64]| {
         let ids = rows.ids(&encoder)?;
-        let released = scumble_core::release_keyed(mechanism, records, &ids, key)?;
+        let released = scumble_noise::release_keyed(mechanism, records, &ids, key)?;
         Ok((released, digests(&encoder, &ids, records)))
     };
     rewrite(reader, decoder, release, |digests: Vec<_>| on_records(&digests), output, on_progress)

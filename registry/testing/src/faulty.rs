@@ -2,9 +2,10 @@
 
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{
-    Collector, Domain, Error, Guarantee, Layout, LocalMechanism, Noise, NoiseKey, Perturbation, Randomness,
+    Collector, Domain, Error, Guarantee, Layout, LocalMechanism, Noise, Perturbation, Randomness,
     RecordDomain, Releases, Result, Rows, Stream, Table, Unit, local, release_local,
 };
+use scumble_noise::NoiseKey;
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use std::sync::Arc;
 

@@ -7,14 +7,15 @@ use super::{
     Failure, complain, file_name, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command,
 };
 use crate::core::{
-    CuratorMechanism, Designed, Drawing, Fingerprint, Guarantee, Key, LocalMechanism, Noise,
-    NoiseDistribution, Outcome, Randomness, RecordDigest, Registry, Release, interrupt,
+    CuratorMechanism, Designed, Drawing, Guarantee, Key, LocalMechanism, Noise, NoiseDistribution, Outcome,
+    Randomness, Registry, Release, interrupt,
 };
 use crate::custody;
 use crate::custody::{
     Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, Readable, ShippedDesign, admit,
     is_beside,
 };
+use crate::noise::{Fingerprint, RecordDigest};
 use crate::parquet::is_standard;
 use crate::records::{self, Input};
 use crate::records::{Clipped, Decoder, OutOfBounds, Reader, Values, stream};

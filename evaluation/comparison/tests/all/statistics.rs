@@ -4,11 +4,12 @@ use ndarray::{Array1, Array2};
 use scumble_comparison::{Candidate, Comparison, Knows, Metric, Outcome, Splitting};
 use scumble_core::{
     Accumulator, Budget, CentralDp, Claim, CuratorMechanism, Descriptor, Designed, Domain, Error, Evidence,
-    Example, GaussianNoise, Guarantee, Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion,
-    Output, Plugin, Randomness, RecordDomain, Release, Releases, Result, Side, Statistics, Table, Target,
-    Unit, ValuesIn, collected,
+    Example, Guarantee, Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion, Output, Plugin,
+    Randomness, RecordDomain, Release, Releases, Result, Side, Statistics, Table, Target, Unit, ValuesIn,
+    collected,
 };
 use scumble_datasets::DataSet;
+use scumble_noise::GaussianNoise;
 use serde_json::{Value, json};
 
 /// More than any sum of a comparison.

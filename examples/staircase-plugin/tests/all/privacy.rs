@@ -2,9 +2,10 @@
 
 use scumble::adversary::{Effort, Finding, Verdict, audit, caught};
 use scumble::core::{
-    AdditiveNoise, Brief, Budget, DescribedNoise, Designed, Domain, Example, LaplaceNoise, LocalMechanism,
-    NoParameters, RecordDomain, Result, Stream, TargetDomain, register,
+    Brief, Budget, DescribedNoise, Designed, Domain, Example, LocalMechanism, NoParameters, RecordDomain,
+    Result, Stream, TargetDomain,
 };
+use scumble::noise::{AdditiveNoise, LaplaceNoise, register};
 use scumble_testing::{Fault, Faulty};
 use serde_json::Value;
 use staircase_plugin::STAIRCASE;

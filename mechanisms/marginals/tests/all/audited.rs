@@ -3,11 +3,12 @@
 use scumble_accounting::gaussian;
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble_core::{
-    Accumulator, CentralDp, CountNoise, CuratorMechanism, Designed, Domain, Evidence, Guarantee, Key,
-    Neighbours, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result,
-    Statistics, Table, Target, TargetDomain, ValuesIn, collected,
+    Accumulator, CentralDp, CuratorMechanism, Designed, Domain, Evidence, Guarantee, Key, Neighbours, Noise,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
+    Target, TargetDomain, ValuesIn, collected,
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
+use scumble_noise::CountNoise;
 
 /// What is seen is less where a part of the budget goes into choices, which four records do not need.
 #[test]

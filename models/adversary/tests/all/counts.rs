@@ -2,10 +2,11 @@
 
 use ndarray::{Array2, array};
 use scumble_core::{
-    Accumulator, Budget, CentralDp, Claim, CuratorMechanism, Domain, Error, Evidence, GaussianNoise,
-    Guarantee, Key, Neighbours, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release,
-    Releases, Result, Statistics, Table, Target, TargetDomain, Unit, ValuesIn, collected,
+    Accumulator, Budget, CentralDp, Claim, CuratorMechanism, Domain, Error, Evidence, Guarantee, Key,
+    Neighbours, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result,
+    Statistics, Table, Target, TargetDomain, Unit, ValuesIn, collected,
 };
+use scumble_noise::GaussianNoise;
 
 pub(crate) const EPSILON: f64 = 1.0;
 pub(crate) const DELTA: f64 = 0.01;

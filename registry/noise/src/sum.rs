@@ -1,7 +1,7 @@
 //! Exact Laplace noise on sums of numbers.
 
-use crate::{Budget, Domain, Error, Result, Stream};
 use ndarray::{ArrayView1, ArrayView2};
+use scumble_core::{Budget, Domain, Error, Result, Stream};
 use scumble_sampling::{DiscreteLaplace, Rational};
 
 /// The steps between the bounds of a number, each of which is an integer.
@@ -60,8 +60,8 @@ impl SumNoise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Randomness;
     use ndarray::Array2;
+    use scumble_core::Randomness;
 
     #[test]
     fn the_noise_of_a_mean_has_the_variance_of_its_scale() {

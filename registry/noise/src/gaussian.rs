@@ -1,9 +1,11 @@
 //! Exact Gaussian noise.
 
-use crate::domain::check_width;
+use crate::Lattice;
 use crate::lattice::{IntegerDomain, Spread, WIDEST_IN_BULK, information};
-use crate::{Budget, DescribedNoise, Distance, Domain, Error, Lattice, PrivacyProfile, Result, Stream};
 use scumble_accounting::{gaussian, search};
+use scumble_core::{
+    Budget, DescribedNoise, Distance, Domain, Error, PrivacyProfile, Result, Stream, check_width,
+};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
 /// Discrete Gaussian noise on a lattice: calibrated to the ℓ₂ diameter of a domain, or with a scale of its own for each
@@ -252,9 +254,9 @@ pub(crate) fn profile(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Randomness;
     use approx::assert_relative_eq;
     use proptest::prelude::*;
+    use scumble_core::Randomness;
 
     fn budget(epsilon: f64, delta: f64) -> Budget {
         Budget::new(epsilon, delta).unwrap()

@@ -1,8 +1,11 @@
 //! Exact Laplace noise.
 
-use crate::budget::quotient_up;
+use crate::Lattice;
 use crate::lattice::{IntegerDomain, WIDEST_IN_BULK, information};
-use crate::{DescribedNoise, Distance, Domain, Error, Lattice, Result, Stream, budget};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+use scumble_core::{DescribedNoise, Distance, Domain, Error, Result, Stream, check_epsilon};
 use scumble_sampling::{DiscreteLaplace, Rational};
 
 /// Discrete Laplace noise on a lattice, calibrated to the ℓ₁ diameter of a domain.
@@ -44,7 +47,7 @@ impl LaplaceNoise {
     /// # Errors
     /// As [`calibrated`](Self::calibrated).
     pub fn on_lattice(domain: &Domain, epsilon: f64, lattice: Lattice) -> Result<Self> {
-        budget::check_epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         let points = IntegerDomain::new(domain, lattice)?;
         let scale = u64::try_from(points.l1_diameter())
             .ok()
@@ -131,12 +134,20 @@ impl LaplaceNoise {
     }
 }
 
+/// ⌈`numerator`/`epsilon`⌉, exactly; `None` where it does not fit.
+fn quotient_up(numerator: u64, epsilon: f64) -> Option<u64> {
+    (BigRational::from(BigInt::from(numerator)) / BigRational::from_float(epsilon)?)
+        .ceil()
+        .to_integer()
+        .to_u64()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Randomness;
     use approx::assert_abs_diff_eq;
     use proptest::prelude::*;
+    use scumble_core::Randomness;
 
     /// The bound of Hammersley, Chapman and Robbins, by summing over all integers.
     #[test]
@@ -202,6 +213,13 @@ mod tests {
             noise.add(&mut point, &mut Randomness::seeded(seed).streams().stream(0)).unwrap();
             let units = point[0] / noise.lattice().step();
             prop_assert_eq!(units, units.round());
+        }
+
+        #[test]
+        fn a_quotient_is_rounded_up(numerator in 1u64..1 << 50, epsilon in 1e-3..100.0_f64) {
+            let quotient = quotient_up(numerator, epsilon).unwrap();
+            let (q, e, n) = (BigInt::from(quotient), BigRational::from_float(epsilon).unwrap(), BigRational::from(BigInt::from(numerator)));
+            prop_assert!(e.clone() * q.clone() >= n && e * (q - 1) < n);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Exact Gaussian noise on counts.
 
-use crate::gaussian_noise::profile;
+use crate::gaussian::profile;
 use crate::lattice::Spread;
-use crate::{Error, Neighbours, PrivacyProfile, Result, Stream};
+use scumble_core::{Error, Neighbours, PrivacyProfile, Result, Stream};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
 /// Discrete Gaussian noise on the cells of tables of counts, in each of which a record is counted in one cell.
@@ -86,8 +86,9 @@ impl CountNoise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Budget, Domain, GaussianNoise, Randomness};
+    use crate::GaussianNoise;
     use approx::assert_relative_eq;
+    use scumble_core::{Budget, Domain, Randomness};
 
     /// A record that is replaced is a vertex of a one-hot group that becomes another.
     #[test]

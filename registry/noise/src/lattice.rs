@@ -1,7 +1,6 @@
 //! Lattices, and domains on them: where noise is an integer, and sensitivity a statement about integers.
 
-use crate::domain::{check_finite, check_width, largest};
-use crate::{Domain, Error, Factor, Result, polytope};
+use scumble_core::{Domain, Error, Factor, Result, check_finite, check_width, largest, signed_sums};
 use std::ops::Range;
 
 /// The scale up to which draws are made in bulk, modulo 2⁶⁴: beyond that lie 2¹¹ scales, which have less than e^−2048 of the mass.
@@ -81,18 +80,13 @@ impl Lattice {
                 let center =
                     center.iter().map(|x| whole(self.units(*x).round())).collect::<Result<Vec<_>>>()?;
                 let exact: Vec<i128> = center.iter().map(|k| i128::from(*k)).collect();
-                let widened =
-                    polytope::signed_sums(&exact).into_iter().zip(bounds).map(|(sum, (lower, upper))| {
-                        let (lower, upper) = (self.units(*lower), self.units(*upper));
-                        // Rounding moves each coordinate by half a step, and what floats lose of a sum is far below a 2⁴⁸th of it.
-                        let margin =
-                            center.len() as f64 * (1.0 + lower.abs().max(upper.abs()) * 2f64.powi(-48));
-                        let sum = whole(sum as f64)?;
-                        Ok((
-                            whole((lower - margin).floor())?.min(sum),
-                            whole((upper + margin).ceil())?.max(sum),
-                        ))
-                    });
+                let widened = signed_sums(&exact).into_iter().zip(bounds).map(|(sum, (lower, upper))| {
+                    let (lower, upper) = (self.units(*lower), self.units(*upper));
+                    // Rounding moves each coordinate by half a step, and what floats lose of a sum is far below a 2⁴⁸th of it.
+                    let margin = center.len() as f64 * (1.0 + lower.abs().max(upper.abs()) * 2f64.powi(-48));
+                    let sum = whole(sum as f64)?;
+                    Ok((whole((lower - margin).floor())?.min(sum), whole((upper + margin).ceil())?.max(sum)))
+                });
                 let bounds = widened.collect::<Result<_>>()?;
                 IntegerBounds::Polytope { center, bounds }
             }
@@ -184,7 +178,7 @@ impl IntegerBounds {
             Self::Polytope { center, bounds } => {
                 let point: Vec<i64> = units.iter().map(|x| x.round() as i64).collect();
                 let exact: Vec<i128> = point.iter().map(|k| i128::from(*k)).collect();
-                let mut sums = polytope::signed_sums(&exact).into_iter().zip(bounds);
+                let mut sums = signed_sums(&exact).into_iter().zip(bounds);
                 let is_within = sums
                     .all(|(sum, (lower, upper))| (i128::from(*lower)..=i128::from(*upper)).contains(&sum));
                 let rounded = if is_within { &point } else { center };

@@ -1,11 +1,11 @@
 //! Mechanisms that add noise to numbers: their author says what the noise is, and the rest follows.
 
-use crate::{
+use schemars::JsonSchema;
+use scumble_core::{
     Brief, Budget, Claim, DescribedNoise, Distance, Domain, Error, Factor, Guarantee, LocalDp,
     LocalMechanism, Noise, Output, Perturbation, Portion, Protect, RecordDomain, Releases, Result, Stream,
     Unit,
 };
-use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};

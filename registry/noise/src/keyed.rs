@@ -1,9 +1,8 @@
 //! Noise that belongs to a record: drawn from a key and the record's own id, so that a task which runs twice repeats one release.
 
-use crate::mechanism::map_records;
-use crate::{Error, LocalMechanism, Result, Stream};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
+use scumble_core::{Error, LocalMechanism, Result, Stream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -186,11 +185,13 @@ pub fn release_keyed(
         let records = records.len() / width;
         return Err(Error::shape(format!("there are {} ids for {records} records", ids.len())));
     }
-    let mut ids = ids.iter();
-    map_records(mechanism, records, |record, point| {
-        let id = ids.next().map_or("", AsRef::as_ref);
-        mechanism.perturb(point, &mut key.stream(id, record))
-    })
+    let mut released = Vec::with_capacity(records.len());
+    for (record, id) in records.chunks(width).zip(ids) {
+        let mut point = mechanism.encode(record)?;
+        mechanism.perturb(&mut point, &mut key.stream(id.as_ref(), record))?;
+        released.extend(mechanism.decode(point)?);
+    }
+    Ok(released)
 }
 
 #[cfg(test)]

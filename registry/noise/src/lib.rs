@@ -1,0 +1,69 @@
+//! Exact noise on lattices of integers, mechanisms that add it, and noise that belongs to a record.
+//!
+//! A point is rounded to a lattice of powers of two, its sensitivity is bounded on the integers, and the noise is an exact
+//! integer sample: no claim depends on a floating-point error.
+//!
+//! ```
+//! use scumble_core::Domain;
+//! use scumble_noise::LaplaceNoise;
+//!
+//! let people = Domain::product([Domain::interval(0.0, 1.0)?, Domain::one_hot(5)?])?;
+//! let noise = LaplaceNoise::calibrated(&people, 0.5)?;
+//! assert_eq!(noise.scale().round(), 6.0); // (1 + 2)/0.5
+//! # Ok::<(), scumble_core::Error>(())
+//! ```
+
+mod additive;
+mod count;
+mod gaussian;
+mod keyed;
+mod laplace;
+mod lattice;
+mod sum;
+
+pub use additive::{AdditiveNoise, NoiseParameters, NoiseState, Noisy};
+pub use count::CountNoise;
+pub use gaussian::GaussianNoise;
+pub use keyed::{Fingerprint, NoiseKey, RecordDigest, id_digest, release_keyed};
+pub use laplace::LaplaceNoise;
+pub use lattice::Lattice;
+pub use sum::SumNoise;
+
+#[doc(hidden)]
+pub use scumble_core;
+
+/// Defines and registers a [`Plugin`](scumble_core::Plugin), as [`scumble_core::register!`] does. A mechanism that adds noise
+/// names its [`AdditiveNoise`] as `noise`, in place of `descriptor`, `parameters`, `learn` and `local`.
+#[macro_export]
+macro_rules! register {
+    (
+        $(#[$docs:meta])*
+        pub const $constant:ident = {
+            name: $name:expr,
+            summary: $summary:expr,
+            paper: $paper:expr,
+            noise: $noise:ty,
+            example: $example:expr $(,)?
+        };
+    ) => {
+        $crate::scumble_core::register! {
+            $(#[$docs])*
+            pub const $constant = {
+                name: $name,
+                summary: $summary,
+                paper: $paper,
+                descriptor: $crate::scumble_core::Descriptor::new(<$noise as $crate::AdditiveNoise>::OUTPUT),
+                parameters: $crate::NoiseParameters<<$noise as $crate::AdditiveNoise>::Parameters>,
+                learn: $crate::Noisy::<$noise>::learn,
+                local: $crate::Noisy::<$noise>::try_from,
+                example: $example,
+            };
+        }
+    };
+    ($($other:tt)*) => { $crate::scumble_core::register! { $($other)* } };
+}
+
+/// The README's examples run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
