@@ -153,14 +153,9 @@ impl CuratorMechanism for ObfuscatedNumber {
     }
 
     fn guarantee(&self) -> Guarantee {
-        Guarantee {
-            claims: vec![Claim {
-                notion: Notion::CentralDp(CentralDp::new(self.epsilon, self.delta, Neighbours::ReplaceOne)),
-                protects: Unit::Record,
-                theorem: "Lemma 6 of Dauntless".into(),
-            }],
-            ..self.honest.guarantee()
-        }
+        let notion = Notion::CentralDp(CentralDp::new(self.epsilon, self.delta, Neighbours::ReplaceOne));
+        let claim = Claim { notion, protects: Unit::Record, theorem: "Lemma 6 of Dauntless".into() };
+        Guarantee { claims: vec![claim], ..self.honest.guarantee() }
     }
 
     fn releases(&self) -> Releases {

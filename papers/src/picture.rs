@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use ndarray::ArrayView1;
-use scumble_page::draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, STYLE, TOP, WIDTH, at, ends};
+use scumble_page::draw::{self, Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, STYLE, TOP, WIDTH, at, ends};
 use serde::Serialize;
 
 /// Panels, one below the other.
@@ -114,16 +114,12 @@ const INKS: usize = 8;
 impl Picture {
     /// A file of its own, for browsers and documents.
     pub fn to_svg(&self) -> String {
-        let tops: Vec<f64> = self
-            .panels
-            .iter()
-            .scan(HEADING, |top, panel| {
-                let this = *top;
-                *top += panel.height();
-                Some(this)
-            })
-            .collect();
-        let height = HEADING + self.panels.iter().map(Panel::height).sum::<f64>();
+        let mut height = HEADING;
+        let next = |panel: &Panel| {
+            height += panel.height();
+            height - panel.height()
+        };
+        let tops: Vec<f64> = self.panels.iter().map(next).collect();
         let picture = html! {
             svg.chart xmlns="http://www.w3.org/2000/svg" role="img" aria-label=(self.title)
                 viewBox={ "0 0 " (WIDTH) " " (at(height)) } width=(WIDTH) height=(at(height)) {
@@ -162,17 +158,7 @@ impl Panel {
         html! {
             text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
             g transform={ "translate(0 " (at(HEADING)) ")" } {
-                @for (value, label) in frame.up.ticks() {
-                    @let y = at(frame.y(value));
-                    line.grid x1=(at(LEFT)) x2=(at(RIGHT)) y1=(y) y2=(y) {}
-                    text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
-                }
-                line.axis x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
-                @for (value, label) in frame.across.ticks() {
-                    @let x = at(frame.x(value));
-                    line.axis x1=(x) x2=(x) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
-                    text x=(x) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
-                }
+                (draw::frame(RIGHT, &frame.up.heights(), html! {}, &frame.across.places(RIGHT)))
                 text x=(at((LEFT + RIGHT) / 2.0)) y=(at(BOTTOM + 42.0)) text-anchor="middle" { (self.across.label) }
                 text transform={ "translate(" (at(RIGHT + 24.0)) " " (at((TOP + BOTTOM) / 2.0)) ") rotate(-90)" } text-anchor="middle" {
                     (self.up.label)
@@ -184,6 +170,25 @@ impl Panel {
                     g class={ "s" (layer.look % INKS) } transform={ "translate(" (at(x)) " " (at(y)) ")" } {
                         (layer.sample())
                         text x="40" dy="0.32em" { (layer.name) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Strips of images, each with its name before it.
+    fn sheet(&self) -> Markup {
+        html! {
+            text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
+            @for (place, layer) in self.layers.iter().enumerate() {
+                @if let Marks::Images { width, images } = &layer.marks {
+                    g transform={ "translate(0 " (at(HEADING + PITCH * place as f64)) ")" } {
+                        text x=(at(AFTER_NAME - 12.0)) y=(at(IMAGE / 2.0)) dy="0.32em" text-anchor="end" { (layer.name) }
+                        @for (at_image, image) in images.iter().enumerate() {
+                            @let x = at(AFTER_NAME + PITCH * at_image as f64);
+                            @let scale = format!("{:.3}", IMAGE / (*width).max(1) as f64);
+                            g transform={ "translate(" (x) " 0) scale(" (scale) ")" } { (shaded(*width, image)) }
+                        }
                     }
                 }
             }
@@ -217,39 +222,13 @@ fn shaded(width: usize, image: &str) -> Markup {
     }
 }
 
-impl Panel {
-    /// Strips of images, each with its name before it.
-    fn sheet(&self) -> Markup {
-        html! {
-            text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
-            @for (place, layer) in self.layers.iter().enumerate() {
-                @if let Marks::Images { width, images } = &layer.marks {
-                    g transform={ "translate(0 " (at(HEADING + PITCH * place as f64)) ")" } {
-                        text x=(at(AFTER_NAME - 12.0)) y=(at(IMAGE / 2.0)) dy="0.32em" text-anchor="end" { (layer.name) }
-                        @for (at_image, image) in images.iter().enumerate() {
-                            @let x = at(AFTER_NAME + PITCH * at_image as f64);
-                            @let scale = format!("{:.3}", IMAGE / (*width).max(1) as f64);
-                            g transform={ "translate(" (x) " 0) scale(" (scale) ")" } { (shaded(*width, image)) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 impl Layer {
     fn drawn(&self, frame: &Frame) -> Markup {
-        let Look { marker, dashes } = Look::of(self.look);
+        let look = Look::of(self.look);
         let ink = format!("series s{}", self.look % INKS);
-        let marker_at = |x: f64, y: f64, size: f64| {
-            html! {
-                path.marker d=(marker) transform={ "translate(" (at(x)) " " (at(y)) ") scale(" (size) ")" } {}
-            }
-        };
         let line = |ends: [[f64; 2]; 2]| {
             let [[x1, y1], [x2, y2]] = ends.map(|point| point.map(at));
-            html! { line.line x1=(x1) y1=(y1) x2=(x2) y2=(y2) stroke-dasharray=(dashes) {} }
+            html! { line.line x1=(x1) y1=(y1) x2=(x2) y2=(y2) stroke-dasharray=(look.dashes) {} }
         };
         html! {
             g class=(ink) {
@@ -257,18 +236,18 @@ impl Layer {
                 @match &self.marks {
                     Marks::Curve(points) => {
                         @let places = points.iter().map(|point| format!("{} {}", at(frame.x(point.x)), at(frame.y(point.y))));
-                        path.line d={ "M" (places.collect::<Vec<_>>().join("L")) } stroke-dasharray=(dashes) {}
+                        path.line d={ "M" (places.collect::<Vec<_>>().join("L")) } stroke-dasharray=(look.dashes) {}
                         @for CurvePoint { x, y, error } in points {
                             @if *error > 0.0 {
                                 path.spread-bar d={
                                     "M" (at(frame.x(*x))) " " (at(frame.y(y - error))) "V" (at(frame.y(y + error)))
                                 } {}
                             }
-                            (marker_at(frame.x(*x), frame.y(*y), 0.8))
+                            (look.mark([frame.x(*x), frame.y(*y)], 0.8))
                         }
                     }
                     Marks::Dots(points) => {
-                        @for [x, y] in points { (marker_at(frame.x(*x), frame.y(*y), 0.6)) }
+                        @for [x, y] in points { (look.mark([frame.x(*x), frame.y(*y)], 0.6)) }
                     }
                     Marks::Level(y) => (line([[LEFT, frame.y(*y)], [RIGHT, frame.y(*y)]])),
                     Marks::Images { .. } => {}
@@ -281,12 +260,10 @@ impl Layer {
     }
 
     fn sample(&self) -> Markup {
-        let Look { marker, dashes } = Look::of(self.look);
+        let look = Look::of(self.look);
         html! {
-            @if !matches!(self.marks, Marks::Dots(_) | Marks::Images { .. }) { path.line d="M0 0H32" stroke-dasharray=(dashes) {} }
-            @if matches!(self.marks, Marks::Dots(_) | Marks::Curve(_)) {
-                path.marker d=(marker) transform="translate(16 0) scale(0.8)" {}
-            }
+            @if !matches!(self.marks, Marks::Dots(_) | Marks::Images { .. }) { path.line d="M0 0H32" stroke-dasharray=(look.dashes) {} }
+            @if matches!(self.marks, Marks::Dots(_) | Marks::Curve(_)) { (look.mark([16.0, 0.0], 0.8)) }
         }
     }
 }
@@ -323,11 +300,11 @@ impl Frame {
     }
 
     fn x(&self, value: f64) -> f64 {
-        LEFT + self.across.share(value).clamp(0.0, 1.0) * (RIGHT - LEFT)
+        self.across.x(value, RIGHT)
     }
 
     fn y(&self, value: f64) -> f64 {
-        BOTTOM - self.up.share(value).clamp(0.0, 1.0) * (BOTTOM - TOP)
+        self.up.y(value)
     }
 
     /// Where a·x + b·y + c = 0 enters and leaves the frame, if it does; on linear scales.

@@ -128,6 +128,17 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
 }
 
+impl Grid {
+    pub(super) fn new(
+        title: impl Into<String>,
+        header: impl IntoIterator<Item = impl Into<String>>,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Self {
+        let header = header.into_iter().map(Into::into).collect();
+        Self { title: title.into(), header, rows: rows.into_iter().collect() }
+    }
+}
+
 /// A number with four significant digits.
 pub(super) fn four(value: f64) -> String {
     match value.abs() {

@@ -11,6 +11,7 @@ use scumble_task_aware as _;
 use scumble_vlm as _;
 
 /// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
+/// A new name needs faulty variants in `integration-tests/tests/variants`.
 pub const NAMES: [&str; 35] = [
     "adaptive-marginals",
     "column-space",

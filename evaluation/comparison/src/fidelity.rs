@@ -7,7 +7,8 @@ use rand::Rng;
 use rand::seq::index;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use scumble_core::{Domain, Factor, RecordDomain, Table, largest};
+use scumble_core::levels::Attribute;
+use scumble_core::{Domain, Factor, RecordDomain, Table};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
@@ -26,7 +27,7 @@ pub(super) fn fidelity(
     records: &Table,
     released: Option<&Table>,
 ) -> Vec<(Metric, f64)> {
-    let attributes = Attribute::all(domain.flat());
+    let attributes = attributes(domain.flat());
     let cells = |table: &Table| Cells::of(domain, &attributes, table);
     let compared = cells(records).and_then(|truth| match released {
         None => Some(Compared { attributes: &attributes, truth, released: None }),
@@ -46,50 +47,18 @@ pub(super) fn fidelity(
     ]
 }
 
-/// A column that is a number, or the columns of a category.
-#[derive(Debug, PartialEq)]
-enum Attribute {
-    /// In cells of equal width between two bounds; what lies beyond them is in the outermost.
-    Number { at: usize, lower: f64, upper: f64 },
-    /// By its largest coordinate.
-    Category { at: Range<usize> },
-}
-
-impl Attribute {
-    /// Those of a domain: intervals and one-hot groups, and each coordinate of what is neither.
-    fn all(domain: &Domain) -> Vec<Self> {
-        let center = domain.center();
-        let of_factor = |(at, factor): (Range<usize>, &Factor)| match *factor {
-            Factor::Interval { lower, upper } => vec![Self::Number { at: at.start, lower, upper }],
-            Factor::OneHot { .. } => vec![Self::Category { at }],
-            _ => {
-                let reach = factor.l2_diameter() / 2.0;
-                let number = |at| Self::Number { at, lower: center[at] - reach, upper: center[at] + reach };
-                at.map(number).collect()
-            }
-        };
-        domain.factors().flat_map(of_factor).collect()
-    }
-
-    /// How many cells it has.
-    fn cells(&self) -> usize {
-        match self {
-            Self::Number { .. } => BINS,
-            Self::Category { at } => at.len(),
+/// Attributes of a domain: intervals and one-hot groups, and each coordinate of any other factor as a number.
+fn attributes(domain: &Domain) -> Vec<Attribute> {
+    let center = domain.center();
+    let of_factor = |(at, factor): (Range<usize>, &Factor)| match *factor {
+        Factor::Interval { lower, upper } => vec![Attribute::number(at.start, lower, upper, BINS)],
+        Factor::OneHot { .. } => vec![Attribute::category(at)],
+        _ => {
+            let reach = factor.l2_diameter() / 2.0;
+            at.map(|at| Attribute::number(at, center[at] - reach, center[at] + reach, BINS)).collect()
         }
-    }
-
-    /// The cell of a flat record.
-    fn cell(&self, flat: &[f64]) -> u32 {
-        (match self {
-            Self::Number { at, lower, upper } if lower < upper => {
-                let share = (flat[*at] - lower) / (upper - lower);
-                (share * BINS as f64).clamp(0.0, BINS as f64 - 1.0) as usize
-            }
-            Self::Number { .. } => 0,
-            Self::Category { at } => largest(&flat[at.clone()]),
-        }) as u32
-    }
+    };
+    domain.factors().flat_map(of_factor).collect()
 }
 
 /// The cell of each attribute of each record: a list of n for each attribute.
@@ -106,7 +75,9 @@ impl Cells {
         let mut of = vec![Vec::with_capacity(table.len()); attributes.len()];
         for row in 0..table.len() {
             let flat = layout.flatten(table, row);
-            of.iter_mut().zip(attributes).for_each(|(cells, attribute)| cells.push(attribute.cell(&flat)));
+            of.iter_mut()
+                .zip(attributes)
+                .for_each(|(cells, attribute)| cells.push(attribute.level(&flat) as u32));
         }
         Some(Self { of, records: table.len() })
     }
@@ -148,7 +119,7 @@ impl Compared<'_> {
                 counts.entry(cell).or_default()[side] += 1;
             }
         }
-        let all: f64 = attributes.iter().map(|&at| self.attributes[at].cells() as f64).product();
+        let all: f64 = attributes.iter().map(|&at| self.attributes[at].levels() as f64).product();
         let share = |count: usize, table: &Cells| count as f64 / table.records as f64;
         let apart = |&[own, other]: &[usize; 2]| {
             let other = self.released.as_ref().map_or(1.0 / all, |table| share(other, table));
@@ -172,7 +143,7 @@ impl Compared<'_> {
     /// The share of records that are spread evenly.
     fn even(&self, query: &[Condition]) -> f64 {
         let share =
-            |(at, cells): &Condition| cells.clone().count() as f64 / self.attributes[*at].cells() as f64;
+            |(at, cells): &Condition| cells.clone().count() as f64 / self.attributes[*at].levels() as f64;
         query.iter().map(share).product()
     }
 }
@@ -197,17 +168,10 @@ fn workload(attributes: &[Attribute], rng: &mut ChaCha20Rng) -> Vec<Vec<Conditio
         let ways = rng.gen_range(2..=3.min(attributes.len()));
         let chosen = index::sample(rng, attributes.len(), ways);
         let condition = |at: usize| {
-            let mut cell = || rng.gen_range(0..attributes[at].cells() as u32);
-            let cells = match attributes[at] {
-                Attribute::Number { .. } => {
-                    let (one, other) = (cell(), cell());
-                    one.min(other)..=one.max(other)
-                }
-                Attribute::Category { .. } => {
-                    let level = cell();
-                    level..=level
-                }
-            };
+            let mut cell = || rng.gen_range(0..attributes[at].levels() as u32);
+            let one = cell();
+            let other = if attributes[at].is_number() { cell() } else { one };
+            let cells = one.min(other)..=one.max(other);
             (at, cells)
         };
         chosen.into_iter().map(condition).collect()
@@ -274,7 +238,7 @@ mod tests {
     #[test]
     fn a_query_is_answered_by_the_share_that_meets_all_its_conditions() {
         let domain = domain();
-        let attributes = Attribute::all(domain.flat());
+        let attributes = attributes(domain.flat());
         let cells = |table: &Table| Cells::of(&domain, &attributes, table).unwrap();
         let records = cells(&table(&[0.0, 0.2, 0.4, 0.9], &[0, 1, 1, 1]));
         assert_eq!(records.share(&[(0, 0..=6), (1, 1..=1)]), 0.5);

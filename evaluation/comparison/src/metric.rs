@@ -77,66 +77,49 @@ pub(super) enum Subject {
 /// baseline has a high accuracy.
 const UNEQUAL: f64 = 2.0 / 3.0;
 
+/// Metrics in the order of the enum, each with its name, its title and its subject.
+const TABLE: [(Metric, &str, &str, Subject); 15] = {
+    use Metric::*;
+    [
+        (Accuracy, "accuracy", "accuracy (%)", Subject::Classes),
+        (BalancedAccuracy, "balanced-accuracy", "balanced accuracy (%)", Subject::Classes),
+        (MacroF1, "macro-f1", "macro F₁ (%)", Subject::Classes),
+        (Auc, "auc", "area under the ROC curve (%)", Subject::Classes),
+        (Rmse, "rmse", "root mean squared error", Subject::Numbers),
+        (Mae, "mae", "mean absolute error", Subject::Numbers),
+        (R2, "r2", "R²", Subject::Numbers),
+        (Recovered, "recovered", "reconstruction R² (%)", Subject::Acquaintance),
+        (Advantage, "advantage", "distinguishing advantage (%)", Subject::Acquaintance),
+        (Audited, "audited", "audited distinguishing advantage (%)", Subject::Audit),
+        (UnbiasedError, "unbiased-error", "normalised MSE of the release", Subject::Acquaintance),
+        (Membership, "membership", "membership advantage (%)", Subject::Membership),
+        (OneWayDistance, "one-way-distance", "total variation distance of one column (%)", Subject::Table),
+        (TwoWayDistance, "two-way-distance", "total variation distance of two columns (%)", Subject::Table),
+        (WorkloadError, "workload-error", "error of random queries (% of the records)", Subject::Table),
+    ]
+};
+
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 15] = [
-        Self::Accuracy,
-        Self::BalancedAccuracy,
-        Self::MacroF1,
-        Self::Auc,
-        Self::Rmse,
-        Self::Mae,
-        Self::R2,
-        Self::Recovered,
-        Self::Advantage,
-        Self::Audited,
-        Self::UnbiasedError,
-        Self::Membership,
-        Self::OneWayDistance,
-        Self::TwoWayDistance,
-        Self::WorkloadError,
-    ];
+    pub const ALL: [Self; 15] = {
+        let mut all = [Self::Accuracy; 15];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = TABLE[at].0;
+            assert!(all[at] as usize == at, "the table is not in the order of the enum");
+            at += 1;
+        }
+        all
+    };
 
     /// The name by which it is asked for.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Accuracy => "accuracy",
-            Self::BalancedAccuracy => "balanced-accuracy",
-            Self::MacroF1 => "macro-f1",
-            Self::Auc => "auc",
-            Self::Rmse => "rmse",
-            Self::Mae => "mae",
-            Self::R2 => "r2",
-            Self::Recovered => "recovered",
-            Self::Advantage => "advantage",
-            Self::Audited => "audited",
-            Self::UnbiasedError => "unbiased-error",
-            Self::Membership => "membership",
-            Self::OneWayDistance => "one-way-distance",
-            Self::TwoWayDistance => "two-way-distance",
-            Self::WorkloadError => "workload-error",
-        }
+        TABLE[self as usize].1
     }
 
     /// Its name in tables and charts, with its unit where it has one of its own.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Accuracy => "accuracy (%)",
-            Self::BalancedAccuracy => "balanced accuracy (%)",
-            Self::MacroF1 => "macro F₁ (%)",
-            Self::Auc => "area under the ROC curve (%)",
-            Self::Rmse => "root mean squared error",
-            Self::Mae => "mean absolute error",
-            Self::R2 => "R²",
-            Self::Recovered => "reconstruction R² (%)",
-            Self::Advantage => "distinguishing advantage (%)",
-            Self::Audited => "audited distinguishing advantage (%)",
-            Self::UnbiasedError => "normalised MSE of the release",
-            Self::Membership => "membership advantage (%)",
-            Self::OneWayDistance => "total variation distance of one column (%)",
-            Self::TwoWayDistance => "total variation distance of two columns (%)",
-            Self::WorkloadError => "error of random queries (% of the records)",
-        }
+        TABLE[self as usize].2
     }
 
     /// Whether less of it is better.
@@ -148,14 +131,7 @@ impl Metric {
 
     /// What it is of.
     pub(super) fn subject(self) -> Subject {
-        match self {
-            Self::Accuracy | Self::BalancedAccuracy | Self::MacroF1 | Self::Auc => Subject::Classes,
-            Self::Rmse | Self::Mae | Self::R2 => Subject::Numbers,
-            Self::Recovered | Self::Advantage | Self::UnbiasedError => Subject::Acquaintance,
-            Self::Membership => Subject::Membership,
-            Self::Audited => Subject::Audit,
-            Self::OneWayDistance | Self::TwoWayDistance | Self::WorkloadError => Subject::Table,
-        }
+        TABLE[self as usize].3
     }
 
     /// Whether it is of what a model predicts.

@@ -43,81 +43,39 @@ struct Learner {
 
 type Predictor = fn(&Settings, &Release, &Table) -> Result<Predicted>;
 
+/// [`Learner`] of classes, with the hyper-parameters that `$params` reads.
+/// A noise-aware one has `$setter`, which tells them of flipped labels.
+macro_rules! learner {
+    ($name:literal, $title:literal, $settings:ident, $params:ident $(, $setter:ident)?) => {
+        Learner {
+            name: $name,
+            title: $title,
+            learns: Learns::Classes,
+            settings: $settings,
+            check: |settings| Ok($params(settings)?.check().map(drop)?),
+            predict: |settings, release, test| {
+                let params = $params(settings)?;
+                $(let params = told(params, release.noise.label_flip(), |own, flip| own.$setter(flip));)?
+                classes(release, test, |seen| Ok(params.fit(seen)?))
+            },
+            vectors: None,
+        }
+    };
+}
+
 /// All of them; the first that learns a target is its default.
 ///
 /// A noise-aware one is told of what [`Release::noise`] knows; where that is nothing that it could use, it is the plain one.
 const LEARNERS: &[Learner] = &[
+    learner!("logistic", "logistic regression", LOGISTIC, logistic),
+    learner!("noise-aware-logistic", "noise-aware logistic regression", LOGISTIC, logistic, label_flip),
+    learner!("svm", "linear support vector machine", MACHINE, machine),
+    learner!("noise-aware-svm", "noise-aware linear support vector machine", MACHINE, machine, label_flip),
+    learner!("kernel-svm", "support vector machine with a Gaussian kernel", KERNEL, kernel),
+    Learner { vectors: Some(vectors), ..learner!("network", "neural network", NETWORK, network) },
     Learner {
-        name: "logistic",
-        title: "logistic regression",
-        learns: Learns::Classes,
-        settings: LOGISTIC,
-        check: |settings| Ok(logistic(settings)?.check().map(drop)?),
-        predict: |settings, release, test| classes(release, test, |seen| Ok(logistic(settings)?.fit(seen)?)),
-        vectors: None,
-    },
-    Learner {
-        name: "noise-aware-logistic",
-        title: "noise-aware logistic regression",
-        learns: Learns::Classes,
-        settings: LOGISTIC,
-        check: |settings| Ok(logistic(settings)?.check().map(drop)?),
-        predict: |settings, release, test| {
-            let params = told(logistic(settings)?, release.noise.label_flip(), LogisticParams::label_flip);
-            classes(release, test, |seen| Ok(params.fit(seen)?))
-        },
-        vectors: None,
-    },
-    Learner {
-        name: "svm",
-        title: "linear support vector machine",
-        learns: Learns::Classes,
-        settings: MACHINE,
-        check: |settings| Ok(machine(settings)?.check().map(drop)?),
-        predict: |settings, release, test| classes(release, test, |seen| Ok(machine(settings)?.fit(seen)?)),
-        vectors: None,
-    },
-    Learner {
-        name: "noise-aware-svm",
-        title: "noise-aware linear support vector machine",
-        learns: Learns::Classes,
-        settings: MACHINE,
-        check: |settings| Ok(machine(settings)?.check().map(drop)?),
-        predict: |settings, release, test| {
-            let params = told(machine(settings)?, release.noise.label_flip(), SvmParams::label_flip);
-            classes(release, test, |seen| Ok(params.fit(seen)?))
-        },
-        vectors: None,
-    },
-    Learner {
-        name: "kernel-svm",
-        title: "support vector machine with a Gaussian kernel",
-        learns: Learns::Classes,
-        settings: KERNEL,
-        check: |settings| Ok(kernel(settings)?.check().map(drop)?),
-        predict: |settings, release, test| classes(release, test, |seen| Ok(kernel(settings)?.fit(seen)?)),
-        vectors: None,
-    },
-    Learner {
-        name: "network",
-        title: "neural network",
-        learns: Learns::Classes,
-        settings: NETWORK,
-        check: |settings| Ok(network(settings)?.check().map(drop)?),
-        predict: |settings, release, test| classes(release, test, |seen| Ok(network(settings)?.fit(seen)?)),
         vectors: Some(vectors),
-    },
-    Learner {
-        name: "noise-aware-network",
-        title: "noise-aware neural network",
-        learns: Learns::Classes,
-        settings: NETWORK,
-        check: |settings| Ok(network(settings)?.check().map(drop)?),
-        predict: |settings, release, test| {
-            let params = told(network(settings)?, release.noise.label_flip(), ClassifierParams::label_flip);
-            classes(release, test, |seen| Ok(params.fit(seen)?))
-        },
-        vectors: Some(vectors),
+        ..learner!("noise-aware-network", "noise-aware neural network", NETWORK, network, label_flip)
     },
     Learner {
         name: "ridge",
@@ -160,29 +118,19 @@ trait Scoring: PredictInplace<Array2<f64>, Array1<usize>> {
     fn scores(&self, records: &Array2<f64>) -> Result<ClassScores>;
 }
 
-impl Scoring for LogisticModel {
-    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
-        Ok(ClassScores { classes: self.classes().to_vec(), values: self.probabilities(records) })
-    }
+/// Gives models the scores of their method `$values`, with a `?` where it may fail.
+macro_rules! scoring {
+    ($($model:ty: $values:ident $(($fails:tt))?),*) => {$(
+        impl Scoring for $model {
+            fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
+                let values = self.$values(records)$($fails)?;
+                Ok(ClassScores { classes: self.classes().to_vec(), values })
+            }
+        }
+    )*};
 }
-
-impl Scoring for SvmModel {
-    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
-        Ok(ClassScores { classes: self.classes().to_vec(), values: self.decision_values(records) })
-    }
-}
-
-impl Scoring for KernelSvmModel {
-    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
-        Ok(ClassScores { classes: self.classes().to_vec(), values: self.decision_values(records) })
-    }
-}
-
-impl Scoring for Classifier {
-    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
-        Ok(ClassScores { classes: self.classes().to_vec(), values: self.probabilities(records)? })
-    }
-}
+scoring!(LogisticModel: probabilities, SvmModel: decision_values, KernelSvmModel: decision_values);
+scoring!(Classifier: probabilities(?));
 
 /// The classes of test records by what `fit` makes of those that were seen, with their scores.
 fn classes<M: Scoring>(

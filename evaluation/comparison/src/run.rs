@@ -79,7 +79,7 @@ impl Comparison {
         let volunteers = self.splitting.volunteers(&self.data);
         let of_metric = |metric: Metric| of_baseline.get(&metric).cloned().unwrap_or_default();
         let references = self.references(&cells[released..], of_references, of_metric, volunteers);
-        let mut rows = self.rows(&cells[..released], of_releases, train_records, split.asked())?;
+        let mut rows = self.rows(&cells[..released], of_releases, train_records, split.asked.len())?;
         self.judge(&mut rows, &references, train_records);
         let baselines: BTreeMap<Metric, f64> =
             of_baseline.iter().map(|(metric, scores)| (*metric, mean_and_sd(scores).0)).collect();
@@ -93,7 +93,7 @@ impl Comparison {
             train_records,
             test_records,
             volunteers,
-            asked: split.asked(),
+            asked: split.asked.len(),
         })
     }
 
@@ -111,7 +111,7 @@ impl Comparison {
             return Err(error);
         }
         let split = self.split(0);
-        self.rows(&cells, &scored, split.sizes().0, split.asked())
+        self.rows(&cells, &scored, split.sizes().0, split.asked.len())
     }
 
     /// All scores in all trials of the first cell, then of the next; and which of these failed.

@@ -198,8 +198,8 @@ fn is_zero(share: &f64) -> bool {
 /// One trial's records, by their rows, and its seed of noise: the same for every mechanism and budget.
 pub(super) struct Split {
     train: Vec<usize>,
-    asked: Vec<usize>,
-    test: Vec<usize>,
+    pub(super) asked: Vec<usize>,
+    pub(super) test: Vec<usize>,
     pub(super) noise_seed: u64,
     /// Of the answers of those who are asked.
     pub(super) answer_seed: u64,
@@ -267,11 +267,6 @@ impl Split {
         (self.train.len(), self.test.len())
     }
 
-    /// How many are asked.
-    pub(super) fn asked(&self) -> usize {
-        self.asked.len()
-    }
-
     /// The training records of a table with the data's rows.
     pub(super) fn train(&self, table: &PackedTable) -> Result<Table> {
         Ok(table.select(&self.train)?)
@@ -280,16 +275,6 @@ impl Split {
     /// The test records of a table with the data's rows.
     pub(super) fn test(&self, table: &PackedTable) -> Result<Table> {
         Ok(table.select(&self.test)?)
-    }
-
-    /// The volunteers, who are the same in all trials, and then the test records, of a table with the data's rows.
-    pub(super) fn volunteers_and_test(&self, volunteers: &[usize], table: &PackedTable) -> Result<Table> {
-        Ok(table.select(&[volunteers, &self.test].concat())?)
-    }
-
-    /// Those who are asked, and then the test records, of a table with the data's rows.
-    pub(super) fn asked_and_test(&self, table: &PackedTable) -> Result<Table> {
-        Ok(table.select(&[&self.asked[..], &self.test].concat())?)
     }
 }
 

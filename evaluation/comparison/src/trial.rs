@@ -128,7 +128,7 @@ impl<'a> Trial<'a> {
     /// What a model that learns from the release, and one that learns from the volunteers, say together of the test records.
     fn stacked(&self, model: &Model) -> Result<Predicted> {
         let (comparison, rows) = (self.comparison, self.comparison.volunteers());
-        let both = self.split.volunteers_and_test(&rows, &comparison.data.table)?;
+        let both = comparison.data.table.select(&[&rows[..], &self.split.test].concat())?;
         let released = self.predicted(model, &both, &comparison.viewed_as_in_file(&self.seen, &both)?)?;
         let volunteers = comparison.data.table.select(&rows)?;
         let learned = |train: &Table, records: &Table| {
@@ -142,9 +142,9 @@ impl<'a> Trial<'a> {
 
     /// What the option that people who are asked make out as the best predicts of the test records, and its place.
     fn predicted_by_chosen(&self, model: &Model) -> Result<(Predicted, usize)> {
-        let asked = self.split.asked();
+        let asked = self.split.asked.len();
         // Those who are asked first, so that each option learns once.
-        let both = self.split.asked_and_test(&self.comparison.data.table)?;
+        let both = self.comparison.data.table.select(&[&self.split.asked[..], &self.split.test].concat())?;
         let viewed = self.comparison.viewed_as_in_file(&self.seen, &both)?;
         let options = model.options();
         let all = options.iter().map(|option| self.predicted(option, &both, &viewed));

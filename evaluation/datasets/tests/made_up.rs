@@ -341,11 +341,9 @@ fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
     );
     let made_up = fs::read_to_string(folder().join("valuation/valuation.csv")).unwrap();
     let valuation = Changed::new("valuation/valuation.csv", made_up.replace("25.05", "north"));
-    assert!(
-        valuation
-            .message("valuation")
-            .starts_with("valuation/valuation.csv, row 3, column \"X5 latitude\": \"north\" is no number")
-    );
+    let message = valuation.message("valuation");
+    let expected = "valuation/valuation.csv, row 3, column \"X5 latitude\": \"north\" is no number";
+    assert!(message.starts_with(expected));
 }
 
 #[test]

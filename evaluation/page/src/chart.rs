@@ -4,7 +4,7 @@
 //! follow the page into the dark, onto paper or onto a phone, nor could a series be told from another by a reader or a test.
 
 use super::cast::Cast;
-use crate::draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, TOP, at, ends};
+use crate::draw::{self, Axis, BOTTOM, HEIGHT, LEFT, Look, TOP, at, ends};
 use maud::{Markup, html};
 use scumble_comparison::{Metric, Row, Scores, Series, in_words};
 
@@ -62,11 +62,8 @@ pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &C
         })
         .collect();
     for (series, place) in &lead {
-        let last = across.budgets.iter().rev().find_map(|(epsilon, x)| {
-            let row = series.at(*epsilon).filter(|row| row.mean.is_finite())?;
-            Some((x + across.shift(*place, lead.len()), up.y(row.mean)))
-        });
-        labels.extend(last.map(|from| Label {
+        let last = markers(series, across.shift(*place, lead.len()), &across).pop();
+        labels.extend(last.map(|last| (last.x, up.y(last.row.mean))).map(|from| Label {
             y: from.1,
             from,
             is_beside: false,
@@ -93,18 +90,9 @@ pub(super) fn caption(text: &str) -> Markup {
 
 /// The axes, with labels at places from left to right, what these are of, and a line for each score that is known without a release.
 fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> Markup {
+    let heading = html! { text x=(at(LEFT + 4.0)) y=(at(TOP + 12.0)) { (up.metric.title()) } };
     html! {
-        @for (value, label) in up.ticks() {
-            @let y = at(up.y(value));
-            line.grid x1=(at(LEFT)) x2=(at(END)) y1=(y) y2=(y) {}
-            text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
-        }
-        text x=(at(LEFT + 4.0)) y=(at(TOP + 12.0)) { (up.metric.title()) }
-        line.axis x1=(at(LEFT)) x2=(at(END)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
-        @for (x, label) in across {
-            line.axis x1=(at(*x)) x2=(at(*x)) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
-            text x=(at(*x)) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
-        }
+        (draw::frame(END, &up.axis.heights(), heading, across))
         text x=(at((LEFT + END) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" { (what) }
         @for known in known.iter().filter(|known| known.score.is_finite()) {
             @let y = at(up.y(known.score));
@@ -156,7 +144,6 @@ pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) 
     let [utility, attack] = scores;
     let [up, across] = [0, 1].map(|at| Gauge::of(scores[at], known[at]));
     let what = format!("{} by {}, against {}", utility.metric.title(), utility.scorer, attack.metric.title());
-    let ticks: Vec<(f64, String)> = across.ticks().map(|(value, label)| (across.x(value), label)).collect();
     let pairs = || {
         let pairs = utility.series.iter().zip(&attack.series);
         pairs.filter_map(|(series, attacked)| Some((series, attacked, cast.place(series)?)))
@@ -171,7 +158,7 @@ pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) 
     html! {
         svg.chart xmlns="http://www.w3.org/2000/svg" role="img" viewBox={ "0 0 " (WIDE) " " (HEIGHT) } aria-label=(what) {
             title { (what) }
-            (frame(&up, known[0], &ticks, attack.metric.title()))
+            (frame(&up, known[0], &across.axis.places(END), attack.metric.title()))
             @for (series, attacked, place) in pairs() {
                 (attacked_at(series, attacked, [&up, &across], place, cast))
             }
@@ -224,8 +211,7 @@ fn attacked_at(
 /// The places of a series at each budget, so far beside it.
 fn markers<'a>(series: &Series<'a>, shift: f64, across: &Across) -> Vec<Marker<'a>> {
     let points = across.budgets.iter().filter_map(|&(epsilon, x)| {
-        let row =
-            series.rows.iter().find(|row| row.epsilon == Some(epsilon)).filter(|row| row.mean.is_finite())?;
+        let row = series.rows.iter().find(|row| row.epsilon == Some(epsilon) && row.mean.is_finite())?;
         Some(Marker { x: x + shift, row, epsilon })
     });
     points.collect()
@@ -412,27 +398,17 @@ impl Gauge {
 
     /// The place of a score from left to right; at the edge if it lies beyond.
     fn x(&self, score: f64) -> f64 {
-        LEFT + self.share(score).clamp(0.0, 1.0) * (END - LEFT)
+        self.axis.x(score * scale(self.metric), END)
     }
 
     /// The place of a score from the bottom up; at the edge if it lies beyond.
     fn y(&self, score: f64) -> f64 {
-        BOTTOM - self.share(score).clamp(0.0, 1.0) * (BOTTOM - TOP)
+        self.axis.y(score * scale(self.metric))
     }
 
     /// Whether a score lies on the chart.
     fn holds(&self, score: f64) -> bool {
-        (0.0..=1.0).contains(&self.share(score))
-    }
-
-    /// How far along a score is: 0 at the lower end, 1 at the upper one.
-    fn share(&self, score: f64) -> f64 {
-        self.axis.share(score * scale(self.metric))
-    }
-
-    /// Scores with their labels.
-    fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
-        self.axis.ticks().into_iter().map(|(value, label)| (value / scale(self.metric), label))
+        (0.0..=1.0).contains(&self.axis.share(score * scale(self.metric)))
     }
 }
 

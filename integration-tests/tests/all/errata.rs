@@ -1,16 +1,12 @@
 //! Citations of `ERRATA.md`, the list of what the implemented papers print wrongly: every id that is cited anywhere must be an entry of it.
 
+use crate::workspace;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Fewer citations than this mean that the search is at fault.
 const FEWEST: usize = 30;
-
-fn root() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    folder.parent().expect("the crate is a folder of the repository").to_owned()
-}
 
 /// The id at the beginning of `text`, as T1 or D17, and what follows it.
 fn leading_id(text: &str) -> Option<(&str, &str)> {
@@ -71,7 +67,7 @@ fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn every_entry_has_an_id_of_its_own() {
-    let errata = fs::read_to_string(root().join("ERRATA.md")).unwrap();
+    let errata = fs::read_to_string(workspace().join("ERRATA.md")).unwrap();
     let ids = entries(&errata);
     let mut seen = BTreeSet::new();
     let repeated: Vec<&str> = ids.into_iter().filter(|id| !seen.insert(*id)).collect();
@@ -80,7 +76,7 @@ fn every_entry_has_an_id_of_its_own() {
 
 #[test]
 fn every_cited_entry_exists() {
-    let root = root();
+    let root = workspace();
     let errata = fs::read_to_string(root.join("ERRATA.md")).unwrap();
     let known: BTreeSet<&str> = entries(&errata).into_iter().collect();
     let mut paths = vec![];

@@ -2,7 +2,7 @@
 
 use scumble::adversary::{Effort, Verdict, same_distribution};
 use scumble::core::{
-    Brief, Budget, Designed, Domain, LocalMechanism, Randomness, RecordDomain, Registry, TargetDomain, local,
+    Brief, Budget, Domain, LocalMechanism, Randomness, RecordDomain, Registry, TargetDomain, local,
 };
 use scumble::noise::{NoiseKey, release_keyed};
 use std::sync::Arc;
@@ -16,11 +16,7 @@ fn domain() -> RecordDomain {
 fn design(mechanism: &str) -> Arc<dyn LocalMechanism> {
     let registry = Registry::installed().unwrap();
     let brief = Brief::new(domain(), Budget::new(4.0, 1e-5).unwrap());
-    let design = registry.get(mechanism).unwrap().design(&Default::default(), &brief).unwrap();
-    match design.into_mechanism() {
-        Designed::Local(local) => local,
-        Designed::Curator(_) => unreachable!("each person runs it"),
-    }
+    scumble_testing::local(registry.get(mechanism).unwrap().design(&Default::default(), &brief).unwrap())
 }
 
 /// What is released of this many equal records by one key, flat.

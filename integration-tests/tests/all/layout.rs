@@ -1,8 +1,9 @@
 //! The layout of the workspace: files of a crate import each other in no circle, and crates depend only on those below them.
 
+use crate::workspace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{read_dir, read_to_string};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toml::Table;
 
 /// The layers of the architecture and their crates, from the lowest to the highest; the last one ships nothing.
@@ -27,10 +28,6 @@ type Modules = BTreeMap<Vec<String>, Module>;
 struct Module {
     named: Vec<Vec<String>>,
     imported: Vec<Vec<String>>,
-}
-
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
 fn manifest(folder: &Path) -> Table {

@@ -11,3 +11,10 @@ mod layout;
 mod noise_aware;
 mod stream;
 mod words;
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the workspace.
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}

@@ -1,6 +1,7 @@
 //! Text for people has the field's terms: in documents, comments, help, cards, errors and names no word is used for which there is a
 //! better known one.
 
+use crate::workspace;
 use regex::{Regex, RegexBuilder};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,10 +54,6 @@ const RIGHT: [(&str, &str); 9] = [
     ("CHANGELOG.md", "`Candidate` (`Entrant`)"),
 ];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
-
 fn texts(folder: &Path) -> Vec<PathBuf> {
     let is_ours = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
@@ -106,7 +103,7 @@ fn words() -> Vec<(Regex, &'static str)> {
 
 #[test]
 fn no_text_has_a_word_that_is_avoided() {
-    let (root, words) = (root(), words());
+    let (root, words) = (workspace(), words());
     let files = texts(&root);
     assert!(files.len() > 400, "{}", files.len());
     let mut found = vec![];

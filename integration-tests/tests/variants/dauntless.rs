@@ -21,9 +21,8 @@ const DIM: usize = 20;
 
 fn people(dim: usize) -> RecordDomain {
     let features = Domain::product(vec![Domain::interval(-1.0, 1.0).unwrap(); dim]).unwrap();
-    let columns = (1..=dim).map(|at| format!("x{at}")).collect();
-    RecordDomain::new(columns, features, TargetDomain::Class { levels: vec!["no".into(), "yes".into()] })
-        .unwrap()
+    let levels = vec!["no".into(), "yes".into()];
+    scumble_testing::records(features, TargetDomain::Class { levels })
 }
 
 /// `n` records, spread evenly, of two classes in turn.

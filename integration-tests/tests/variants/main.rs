@@ -11,37 +11,26 @@ use rand_core::RngCore;
 use scumble::adversary::{Coupled, Effort, Finding, Measure, Output, Verdict, audit, same_distribution};
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};
 use scumble::core::{
-    Brief, Budget, Design, Designed, Domain, LocalMechanism, Plugin, Randomness, RecordDomain, Registry,
-    Table, Target, TargetDomain, Task, Volunteers,
+    Brief, Budget, Designed, Domain, LocalMechanism, Plugin, Randomness, RecordDomain, Table, Target,
+    TargetDomain, Task, Volunteers,
 };
 use scumble::dauntless::{ColumnSpace, MultiplicativeDp, obfuscation_delta};
 use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
 use scumble::sampling::{DiscreteGaussian, Rational};
-use scumble::task_aware::{LatentLaplace, Parts};
 use scumble::task_aware::{
-    PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED, TASK_AWARE_GRADIENT,
-    TASK_AWARE_LINEAR,
+    LatentLaplace, PRIVACY_AGNOSTIC, Parts, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED,
+    TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR,
 };
 use scumble::vlm::VLM;
 use scumble_integration_tests::{
     CuratorFault, CuratorVariant, ObfuscatedNumber, TransformedFault, TransformedVariant, classifier,
 };
-use scumble_testing::{Fault, Faulty};
+use scumble_testing::{Fault, Faulty, local, numbers, records};
 use std::f64::consts::SQRT_2;
-use std::sync::Arc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 fn effort() -> Effort {
     Effort { samples: 30_000, pairs: 3, ..Effort::quick() }
-}
-
-fn records(features: Domain, target: TargetDomain) -> RecordDomain {
-    let columns = (1..=features.dim()).map(|at| format!("x{at}")).collect();
-    RecordDomain::new(columns, features, target).unwrap()
-}
-
-fn numbers(dim: usize) -> RecordDomain {
-    records(Domain::unit_box(dim), TargetDomain::None)
 }
 
 /// What the sample at hand spans of the first column; the next record need not lie there.
@@ -67,14 +56,6 @@ fn shared(mechanism: &(impl Into<Designed> + Clone)) -> Arc<dyn LocalMechanism> 
 
 fn boxed(mechanism: impl LocalMechanism) -> Arc<dyn LocalMechanism> {
     Arc::new(mechanism)
-}
-
-/// The mechanism of a design that each person runs.
-fn local_of(design: Design) -> Arc<dyn LocalMechanism> {
-    match design.into_mechanism() {
-        Designed::Local(local) => local,
-        Designed::Curator(_) => panic!("a curator runs it"),
-    }
 }
 
 /// About differential privacy: claims about reconstruction are attacked with records at hand, in a test of their own.
@@ -155,52 +136,6 @@ fn faults_of_releases_are_caught_whatever_the_noise() {
     faults_of_releases_are_caught(&RandomizedResponse::new(groups(&[2, 3]), 1.0).unwrap());
     faults_of_releases_are_caught(&SampledNumbers::piecewise(numbers(2), 1.0).unwrap());
     faults_of_releases_are_caught(&Gaussian::new(numbers(2), Budget::new(1.0, 0.02).unwrap()).unwrap());
-}
-
-/// A new mechanism is not done without variants of its own in this file.
-#[test]
-fn every_mechanism_has_its_variants() {
-    let registry = Registry::installed().unwrap();
-    let names: Vec<&str> = registry.iter().map(|plugin| plugin.name).collect();
-    let here = [
-        "adaptive-marginals",
-        "column-space",
-        "dauntless-inference",
-        "dauntless-mix",
-        "direct",
-        "direction-report",
-        "duchi",
-        "fisher-bounded",
-        "fisher-correlated",
-        "fisher-gaussian",
-        "gaussian",
-        "gradient-report",
-        "hybrid",
-        "identity",
-        "laplace",
-        "learned-codes",
-        "mst",
-        "multiplicative-dp",
-        "noisy-marginals",
-        "noisy-moments",
-        "offset",
-        "pac-statistics",
-        "pair-response",
-        "perfect-secrecy",
-        "piecewise",
-        "privacy-agnostic",
-        "private-logistic",
-        "private-ridge",
-        "randomized-response",
-        "singular-value-obfuscation",
-        "task-agnostic",
-        "task-aware-bounded",
-        "task-aware-clipped",
-        "task-aware-gradient",
-        "task-aware-linear",
-        "vlm",
-    ];
-    assert_eq!(names, here);
 }
 
 #[test]
@@ -425,7 +360,7 @@ fn variants_of_sampled_answers_are_caught() {
 fn sampled_answers_at_the_whole_epsilon_each_are_caught() {
     let both = |epsilon| {
         let brief = Brief::new(numbers(2), Budget::pure(epsilon).unwrap());
-        local_of(PIECEWISE.design(&serde_json::json!({"k": 2}), &brief).unwrap())
+        local(PIECEWISE.design(&serde_json::json!({"k": 2}), &brief).unwrap())
     };
     holds(both(1.0), 0.7);
     caught(&both(1.0), Fault::By(both(2.0)));
@@ -436,7 +371,7 @@ fn variants_of_direct_are_caught() {
     let class = TargetDomain::Class { levels: vec!["no".into(), "yes".into()] };
     let of = |plugin: Plugin, epsilon| {
         let brief = Brief::new(records(Domain::unit_box(1), class.clone()), Budget::pure(epsilon).unwrap());
-        local_of(plugin.design(&serde_json::Value::Null, &brief).unwrap())
+        local(plugin.design(&serde_json::Value::Null, &brief).unwrap())
     };
     let honest = of(DIRECT, 1.0);
     holds(honest.clone(), 0.7);

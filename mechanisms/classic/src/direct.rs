@@ -133,10 +133,8 @@ mod tests {
 
     #[test]
     fn columns_that_are_tied_together_are_refused() {
-        let columns = vec!["a".into(), "b".into()];
-        let ball = Domain::l1_ball(2, 1.0).unwrap();
-        let domain = RecordDomain::new(columns, ball, TargetDomain::None).unwrap();
-        let refused = direct(domain, 1.0);
+        let ball = scumble_testing::records(Domain::l1_ball(2, 1.0).unwrap(), TargetDomain::None);
+        let refused = direct(ball, 1.0);
         assert!(matches!(refused, Err(Error::NotApplicable { .. })), "{refused:?}");
     }
 }

@@ -32,11 +32,7 @@ impl LocalMechanism for Identity {
     }
 
     fn noise(&self) -> Noise {
-        let layout = self.domain.layout();
-        Noise {
-            features: vec![NoiseDistribution::Exact { width: layout.columns.len() }],
-            target: NoiseDistribution::Exact { width: layout.target.width() },
-        }
+        Noise::of_features(&self.domain, NoiseDistribution::Exact { width: self.domain.columns().len() })
     }
 }
 

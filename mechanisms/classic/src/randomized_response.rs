@@ -213,14 +213,10 @@ mod tests {
     use super::*;
     use scumble_core::Randomness;
     use scumble_core::Unit;
+    use scumble_testing::records;
 
     fn class(levels: usize) -> TargetDomain {
         TargetDomain::Class { levels: (0..levels).map(|level| level.to_string()).collect() }
-    }
-
-    fn records(features: Domain, target: TargetDomain) -> RecordDomain {
-        let columns = (1..=features.dim()).map(|at| format!("x{at}")).collect();
-        RecordDomain::new(columns, features, target).unwrap()
     }
 
     #[test]

@@ -207,10 +207,8 @@ impl SampledNumbers {
         let set = checked_set(answer, &state.portion)?;
         let d = set.factors().count();
         if !(1..=d).contains(&state.k) {
-            return Err(Error::Parameter {
-                plugin: answer.plugin().into(),
-                problem: format!("k must lie between 1 and {d}, and {} does not", state.k),
-            });
+            let problem = format!("k must lie between 1 and {d}, and {} does not", state.k);
+            return Err(Error::parameter(answer.plugin(), problem));
         }
         let attributes = attributes(answer, &state, &set)?;
         let mechanism = Self { answer, state, attributes };
@@ -544,11 +542,11 @@ mod tests {
     use scumble_core::Domain;
     use scumble_core::Randomness;
     use scumble_core::TargetDomain;
+    use scumble_testing::records;
 
     fn numbers(d: usize) -> RecordDomain {
-        let columns = (1..=d).map(|at| format!("x{at}")).collect();
         let features = Domain::product((0..d).map(|at| Domain::interval(-1.0, at as f64).unwrap())).unwrap();
-        RecordDomain::new(columns, features, TargetDomain::None).unwrap()
+        records(features, TargetDomain::None)
     }
 
     /// Wang et al. 2019, equation 12: k = max(1, min(d, ⌊ε/2.5⌋)) is near the best.
@@ -590,12 +588,8 @@ mod tests {
     fn a_pair_keeps_the_share_of_its_product_that_the_distribution_says() {
         const SEED: u64 = 4;
         let draws = 400_000;
-        let unit = RecordDomain::new(
-            (1..=3).map(|at| at.to_string()).collect(),
-            Domain::product([(); 3].map(|()| Domain::interval(-1.0, 1.0).unwrap())).unwrap(),
-            TargetDomain::None,
-        )
-        .unwrap();
+        let features = Domain::product([(); 3].map(|()| Domain::interval(-1.0, 1.0).unwrap())).unwrap();
+        let unit = records(features, TargetDomain::None);
         for (k, expected) in [(1, 0.0), (2, 0.75), (3, 1.0)] {
             let mechanism =
                 SampledNumbers::with(Kind::OneBit, Portion::of_numbers(unit.clone(), 6.0), Some(k)).unwrap();

@@ -1,11 +1,11 @@
 //! A random basis of what the columns of the features span.
 
-use crate::secret_matrix::{SecretMatrix, haar, in_place_of};
+use crate::secret_matrix::{SecretMatrix, haar};
 use crate::singular_values::SingularValues;
 use scumble_core::{
     ASSUMED, Accumulator, AmbiguitySet, Brief, Claim, CuratorMechanism, Descriptor, Error, Evidence, Example,
-    Factor, Guarantee, Key, NoParameters, Noise, NoiseDistribution, Notion, Output, Randomness, RecordDomain,
-    Release, Releases, Result, SecretKey, Table, Unit, collected, in_clear, register,
+    Factor, Guarantee, NoParameters, NoiseDistribution, Notion, Output, Randomness, RecordDomain, Release,
+    Releases, Result, SecretKey, Table, Unit, collected, in_clear, register,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -150,17 +150,9 @@ impl ColumnSpace {
             SingularValues::of(&self.domain.projected_features(table)?, NAME)?;
         let turned = haar(values.len(), &mut randomness.streams().stream(0))?;
         // X⁺X̂ = VΣ⁻¹Uᵀ·UH
-        let matrix = (&right / &values).dot(&turned);
-        let released = in_place_of(table, left.dot(&turned))?;
-        Ok(Release {
-            key: Key::secret(SecretMatrix::new(self.domain.clone(), matrix), &released),
-            guarantee: self.guarantee().under(randomness.provenance()),
-            noise: Noise {
-                features: vec![NoiseDistribution::Exact { width: values.len() }],
-                target: NoiseDistribution::Exact { width: self.domain.layout().target.width() },
-            },
-            table: released,
-        })
+        let key = SecretMatrix::new(&self.domain, (&right / &values).dot(&turned));
+        let noise = NoiseDistribution::Exact { width: values.len() };
+        key.released(table, left.dot(&turned), noise, self.guarantee().under(randomness.provenance()))
     }
 }
 

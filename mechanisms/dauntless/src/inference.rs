@@ -22,10 +22,7 @@ struct InferenceParameters {
 impl InferenceParameters {
     fn learn(self, brief: &Brief) -> Result<State> {
         match self.queries.unwrap_or(1000) {
-            0 => Err(Error::Parameter {
-                plugin: NAME.into(),
-                problem: format!("queries must be one or more; without any it is {MIX}"),
-            }),
+            0 => Err(Error::parameter(NAME, format!("queries must be one or more; without any it is {MIX}"))),
             queries => self.training.learn(queries, brief),
         }
     }

@@ -1,6 +1,6 @@
 //! Differential privacy by a random factor.
 
-use crate::secret_matrix::{DRAWN, FINENESS, SecretMatrix, gaussian, in_place_of};
+use crate::secret_matrix::{DRAWN, FINENESS, SecretMatrix, gaussian};
 use ndarray::Array2;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -8,8 +8,8 @@ use scumble_accounting::multiplicative::Release as Factor;
 use scumble_accounting::{Error as AccountingError, Neighbours};
 use scumble_core::{
     ASSUMED, Accumulator, Brief, Budget, CentralDp, Claim, CuratorMechanism, Descriptor, Error, Example,
-    Guarantee, Key, Noise, NoiseDistribution, Notion, Output, Randomness, RecordDomain, Release, Releases,
-    Result, SecretKey, Streams, Table, Unit, collected, in_clear, local, register, size,
+    Guarantee, NoiseDistribution, Notion, Output, Randomness, RecordDomain, Release, Releases, Result,
+    SecretKey, Streams, Table, Unit, collected, in_clear, local, register, size,
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ impl TryFrom<State> for MultiplicativeDp {
                 "there is nothing to hide: the features have one possible value",
             ));
         }
-        let refuse = |problem: &str| Error::Parameter { plugin: NAME.into(), problem: problem.into() };
+        let refuse = |problem: &str| Error::parameter(NAME, problem);
         if state.dim == 0 {
             return Err(refuse("dim, the number of released columns, must be one or more"));
         }
@@ -111,8 +111,7 @@ fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
     if delta == 0.0 {
         return Err(Error::Budget { name: "delta", range: "above zero for a random factor", value: delta });
     }
-    let refused =
-        |error: AccountingError| Error::Parameter { plugin: NAME.into(), problem: error.to_string() };
+    let refused = |error: AccountingError| Error::parameter(NAME, error);
     // Floats sum up d squares with d roundings at most.
     let sensitivity = state.domain.features().l2_diameter();
     let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (state.domain.columns().len() + 2) as f64);
@@ -230,16 +229,9 @@ impl MultiplicativeDp {
         let matrix = gaussian(records.ncols(), *dim, &mut streams.stream(0))?;
         let mut released = records.dot(&matrix);
         self.add_noise(&mut released, &streams)?;
-        let released = in_place_of(table, released)?;
-        Ok(Release {
-            key: Key::secret(SecretMatrix::new(domain.clone(), matrix), &released),
-            guarantee: self.guarantee().under(randomness.provenance()),
-            noise: Noise {
-                features: vec![NoiseDistribution::Additive { variance: vec![self.v() * self.v(); *dim] }],
-                target: NoiseDistribution::Exact { width: domain.layout().target.width() },
-            },
-            table: released,
-        })
+        let noise = NoiseDistribution::Additive { variance: vec![self.v() * self.v(); *dim] };
+        let guarantee = self.guarantee().under(randomness.provenance());
+        SecretMatrix::new(domain, matrix).released(table, released, noise, guarantee)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Singular values times heavy-tailed numbers.
 
-use crate::secret_matrix::{SecretMatrix, in_place_of};
+use crate::secret_matrix::SecretMatrix;
 use crate::singular_values::SingularValues;
 use ndarray::Array1;
 use rand_core::RngCore;
 use schemars::JsonSchema;
 use scumble_core::{
-    Accumulator, Brief, CuratorMechanism, Descriptor, Error, Example, Guarantee, Key, Noise,
-    NoiseDistribution, Output, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Stream, Table,
-    Unit, collected, in_clear, register,
+    Accumulator, Brief, CuratorMechanism, Descriptor, Error, Example, Guarantee, NoiseDistribution, Output,
+    Randomness, RecordDomain, Release, Releases, Result, SecretKey, Stream, Table, Unit, collected, in_clear,
+    register,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -63,12 +63,8 @@ impl TryFrom<State> for SingularValueObfuscation {
 
 /// # Errors
 /// [`Error::Parameter`] unless 0 < τ ≤ 1000.
-fn check_tau(tau: f64) -> Result<()> {
-    if tau > 0.0 && tau <= 1e3 {
-        return Ok(());
-    }
-    let problem = format!("tau must be above zero and at most 1000, and {tau} is not");
-    Err(Error::Parameter { plugin: NAME.into(), problem })
+fn check_tau(tau: f64) -> Result<f64> {
+    Error::check(NAME, "tau", tau, "above zero and at most 1000", tau > 0.0 && tau <= 1e3)
 }
 
 impl SingularValueObfuscation {
@@ -181,16 +177,10 @@ impl SingularValueObfuscation {
             SingularValues::of(&domain.projected_features(table)?, NAME)?;
         let mut stream = randomness.streams().stream(0);
         let drawn: Array1<f64> = values.iter().map(|_| heavy_tailed(self.state.tau, &mut stream)).collect();
-        let released = in_place_of(table, &left * &(&values * &drawn))?;
-        Ok(Release {
-            key: Key::secret(SecretMatrix::new(domain.clone(), &right * &drawn), &released),
-            guarantee: self.guarantee().under(randomness.provenance()),
-            noise: Noise {
-                features: vec![NoiseDistribution::Exact { width: values.len() }],
-                target: NoiseDistribution::Exact { width: domain.layout().target.width() },
-            },
-            table: released,
-        })
+        let key = SecretMatrix::new(domain, &right * &drawn);
+        let noise = NoiseDistribution::Exact { width: values.len() };
+        let guarantee = self.guarantee().under(randomness.provenance());
+        key.released(table, &left * &(&values * &drawn), noise, guarantee)
     }
 }
 

@@ -92,10 +92,7 @@ impl PerfectSecrecy {
     /// # Errors
     /// [`Error::Parameter`] unless v is finite and above zero, [`Error::NotApplicable`] for records without features.
     pub fn new(domain: RecordDomain, v: f64, improvement: Improvement) -> Result<Self> {
-        if !(v.is_finite() && v > 0.0) {
-            let problem = format!("v must be finite and above zero, and {v} is not");
-            return Err(Error::Parameter { plugin: NAME.into(), problem });
-        }
+        Error::check(NAME, "v", v, "finite and above zero", v.is_finite() && v > 0.0)?;
         if domain.columns().is_empty() {
             return Err(Error::not_applicable(NAME, "there are no features to keep secret"));
         }
@@ -261,10 +258,7 @@ impl PerfectSecrecy {
             key: Key::secret(map, &released),
             table: released,
             guarantee: self.guarantee().under(randomness.provenance()),
-            noise: Noise {
-                features: vec![NoiseDistribution::Unknown { width: n }],
-                target: NoiseDistribution::Exact { width: self.state.domain.layout().target.width() },
-            },
+            noise: Noise::of_features(&self.state.domain, NoiseDistribution::Unknown { width: n }),
         })
     }
 }

@@ -1,7 +1,9 @@
 //! What mechanisms share that release records times a secret matrix: the matrix's randomness, the table that leaves, and the key.
 
 use ndarray::{Array2, ArrayView1};
-use scumble_core::{Error, RecordDomain, Result, SecretKey, Stream, Table};
+use scumble_core::{
+    Error, Guarantee, Key, Noise, NoiseDistribution, RecordDomain, Release, Result, SecretKey, Stream, Table,
+};
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +13,7 @@ use std::sync::LazyLock;
 ///
 /// # Errors
 /// [`Error::Shape`] for another number of records than the target has.
-pub(crate) fn in_place_of(table: &Table, records: Array2<f64>) -> Result<Table> {
+fn in_place_of(table: &Table, records: Array2<f64>) -> Result<Table> {
     let columns = (1..=records.ncols()).map(|at| format!("released {at}")).collect();
     Table::new(columns, records, table.target().clone())
 }
@@ -81,8 +83,24 @@ pub(crate) struct SecretMatrix {
 
 impl SecretMatrix {
     /// The key of records of `domain` times `matrix` (d × m).
-    pub(crate) fn new(domain: RecordDomain, matrix: Array2<f64>) -> Self {
-        Self { domain, matrix }
+    pub(crate) fn new(domain: &RecordDomain, matrix: Array2<f64>) -> Self {
+        Self { domain: domain.clone(), matrix }
+    }
+
+    /// The release of `records` (n × m), with noise of this distribution, in the place of the table's own.
+    ///
+    /// # Errors
+    /// As [`in_place_of`].
+    pub(crate) fn released(
+        self,
+        table: &Table,
+        records: Array2<f64>,
+        distribution: NoiseDistribution,
+        guarantee: Guarantee,
+    ) -> Result<Release> {
+        let table = in_place_of(table, records)?;
+        let noise = Noise::of_features(&self.domain, distribution);
+        Ok(Release { key: Key::secret(self, &table), guarantee, noise, table })
     }
 }
 

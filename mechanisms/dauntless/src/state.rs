@@ -76,7 +76,7 @@ impl State {
                 "there is nothing to transform: the features are a single point",
             ));
         }
-        let wrong = |problem: String| Err(Error::Parameter { plugin: MIX.into(), problem });
+        let wrong = |problem: String| Err(Error::parameter(MIX, problem));
         self.check_sizes(self.samples.unwrap_or(1))?;
         if self.label_dim < classes {
             return wrong(format!(

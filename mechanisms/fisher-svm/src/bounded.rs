@@ -84,7 +84,7 @@ struct State {
 }
 
 fn refused(problem: String) -> Error {
-    Error::Parameter { plugin: NAME.into(), problem }
+    Error::parameter(NAME, problem)
 }
 
 impl State {
@@ -139,9 +139,7 @@ impl TryFrom<State> for FisherBounded {
             return Err(Error::not_applicable(NAME, "there is no feature to protect"));
         }
         let State { lambda, delta, .. } = state;
-        if lambda.is_nan() || lambda < 0.0 {
-            return Err(refused(format!("lambda must be zero or more, and {lambda} is not")));
-        }
+        Error::check(NAME, "lambda", lambda, "zero or more", lambda >= 0.0)?;
         if Budget::new(1.0, delta)?.delta() == 0.0 {
             return Err(Error::not_applicable(NAME, "noise with bounds guarantees nothing where δ is zero"));
         }
@@ -332,8 +330,7 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn noise(&self) -> Noise {
-        let width = self.state.domain.layout().target.width();
-        Noise { features: vec![self.distribution()], target: NoiseDistribution::Exact { width } }
+        Noise::of_features(&self.state.domain, self.distribution())
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
@@ -346,13 +343,7 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        if !Unit::of_features(&self.state.domain).covers(unit) {
-            return vec![];
-        }
-        let d = self.state.domain.features().dim();
-        let [one, mut other] = self.range().l2_farthest();
-        other[d..].copy_from_slice(&one[d..]);
-        vec![[one, other]]
+        self.state.domain.pair_of_features(unit, self.range().l2_farthest())
     }
 }
 
@@ -434,12 +425,8 @@ mod tests {
     use scumble_core::Randomness;
     use scumble_core::Table;
     use scumble_core::TargetDomain;
+    use scumble_testing::{numbers, records, refuses_changes};
     use serde_json::json;
-
-    fn numbers(d: usize) -> RecordDomain {
-        let columns = (1..=d).map(|at| format!("x{at}")).collect();
-        RecordDomain::new(columns, Domain::unit_box(d), TargetDomain::None).unwrap()
-    }
 
     fn wide() -> Reach {
         Reach { beyond: 40.0, ranges: BTreeMap::new() }
@@ -583,12 +570,8 @@ mod tests {
             let refused = FISHER_BOUNDED.design(&parameters, brief).unwrap_err().to_string();
             assert!(refused.contains(word), "{parameters}: {refused}");
         }
-        let ball = RecordDomain::new(
-            vec!["x1".into(), "x2".into()],
-            Domain::l2_ball(2, 1.0).unwrap(),
-            TargetDomain::None,
-        );
-        let refused = FisherBounded::of_lambda(ball.unwrap(), None, wide(), 1.0, 1e-6);
+        let ball = records(Domain::l2_ball(2, 1.0).unwrap(), TargetDomain::None);
+        let refused = FisherBounded::of_lambda(ball, None, wide(), 1.0, 1e-6);
         assert!(matches!(refused, Err(Error::NotApplicable { .. })), "{refused:?}");
     }
 
@@ -596,14 +579,9 @@ mod tests {
     fn a_number_changed_by_hand_is_checked_when_it_is_read() {
         let mechanism = FisherBounded::of_lambda(numbers(1), None, wide(), 0.125, 1e-6).unwrap();
         let state = serde_json::to_string(&mechanism.state).unwrap();
-        let read = |text: &str| Error::read_state::<State>(&text.parse().unwrap())?.try_into();
-        let again: FisherBounded = read(&state).unwrap();
+        let again = (FISHER_BOUNDED.build)(&state.parse().unwrap()).unwrap();
         assert_eq!(again.guarantee(), mechanism.guarantee());
-        for (from, to) in [("0.125", "-0.125"), ("1e-6", "0.0"), ("40.0", "-40.0"), ("lambda", "lamda")] {
-            let changed = state.replace(from, to);
-            assert_ne!(changed, state);
-            let refused: Result<FisherBounded> = read(&changed);
-            assert!(refused.is_err(), "{changed} was accepted");
-        }
+        let changes = [("0.125", "-0.125"), ("1e-6", "0.0"), ("40.0", "-40.0"), ("lambda", "lamda")];
+        refuses_changes(&FISHER_BOUNDED, &state, &changes);
     }
 }

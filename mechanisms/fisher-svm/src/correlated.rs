@@ -84,17 +84,8 @@ impl TryFrom<State> for FisherCorrelated {
         check_domain(&state.domain)?;
         let radius = state.domain.features().squared_radius();
         let check = |name: &str, value: f64, range: std::ops::RangeInclusive<f64>, what: &str| {
-            if range.contains(&value) {
-                return Ok(());
-            }
-            Err(Error::Parameter {
-                plugin: NAME.into(),
-                problem: format!(
-                    "{name} must be between {:e} and {:e}{what}, and {value} is not",
-                    range.start(),
-                    range.end()
-                ),
-            })
+            let wanted = format!("between {:e} and {:e}{what}", range.start(), range.end());
+            Error::check(NAME, name, value, &wanted, range.contains(&value))
         };
         check("theta", state.theta, 1e-9..=1e9, "")?;
         check("rho", state.rho, 1e-9..=1e9, "")?;
@@ -269,10 +260,10 @@ impl FisherCorrelated {
         Ok(Release {
             key: Key::secret(Space { domain: self.state.domain.clone() }, &table),
             guarantee: self.of_release(noise.largest_share()).under(randomness.provenance()),
-            noise: Noise {
-                features: vec![NoiseDistribution::Shared { width: table.columns().len() }],
-                target: NoiseDistribution::Exact { width: self.state.domain.layout().target.width() },
-            },
+            noise: Noise::of_features(
+                &self.state.domain,
+                NoiseDistribution::Shared { width: table.columns().len() },
+            ),
             table,
         })
     }

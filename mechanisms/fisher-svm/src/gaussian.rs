@@ -97,12 +97,7 @@ impl TryFrom<State> for FisherGaussian {
         if features.dim() == 0 {
             return Err(Error::not_applicable(NAME, "there is no feature to protect"));
         }
-        if state.lambda.is_nan() || state.lambda <= 0.0 {
-            return Err(Error::Parameter {
-                plugin: NAME.into(),
-                problem: format!("lambda must be above zero, and {} is not", state.lambda),
-            });
-        }
+        Error::check(NAME, "lambda", state.lambda, "above zero", state.lambda > 0.0)?;
         if Budget::new(1.0, state.delta)?.delta() == 0.0 {
             return Err(Error::not_applicable(NAME, "Gaussian noise guarantees nothing where δ is zero"));
         }
@@ -147,10 +142,7 @@ impl FisherGaussian {
     /// # Errors
     /// [`Error::Parameter`] unless `error` is finite and above zero; else as [`of_lambda`](Self::of_lambda).
     pub fn of_error(domain: RecordDomain, weights: Option<Weights>, error: f64, delta: f64) -> Result<Self> {
-        if !(error > 0.0 && error.is_finite()) {
-            let problem = format!("error must be finite and above zero, and {error} is not");
-            return Err(Error::Parameter { plugin: NAME.into(), problem });
-        }
+        Error::check(NAME, "error", error, "finite and above zero", error > 0.0 && error.is_finite())?;
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
         let of_numbers = weighting.half_diagonal().into_iter().zip(are_numbers(domain.features()));
         let half_trace: f64 = of_numbers.filter(|(_, is_number)| *is_number).map(|(half, _)| half).sum();
@@ -385,8 +377,7 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn noise(&self) -> Noise {
-        let width = self.state.domain.layout().target.width();
-        Noise { features: vec![self.distribution()], target: NoiseDistribution::Exact { width } }
+        Noise::of_features(&self.state.domain, self.distribution())
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
@@ -399,13 +390,7 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        if !Unit::of_features(&self.state.domain).covers(unit) {
-            return vec![];
-        }
-        let [one, other] = self.range().l2_farthest();
-        let mut beside = other;
-        beside[self.coordinates().end..].copy_from_slice(&one[self.coordinates().end..]);
-        vec![[one, beside]]
+        self.state.domain.pair_of_features(unit, self.range().l2_farthest())
     }
 }
 
@@ -425,9 +410,10 @@ struct Parameters {
 fn design(parameters: Parameters, brief: &Brief) -> Result<FisherGaussian> {
     let Parameters { lambda, error, weights } = parameters;
     let (domain, budget) = (brief.domain.clone(), brief.budget);
-    let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
     let mechanism = match (lambda, error) {
-        (Some(_), Some(_)) => return refuse("lambda and error say the same thing: give one of them".into()),
+        (Some(_), Some(_)) => {
+            return Err(Error::parameter(NAME, "lambda and error say the same thing: give one of them"));
+        }
         (Some(lambda), None) => FisherGaussian::of_lambda(domain, weights, lambda, budget.delta())?,
         (None, Some(error)) => FisherGaussian::of_error(domain, weights, error, budget.delta())?,
         (None, None) => return FisherGaussian::of_budget(domain, weights, budget),
@@ -458,21 +444,14 @@ mod tests {
     use scumble_core::local;
     use scumble_core::{Randomness, Table};
     use scumble_core::{Target, TargetDomain};
+    use scumble_testing::{numbers, refuses_changes};
     use serde_json::json;
     use std::collections::BTreeMap;
-
-    fn columns(d: usize) -> Vec<String> {
-        (1..=d).map(|at| format!("x{at}")).collect()
-    }
-
-    fn numbers(d: usize) -> RecordDomain {
-        RecordDomain::new(columns(d), Domain::unit_box(d), TargetDomain::None).unwrap()
-    }
 
     fn classes() -> RecordDomain {
         let levels = vec!["no".into(), "yes".into()];
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap();
-        RecordDomain::new(columns(5), features, TargetDomain::Class { levels }).unwrap()
+        scumble_testing::records(features, TargetDomain::Class { levels })
     }
 
     fn matrix() -> Weights {
@@ -574,7 +553,7 @@ mod tests {
                 && (covariance[0][1] - by_hand[0][1]).abs() < 1e-6
         );
         let records = ndarray::Array2::from_elem((ROWS, 2), 0.25);
-        let table = Table::new(columns(2), records, Target::None).unwrap();
+        let table = Table::new(numbers(2).columns().to_vec(), records, Target::None).unwrap();
         let released = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap().table;
         let noise = released.records() - 0.25;
         let seen = noise.t().dot(&noise) / ROWS as f64;
@@ -588,7 +567,8 @@ mod tests {
     #[test]
     fn without_noise_a_full_weighting_gives_the_record_back() {
         let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
-        let table = Table::new(columns(2), array![[0.1, 0.9], [1.0, 0.0]], Target::None).unwrap();
+        let records = array![[0.1, 0.9], [1.0, 0.0]];
+        let table = Table::new(numbers(2).columns().to_vec(), records, Target::None).unwrap();
         let view = local::view(&mechanism, &table).unwrap();
         assert!((view.records() - table.records()).iter().all(|x| x.abs() < 1e-14));
     }
@@ -629,7 +609,7 @@ mod tests {
         );
         let refused = FisherGaussian::of_lambda(classes(), Some(full), 1.0, 1e-6).unwrap_err().to_string();
         assert!(refused.contains("numbers alone"), "{refused}");
-        let levels = RecordDomain::new(columns(3), Domain::one_hot(3).unwrap(), TargetDomain::None).unwrap();
+        let levels = scumble_testing::records(Domain::one_hot(3).unwrap(), TargetDomain::None);
         assert!(FisherGaussian::of_error(levels.clone(), None, 1.0, 1e-6).is_err());
         // Nothing is said of the error of whoever knows that they are levels.
         let guarantee = FisherGaussian::of_lambda(levels, None, 1.0, 1e-6).unwrap().guarantee();
@@ -640,17 +620,10 @@ mod tests {
     fn a_number_changed_by_hand_is_checked_when_it_is_read() {
         let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 0.125, 1e-6).unwrap();
         let state = serde_json::to_string(&mechanism.state).unwrap();
-        let read = |text: &str| Error::read_state::<State>(&text.parse().unwrap())?.try_into();
-        let again: FisherGaussian = read(&state).unwrap();
+        let again = (FISHER_GAUSSIAN.build)(&state.parse().unwrap()).unwrap();
         assert_eq!(again.guarantee(), mechanism.guarantee());
-        for (from, to) in
-            [("0.125", "-0.125"), ("1e-6", "0.0"), ("[2.0,1.0]", "[2.0,3.0]"), ("lambda", "lamda")]
-        {
-            let changed = state.replace(from, to);
-            assert_ne!(changed, state);
-            let refused: Result<FisherGaussian> = read(&changed);
-            assert!(refused.is_err(), "{changed} was accepted");
-        }
+        let changes = [("0.125", "-0.125"), ("1e-6", "0.0"), ("[2.0,1.0]", "[2.0,3.0]"), ("lambda", "lamda")];
+        refuses_changes(&FISHER_GAUSSIAN, &state, &changes);
     }
 
     proptest! {

@@ -55,7 +55,7 @@ impl Weighting {
     /// [`Error::Parameter`] for a column that is not there, a ϑ that is not finite and above zero, or a matrix that is not symmetric
     /// and positive definite, d × d.
     pub(crate) fn new(plugin: &str, weights: Option<&Weights>, columns: &[String]) -> Result<Self> {
-        let refuse = |problem: String| Err(Error::Parameter { plugin: plugin.into(), problem });
+        let refuse = |problem: String| Err(Error::parameter(plugin, problem));
         match weights {
             None => Ok(Self::Diagonal(vec![1.0; columns.len()])),
             Some(Weights::Columns(given)) => {
@@ -224,14 +224,11 @@ pub(crate) fn are_numbers(domain: &Domain) -> Vec<bool> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn columns(d: usize) -> Vec<String> {
-        (1..=d).map(|at| format!("x{at}")).collect()
-    }
+    use scumble_testing::numbers;
 
     fn full(rows: &[&[f64]]) -> Weighting {
         let rows = rows.iter().map(|row| row.to_vec()).collect();
-        Weighting::new("p", Some(&Weights::Matrix(rows)), &columns(2)).unwrap()
+        Weighting::new("p", Some(&Weights::Matrix(rows)), numbers(2).columns()).unwrap()
     }
 
     #[test]
@@ -250,7 +247,7 @@ mod tests {
     #[test]
     fn a_diagonal_matrix_is_one_of_columns() {
         let given = Weights::Matrix(vec![vec![4.0, 0.0], vec![0.0, 9.0]]);
-        match Weighting::new("p", Some(&given), &columns(2)).unwrap() {
+        match Weighting::new("p", Some(&given), numbers(2).columns()).unwrap() {
             Weighting::Diagonal(weights) => assert_eq!(weights, [4.0, 9.0]),
             Weighting::Full(_) => panic!("it is diagonal"),
         }
@@ -271,7 +268,7 @@ mod tests {
             (named("x1", f64::INFINITY), "finite"),
             (named("x11", 1.0), "did you mean \"x1\""),
         ] {
-            let refused = Weighting::new("p", Some(&weights), &columns(2)).unwrap_err().to_string();
+            let refused = Weighting::new("p", Some(&weights), numbers(2).columns()).unwrap_err().to_string();
             assert!(refused.contains(word), "{weights:?}: {refused}");
         }
     }
@@ -279,7 +276,7 @@ mod tests {
     #[test]
     fn the_norm_is_the_largest_over_sign_vectors() {
         // Π = I: √d, and the paper's (∞,2)-norm of a diagonal one is √(Σ√ϑ).
-        let unit = Weighting::new("p", None, &columns(2)).unwrap();
+        let unit = Weighting::new("p", None, numbers(2).columns()).unwrap();
         assert_eq!(unit.infinity_to_two(), Bound { value: 2f64.sqrt(), is_exact: true });
         // By hand for a full one: ‖Π^{1/4}(1, 1)‖² = 1ᵀΠ^{1/2}1.
         let Weighting::Full(powers) = full(&[&[2.0, 1.0], &[1.0, 2.0]]) else { panic!("it is full") };
@@ -293,7 +290,7 @@ mod tests {
         let d = 40;
         let rows = (0..d).map(|i| (0..d).map(|j| if i == j { 2.0 } else { 1.0 / d as f64 }).collect());
         let given = Weights::Matrix(rows.collect());
-        let weighting = Weighting::new("p", Some(&given), &columns(d)).unwrap();
+        let weighting = Weighting::new("p", Some(&given), numbers(d).columns()).unwrap();
         let bound = weighting.infinity_to_two();
         assert!(!bound.is_exact);
         let Weighting::Full(powers) = weighting else { panic!("it is full") };
@@ -318,7 +315,7 @@ mod tests {
             (0..5).for_each(|at| rows[at][at] = if at % 2 == 0 { a } else { b });
             rows[0][1] = tilt * (a * b).sqrt();
             rows[1][0] = rows[0][1];
-            let weighting = Weighting::new("p", Some(&Weights::Matrix(rows)), &columns(5)).unwrap();
+            let weighting = Weighting::new("p", Some(&Weights::Matrix(rows)), numbers(5).columns()).unwrap();
             let (mut one, mut two) = (one, two);
             domain.project(&mut one).unwrap();
             domain.project(&mut two).unwrap();

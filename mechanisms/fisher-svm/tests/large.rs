@@ -1,19 +1,13 @@
 //! Time and memory at the size of Adult, 48,842 records of 100 numbers: alone in its process, whose memory it reads.
 
 use ndarray::{Array1, Array2};
-use scumble_core::{CuratorMechanism, Domain, Randomness, RecordDomain, Table, Target, TargetDomain};
+use scumble_core::{CuratorMechanism, Domain, Randomness, Table, Target, TargetDomain};
 use scumble_fisher_svm::{CorrelatedNoise, FisherCorrelated};
+use scumble_testing::peak_memory;
 use std::time::Instant;
 
 const RECORDS: usize = 48_842;
 const COLUMNS: usize = 100;
-
-/// The most memory that this process ever had, in MB; none where the system does not say.
-fn peak() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<f64>().ok()? / 1e3)
-}
 
 /// A number in [0, 1) that looks random.
 fn scattered(at: usize) -> f64 {
@@ -28,22 +22,19 @@ fn noise_for_adult_takes_a_second_and_a_release_no_second_and_third_copy_of_the_
     let score = |row: usize| records.row(row).iter().take(5).sum::<f64>();
     let classes: Array1<usize> =
         (0..RECORDS).map(|row| usize::from(score(row) + 0.5 * scattered(row + 7) > 2.75)).collect();
-    let columns: Vec<String> = (0..COLUMNS).map(|at| format!("x{at}")).collect();
     let levels = vec!["no".to_owned(), "yes".to_owned()];
-    let domain =
-        RecordDomain::new(columns.clone(), Domain::unit_box(COLUMNS), TargetDomain::Class { levels })
-            .unwrap();
-    let table = Table::new(columns, records, Target::Class(classes)).unwrap();
+    let domain = scumble_testing::records(Domain::unit_box(COLUMNS), TargetDomain::Class { levels });
+    let table = Table::new(domain.columns().to_vec(), records, Target::Class(classes)).unwrap();
 
     // Alone it adds next to nothing to the records.
     let b: Vec<f64> = (0..RECORDS).map(|at| scattered(at) - 0.5).collect();
     let noise = CorrelatedNoise::new(b, vec![1.0; COLUMNS], 100.0).unwrap();
     let mut values = table.records().iter().copied().collect::<Vec<f64>>();
-    let before = peak();
+    let before = peak_memory();
     let start = Instant::now();
     noise.add(&mut values, &Randomness::seeded(1).streams()).unwrap();
     let seconds = start.elapsed().as_secs_f64();
-    if let (Some(before), Some(after)) = (before, peak()) {
+    if let (Some(before), Some(after)) = (before, peak_memory()) {
         println!("noise: {seconds:.3} s, and {:.1} MB beside the records", after - before);
         assert!(after - before < 20.0, "the noise took {} MB", after - before);
     }
@@ -56,7 +47,7 @@ fn noise_for_adult_takes_a_second_and_a_release_no_second_and_third_copy_of_the_
     let release = mechanism.release(&table, &mut Randomness::seeded(1)).unwrap();
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(release.table.len(), RECORDS);
-    if let Some(peak) = peak() {
+    if let Some(peak) = peak_memory() {
         println!("release: {seconds:.1} s, and {peak:.0} MB at most, the table's own 39 MB with it");
         assert!(peak < 200.0, "the release took {peak} MB");
     }

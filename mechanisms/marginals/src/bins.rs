@@ -67,7 +67,7 @@ pub(crate) fn of_each(
     wanted: &Wanted,
     rule: &Rule,
 ) -> Result<Vec<usize>> {
-    let refuse = |problem: String| Err(Error::Parameter { plugin: plugin.into(), problem });
+    let refuse = |problem: String| Err(Error::parameter(plugin, problem));
     if let Some(bins) = wanted.bins().find(|bins| !(FEWEST..=LIMIT).contains(bins)) {
         return refuse(format!("bins must lie between {FEWEST} and {LIMIT}, and {bins} does not"));
     }
@@ -112,7 +112,7 @@ pub(crate) fn check(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Resu
         let problem = format!(
             "bins must be {attributes} numbers: of a category its levels, of a number {FEWEST} to {LIMIT}"
         );
-        return Err(Error::Parameter { plugin: plugin.into(), problem });
+        return Err(Error::parameter(plugin, problem));
     }
     Columns::of(plugin, domain, bins)
 }

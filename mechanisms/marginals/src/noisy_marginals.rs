@@ -33,7 +33,7 @@ impl Program for Named {
     const CHOOSES: bool = false;
 
     fn check(&self, columns: &Columns) -> Result<()> {
-        let refuse = |problem: &str| Err(Error::Parameter { plugin: NAME.into(), problem: problem.into() });
+        let refuse = |problem: &str| Err(Error::parameter(NAME, problem));
         let cliques = self.cliques(columns);
         let is_whole = |clique: &Clique| {
             !clique.is_empty()
@@ -97,7 +97,7 @@ fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
             _ => column == name,
         }
     };
-    let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
+    let refuse = |problem: String| Err(Error::parameter(NAME, problem));
     let found = domain.features().factors().position(is_it);
     let has_target = domain.layout().target.width() > 0;
     let target = (name == Brief::TARGET && has_target).then(|| domain.features().factors().count());

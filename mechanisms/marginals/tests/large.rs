@@ -26,13 +26,6 @@ fn people(brief: &Brief, records: usize) -> Table {
     Table::new(columns.to_vec(), cells, Target::Class((0..records).map(|row| row % 2).collect())).unwrap()
 }
 
-/// The most memory that this process ever had, in MB; none where the system does not say.
-fn peak() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<f64>().ok()? / 1e3)
-}
-
 fn loaded(plugin: &Plugin, parameters: &Value, brief: &Brief) -> Designed {
     let design = plugin.design(parameters, brief).unwrap();
     (plugin.build)(&design.state().to_string().parse().unwrap()).unwrap()
@@ -57,7 +50,7 @@ fn many_columns_are_refused_or_designed_before_tables_are_built_and_an_interrupt
     let names: Vec<String> = (0..27).map(|at| format!("q{at}")).collect();
     let refused = NOISY_MARGINALS.design(&json!({ "marginals": [names] }), &booleans(27)).unwrap_err();
     assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");
-    if let Some(peak) = peak() {
+    if let Some(peak) = scumble_testing::peak_memory() {
         assert!(peak < 300.0, "designs took {peak} MB");
     }
 

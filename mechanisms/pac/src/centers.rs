@@ -29,12 +29,12 @@ const SEARCHES: usize = 8;
 impl Centers {
     pub(crate) fn new(domain: &RecordDomain, centers: usize) -> Result<Self> {
         let encoding = Encoding::of(NAME, domain)?;
-        let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
         if domain.columns().is_empty() {
             return Err(Error::not_applicable(NAME, "records without a feature have no clusters"));
         }
         if !(1..=1024).contains(&centers) {
-            return refuse(format!("centers must lie between 1 and 1024, and {centers} does not"));
+            let problem = format!("centers must lie between 1 and 1024, and {centers} does not");
+            return Err(Error::parameter(NAME, problem));
         }
         size::check_held(NAME, "centers", &[centers, encoding.width()], 8)?;
         Ok(Self { domain: domain.clone(), encoding, centers })

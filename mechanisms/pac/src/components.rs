@@ -25,7 +25,7 @@ impl Components {
             let problem = format!(
                 "components must lie between 1 and {most}, the coordinates of a record, and {components} does not"
             );
-            return Err(Error::Parameter { plugin: NAME.into(), problem });
+            return Err(Error::parameter(NAME, problem));
         }
         Ok(Self { moments, components })
     }

@@ -2,11 +2,10 @@
 
 use crate::NAME;
 use crate::computed::{Computed, OfRows};
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, TargetDomain};
 use scumble_kkt::{Records, SoftMargin};
+use scumble_linalg::solve;
 use scumble_private_models::{Coefficients, Encoding};
 use std::sync::Arc;
 
@@ -72,15 +71,12 @@ impl Linear {
         let inputs = vectors.slice(s![.., ..self.inputs()]);
         match self.by {
             By::Ridge(ridge) => {
-                let products = inputs.t().dot(&inputs) / vectors.nrows() as f64;
-                let with = inputs.t().dot(&outputs) / vectors.nrows() as f64;
-                let n = self.inputs();
-                let added = |i: usize, j: usize| if i == j && i > 0 { ridge } else { 0.0 };
-                let solver = Mat::from_fn(n, n, |i, j| products[[i, j]] + added(i, j))
-                    .llt(Side::Lower)
-                    .map_err(|_| Error::not_applicable(NAME, "moments that no ridge regression has"))?;
-                let found = solver.solve(Mat::from_fn(n, outputs.ncols(), |i, j| with[[i, j]]));
-                Ok(Array2::from_shape_fn((outputs.ncols(), n), |(of, at)| found[(at, of)]))
+                let records = vectors.nrows() as f64;
+                let mut products = inputs.t().dot(&inputs) / records;
+                products.diag_mut().slice_mut(s![1..]).mapv_inplace(|square| square + ridge);
+                let weights = solve(&products, &(inputs.t().dot(&outputs) / records))
+                    .ok_or_else(|| Error::not_applicable(NAME, "moments that no ridge regression has"))?;
+                Ok(weights.t().as_standard_layout().into_owned())
             }
             By::Margin(penalty) => {
                 let records = Records::new(inputs.slice(s![.., 1..]));
@@ -101,11 +97,7 @@ impl Linear {
 }
 
 fn positive(name: &str, value: f64) -> Result<f64> {
-    if value > 0.0 && value.is_finite() {
-        return Ok(value);
-    }
-    let problem = format!("{name} must be above zero and finite, and {value} is not");
-    Err(Error::Parameter { plugin: NAME.into(), problem })
+    Error::check(NAME, name, value, "above zero and finite", value > 0.0 && value.is_finite())
 }
 
 /// The weights (outputs × (1 + d)) of any half of the rows.

@@ -66,15 +66,13 @@ impl TryFrom<State> for PacStatistics {
     type Error = Error;
 
     fn try_from(state: State) -> Result<Self> {
-        let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
-        if !(state.nats > 0.0 && state.nats.is_finite()) {
-            return refuse(format!("nats must be above zero and finite, and {} is not", state.nats));
-        }
-        if !(2..=MOST_SETS).contains(&state.sets) || !state.sets.is_multiple_of(2) {
-            return refuse(format!(
-                "sets are pairs of a half and the rest, an even number between 2 and {MOST_SETS}, and {} is none",
-                state.sets
-            ));
+        let State { nats, sets, .. } = state;
+        Error::check(NAME, "nats", nats, "above zero and finite", nats > 0.0 && nats.is_finite())?;
+        if !(2..=MOST_SETS).contains(&sets) || !sets.is_multiple_of(2) {
+            let problem = format!(
+                "sets are pairs of a half and the rest, an even number between 2 and {MOST_SETS}, and {sets} is none"
+            );
+            return Err(Error::parameter(NAME, problem));
         }
         Ok(Self { computed: state.statistic.computed(&state.domain)?.into(), state })
     }
@@ -299,7 +297,7 @@ impl Parameters {
                     "{name} is a parameter of the statistic {of}, and {} was asked for",
                     self.statistic
                 );
-                Err(Error::Parameter { plugin: NAME.into(), problem })
+                Err(Error::parameter(NAME, problem))
             }
         }
     }

@@ -75,10 +75,7 @@ impl HidingNoise {
     pub fn calibrated(candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
         let Some(first) = candidates.first() else { return Err(Error::shape("there are no candidates")) };
         candidates.iter().try_for_each(|of| scumble_core::check_width(first.len(), of.len()))?;
-        if !(nats > 0.0 && nats.is_finite()) {
-            let problem = format!("nats must be above zero and finite, and {nats} is not");
-            return Err(Error::Parameter { plugin: crate::NAME.into(), problem });
-        }
+        Error::check(crate::NAME, "nats", nats, "above zero and finite", nats > 0.0 && nats.is_finite())?;
         let refuse = |problem: &str| Err(Error::not_applicable(crate::NAME, problem));
         if candidates.iter().flatten().any(|value| !(value.is_finite() && value.abs() < 2f64.powi(LARGEST))) {
             return refuse("a statistic of some half of the records is no finite number");

@@ -2,9 +2,9 @@
 
 use ndarray::Array2;
 use rayon::prelude::*;
+use scumble_core::levels::Attribute;
 use scumble_core::{
-    Domain, Error, Factor, Layout, RecordDomain, Result, Table, TargetDomain, in_blocks, interrupt, local,
-    size,
+    Domain, Error, Layout, RecordDomain, Result, Table, TargetDomain, in_blocks, interrupt, local, size,
 };
 use std::ops::Range;
 
@@ -38,22 +38,17 @@ impl Encoding {
                 "the target is a vector, and it takes a number or a class",
             ));
         }
+        let (features, target) = Attribute::all(plugin, domain, |_| 1)?;
         let (mut scales, mut groups) = (vec![], vec![]);
-        for (coordinates, factor) in domain.flat().factors() {
-            match factor {
-                Factor::Interval { lower, upper } => {
+        for attribute in features.iter().chain(&target) {
+            match attribute.bounds() {
+                Some((lower, upper)) => {
                     let half = (upper - lower) / 2.0;
                     scales.push(Some((lower + half, half)));
                 }
-                Factor::OneHot { levels } => {
-                    scales.extend(vec![None; *levels]);
-                    groups.push(coordinates);
-                }
-                _ => {
-                    let column = domain.columns().get(coordinates.start).map_or("the target", String::as_str);
-                    let reason =
-                        format!("{column} is neither a number within bounds of its own nor a category");
-                    return Err(Error::not_applicable(plugin, reason));
+                None => {
+                    scales.extend(vec![None; attribute.levels()]);
+                    groups.push(attribute.coordinates());
                 }
             }
         }

@@ -78,19 +78,18 @@ const MOST_STEPS: usize = 100_000;
 
 impl Parameters {
     fn check(&self) -> Result<()> {
-        let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
-        if let Some(steps) = self.steps.filter(|steps| !(1..=MOST_STEPS).contains(steps)) {
-            return refuse(format!("steps must be from 1 to {MOST_STEPS}, and {steps} is not"));
+        if let Some(steps) = self.steps {
+            let (range, fits) = (format!("from 1 to {MOST_STEPS}"), (1..=MOST_STEPS).contains(&steps));
+            Error::check(NAME, "steps", steps, &range, fits)?;
         }
-        if let Some(norm) = self.clipping_norm.filter(|norm| !(1e-3..=1e3).contains(norm)) {
-            return refuse(format!("clipping_norm must be from 0.001 to 1000, and {norm} is not"));
+        if let Some(norm) = self.clipping_norm {
+            Error::check(NAME, "clipping_norm", norm, "from 0.001 to 1000", (1e-3..=1e3).contains(&norm))?;
         }
-        match self.learning_rate.filter(|rate| !(*rate > 0.0 && *rate <= 1e3)) {
-            Some(rate) => {
-                refuse(format!("learning_rate must be above zero and at most 1000, and {rate} is not"))
-            }
-            None => Ok(()),
+        if let Some(rate) = self.learning_rate {
+            let fits = rate > 0.0 && rate <= 1e3;
+            Error::check(NAME, "learning_rate", rate, "above zero and at most 1000", fits)?;
         }
+        Ok(())
     }
 }
 

@@ -178,11 +178,9 @@ impl CuratorMechanism for NoisyMoments {
 
 impl NoisyMoments {
     fn in_clear(&self, table: &Table, randomness: &Randomness) -> Release {
-        let layout = self.state.domain.layout();
+        let domain = &self.state.domain;
         let guarantee = self.guarantee().under(randomness.provenance());
-        let exact = |width| NoiseDistribution::Exact { width };
-        let noise =
-            Noise { features: vec![exact(layout.columns.len())], target: exact(layout.target.width()) };
+        let noise = Noise::of_features(domain, NoiseDistribution::Exact { width: domain.columns().len() });
         Release { table: table.clone(), noise, guarantee, key: Key::None }
     }
 }

@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion, Protect,
-    RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, check_width, interrupt, register,
-    size,
+    RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, check_width, interrupt, register, size,
 };
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -273,10 +272,10 @@ fn by_rule(people: usize, labels: usize, epsilon: f64, variances: &[f64]) -> usi
 }
 
 fn design(Parameters { directions, clipped }: Parameters, brief: &Brief) -> Result<DirectionReport> {
-    let refused = |problem: String| Error::Parameter { plugin: NAME.into(), problem };
     let clipped = clipped.unwrap_or(CLIPPED);
     if !(0.0..1.0).contains(&clipped) {
-        return Err(refused(format!("clipped must lie between 0 and below 1, and {clipped} does not")));
+        let problem = format!("clipped must lie between 0 and below 1, and {clipped} does not");
+        return Err(Error::parameter(NAME, problem));
     }
     let volunteers = brief.unclaimed_volunteers(NAME)?;
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
@@ -288,19 +287,14 @@ fn design(Parameters { directions, clipped }: Parameters, brief: &Brief) -> Resu
         by_rule(brief.people.unwrap_or(PEOPLE), labels, epsilon, &taught.variances().to_vec()[..most])
     });
     if !(1..=most).contains(&wanted) {
-        return Err(refused(format!(
+        let problem = format!(
             "directions must lie between 1 and {most}, for these volunteers and labels, and {wanted} does not"
-        )));
+        );
+        return Err(Error::parameter(NAME, problem));
     }
     let frame = taught.along(wanted, clipped, volunteers.records().view());
     let candidates = best(NAME, width(wanted, labels), epsilon)?.candidates();
     State { domain, epsilon, candidates, frame, shaped_by: brief.volunteers.shaped_by() }.try_into()
-}
-
-fn example() -> Result<Example> {
-    let mut example = Example::mixed()?;
-    example.brief.volunteers = Volunteers::Public(example.table.clone());
-    Ok(example)
 }
 
 register! {
@@ -313,7 +307,7 @@ register! {
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         local: DirectionReport::try_from,
-        example: example,
+        example: || Ok(Example::mixed()?.with_public_volunteers()),
     };
 }
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion, Protect,
-    RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
+    RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, interrupt, register, size,
 };
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit};
 use serde::{Deserialize, Serialize};
@@ -182,7 +182,7 @@ fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<Gradie
         Some(wanted) if !(1..MOST_DIMENSIONS).contains(&wanted) => {
             let problem =
                 format!("directions must lie between 1 and {}, and {wanted} does not", MOST_DIMENSIONS - 1);
-            return Err(Error::Parameter { plugin: NAME.into(), problem });
+            return Err(Error::parameter(NAME, problem));
         }
         Some(wanted) => vec![wanted],
         None => DIRECTIONS.map(|wanted| wanted.min(most)).to_vec(),
@@ -202,7 +202,7 @@ fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<Gradie
             "what volunteers teach can be moved in {} directions, and {wanted} are asked for",
             step.dimensions()
         );
-        return Err(Error::Parameter { plugin: NAME.into(), problem });
+        return Err(Error::parameter(NAME, problem));
     }
     let kinds = (volunteers.len() / FOR_A_KIND).clamp(2, 100);
     State {
@@ -217,12 +217,6 @@ fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<Gradie
     .try_into()
 }
 
-fn example() -> Result<Example> {
-    let mut example = Example::mixed()?;
-    example.brief.volunteers = Volunteers::Public(example.table.clone());
-    Ok(example)
-}
-
 register! {
     /// The plugin `gradient-report`.
     pub const GRADIENT_REPORT = {
@@ -233,6 +227,6 @@ register! {
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         local: GradientReport::try_from,
-        example: example,
+        example: || Ok(Example::mixed()?.with_public_volunteers()),
     };
 }

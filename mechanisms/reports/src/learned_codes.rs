@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output, Portion,
-    Protect, RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
+    Protect, RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, interrupt, register, size,
 };
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -260,17 +260,10 @@ fn design(Parameters { codes: wanted, oracle, seed }: Parameters, brief: &Brief)
     if !(2..=volunteers.len()).contains(&codes) {
         let problem =
             format!("codes must lie between 2 and the {} volunteers, and {codes} does not", volunteers.len());
-        return Err(Error::Parameter { plugin: NAME.into(), problem });
+        return Err(Error::parameter(NAME, problem));
     }
     let partition = Partition::learn(NAME, volunteers.records().view(), codes, seed.unwrap_or(0))?;
     State { domain, epsilon, partition, oracle, shaped_by: brief.volunteers.shaped_by() }.try_into()
-}
-
-fn example() -> Result<Example> {
-    let mut example = Example::mixed()?;
-    example.brief.volunteers = Volunteers::Public(example.table.clone());
-    example.parameters = serde_json::json!({"codes": 4});
-    Ok(example)
 }
 
 register! {
@@ -283,7 +276,10 @@ register! {
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
         local: LearnedCodes::try_from,
-        example: example,
+        example: || Ok(Example {
+            parameters: serde_json::json!({"codes": 4}),
+            ..Example::mixed()?.with_public_volunteers()
+        }),
     };
 }
 

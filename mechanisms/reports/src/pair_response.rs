@@ -65,7 +65,7 @@ impl TryFrom<State> for PairResponse {
         let State { ref domain, epsilon, bins, oracle } = state;
         if !(BINS.0..=1024).contains(&bins) {
             let problem = format!("bins must lie between 2 and 1024, and {bins} does not");
-            return Err(Error::Parameter { plugin: NAME.into(), problem });
+            return Err(Error::parameter(NAME, problem));
         }
         let refuse = |reason: &str| Err(Error::not_applicable(NAME, reason));
         let (attributes, label) = match Attribute::all(NAME, domain, |_| bins)? {

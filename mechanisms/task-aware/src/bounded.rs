@@ -2,7 +2,7 @@
 
 use crate::PAPER;
 use crate::chain::{Chain, training_noise, unfit};
-use crate::gradient::{Trainer, latent_dim, lesson, not_negative, trained_example};
+use crate::gradient::{Trainer, lesson, not_negative, trained_example};
 use crate::latent::LatentLaplace;
 use crate::set::between;
 use crate::training::{Hidden, Training, TrainingParameters};
@@ -162,12 +162,12 @@ fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
 }
 
 fn design(
-    Parameters { latent_dim: wanted, weight_decay, training }: Parameters,
+    Parameters { latent_dim, weight_decay, training }: Parameters,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
     let training = training.or(by_default());
     let lesson = lesson(NAME, brief, &training)?;
-    let latents = latent_dim(NAME, wanted, lesson.table.columns().len())?;
+    let latents = lesson.latent_dim(latent_dim)?;
     let trainer = lesson.trainer(&training, None);
     let weight_decay = match weight_decay {
         Some(decay) => not_negative(NAME, "weight_decay", decay)?,

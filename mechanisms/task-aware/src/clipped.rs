@@ -3,7 +3,7 @@
 use crate::PAPER;
 use crate::affine::affine;
 use crate::latent::LatentLaplace;
-use crate::linear::{Whitened, checked_latent_dim, example};
+use crate::linear::{Whitened, example};
 use crate::sample::{Sample, solve_right, squared_norm};
 use crate::set::between;
 use crate::task::{linear_task, released_by};
@@ -227,7 +227,7 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     let sample = Sample::new(table.records().view())?;
     let k = linear_task(NAME, brief, table, &sample)?;
     let whitened = Whitened::new(NAME, &sample, &k)?;
-    let most = checked_latent_dim(NAME, latent_dim, whitened.rank())?;
+    let most = whitened.latent_dim(NAME, latent_dim)?;
     // In units in which the whole loss is one, for the search.
     let size = whitened.eigenvalues.sum().sqrt();
     let roots: Vec<f64> = whitened.eigenvalues.iter().take(most).map(|value| value.sqrt() / size).collect();

@@ -4,6 +4,7 @@ use crate::PAPER;
 use crate::affine::affine;
 use crate::chain::{Chain, training_noise, unfit};
 use crate::latent::{LatentLaplace, predict};
+use crate::linear::checked_latent_dim;
 use crate::set::Latents;
 use crate::task::released_by;
 use crate::training::{Hidden, Training, TrainingParameters, differentiable_task};
@@ -11,7 +12,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Descriptor, Designed, DifferentiableTask, Domain, Error, Example, Output, Randomness, Result,
-    Table, Volunteers, register,
+    Table, register,
 };
 use scumble_neural::{Activation, Batches, Network};
 use scumble_noise::LaplaceNoise;
@@ -144,7 +145,7 @@ impl Trainer<'_> {
 
     pub(crate) fn wrong(&self) -> impl Fn(scumble_neural::Error) -> Error + use<> {
         let plugin = self.plugin;
-        move |problem| Error::Parameter { plugin: plugin.into(), problem: problem.to_string() }
+        move |problem| Error::parameter(plugin, problem)
     }
 
     /// What was trained, to release by.
@@ -183,6 +184,12 @@ impl Lesson<'_> {
         let Self { plugin, table, task, epsilon } = self;
         Trainer { plugin, table, task: &**task, training, epsilon: *epsilon, set }
     }
+
+    /// Z, by default half as many as there are features, between 1 and their number.
+    pub(crate) fn latent_dim(&self, wanted: Option<usize>) -> Result<usize> {
+        let d = self.table.columns().len();
+        checked_latent_dim(self.plugin, wanted.unwrap_or(d.div_ceil(2)), d, "the number of features")
+    }
 }
 
 /// # Errors
@@ -204,38 +211,12 @@ pub(crate) fn lesson<'b>(plugin: &'static str, brief: &'b Brief, training: &Trai
 /// # Errors
 /// [`Error::Parameter`] unless it is finite and not negative.
 pub(crate) fn not_negative(plugin: &str, name: &str, value: f64) -> Result<f64> {
-    if value.is_finite() && value >= 0.0 {
-        return Ok(value);
-    }
-    let problem = format!("{name} must be finite and not negative, and {value} is not");
-    Err(Error::Parameter { plugin: plugin.into(), problem })
+    Error::check(plugin, name, value, "finite and not negative", value.is_finite() && value >= 0.0)
 }
 
-/// Z, by default half as many as there are features, between 1 and their number.
-pub(crate) fn latent_dim(plugin: &str, wanted: Option<usize>, d: usize) -> Result<usize> {
-    match wanted {
-        Some(latents) if !(1..=d).contains(&latents) => Err(Error::Parameter {
-            plugin: plugin.into(),
-            problem: format!(
-                "latent_dim must lie between 1 and {d}, the number of features, and {latents} does not"
-            ),
-        }),
-        wanted => Ok(wanted.unwrap_or(d.div_ceil(2))),
-    }
-}
-
-fn design(
-    Parameters { latent_dim: wanted, eta, training }: Parameters,
-    brief: &Brief,
-) -> Result<LatentLaplace> {
-    let eta = not_negative(NAME, "eta", eta)?;
-    let training = training.or(Training::of_the_paper());
-    let lesson = lesson(NAME, brief, &training)?;
-    let latents = latent_dim(NAME, wanted, lesson.table.columns().len())?;
-    let trainer = lesson.trainer(&training, None);
-    let mut chain = trainer.start(latents, Activation::Identity)?;
-    trainer.run(&mut chain, Run { eta: Some(eta), is_noisy: true })?;
-    trainer.designed(brief, chain)
+fn design(Parameters { latent_dim, eta, training }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
+    let run = Run { eta: Some(not_negative(NAME, "eta", eta)?), is_noisy: true };
+    trained(NAME, latent_dim, &training, brief, &[run])
 }
 
 impl Trainer<'_> {
@@ -249,19 +230,20 @@ impl Trainer<'_> {
     }
 }
 
-/// `privacy-agnostic` by training: encoder and decoder without noise, and then the decoder with it.
-pub(crate) fn privacy_agnostic(
+/// A design of encoder and decoder by these runs, one after the other.
+pub(crate) fn trained(
     plugin: &'static str,
-    wanted: Option<usize>,
-    training: &Training,
+    latent_dim: Option<usize>,
+    training: &TrainingParameters,
     brief: &Brief,
+    runs: &[Run],
 ) -> Result<LatentLaplace> {
-    let lesson = lesson(plugin, brief, training)?;
-    let latents = latent_dim(plugin, wanted, lesson.table.columns().len())?;
-    let trainer = lesson.trainer(training, None);
+    let training = training.or(Training::of_the_paper());
+    let lesson = lesson(plugin, brief, &training)?;
+    let latents = lesson.latent_dim(latent_dim)?;
+    let trainer = lesson.trainer(&training, None);
     let mut chain = trainer.start(latents, Activation::Identity)?;
-    trainer.run(&mut chain, Run { eta: Some(0.0), is_noisy: false })?;
-    trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
+    runs.iter().try_for_each(|run| trainer.run(&mut chain, *run))?;
     trainer.designed(brief, chain)
 }
 
@@ -269,12 +251,13 @@ pub(crate) fn privacy_agnostic(
 pub(crate) fn task_agnostic(
     plugin: &'static str,
     set: Option<&Domain>,
-    training: &Training,
+    training: &TrainingParameters,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
-    let lesson = lesson(plugin, brief, training)?;
+    let training = training.or(Training::of_the_paper());
+    let lesson = lesson(plugin, brief, &training)?;
     let d = lesson.table.columns().len();
-    let trainer = lesson.trainer(training, set);
+    let trainer = lesson.trainer(&training, set);
     let mut chain = trainer.start(d, Activation::Identity)?;
     chain = Chain::new(affine(&Array2::eye(d), Array1::zeros(d).view())?, chain.decoder);
     trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
@@ -306,10 +289,7 @@ pub fn expected_loss(
 
 /// The paper's networks are trained for half a minute; an example need only run.
 pub(crate) fn trained_example(parameters: serde_json::Value) -> Result<Example> {
-    let mut example = Example::numbers()?;
-    example.brief.volunteers = Volunteers::Public(example.table.clone());
-    example.parameters = parameters;
-    Ok(example)
+    Ok(Example { parameters, ..Example::numbers()?.with_public_volunteers() })
 }
 
 register! {

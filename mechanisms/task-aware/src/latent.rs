@@ -374,8 +374,7 @@ impl LocalMechanism for LatentLaplace {
     }
 
     fn noise(&self) -> Noise {
-        let Layout { columns, target } = self.layout();
-        let (width, target_width) = (columns.len(), target.width());
+        let width = self.layout().columns.len();
         let distribution = match (self.parts.level, self.linear_decoder(), &self.noise) {
             (_, _, None) => NoiseDistribution::Exact { width },
             (Level::Latent, _, Some(noise)) => {
@@ -389,7 +388,7 @@ impl LocalMechanism for LatentLaplace {
                 }
             }
         };
-        Noise { features: vec![distribution], target: NoiseDistribution::Exact { width: target_width } }
+        Noise::of_features(&self.parts.domain, distribution)
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
@@ -405,13 +404,7 @@ impl LocalMechanism for LatentLaplace {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        if !Unit::of_features(&self.parts.domain).covers(unit) {
-            return vec![];
-        }
-        let [one, mut other] = self.range.l1_farthest();
-        let latents = self.latent_dim();
-        other[latents..].copy_from_slice(&one[latents..]);
-        vec![[one, other]]
+        self.parts.domain.pair_of_features(unit, self.range.l1_farthest())
     }
 }
 

@@ -1,15 +1,16 @@
 //! Linear encoders with the best linear decoder: Theorem 1, and both benchmark approaches (Section A.7).
 
+use crate::PAPER;
 use crate::affine::affine;
+use crate::gradient::{self, Run};
 use crate::latent::LatentLaplace;
 use crate::sample::{Sample, eigen, squared_norm};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task, released_by};
-use crate::training::{Training, TrainingParameters};
-use crate::{PAPER, gradient};
+use crate::training::TrainingParameters;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Descriptor, Domain, Error, Example, Output, Result, Task, Volunteers, register};
+use scumble_core::{Brief, Descriptor, Domain, Error, Example, Output, Result, Task, register};
 use scumble_kkt::Waterfilling;
 use scumble_noise::LaplaceNoise;
 use serde::Deserialize;
@@ -78,9 +79,13 @@ impl Whitened {
         Ok(Self { inverse, eigenvalues: values.mapv(|x| if x > 1e-14 * largest { x } else { 0.0 }), vectors })
     }
 
-    /// How many eigenvalues are not zero.
-    pub(crate) fn rank(&self) -> usize {
-        self.eigenvalues.iter().filter(|value| **value > 0.0).count()
+    /// Z, by default how many eigenvalues are not zero, and no more than these.
+    ///
+    /// # Errors
+    /// As [`checked_latent_dim`].
+    pub(crate) fn latent_dim(&self, plugin: &str, wanted: Option<usize>) -> Result<usize> {
+        let rank = self.eigenvalues.iter().filter(|value| **value > 0.0).count();
+        checked_latent_dim(plugin, wanted.unwrap_or(rank), rank, "the directions that vary and count")
     }
 
     /// ΣQᵀL⁺ (Z × n), Proposition 2 with U = I: the map with these singular values (Z).
@@ -97,20 +102,16 @@ impl Whitened {
     }
 }
 
-/// Z, if it is given, between 1 and `most`.
+/// Z, between 1 and `most`, the number of `what`.
 ///
 /// # Errors
 /// [`Error::Parameter`] for another.
-pub(crate) fn checked_latent_dim(plugin: &str, latent_dim: Option<usize>, most: usize) -> Result<usize> {
-    match latent_dim {
-        Some(latents) if !(1..=most).contains(&latents) => Err(Error::Parameter {
-            plugin: plugin.into(),
-            problem: format!(
-                "latent_dim must lie between 1 and {most}, the directions that vary and count, and {latents} does not"
-            ),
-        }),
-        latents => Ok(latents.unwrap_or(most)),
+pub(crate) fn checked_latent_dim(plugin: &str, latents: usize, most: usize, what: &str) -> Result<usize> {
+    if (1..=most).contains(&latents) {
+        return Ok(latents);
     }
+    let problem = format!("latent_dim must lie between 1 and {most}, {what}, and {latents} does not");
+    Err(Error::parameter(plugin, problem))
 }
 
 /// Parameters of `task-aware-linear`.
@@ -165,7 +166,7 @@ fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Resu
     let table = brief.unclaimed_volunteers(LINEAR)?;
     let sample = Sample::new(table.records().view())?;
     let whitened = Whitened::new(LINEAR, &sample, &linear_task(LINEAR, brief, table, &sample)?)?;
-    let latent_dim = checked_latent_dim(LINEAR, latent_dim, whitened.rank())?;
+    let latent_dim = whitened.latent_dim(LINEAR, latent_dim)?;
     // Two ratios, so that no ε is too small or too large to be squared.
     let ratio = whitened.radius(&sample) / brief.budget.epsilon();
     let noise = (8.0 * ratio * ratio).min(1e300);
@@ -187,18 +188,17 @@ fn privacy_agnostic(
 ) -> Result<LatentLaplace> {
     if let Some(training) = training {
         if sensitivity == Sensitivity::Domain {
-            return Err(Error::Parameter {
-                plugin: PRIVACY.into(),
-                problem: "a trained encoder has no sensitivity \"domain\": its latents are moved to where the volunteers' are".into(),
-            });
+            let problem = "a trained encoder has no sensitivity \"domain\": its latents are moved to where the volunteers' are";
+            return Err(Error::parameter(PRIVACY, problem));
         }
-        let training = training.or(Training::of_the_paper());
-        return gradient::privacy_agnostic(PRIVACY, latent_dim, &training, brief);
+        // Encoder and decoder without noise, and then the decoder with it.
+        let runs = [Run { eta: Some(0.0), is_noisy: false }, Run { eta: None, is_noisy: true }];
+        return gradient::trained(PRIVACY, latent_dim, &training, brief, &runs);
     }
     let table = brief.unclaimed_volunteers(PRIVACY)?;
     let sample = Sample::new(table.records().view())?;
     let whitened = Whitened::new(PRIVACY, &sample, &linear_task(PRIVACY, brief, table, &sample)?)?;
-    let latent_dim = checked_latent_dim(PRIVACY, latent_dim, whitened.rank())?;
+    let latent_dim = whitened.latent_dim(PRIVACY, latent_dim)?;
     let encoder = Encoder { map: whitened.map(&vec![1.0; latent_dim]), center: sample.mean().view() };
     let latents = latents(&encoder, &sample, sensitivity, brief.domain.features())?;
     encoder.designed(brief, &sample, latents)
@@ -210,7 +210,6 @@ const TASK: &str = "task-agnostic";
 fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
     let of_domain = sensitivity != Some(Sensitivity::Empirical);
     if let Some(training) = training {
-        let training = training.or(Training::of_the_paper());
         let set = of_domain.then(|| brief.domain.features());
         return gradient::task_agnostic(TASK, set, &training, brief);
     }
@@ -230,8 +229,7 @@ fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief
 
 /// Three numbers of which two combinations count, of volunteers whose data are public.
 pub(crate) fn example() -> Result<Example> {
-    let mut example = Example::numbers()?;
-    example.brief.volunteers = Volunteers::Public(example.table.clone());
+    let mut example = Example::numbers()?.with_public_volunteers();
     example.brief.task = Task::Linear(ndarray::array![[1.0, 0.5, 0.0], [0.0, 0.5, 0.5]]);
     Ok(example)
 }

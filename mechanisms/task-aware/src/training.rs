@@ -106,14 +106,13 @@ impl Training {
     /// # Errors
     /// [`Error::Parameter`] for layers that are too wide, and for nothing to do; [`Error::TooLarge`] for too much.
     fn check(&self, plugin: &str, [volunteers, features]: [usize; 2]) -> Result<()> {
-        let refuse = |problem: String| Err(Error::Parameter { plugin: plugin.into(), problem });
         let layers = [
             ("encoder_hidden", self.encoder_hidden),
             ("decoder_hidden", self.decoder_hidden),
             ("task_hidden", self.task_hidden.unwrap_or(0)),
         ];
-        if let Some((name, units)) = layers.into_iter().find(|(_, units)| *units > MOST_UNITS) {
-            return refuse(format!("{name} must be at most {MOST_UNITS}, and {units} is not"));
+        for (name, units) in layers {
+            Error::check(plugin, name, units, &format!("at most {MOST_UNITS}"), units <= MOST_UNITS)?;
         }
         let counts = [
             ("epochs", self.epochs),
@@ -121,8 +120,8 @@ impl Training {
             ("steps", self.steps),
             ("batch_size", self.batch_size.unwrap_or(1)),
         ];
-        if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return refuse(format!("{name} must be one or more, and 0 is not"));
+        for (name, count) in counts {
+            Error::check(plugin, name, count, "one or more", count > 0)?;
         }
         for (name, units) in layers {
             // As wide at both ends as the features are: latents are no more of them.

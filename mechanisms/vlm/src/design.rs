@@ -10,7 +10,7 @@ use crate::{NAME, PAPER};
 use ndarray::{ArrayView1, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Descriptor, Domain, Error, Example, Factor, Output, Result, Table, Volunteers, register, size,
+    Brief, Descriptor, Domain, Error, Example, Factor, Output, Result, Table, register, size,
 };
 use scumble_neural::Network;
 use scumble_noise::LaplaceNoise;
@@ -92,10 +92,8 @@ impl Parameters {
         let hidden = self.hidden.clone().unwrap_or(of_the_paper);
         for (name, units) in hidden.iter().map(|units| ("hidden", units)).chain([("latent_dim", &latent_dim)])
         {
-            some(name, *units)?;
-            if *units > MOST_UNITS {
-                return refuse(format!("{name} must be at most {MOST_UNITS}, and {units} is not"));
-            }
+            let units = some(name, *units)?;
+            Error::check(NAME, name, units, &format!("at most {MOST_UNITS}"), units <= MOST_UNITS)?;
         }
         let widths = [&[d][..], &hidden, &[latent_dim]].concat();
         size::check_layers(NAME, "hidden", &widths, TRAINED)?;
@@ -262,14 +260,6 @@ fn double(network: &Network<f32>) -> Result<Network<f64>> {
     Network::from_parameters(network.architecture().clone(), parameters).map_err(crate::training::wrong)
 }
 
-fn example() -> Result<Example> {
-    let mut example = Example::mixed()?;
-    example.brief.volunteers = Volunteers::Public(example.table.clone());
-    example.parameters =
-        serde_json::json!({"latent_dim": 2, "hidden": [16], "epochs": 200, "learning_rate": 0.01});
-    Ok(example)
-}
-
 register! {
     /// The plugin `vlm`.
     pub const VLM = {
@@ -280,6 +270,9 @@ register! {
         parameters: Parameters,
         learn: |parameters: Parameters, brief: &Brief| Ok(design(&parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,
-        example: example,
+        example: || Ok(Example {
+            parameters: serde_json::json!({"latent_dim": 2, "hidden": [16], "epochs": 200, "learning_rate": 0.01}),
+            ..Example::mixed()?.with_public_volunteers()
+        }),
     };
 }

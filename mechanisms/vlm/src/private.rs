@@ -109,7 +109,7 @@ fn broken(problem: scumble_private::Error) -> Error {
 }
 
 fn refused(problem: impl ToString) -> Error {
-    Error::Parameter { plugin: NAME.into(), problem: problem.to_string() }
+    Error::parameter(NAME, problem)
 }
 
 impl VolunteerGuarantee {

@@ -48,7 +48,7 @@ pub(crate) struct Trained {
 pub(crate) fn wrong(problem: scumble_neural::Error) -> Error {
     match problem {
         scumble_neural::Error::Interrupted(interrupted) => interrupted.into(),
-        problem => Error::Parameter { plugin: NAME.into(), problem: problem.to_string() },
+        problem => Error::parameter(NAME, problem),
     }
 }
 

@@ -110,12 +110,14 @@ pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) ->
     };
     let unread = squares(reader.outputs.mean.view().insert_axis(Axis(0)));
     let recovered = if unread > 0.0 { 1.0 - squares(guesses.view()) / unread } else { f64::NAN };
-    let before: Vec<f64> = truth.outer_iter().map(|candidate| reader.surprise_before(candidate)).collect();
+    let [with_guess, with_mean] = &reader.errors;
+    let mean = reader.outputs.mean.view();
+    let before: Vec<f64> = truth.outer_iter().map(|row| reader.surprise(with_mean, row, mean)).collect();
     // Each beside another: the next in a random order.
     let right = (0..truth.nrows()).map(|row| {
         let other = (row + 1 + (rng.next_u64() % (truth.nrows() as u64 - 1)) as usize) % truth.nrows();
         let surprise = |candidate: usize| {
-            reader.surprise_after(truth.row(candidate), guesses.row(row)) - before[candidate]
+            reader.surprise(with_guess, truth.row(candidate), guesses.row(row)) - before[candidate]
         };
         match surprise(row).total_cmp(&surprise(other)) {
             std::cmp::Ordering::Less => 1.0,
@@ -234,19 +236,9 @@ impl Reader {
         guesses * &self.outputs.width + &self.outputs.mean
     }
 
-    /// Twice how unlikely the record `candidate` is, where `guess` was made of its release, up to a constant. Less [`Self::surprise_before`] it is
-    /// how unlikely that release is of the candidate.
-    fn surprise_after(&self, candidate: ArrayView1<f64>, guess: ArrayView1<f64>) -> f64 {
-        self.length(&self.errors[0], candidate, guess)
-    }
-
-    /// The same without a release.
-    fn surprise_before(&self, candidate: ArrayView1<f64>) -> f64 {
-        self.length(&self.errors[1], candidate, self.outputs.mean.view())
-    }
-
-    /// The squared length of what is off, in units of the errors.
-    fn length(&self, errors: &Llt<f64>, candidate: ArrayView1<f64>, centre: ArrayView1<f64>) -> f64 {
+    /// Twice the negative log-likelihood of `candidate` where `centre` is the guess, up to a constant: the
+    /// squared length of their difference, in units of `errors`.
+    fn surprise(&self, errors: &Llt<f64>, candidate: ArrayView1<f64>, centre: ArrayView1<f64>) -> f64 {
         let off =
             Mat::from_fn(candidate.len(), 1, |at, _| (candidate[at] - centre[at]) / self.outputs.width[at]);
         let solved = errors.solve(&off);

@@ -1,13 +1,12 @@
 //! Known plaintexts: an adversary who knows what some released records were made of learns to undo a transformation (Dauntless, A.4).
 
 use crate::{Error, Result};
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
 use linfa::traits::{Fit, Predict};
 use linfa::{Dataset, ParamGuard};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use scumble_classifier::{ClassifierParams, VectorModel};
+use scumble_linalg::solve;
 
 /// What an adversary learned of the way back from released records (n × d′) to what they were made of (n × d).
 ///
@@ -100,23 +99,15 @@ impl Pairs {
             return Err(Error::shape("there is nothing to learn a way back from"));
         };
         let [inputs, outputs] = sums.map(|sums| sums / count);
-        let squares = squares - outer(&inputs, &inputs) * count;
+        let mut squares = squares - outer(&inputs, &inputs) * count;
         let products = products - outer(&inputs, &outputs) * count;
         let ridge = RIDGE * squares.diag().mean().unwrap_or(0.0) + f64::MIN_POSITIVE;
-        let squares = Mat::from_fn(squares.nrows(), squares.ncols(), |i, j| {
-            squares[[i, j]] + if i == j { ridge } else { 0.0 }
-        });
-        let factor = squares.llt(Side::Lower).map_err(|_| {
+        squares.diag_mut().mapv_inplace(|square| square + ridge);
+        let weights = solve(&squares, &products).ok_or_else(|| {
             Error::shape("the released records are of no use: their squares cannot be factored")
         })?;
-        let weights =
-            factor.solve(&Mat::from_fn(products.nrows(), products.ncols(), |i, j| products[[i, j]]));
         let [mean, offset] = origins;
-        Ok(Inversion::Linear(LinearMap {
-            mean: mean + inputs,
-            weights: Array2::from_shape_fn(products.dim(), |(i, j)| weights[(i, j)]),
-            offset: offset + outputs,
-        }))
+        Ok(Inversion::Linear(LinearMap { mean: mean + inputs, weights, offset: offset + outputs }))
     }
 }
 

@@ -66,8 +66,8 @@ pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
     let bits = Histograms::learn(&samples, lowest_bit);
     scores.push(Score::new("the lowest bits of its values", move |output| bits.log_ratio(output)));
     let looks: [(&str, Look); 3] = [
-        ("which values come out to the last bit", of_values),
-        ("how far all its values lie apart to the last bit", of_all_differences),
+        ("which values come out to the last bit", |output, tell| tell(hash(output.iter().copied()))),
+        ("how far all its values lie apart to the last bit", |output, tell| tell(hash(differences(output)))),
         ("how far its values lie apart to the last bit", of_differences),
     ];
     for (name, of) in looks {
@@ -170,16 +170,6 @@ impl Exactly {
         (self.of)(output, &mut |hash| sum += self.ratios.get(&hash).copied().unwrap_or(0.0));
         sum
     }
-}
-
-/// All values together.
-fn of_values(output: &[f64], tell: &mut dyn FnMut(u64)) {
-    tell(hash(output.iter().copied()));
-}
-
-/// All differences of neighbours together.
-fn of_all_differences(output: &[f64], tell: &mut dyn FnMut(u64)) {
-    tell(hash(differences(output)));
 }
 
 /// Each difference of neighbours with its place: what noise that two values share does not hide.

@@ -31,6 +31,7 @@ mod layer;
 mod likelihood;
 mod logistic;
 mod noisy;
+mod params;
 mod ridge;
 mod standardize;
 

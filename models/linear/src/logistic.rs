@@ -6,89 +6,41 @@ use crate::layer::Layer;
 use crate::likelihood::Likelihood;
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
+use linfa::DatasetBase;
 use linfa::traits::{Fit, PredictInplace};
-use linfa::{DatasetBase, ParamGuard};
 use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 use std::collections::BTreeSet;
 
-/// Hyper-parameters of multinomial logistic regression that were checked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidLogisticParams {
-    l2_penalty: f64,
-    max_iterations: u64,
-    gradient_tolerance: f64,
-    standardize: bool,
-    label_flip: Option<Array2<f64>>,
-}
+crate::params! {
+    /// Hyper-parameters of multinomial logistic regression that were checked.
+    pub struct ValidLogisticParams;
 
-/// Hyper-parameters of multinomial logistic regression.
-///
-/// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features and free
-/// intercepts, by L-BFGS. With a [`label_flip`](Self::label_flip) it is −Σ log Σ_y T\[y, ỹᵢ\]·P(y | xᵢ) in place of the first term.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LogisticParams(ValidLogisticParams);
-
-impl Default for LogisticParams {
-    fn default() -> Self {
-        Self(ValidLogisticParams {
-            l2_penalty: 1.0,
-            max_iterations: 100,
-            gradient_tolerance: 1e-4,
-            standardize: true,
-            label_flip: None,
-        })
-    }
-}
-
-impl LogisticParams {
-    /// The weight of ½‖W‖² beside the summed loss, 1 by default.
-    pub fn l2_penalty(mut self, l2_penalty: f64) -> Self {
-        self.0.l2_penalty = l2_penalty;
-        self
+    /// Hyper-parameters of multinomial logistic regression.
+    ///
+    /// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features
+    /// and free intercepts, by L-BFGS. With a [`label_flip`](Self::label_flip) it is
+    /// −Σ log Σ_y T\[y, ỹᵢ\]·P(y | xᵢ) in place of the first term.
+    pub struct LogisticParams {
+        /// The weight of ½‖W‖² beside the summed loss, 1 by default.
+        l2_penalty: f64 = 1.0,
+        /// How many iterations at most, 100 by default.
+        max_iterations: u64 = 100,
+        /// The norm of the gradient at which it stops, 10⁻⁴ by default.
+        gradient_tolerance: f64 = 1e-4,
+        /// Whether weights are those of standardised features, as by default, or of features in their own
+        /// units.
+        standardize: bool = true,
+        /// T (K × K), where the labels that are learned from were flipped: \[y, ỹ\] is the probability with
+        /// which class y is seen as ỹ. Classes are 0 to K − 1 then, and P(y | x) is that of the true one: the
+        /// model of largest likelihood for what was seen ("forward correction", Patrini and others 2017). The
+        /// likelihood is not concave; the search starts at the fit that knows nothing of T.
+        label_flip?: Array2<f64>,
     }
 
-    /// How many iterations at most, 100 by default.
-    pub fn max_iterations(mut self, max_iterations: u64) -> Self {
-        self.0.max_iterations = max_iterations;
-        self
-    }
-
-    /// The norm of the gradient at which it stops, 10⁻⁴ by default.
-    pub fn gradient_tolerance(mut self, gradient_tolerance: f64) -> Self {
-        self.0.gradient_tolerance = gradient_tolerance;
-        self
-    }
-
-    /// Whether weights are those of standardised features, as by default, or of features in their own units.
-    pub fn standardize(mut self, standardize: bool) -> Self {
-        self.0.standardize = standardize;
-        self
-    }
-
-    /// T (K × K), where the labels that are learned from were flipped: \[y, ỹ\] is the probability with which class y is seen
-    /// as ỹ. Classes are 0 to K − 1 then, and P(y | x) is that of the true one: the model of largest likelihood for what was seen
-    /// ("forward correction", Patrini and others 2017). The likelihood is not concave; the search starts at the fit that knows
-    /// nothing of T.
-    pub fn label_flip(mut self, label_flip: Array2<f64>) -> Self {
-        self.0.label_flip = Some(label_flip);
-        self
-    }
-}
-
-impl ParamGuard for LogisticParams {
-    type Checked = ValidLogisticParams;
-    type Error = Error;
-
-    fn check_ref(&self) -> Result<&Self::Checked> {
-        check_not_negative("l2_penalty", self.0.l2_penalty)?;
-        check_positive("gradient_tolerance", self.0.gradient_tolerance)?;
-        self.0.label_flip.iter().try_for_each(check_label_flip)?;
-        Ok(&self.0)
-    }
-
-    fn check(self) -> Result<Self::Checked> {
-        self.check_ref()?;
-        Ok(self.0)
+    fn check(params) -> Error {
+        check_not_negative("l2_penalty", params.l2_penalty)?;
+        check_positive("gradient_tolerance", params.gradient_tolerance)?;
+        params.label_flip.iter().try_for_each(check_label_flip)
     }
 }
 

@@ -4,69 +4,44 @@ use crate::error::{check_not_negative, check_records};
 use crate::noisy;
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
+use linfa::DatasetBase;
 use linfa::traits::{Fit, PredictInplace};
-use linfa::{DatasetBase, ParamGuard};
 use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 
-/// Hyper-parameters of ridge regression that were checked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidRidgeParams {
-    l2_penalty: f64,
-    through_origin: bool,
-    noise_covariance: Option<Array2<f64>>,
-}
+crate::params! {
+    /// Hyper-parameters of ridge regression that were checked.
+    pub struct ValidRidgeParams;
 
-/// Hyper-parameters of ridge regression.
-///
-/// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² over the weights w (d) of standardised features and a free
-/// intercept c, by a direct solution of its normal equations. [Through the origin](Self::through_origin) there is no c, and features are
-/// not standardised.
-///
-/// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖² with the covariances S of what
-/// is seen and s with the target, and those of the noise, N and m: errors in variables (Loh and Wainwright 2012).
-#[derive(Debug, Clone, PartialEq)]
-pub struct RidgeParams(ValidRidgeParams);
+    /// Hyper-parameters of ridge regression.
+    ///
+    /// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² over the weights w (d) of standardised features
+    /// and a free intercept c, by a direct solution of its normal equations.
+    /// [Through the origin](Self::through_origin) there is no c, and features are not standardised.
+    ///
+    /// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖² with
+    /// the covariances S of what is seen and s with the target, and those of the noise, N and m: errors in
+    /// variables (Loh and Wainwright 2012).
+    pub struct RidgeParams {
+        /// The weight of ½‖w‖² beside the mean loss, 10⁻³ by default.
+        l2_penalty: f64 = 1e-3,
+        through_origin => bool = false,
+        /// The mean covariance of the noise in features and target ((d + 1) × (d + 1), the target last), in
+        /// their own units. The model is then that of records without noise. The penalty grows by what n
+        /// records cannot tell of the noise, up to 2·√(d/n) of it; of fewer records than features it is taken
+        /// as if there were no noise.
+        noise_covariance?: Array2<f64>,
+    }
 
-impl Default for RidgeParams {
-    fn default() -> Self {
-        Self(ValidRidgeParams { l2_penalty: 1e-3, through_origin: false, noise_covariance: None })
+    fn check(params) -> Error {
+        check_not_negative("l2_penalty", params.l2_penalty)
     }
 }
 
 impl RidgeParams {
-    /// The weight of ½‖w‖² beside the mean loss, 10⁻³ by default.
-    pub fn l2_penalty(mut self, l2_penalty: f64) -> Self {
-        self.0.l2_penalty = l2_penalty;
-        self
-    }
-
     /// Without an intercept, on features that are not standardised: minimises ‖y − Xw‖²/2n + ½·`l2_penalty`·‖w‖².
     pub fn through_origin(mut self) -> Self {
         self.0.through_origin = true;
         self
-    }
-
-    /// The mean covariance of the noise in features and target ((d + 1) × (d + 1), the target last), in their own units. The model
-    /// is then that of records without noise. The penalty grows by what n records cannot tell of the noise, up to 2·√(d/n) of it;
-    /// of fewer records than features it is taken as if there were no noise.
-    pub fn noise_covariance(mut self, noise_covariance: Array2<f64>) -> Self {
-        self.0.noise_covariance = Some(noise_covariance);
-        self
-    }
-}
-
-impl ParamGuard for RidgeParams {
-    type Checked = ValidRidgeParams;
-    type Error = Error;
-
-    fn check_ref(&self) -> Result<&Self::Checked> {
-        check_not_negative("l2_penalty", self.0.l2_penalty)?;
-        Ok(&self.0)
-    }
-
-    fn check(self) -> Result<Self::Checked> {
-        self.check_ref()?;
-        Ok(self.0)
     }
 }
 

@@ -22,7 +22,7 @@ impl Standardizer {
         Ok(Self { offsets, scales: records.std_axis(Axis(0), 0.0).mapv(scale) })
     }
 
-    /// Leaves `columns` columns as they are.
+    /// Changes none of `columns` columns.
     pub(crate) fn identity(columns: usize) -> Self {
         Self { offsets: Array1::zeros(columns), scales: Array1::ones(columns) }
     }

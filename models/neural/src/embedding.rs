@@ -62,14 +62,6 @@ impl<T: Real> Embedding<T> {
         &self.table
     }
 
-    /// What comes out (b × outputs) where the first layer's sums are `sums` (b × h).
-    ///
-    /// # Errors
-    /// [`Error::Length`] for sums of another width.
-    pub fn predict_sums(&self, sums: ArrayView2<T>) -> Result<Array2<T>> {
-        self.rest.predict(self.activated(sums).view())
-    }
-
     /// The likeliest class (b) where the first layer's sums are `sums` (b × h).
     ///
     /// # Errors

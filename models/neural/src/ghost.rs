@@ -5,7 +5,6 @@
 //! product of matrices: one backward pass is enough for all.
 
 use crate::error::check_length;
-use crate::pass::layer_gradient;
 use crate::{Network, Pass, Real, Result};
 use scumble_linalg::vectorised;
 
@@ -27,27 +26,6 @@ impl<T: Real> Network<T> {
             for ((square, input), delta) in squares.iter_mut().zip(inputs).zip(deltas) {
                 *square += (squared_norm(input) + 1.0) * squared_norm(delta);
             }
-        }
-        Ok(())
-    }
-
-    /// Sets `gradient` to the sum of the examples' own gradients, each times its weight (b), in the order in which the parameters lie. With
-    /// weights min(1, C / norm) it is the clipped sum; it is rounded as products of `T` are.
-    ///
-    /// # Errors
-    /// [`Error::Order`](crate::Error::Order) before a backward pass, [`Error::Length`](crate::Error::Length) unless there is one weight an example and
-    /// one number a parameter.
-    pub fn weighted_gradient(&self, pass: &mut Pass<T>, weights: &[T], gradient: &mut [T]) -> Result<()> {
-        pass.check_backward(self.architecture())?;
-        check_length("the weights of the examples", pass.examples(), weights.len())?;
-        check_length("the numbers of the gradient", self.parameters().len(), gradient.len())?;
-        for (index, place) in self.architecture().places().enumerate() {
-            pass.weighted.clear();
-            for (delta, &weight) in pass.deltas[index].chunks_exact(place.outputs).zip(weights) {
-                pass.weighted.extend(delta.iter().map(|&delta| weight * delta));
-            }
-            let (matrix, bias) = place.both_mut(gradient);
-            layer_gradient(&pass.activations[index], &pass.weighted, matrix, bias);
         }
         Ok(())
     }

@@ -37,13 +37,11 @@ pub struct Pass<T> {
     pub(crate) deltas: Vec<Vec<T>>,
     /// The gradient with respect to the input (b × inputs).
     input: Vec<T>,
-    /// A layer's deltas, each example's times its weight.
-    pub(crate) weighted: Vec<T>,
 }
 
 impl<T> Default for Pass<T> {
     fn default() -> Self {
-        Self { examples: 0, activations: vec![], deltas: vec![], input: vec![], weighted: vec![] }
+        Self { examples: 0, activations: vec![], deltas: vec![], input: vec![] }
     }
 }
 
@@ -245,7 +243,7 @@ fn copy<'a, T: Real>(rows: impl ExactSizeIterator<Item = ArrayView1<'a, T>>, int
 }
 
 /// A layer's gradient, from what went in (b × inputs) and the gradient of its sums (b × outputs).
-pub(crate) fn layer_gradient<T: Real>(inputs: &[T], delta: &[T], weights: &mut [T], bias: &mut [T]) {
+fn layer_gradient<T: Real>(inputs: &[T], delta: &[T], weights: &mut [T], bias: &mut [T]) {
     let (outputs, width) = (bias.len(), weights.len() / bias.len());
     multiply(matrix(delta, outputs).transpose(), matrix(inputs, width), matrix_mut(weights, width));
     bias.fill(T::zero());

@@ -1,81 +1,46 @@
 //! Machines with a Gaussian kernel, through linfa-svm: for small data.
 
-use crate::sides::Sides;
+use crate::sides::{Sides, decides};
 use crate::{Error, Result};
-use linfa::traits::{Fit, PredictInplace};
-use linfa::{Dataset, DatasetBase, ParamGuard};
+use linfa::traits::Fit;
+use linfa::{Dataset, DatasetBase};
 use linfa_svm::Svm;
 use ndarray::{Array1, Array2, ArrayBase, Data, Ix2};
 use scumble_linear::{Standardizer, check_positive, check_records};
 
-/// Hyper-parameters of a machine with a Gaussian kernel that were checked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidKernelSvmParams {
-    penalty: f64,
-    width: Option<f64>,
-    tolerance: f64,
-    max_iterations: usize,
-}
+scumble_linear::params! {
+    /// Hyper-parameters of a machine with a Gaussian kernel that were checked.
+    pub struct ValidKernelSvmParams;
 
-/// Hyper-parameters of a soft-margin machine with the kernel exp(−‖x − x′‖²/`width`) on standardised features.
-///
-/// It holds an n × n matrix, so it takes [`MOST_RECORDS`](Self::MOST_RECORDS) records at most. linfa-svm's iterations cannot be
-/// bounded from outside, and unlucky data take minutes; so it is led to its penalty and tolerance by stages, each starting anew
-/// and some times longer than the last, and a stage that is foreseen to go beyond
-/// [`max_iterations`](Self::max_iterations) is not begun.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KernelSvmParams(ValidKernelSvmParams);
+    /// Hyper-parameters of a soft-margin machine with the kernel exp(−‖x − x′‖²/`width`) on standardised
+    /// features.
+    ///
+    /// It holds an n × n matrix, so it takes [`MOST_RECORDS`](Self::MOST_RECORDS) records at most.
+    /// linfa-svm's iterations cannot be bounded from outside, and unlucky data take minutes; so it is led to
+    /// its penalty and tolerance by stages, each starting anew and some times longer than the last, and a
+    /// stage that is foreseen to go beyond [`max_iterations`](Self::max_iterations) is not begun.
+    pub struct KernelSvmParams {
+        /// The weight of a record's hinge loss (`C` elsewhere), 1 by default.
+        penalty: f64 = 1.0,
+        /// The kernel's width, by default the number of features (1/`gamma`).
+        width?: f64,
+        /// By how much the KKT conditions may be missed, 10⁻³ by default.
+        tolerance: f64 = 1e-3,
+        /// How many iterations at most, 100,000 by default; each looks at all records.
+        max_iterations: usize = 100_000,
+    }
 
-impl Default for KernelSvmParams {
-    fn default() -> Self {
-        Self(ValidKernelSvmParams { penalty: 1.0, width: None, tolerance: 1e-3, max_iterations: 100_000 })
+    fn check(params) -> Error {
+        check_positive("penalty", params.penalty)?;
+        check_positive("tolerance", params.tolerance)?;
+        params.width.iter().try_for_each(|width| check_positive("width", *width))?;
+        Ok(())
     }
 }
 
 impl KernelSvmParams {
     /// The most records that are taken: their matrix has 200 MB.
     pub const MOST_RECORDS: usize = 5_000;
-
-    /// The weight of a record's hinge loss (`C` elsewhere), 1 by default.
-    pub fn penalty(mut self, penalty: f64) -> Self {
-        self.0.penalty = penalty;
-        self
-    }
-
-    /// The kernel's width, by default the number of features (1/`gamma`).
-    pub fn width(mut self, width: f64) -> Self {
-        self.0.width = Some(width);
-        self
-    }
-
-    /// By how much the KKT conditions may be missed, 10⁻³ by default.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.0.tolerance = tolerance;
-        self
-    }
-
-    /// How many iterations at most, 100,000 by default; each looks at all records.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.0.max_iterations = max_iterations;
-        self
-    }
-}
-
-impl ParamGuard for KernelSvmParams {
-    type Checked = ValidKernelSvmParams;
-    type Error = Error;
-
-    fn check_ref(&self) -> Result<&Self::Checked> {
-        check_positive("penalty", self.0.penalty)?;
-        check_positive("tolerance", self.0.tolerance)?;
-        self.0.width.iter().try_for_each(|width| check_positive("width", *width))?;
-        Ok(&self.0)
-    }
-
-    fn check(self) -> Result<Self::Checked> {
-        self.check_ref()?;
-        Ok(self.0)
-    }
 }
 
 /// A stage takes up to this many times the iterations of the one before it.
@@ -174,30 +139,7 @@ impl KernelSvmModel {
     }
 }
 
-impl KernelSvmModel {
-    /// The classes that it distinguishes (K), ascending.
-    pub fn classes(&self) -> &[usize] {
-        self.sides.all()
-    }
-
-    /// The decision values of each record (n × K), one a class: the larger, the more it speaks for that class.
-    pub fn decision_values(&self, records: &Array2<f64>) -> Array2<f64> {
-        self.sides.of_each(self.scores(records))
-    }
-}
-
-impl PredictInplace<Array2<f64>, Array1<usize>> for KernelSvmModel {
-    /// The class of each record (n × d).
-    ///
-    /// As everywhere in linfa, records of another width than those of the fit panic.
-    fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
-        *classes = self.sides.decide(&self.scores(records));
-    }
-
-    fn default_target(&self, records: &Array2<f64>) -> Array1<usize> {
-        Array1::zeros(records.nrows())
-    }
-}
+decides!(KernelSvmModel);
 
 #[cfg(test)]
 mod tests {

@@ -1,104 +1,51 @@
 //! The linear soft-margin machine.
 
-use crate::sides::Sides;
+use crate::sides::{Sides, decides};
 use crate::{Error, Result};
-use linfa::traits::{Fit, PredictInplace};
-use linfa::{DatasetBase, ParamGuard};
+use linfa::DatasetBase;
+use linfa::traits::Fit;
 use ndarray::{Array1, Array2, ArrayBase, Axis, CowArray, Data, Ix2};
 use scumble_kkt::{Machine, Records, SoftMargin};
 use scumble_linear::{LogisticParams, Standardizer, check_not_negative, check_positive, check_records};
 
-/// Hyper-parameters of a linear machine that were checked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidSvmParams {
-    penalty: f64,
-    bias_penalty: f64,
-    standardize: bool,
-    tolerance: f64,
-    max_iterations: u64,
-    label_flip: Option<Array2<f64>>,
-}
+scumble_linear::params! {
+    /// Hyper-parameters of a linear machine that were checked.
+    pub struct ValidSvmParams;
 
-/// Hyper-parameters of a linear soft-margin machine.
-///
-/// It minimises ½‖w‖² + ½ρb² + θ Σ max(0, 1 − yᵢ(w·xᵢ + b)) over the weights w (d) of standardised features and b, with no n × n
-/// matrix anywhere. scikit-learn's `LinearSVC(loss="hinge", C=θ, intercept_scaling=1/√ρ)` has the same objective.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SvmParams(ValidSvmParams);
-
-impl Default for SvmParams {
-    fn default() -> Self {
-        Self(ValidSvmParams {
-            penalty: 1.0,
-            bias_penalty: 0.0,
-            standardize: true,
-            tolerance: 1e-6,
-            max_iterations: 200,
-            label_flip: None,
-        })
-    }
-}
-
-impl SvmParams {
-    /// θ, the weight of a record's hinge loss (`C` elsewhere), 1 by default.
-    pub fn penalty(mut self, penalty: f64) -> Self {
-        self.0.penalty = penalty;
-        self
+    /// Hyper-parameters of a linear soft-margin machine.
+    ///
+    /// It minimises ½‖w‖² + ½ρb² + θ Σ max(0, 1 − yᵢ(w·xᵢ + b)) over the weights w (d) of standardised
+    /// features and b, with no n × n matrix anywhere. scikit-learn's
+    /// `LinearSVC(loss="hinge", C=θ, intercept_scaling=1/√ρ)` has the same objective.
+    pub struct SvmParams {
+        /// θ, the weight of a record's hinge loss (`C` elsewhere), 1 by default.
+        penalty: f64 = 1.0,
+        /// ρ, the weight of ½b², 0 by default.
+        bias_penalty: f64 = 0.0,
+        /// Whether features are standardised by what the machine is fitted on, which is the default.
+        standardize: bool = true,
+        /// The share of the objective by which it may miss the optimum, proven by the dual; 10⁻⁶ by default.
+        tolerance: f64 = 1e-6,
+        /// How many iterations at most, 200 by default; a few dozen are usual.
+        max_iterations: u64 = 200,
+        /// T (K × K), where the labels that are learned from were flipped: \[y, ỹ\] is the probability with
+        /// which class y is seen as ỹ. Classes are 0 to K − 1 then. Each record's penalty is multiplied by
+        /// P(y = ỹ | x)/P(ỹ | x), which makes the expected loss that of true labels (importance reweighting,
+        /// Liu and Tao 2016), with probabilities by [`LogisticParams::label_flip`].
+        label_flip?: Array2<f64>,
     }
 
-    /// ρ, the weight of ½b², 0 by default.
-    pub fn bias_penalty(mut self, bias_penalty: f64) -> Self {
-        self.0.bias_penalty = bias_penalty;
-        self
-    }
-
-    /// Whether features are standardised by what the machine is fitted on, which is the default.
-    pub fn standardize(mut self, standardize: bool) -> Self {
-        self.0.standardize = standardize;
-        self
-    }
-
-    /// The share of the objective by which it may miss the optimum, proven by the dual; 10⁻⁶ by default.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.0.tolerance = tolerance;
-        self
-    }
-
-    /// How many iterations at most, 200 by default; a few dozen are usual.
-    pub fn max_iterations(mut self, max_iterations: u64) -> Self {
-        self.0.max_iterations = max_iterations;
-        self
-    }
-
-    /// T (K × K), where the labels that are learned from were flipped: \[y, ỹ\] is the probability with which class y is seen
-    /// as ỹ. Classes are 0 to K − 1 then. Each record's penalty is multiplied by P(y = ỹ | x)/P(ỹ | x), which makes the expected
-    /// loss that of true labels (importance reweighting, Liu and Tao 2016), with probabilities by [`LogisticParams::label_flip`].
-    pub fn label_flip(mut self, label_flip: Array2<f64>) -> Self {
-        self.0.label_flip = Some(label_flip);
-        self
-    }
-}
-
-impl ParamGuard for SvmParams {
-    type Checked = ValidSvmParams;
-    type Error = Error;
-
-    fn check_ref(&self) -> Result<&Self::Checked> {
-        check_positive("penalty", self.0.penalty)?;
-        check_not_negative("bias_penalty", self.0.bias_penalty)?;
-        if !(self.0.tolerance > 0.0 && self.0.tolerance < 1.0) {
-            let (name, value) = ("tolerance", self.0.tolerance);
+    fn check(params) -> Error {
+        check_positive("penalty", params.penalty)?;
+        check_not_negative("bias_penalty", params.bias_penalty)?;
+        if !(params.tolerance > 0.0 && params.tolerance < 1.0) {
+            let (name, value) = ("tolerance", params.tolerance);
             return Err(scumble_linear::Error::Parameter { name, range: "between 0 and 1", value }.into());
         }
-        if let Some(flip) = &self.0.label_flip {
+        if let Some(flip) = &params.label_flip {
             LogisticParams::default().label_flip(flip.clone()).check()?;
         }
-        Ok(&self.0)
-    }
-
-    fn check(self) -> Result<Self::Checked> {
-        self.check_ref()?;
-        Ok(self.0)
+        Ok(())
     }
 }
 
@@ -182,35 +129,13 @@ impl SvmModel {
     }
 }
 
-impl SvmModel {
-    /// The classes that it distinguishes (K), ascending.
-    pub fn classes(&self) -> &[usize] {
-        self.sides.all()
-    }
-
-    /// The decision values of each record (n × K), one a class: the larger, the more it speaks for that class.
-    pub fn decision_values(&self, records: &Array2<f64>) -> Array2<f64> {
-        self.sides.of_each(self.scores(records))
-    }
-}
-
-impl PredictInplace<Array2<f64>, Array1<usize>> for SvmModel {
-    /// The class of each record (n × d).
-    ///
-    /// As everywhere in linfa, records of another width than those of the fit panic.
-    fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
-        *classes = self.sides.decide(&self.scores(records));
-    }
-
-    fn default_target(&self, records: &Array2<f64>) -> Array1<usize> {
-        Array1::zeros(records.nrows())
-    }
-}
+decides!(SvmModel);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use linfa::Dataset;
+    use linfa::ParamGuard;
     use linfa::traits::Predict;
     use ndarray::array;
     use rand::{Rng, SeedableRng};

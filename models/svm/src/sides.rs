@@ -58,3 +58,35 @@ impl Sides {
         })
     }
 }
+
+/// Gives a model with `sides` and `scores` its classes, decision values and predictions.
+macro_rules! decides {
+    ($model:ident) => {
+        impl $model {
+            /// The classes that it distinguishes (K), ascending.
+            pub fn classes(&self) -> &[usize] {
+                self.sides.all()
+            }
+
+            /// The decision values of each record (n × K), one a class: the larger, the more it speaks for
+            /// that class.
+            pub fn decision_values(&self, records: &Array2<f64>) -> Array2<f64> {
+                self.sides.of_each(self.scores(records))
+            }
+        }
+
+        impl linfa::traits::PredictInplace<Array2<f64>, Array1<usize>> for $model {
+            /// The class of each record (n × d).
+            ///
+            /// As everywhere in linfa, records of another width than those of the fit panic.
+            fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
+                *classes = self.sides.decide(&self.scores(records));
+            }
+
+            fn default_target(&self, records: &Array2<f64>) -> Array1<usize> {
+                Array1::zeros(records.nrows())
+            }
+        }
+    };
+}
+pub(crate) use decides;

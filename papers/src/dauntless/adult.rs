@@ -68,19 +68,11 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
     Ok(Evidence {
         trials,
         findings,
-        grids: vec![Grid {
-            title: "Accuracy, in percent".into(),
-            header: [
-                "records",
-                "ordinary, printed",
-                "ordinary",
-                "perfect secrecy, printed",
-                "perfect secrecy",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
+        grids: vec![Grid::new(
+            "Accuracy, in percent",
+            ["records", "ordinary, printed", "ordinary", "perfect secrecy, printed", "perfect secrecy"],
             rows,
-        }],
+        )],
         notes: vec![format!(
             "{TESTS} test records of each class, sampled uniformly at random; training records likewise from the rest, with its class frequencies. Numbers go \
              from 0 to 1 by public bounds. v = 1, added to singular values (Σ + v·I). The model of the identity matrix is what ridge regression makes of \

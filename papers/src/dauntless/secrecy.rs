@@ -130,20 +130,18 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
     Ok(Evidence {
         trials,
         findings,
-        grids: vec![Grid {
-            title: "Accuracy, in percent".into(),
-            header: [
+        grids: vec![Grid::new(
+            "Accuracy, in percent",
+            [
                 "digits",
                 "images, printed",
                 "images",
                 "perfect secrecy, printed",
                 "perfect secrecy",
                 "perfect secrecy, ridge regression (ours)",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
+            ],
             rows,
-        }],
+        )],
         notes: vec![format!(
             "{} images of each digit, sampled uniformly at random; all test images of these digits. Three layers of {HIDDEN:?} with rectifiers. v = 1, added to singular \
              values. On the identity matrix the first layer is a table, trained by Adam for {} epochs at {}, and the layers behind it at {}, from {} of the usual first weights: what \

@@ -226,11 +226,7 @@ impl Study<'_> {
             ]
         });
         let header = ["q", "λ", "Tr V", "median ‖φ̄ − φ‖₂", "mean ± standard error", "c ≥"];
-        Grid {
-            title: format!("How far {} moves", self.what),
-            header: header.map(str::to_owned).to_vec(),
-            rows: rows.collect(),
-        }
+        Grid::new(format!("How far {} moves", self.what), header, rows)
     }
 
     /// A curve a q, and the slope of the bound.

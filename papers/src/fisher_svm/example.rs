@@ -113,11 +113,7 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
     Ok(Evidence {
         trials,
         findings,
-        grids: vec![Grid {
-            title: "Over all trials, ± a standard error".into(),
-            header: header.map(str::to_owned).to_vec(),
-            rows,
-        }],
+        grids: vec![Grid::new("Over all trials, ± a standard error", header, rows)],
         notes: vec![
             "The picture shows the first trial; the points are drawn anew by the seed, for the paper's are not published.".into(),
             "No mechanism of ours is listed: of all noise of one covariance Gaussian noise has the least Fisher information, and its bound is met, so that no noise of this size tells less in that measure. What a guess with a bias reaches is in fisher-svm/guesses.".into(),
@@ -175,13 +171,12 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
     Ok(Evidence {
         trials: 1,
         findings,
-        grids: vec![Grid {
-            title: format!("The bound over {EXAMPLES} draws of the example, m = {VARIANCE}"),
-            header: ["share of draws below", "min E‖x − x̂‖² ≥"].map(str::to_owned).to_vec(),
-            rows: [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0]
-                .map(|share| vec![format!("{:.0} %", 100.0 * share), four(at(share))])
-                .to_vec(),
-        }],
+        grids: vec![Grid::new(
+            format!("The bound over {EXAMPLES} draws of the example, m = {VARIANCE}"),
+            ["share of draws below", "min E‖x − x̂‖² ≥"],
+            [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0]
+                .map(|share| vec![format!("{:.0} %", 100.0 * share), four(at(share))]),
+        )],
         notes: vec!["The bound is for an adversary to whom all records are unknown; one who knows the others has a support vector exactly. No mechanism of ours is listed, for no noise leaves the line nearer than where it was.".into()],
         picture: Picture {
             title: "Noise along the line leaves the line unchanged (Figure 4)".into(),

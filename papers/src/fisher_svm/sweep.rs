@@ -190,11 +190,7 @@ pub(super) fn grid(sweep: &[AtLambda], measure: &Measure) -> Grid {
         ]
     });
     let header = ["λ", "E‖x − x̂‖² ≥", "Gaussian", "Laplace", "Gaussian better by", "in standard errors"];
-    Grid {
-        title: format!("{}, ± a standard error", measure.name),
-        header: header.map(str::to_owned).to_vec(),
-        rows: rows.collect(),
-    }
+    Grid::new(format!("{}, ± a standard error", measure.name), header, rows)
 }
 
 /// Both curves and the level without noise, against λ.

@@ -114,9 +114,5 @@ fn coefficients(columns: &[String], before: &Machine, after: &Machine) -> Grid {
     let mut rows: Vec<_> = weights.map(|(name, (a, b))| row(name, *a, *b)).collect();
     rows.push(row("β", before.bias, after.bias));
     let header = ["coefficient", "original data", "noisy data", "change"];
-    Grid {
-        title: format!("The machine before and after noise of m = {VARIANCE}"),
-        header: header.map(str::to_owned).to_vec(),
-        rows,
-    }
+    Grid::new(format!("The machine before and after noise of m = {VARIANCE}"), header, rows)
 }

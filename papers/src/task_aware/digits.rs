@@ -42,7 +42,7 @@ fn bounded(options: &RunOptions) -> Approach {
             "epochs": 100, "batch_size": 200, "learning_rate": 3e-3, "seed": options.seed
         }
     });
-    Approach { name: "task-aware-bounded (ours)", plugin: "task-aware-bounded", parameters, stretch: 1.0 }
+    Approach::bounded(parameters)
 }
 
 pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -55,12 +55,7 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
     let tables = [digits.table.select(&train)?, digits.table.select(&test)?];
     let problem = Problem::of_classes(options, digits.domain, tables, if options.quick { 20 } else { 50 })?;
     let approaches = [
-        Approach {
-            name: "task-aware",
-            plugin: "task-aware-gradient",
-            parameters: json!({ "latent_dim": LATENTS, "eta": 0.1, "training": training(options) }),
-            stretch: 1.0,
-        },
+        Approach::task_aware(LATENTS, 0.1, training(options)),
         Approach::privacy_agnostic(LATENTS, training(options)),
         bounded(options),
     ];

@@ -51,11 +51,7 @@ pub(super) fn figure_3(options: &RunOptions, _: &'static str) -> Result<Evidence
     Ok(Evidence {
         trials: 1,
         findings,
-        grids: vec![Grid {
-            title: "Overall task loss".into(),
-            header: header.into_iter().map(str::to_owned).collect(),
-            rows,
-        }],
+        grids: vec![Grid::new("Overall task loss", header, rows)],
         notes: vec![
             "Nothing is drawn: these are equations (12), (58) and (59), with the noise's variance 8r²/ε² (Proposition 4). The paper \
              prints no numbers, so its claims are looked at."

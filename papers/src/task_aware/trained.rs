@@ -110,14 +110,30 @@ pub(super) struct Approach {
 }
 
 impl Approach {
-    /// The privacy-agnostic one, of so many latents.
+    /// A plugin under its own name.
+    pub fn new(plugin: &'static str, parameters: Value) -> Self {
+        Self { name: plugin, plugin, parameters, stretch: 1.0 }
+    }
+
+    /// Algorithm 1, with `latents`.
+    pub fn task_aware(latents: usize, eta: f64, training: Value) -> Self {
+        let parameters = json!({ "latent_dim": latents, "eta": eta, "training": training });
+        Self { name: "task-aware", ..Self::new("task-aware-gradient", parameters) }
+    }
+
+    /// The privacy-agnostic approach, with `latents`.
     pub fn privacy_agnostic(latents: usize, training: Value) -> Self {
-        Self {
-            name: "privacy-agnostic",
-            plugin: "privacy-agnostic",
-            parameters: json!({ "latent_dim": latents, "training": training }),
-            stretch: 1.0,
-        }
+        Self::new("privacy-agnostic", json!({ "latent_dim": latents, "training": training }))
+    }
+
+    /// The task-agnostic approach, with the sensitivity of its volunteers.
+    pub fn task_agnostic(training: Value) -> Self {
+        Self::new("task-agnostic", json!({ "sensitivity": "empirical", "training": training }))
+    }
+
+    /// Our approach.
+    pub fn bounded(parameters: Value) -> Self {
+        Self { name: "task-aware-bounded (ours)", ..Self::new("task-aware-bounded", parameters) }
     }
 
     /// The task-aware one with the noise of the published code, which is that of an ε that is √2 times what it prints (ERRATA.md, T1).

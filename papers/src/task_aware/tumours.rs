@@ -77,12 +77,7 @@ fn training(options: &RunOptions) -> Value {
 
 /// Algorithm 1 with so many latents.
 pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
-    Approach {
-        name: "task-aware",
-        plugin: "task-aware-gradient",
-        parameters: json!({ "latent_dim": latents, "eta": ETA, "training": training(options) }),
-        stretch: 1.0,
-    }
+    Approach::task_aware(latents, ETA, training(options))
 }
 
 /// With the η that reproduces Figure 5.
@@ -102,7 +97,7 @@ pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
     if options.quick {
         parameters["weight_decay"] = json!(1e-3);
     }
-    Approach { name: "task-aware-bounded (ours)", plugin: "task-aware-bounded", parameters, stretch: 1.0 }
+    Approach::bounded(parameters)
 }
 
 fn privacy_agnostic(options: &RunOptions) -> Approach {
@@ -128,12 +123,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     let (of_set, of_pairs) = sensitivities(options, &problem)?;
     let approaches = [
         task_aware(options, 3),
-        Approach {
-            name: "task-agnostic",
-            plugin: "task-agnostic",
-            parameters: json!({ "sensitivity": "empirical", "training": training(options) }),
-            stretch: of_set / of_pairs,
-        },
+        Approach { stretch: of_set / of_pairs, ..Approach::task_agnostic(training(options)) },
         privacy_agnostic(options),
         bounded(options, 1),
         held_back_less(task_aware(options, 3)),

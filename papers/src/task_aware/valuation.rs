@@ -41,12 +41,7 @@ fn training(options: &RunOptions) -> Value {
 
 /// Algorithm 1 with so many latents.
 pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
-    Approach {
-        name: "task-aware",
-        plugin: "task-aware-gradient",
-        parameters: json!({ "latent_dim": latents, "eta": 0.2, "training": training(options) }),
-        stretch: 1.0,
-    }
+    Approach::task_aware(latents, 0.2, training(options))
 }
 
 pub(super) fn as_published(options: &RunOptions, latents: usize) -> Approach {
@@ -61,18 +56,13 @@ pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
     if options.quick {
         parameters["weight_decay"] = json!(3e-4);
     }
-    Approach { name: "task-aware-bounded (ours)", plugin: "task-aware-bounded", parameters, stretch: 1.0 }
+    Approach::bounded(parameters)
 }
 
 fn approaches(options: &RunOptions) -> [Approach; 4] {
     [
         task_aware(options, 3),
-        Approach {
-            name: "task-agnostic",
-            plugin: "task-agnostic",
-            parameters: json!({ "sensitivity": "empirical", "training": training(options) }),
-            stretch: 1.0,
-        },
+        Approach::task_agnostic(training(options)),
         Approach::privacy_agnostic(3, training(options)),
         bounded(options, 3),
     ]

@@ -3,8 +3,7 @@
 use super::collection::{Level, Of, Plan, Subject};
 use super::figures::{JOINTLY, RULES, digits};
 use super::people::{Data, Sizes};
-use super::reports;
-use super::{SEEDED, curve, panel, percent, shown};
+use super::{SEEDED, curve, panel, percent, reports, shown};
 use crate::report::Evidence;
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Picture, Result, RunOptions};

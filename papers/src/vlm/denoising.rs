@@ -71,14 +71,11 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
             ),
             why: "± a standard error; one counts by over two; of the same releases of latents, at central ε = ∞".into(),
         });
-        grids.push(Grid {
-            title: format!("accuracy on records {}, %, ± a standard deviation", which.name()),
-            header: ["local ε", "knows the noise", "does not (Figures 1 and 4)"].map(str::to_owned).to_vec(),
-            rows: rows
-                .iter()
-                .map(|(local, ours, others)| vec![shown(*local), percent(ours), percent(others)])
-                .collect(),
-        });
+        grids.push(Grid::new(
+            format!("accuracy on records {}, %, ± a standard deviation", which.name()),
+            ["local ε", "knows the noise", "does not (Figures 1 and 4)"],
+            rows.iter().map(|(local, ours, others)| vec![shown(*local), percent(ours), percent(others)]),
+        ));
         let local: Vec<f64> = rows.iter().map(|(local, ..)| *local).collect();
         let layers = vec![
             curve("knows the noise".into(), 0, &local, |at| rows[at].1.clone()),

@@ -267,6 +267,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
         let first = [shown(*local), percent(&alone)];
         first.into_iter().chain(joined).chain([percent(&all)]).collect()
     };
+    let rows = local.iter().enumerate().map(row);
     let level = |look: usize, name: &str, accuracies: &[f64]| Layer {
         name: name.into(),
         look,
@@ -283,11 +284,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
     Evidence {
         trials: trials.len(),
         findings,
-        grids: vec![Grid {
-            title: "accuracy, %, ± a standard deviation".into(),
-            header: header.map(str::to_owned).to_vec(),
-            rows: local.iter().enumerate().map(row).collect(),
-        }],
+        grids: vec![Grid::new("accuracy, %, ± a standard deviation", header, rows)],
         notes: vec![
             format!(
                 "42,535 loans of 2007 to 2011, the oldest 85 % for training, both parts balanced. Six of the eight columns that the paper names are there, \

@@ -7,8 +7,7 @@ use arrow_select::concat::concat_batches;
 use scumble_core::Streams;
 use scumble_custody::{CheckedPart, Digests, Error as Refused, Result, ShippedDesign};
 use scumble_noise::{NoiseKey, RecordDigest};
-use scumble_records::stream;
-use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Values, read_numbers};
+use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Values, read_numbers, stream};
 
 /// What errors call the records.
 const SOURCE: &str = "the table";
@@ -22,8 +21,7 @@ pub fn reader<'b>(
     batches: &'b [RecordBatch],
     out_of_bounds: OutOfBounds,
 ) -> Result<Reader<'b>> {
-    let records = design.records()?;
-    Ok(Reader::new(rows(batches)?, &records.schema, records.target.as_deref(), out_of_bounds)?)
+    design.reader(rows(batches)?, out_of_bounds)
 }
 
 fn rows(batches: &[RecordBatch]) -> Result<Rows<impl Iterator<Item = Batch> + Send + '_>> {
@@ -267,9 +265,8 @@ mod tests {
     fn batches_of_any_size_are_released_as_the_file_is() {
         let design = design(&LAPLACE, SCHEMA);
         let (people, text) = people(3 * local::BLOCK + 5);
-        let records = design.records().unwrap();
         let rows = csv::Rows::new(text.as_bytes(), "people.csv").unwrap();
-        let mut reader = Reader::new(rows, &records.schema, None, OutOfBounds::Clip).unwrap();
+        let mut reader = design.reader(rows, OutOfBounds::Clip).unwrap();
         let (decoder, streams) = (design.decoder().unwrap(), || Randomness::seeded(4).streams());
         let mut of_file = vec![];
         let input = schema_of(std::slice::from_ref(&people)).cloned();

@@ -122,10 +122,8 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Re
             return Err(error);
         }
         let mut rows = RawRows::starting_at(self.row + 1);
-        match self.append(&mut rows, encoder, most) {
-            Ok(()) => Ok((!rows.is_empty()).then_some(rows)),
-            Err(error) => rows.before(error, encoder, &mut self.held),
-        }
+        let read = self.append(&mut rows, encoder, most);
+        rows.finished(read, encoder, &mut self.held)
     }
 
     fn bytes(&self) -> u64 {

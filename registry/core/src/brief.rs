@@ -94,7 +94,7 @@ impl Brief {
             self.budget.delta(),
             self.budget.epsilon()
         );
-        Err(Error::Parameter { plugin: plugin.into(), problem })
+        Err(Error::parameter(plugin, problem))
     }
 
     /// The volunteers' records, whatever they are guaranteed, which must be of the domain's shape and lie in it. They may have a target where the

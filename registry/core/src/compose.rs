@@ -63,12 +63,6 @@ pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
     whole
 }
 
-/// The guarantee of whatever is made of a release without looking at the data again: the same (Dwork and Roth 2014,
-/// Proposition 2.1; information about a record does not grow by processing either).
-pub fn post_processed(release: &Guarantee) -> Guarantee {
-    release.clone()
-}
-
 /// What a part sees of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope {

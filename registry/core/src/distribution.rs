@@ -1,6 +1,6 @@
 //! The distribution of a release given its noise-free view: public, and part of every release.
 
-use crate::{Layout, Table, Target};
+use crate::{Layout, RecordDomain, Table, Target};
 use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
 
@@ -165,6 +165,12 @@ pub struct Noise {
 }
 
 impl Noise {
+    /// Noise of this distribution on the features of records of `domain`, whose target leaves in the clear.
+    pub fn of_features(domain: &RecordDomain, distribution: NoiseDistribution) -> Self {
+        let target = NoiseDistribution::Exact { width: domain.layout().target.width() };
+        Self { features: vec![distribution], target }
+    }
+
     /// The distribution of rows of this layout that belong to no record, or of which nothing is known.
     pub fn unknown(layout: &Layout) -> Self {
         let unknown = |width| NoiseDistribution::Unknown { width };

@@ -4,6 +4,7 @@ use crate::number::short;
 use crate::text::did_you_mean;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::fmt::Display;
 
 /// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -177,6 +178,22 @@ impl Error {
     /// The shape error with this text.
     pub fn shape(problem: impl Into<String>) -> Self {
         Self::Shape { problem: problem.into() }
+    }
+
+    /// The error that says that a parameter of `plugin` has a wrong value.
+    pub fn parameter(plugin: &str, problem: impl ToString) -> Self {
+        Self::Parameter { plugin: plugin.into(), problem: problem.to_string() }
+    }
+
+    /// Returns `value`, a parameter of `plugin`, if it `fits`. The error says that it must be `range`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if it does not fit.
+    pub fn check<V: Display>(plugin: &str, name: &str, value: V, range: &str, fits: bool) -> Result<V> {
+        match fits {
+            true => Ok(value),
+            false => Err(Self::parameter(plugin, format!("{name} must be {range}, and {value} is not"))),
+        }
     }
 
     /// The error that says that `mechanism` does not apply.

@@ -3,7 +3,7 @@
 
 use crate::{
     Brief, Budget, Descriptor, Design, Designed, Domain, Error, RecordDomain, Result, Table, Target,
-    TargetDomain, nearest_name,
+    TargetDomain, Volunteers, nearest_name,
 };
 use ndarray::Array2;
 use serde::Serialize;
@@ -84,6 +84,13 @@ impl Example {
         Self::of(names, Domain::unit_box(columns), Self::number)
     }
 
+    /// The same with its records as those of public volunteers.
+    #[must_use]
+    pub fn with_public_volunteers(mut self) -> Self {
+        self.brief.volunteers = Volunteers::Public(self.table.clone());
+        self
+    }
+
     /// The same without its target.
     ///
     /// # Errors
@@ -131,10 +138,8 @@ impl Plugin {
             Value::Object(given) => given,
             Value::Null => &empty,
             other => {
-                return Err(Error::Parameter {
-                    plugin: self.name.into(),
-                    problem: format!("{other} is no object of names and values"),
-                });
+                let problem = format!("{other} is no object of names and values");
+                return Err(Error::parameter(self.name, problem));
             }
         };
         self.check_names(given)?;
@@ -200,8 +205,7 @@ pub struct NoParameters {}
 /// # Errors
 /// [`Error::Parameter`] for a value that does not fit.
 pub fn parse_parameters<P: DeserializeOwned>(plugin: &str, parameters: Value) -> Result<P> {
-    serde_json::from_value(parameters)
-        .map_err(|problem| Error::Parameter { plugin: plugin.into(), problem: problem.to_string() })
+    serde_json::from_value(parameters).map_err(|problem| Error::parameter(plugin, problem))
 }
 
 /// State that `learn` gives, as it is saved.
@@ -252,34 +256,9 @@ macro_rules! register {
             descriptor: $descriptor:expr,
             parameters: $parameters:ty,
             learn: $learn:expr,
-            local: $build:expr,
+            $side:ident: $build:expr,
             example: $example:expr $(,)?
         };
-    ) => {
-        $crate::register! {
-            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, local, $descriptor, $parameters, $learn, $build, $example
-        }
-    };
-    (
-        $(#[$docs:meta])*
-        pub const $constant:ident = {
-            name: $name:expr,
-            summary: $summary:expr,
-            paper: $paper:expr,
-            descriptor: $descriptor:expr,
-            parameters: $parameters:ty,
-            learn: $learn:expr,
-            curator: $build:expr,
-            example: $example:expr $(,)?
-        };
-    ) => {
-        $crate::register! {
-            @ $(#[$docs])* $constant, $name, $summary, $paper, Curator, curator, $descriptor, $parameters, $learn, $build, $example
-        }
-    };
-    (
-        @ $(#[$docs:meta])* $constant:ident, $name:expr, $summary:expr, $paper:expr, $side:ident, $designed:ident, $descriptor:expr,
-        $parameters:ty, $learn:expr, $build:expr, $example:expr
     ) => {
         $(#[$docs])*
         pub const $constant: $crate::Plugin = $crate::Plugin {
@@ -287,14 +266,17 @@ macro_rules! register {
             summary: $summary,
             paper: $paper,
             version: env!("CARGO_PKG_VERSION"),
-            descriptor: $descriptor.run_by($crate::Side::$side),
+            descriptor: $descriptor.run_by($crate::register!(@ $side)),
             parameters: || $crate::schemars::schema_for!($parameters),
             learn: |parameters, brief| $crate::learned::<$parameters, _>($name, $learn, parameters, brief),
             build: |state| {
-                Ok($crate::Designed::$designed($crate::built::<$parameters, _, _>($learn, $build, state)?))
+                Ok($crate::Designed::$side($crate::built::<$parameters, _, _>($learn, $build, state)?))
             },
             example: $example,
         };
         $crate::inventory::submit! { $constant }
     };
+    (@ local) => { $crate::Side::Local };
+    (@ curator) => { $crate::Side::Curator };
+    (@ $other:ident) => { compile_error!("a plugin is built by `local` or by `curator`") };
 }

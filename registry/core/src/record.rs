@@ -2,7 +2,7 @@
 
 use crate::domain::{check_width, largest};
 use crate::table::{Places, check_columns};
-use crate::{Domain, Error, Factor, Result, Table, Target};
+use crate::{Domain, Error, Factor, Result, Table, Target, Unit};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -175,6 +175,17 @@ impl RecordDomain {
         }
         Array2::from_shape_vec(table.records().dim(), records)
             .map_err(|problem| Error::shape(problem.to_string()))
+    }
+
+    /// The pair of these points of a mechanism's range, with the first one's target at the end of both. Empty if
+    /// records that differ in `unit` alone have the same features.
+    pub fn pair_of_features(&self, unit: Unit, [one, mut other]: [Vec<f64>; 2]) -> Vec<[Vec<f64>; 2]> {
+        if !Unit::of_features(self).covers(unit) {
+            return vec![];
+        }
+        let start = one.len() - (self.flat.dim() - self.features.dim());
+        other[start..].copy_from_slice(&one[start..]);
+        vec![[one, other]]
     }
 
     /// The shape of a table of such records.

@@ -655,6 +655,12 @@ mod tests {
         Desk { folder, ledger }
     }
 
+    /// The guarantee of one claim.
+    fn claiming(notion: Notion, protects: Unit) -> Guarantee {
+        let claim = Claim { notion, protects, theorem: "a theorem".into() };
+        Guarantee { claims: vec![claim], ..Guarantee::default() }
+    }
+
     impl Desk {
         fn charge(&self, epsilon: f64) -> Result<()> {
             self.ledger.charge("survey", Unit::Record, None, Budget::pure(epsilon).unwrap(), "a test")
@@ -731,14 +737,7 @@ mod tests {
     #[test]
     fn a_computed_cost_is_not_rounded_down() {
         let computed = 0.1 + 0.2;
-        let costs = |epsilon: f64| Guarantee {
-            claims: vec![Claim {
-                notion: Notion::LocalDp(LocalDp::pure(epsilon)),
-                protects: Unit::Record,
-                theorem: "a theorem".into(),
-            }],
-            ..Guarantee::default()
-        };
+        let costs = |epsilon: f64| claiming(Notion::LocalDp(LocalDp::pure(epsilon)), Unit::Record);
         let desk = desk(0.3);
         assert!(desk.ledger.charge_release("survey", &costs(computed), None, "a test").is_err());
         desk.ledger.charge_release("survey", &costs(0.3), None, "a test").unwrap();
@@ -832,12 +831,7 @@ mod tests {
         let desk = desk(1.0);
         desk.ledger.init("survey", Unit::Label, Some("quality"), Budget::pure(2.0).unwrap()).unwrap();
         desk.ledger.init("survey", Unit::Volunteer, None, Budget::pure(0.1).unwrap()).unwrap();
-        let claim = |protects| Claim {
-            notion: Notion::LocalDp(LocalDp::pure(0.75)),
-            protects,
-            theorem: "a theorem".into(),
-        };
-        let of = |protects| Guarantee { claims: vec![claim(protects)], ..Guarantee::default() };
+        let of = |protects| claiming(Notion::LocalDp(LocalDp::pure(0.75)), protects);
         let spent = || -> Vec<f64> {
             desk.ledger.accounts().unwrap().iter().map(|a| a.spent().0.to_f64_up()).collect()
         };
@@ -865,14 +859,7 @@ mod tests {
     #[test]
     fn a_claim_for_one_label_is_none_for_another() {
         let desk = labels("quality");
-        let guarantee = Guarantee {
-            claims: vec![Claim {
-                notion: Notion::LocalDp(LocalDp::pure(0.5)),
-                protects: Unit::Label,
-                theorem: "a theorem".into(),
-            }],
-            ..Guarantee::default()
-        };
+        let guarantee = claiming(Notion::LocalDp(LocalDp::pure(0.5)), Unit::Label);
         let release = |target| desk.ledger.charge_release("survey", &guarantee, target, "a test");
         release(Some("quality")).unwrap();
         // Here quality is a feature, and is disclosed in the clear.
@@ -1024,14 +1011,11 @@ mod tests {
         use scumble_core::{MutualInformation, Prior};
         let desk = desk(1.0);
         let ledger = &desk.ledger;
-        let claiming = |notion: Notion| Guarantee {
-            claims: vec![Claim { notion, protects: Unit::Record, theorem: "a test".into() }],
-            ..Guarantee::default()
-        };
         let nats = |nats| {
-            claiming(Notion::MutualInformation(MutualInformation::new(nats, Prior::Halves { sets: 128 })))
+            let told = MutualInformation::new(nats, Prior::Halves { sets: 128 });
+            claiming(Notion::MutualInformation(told), Unit::Record)
         };
-        let of_epsilon = claiming(Notion::LocalDp(LocalDp::pure(0.1)));
+        let of_epsilon = claiming(Notion::LocalDp(LocalDp::pure(0.1)), Unit::Record);
         ledger.init_information("halves", "0.25".parse().unwrap()).unwrap();
         ledger.charge_release("halves", &nats(0.125), None, "the first").unwrap();
         assert!(ledger.charge_ticket("halves", &nats(0.0625), None, "a ticket", "key").unwrap());

@@ -15,21 +15,17 @@ const FORMAT: &str = "format";
 const DIGEST: &str = "digest";
 
 /// `body` with its format before it and its digest behind it.
-pub(crate) fn seal(format: &str, body: Map<String, Value>) -> serde_json::Result<String> {
-    let mut whole = with_format(format, body);
-    let digest = digest(&whole)?;
-    whole.insert(DIGEST.into(), digest.into());
-    Ok(serde_json::to_string_pretty(&whole)? + "\n")
+pub(crate) fn seal(format: &str, mut body: Map<String, Value>) -> serde_json::Result<String> {
+    body.insert(FORMAT.into(), format.into());
+    let digest = digest(&body)?;
+    body.insert(DIGEST.into(), digest.into());
+    Ok(serde_json::to_string_pretty(&body)? + "\n")
 }
 
 /// The digest that [`seal`] writes.
-pub(crate) fn digest_of(format: &str, body: Map<String, Value>) -> serde_json::Result<String> {
-    digest(&with_format(format, body))
-}
-
-fn with_format(format: &str, mut body: Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn digest_of(format: &str, mut body: Map<String, Value>) -> serde_json::Result<String> {
     body.insert(FORMAT.into(), format.into());
-    body
+    digest(&body)
 }
 
 /// What was sealed, once its format is seen to be `format`. Whether it is untouched is a second question, so that a

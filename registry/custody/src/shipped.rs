@@ -106,6 +106,15 @@ impl ShippedDesign {
         self.records.as_ref().ok_or_else(|| scumble_core::Error::shape(lacks).into())
     }
 
+    /// Reader of raw records.
+    ///
+    /// # Errors
+    /// As [`records`](Self::records) and [`Reader::new`].
+    pub fn reader<'r>(&self, rows: impl ReadRows + 'r, out_of_bounds: OutOfBounds) -> Result<Reader<'r>> {
+        let Records { schema, target } = self.records()?;
+        Ok(Reader::new(rows, schema, target.as_deref(), out_of_bounds)?)
+    }
+
     /// What turns released records into rows of text.
     ///
     /// # Errors

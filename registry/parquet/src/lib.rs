@@ -57,8 +57,7 @@ pub use file_writer::{FileBlock, FileWriter};
 pub use rows::Rows;
 pub use writer::{Block, Writer};
 
-use scumble_records::{Error, Result};
-use scumble_records::{ReadRows, TextFormat, csv, open_to_read};
+use scumble_records::{Error, ReadRows, Result, TextFormat, csv, open_to_read};
 use std::io::Read;
 use std::path::Path;
 

@@ -76,82 +76,49 @@ impl<R: ChunkReader> Pages<R> {
     }
 
     /// The page, unpacked, if its decoder can be given it.
-    fn trusted(&mut self, page: Page) -> Result<Page> {
-        match page {
-            Page::DictionaryPage { buf, num_values, encoding, is_sorted } => {
-                let buf = unpack(buf, self.packing, LARGEST)?;
-                if self.most_values(&buf).is_none_or(|most| num_values as usize > most) {
+    fn trusted(&mut self, mut page: Page) -> Result<Page> {
+        match &mut page {
+            Page::DictionaryPage { buf, num_values, .. } => {
+                *buf = unpack(std::mem::take(buf), self.packing, LARGEST)?;
+                if self.most_values(buf).is_none_or(|most| *num_values as usize > most) {
                     return Err(ParquetError::General("a dictionary is shorter than it says".into()));
                 }
                 self.has_dictionary = true;
-                Ok(Page::DictionaryPage { buf, num_values, encoding, is_sorted })
             }
-            Page::DataPage {
-                buf,
-                num_values,
-                encoding,
-                def_level_encoding,
-                rep_level_encoding,
-                statistics,
-            } => {
-                if self.is_nullable && def_level_encoding != Encoding::RLE {
-                    return Err(not_read(def_level_encoding));
+            Page::DataPage { buf, encoding, def_level_encoding, .. } => {
+                if self.is_nullable && *def_level_encoding != Encoding::RLE {
+                    return Err(not_read(*def_level_encoding));
                 }
-                let buf = unpack(buf, self.packing, LARGEST)?;
-                let levels = match (self.is_nullable, buf.first_chunk()) {
+                let unpacked = unpack(std::mem::take(buf), self.packing, LARGEST)?;
+                let levels = match (self.is_nullable, unpacked.first_chunk()) {
                     (false, _) => 0,
                     (true, Some(length)) => 4 + u32::from_le_bytes(*length) as usize,
-                    (true, None) => buf.len() + 1,
+                    (true, None) => unpacked.len() + 1,
                 };
-                let (buf, encoding) = self.trusted_values(buf, levels, encoding)?;
-                Ok(Page::DataPage {
-                    buf,
-                    num_values,
-                    encoding,
-                    def_level_encoding,
-                    rep_level_encoding,
-                    statistics,
-                })
+                (*buf, *encoding) = self.trusted_values(unpacked, levels, *encoding)?;
             }
             Page::DataPageV2 {
                 buf,
-                num_values,
                 encoding,
-                num_nulls,
-                num_rows,
                 def_levels_byte_len,
                 rep_levels_byte_len,
                 is_compressed,
-                statistics,
+                ..
             } => {
-                let levels = def_levels_byte_len as usize + rep_levels_byte_len as usize;
+                let levels = *def_levels_byte_len as usize + *rep_levels_byte_len as usize;
                 if levels > buf.len() {
                     return Err(ParquetError::EOF("a page is shorter than it says".into()));
                 }
-                let packing = if is_compressed { self.packing } else { Compression::UNCOMPRESSED };
-                let buf = match packing {
-                    Compression::UNCOMPRESSED => buf,
-                    // A page of nulls alone has nothing to unpack.
-                    _ if buf.len() == levels => buf,
-                    packing => {
-                        let values = unpack(buf.slice(levels..), packing, LARGEST)?;
-                        [&buf[..levels], &values].concat().into()
-                    }
-                };
-                let (buf, encoding) = self.trusted_values(buf, levels, encoding)?;
-                Ok(Page::DataPageV2 {
-                    buf,
-                    num_values,
-                    encoding,
-                    num_nulls,
-                    num_rows,
-                    def_levels_byte_len,
-                    rep_levels_byte_len,
-                    is_compressed: false,
-                    statistics,
-                })
+                // A page of nulls alone has nothing to unpack.
+                if *is_compressed && self.packing != Compression::UNCOMPRESSED && buf.len() > levels {
+                    let values = unpack(buf.slice(levels..), self.packing, LARGEST)?;
+                    *buf = [&buf[..levels], &values].concat().into();
+                }
+                (*buf, *encoding) = self.trusted_values(std::mem::take(buf), levels, *encoding)?;
+                *is_compressed = false;
             }
         }
+        Ok(page)
     }
 
     /// How many plain values of this type lie in `bytes`, at most; none where they have lengths that do not add up.

@@ -10,8 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::ColumnDescriptor;
-use scumble_records::{DESIGN, Encoder, Held, RawRows, ReadRows};
-use scumble_records::{Error, Result};
+use scumble_records::{DESIGN, Encoder, Error, Held, RawRows, ReadRows, Result};
 use std::sync::Arc;
 
 /// Parquet, some rows at a time: of each column that is wanted a page and its dictionary are in memory, and of the others
@@ -226,10 +225,8 @@ impl<R: ChunkReader + 'static> ReadRows for Rows<R> {
             return Err(error);
         }
         let mut rows = RawRows::starting_at(self.row + 1);
-        match self.append(&mut rows, encoder, most) {
-            Ok(()) => Ok((!rows.is_empty()).then_some(rows)),
-            Err(error) => rows.before(error, encoder, &mut self.held),
-        }
+        let read = self.append(&mut rows, encoder, most);
+        rows.finished(read, encoder, &mut self.held)
     }
 
     fn design(&self) -> Option<&str> {

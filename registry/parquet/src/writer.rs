@@ -9,8 +9,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
 use scumble_core::local;
-use scumble_records::{Decoded, Decoder, Held, Stored, WriteRows};
-use scumble_records::{Error, Result};
+use scumble_records::{Decoded, Decoder, Error, Held, Result, Stored, WriteRows};
 use std::io::{self, Write};
 use std::sync::Arc;
 

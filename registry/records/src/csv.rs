@@ -3,10 +3,9 @@
 use crate::pieces::{Piece, Pieces};
 use crate::text_format::{Decimal, Recognised, TextFormat, with_point};
 use crate::{
-    Block, Cell, Decoded, Decoder, Encoder, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Schema,
-    WriteRows, cell::digits, open_to_read,
+    Block, Cell, Decoded, Decoder, Encoder, Error, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Result,
+    Schema, WriteRows, cell::digits, open_to_read,
 };
-use crate::{Error, Result};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -95,9 +94,7 @@ impl<'r> Rows<'r> {
         let mut header = csv::StringRecord::new();
         written.reader(&piece).read_record(&mut header).map_err(|error| unreadable(source, 0, &error))?;
         let header: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
-        if header.len() == 1 {
-            pieces.are_of_one_column();
-        }
+        pieces.is_of_one_column = header.len() == 1;
         Ok(Self { pieces, written, remarks, bytes, header, source: source.into(), rows: 0, held: None })
     }
 
@@ -118,8 +115,7 @@ impl<'r> Rows<'r> {
             });
             match next {
                 Ok(Some(next)) => (piece, first) = next,
-                Ok(None) => return Ok((!rows.is_empty()).then_some(rows)),
-                Err(error) => return rows.before(error, encoder, &mut self.held),
+                read => return rows.finished(read.map(|_| ()), encoder, &mut self.held),
             }
         }
     }

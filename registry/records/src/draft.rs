@@ -1,11 +1,9 @@
 //! Schemas drafted from the records of a file, for somebody who knows what is public to go over.
 
 use crate::kind::{LARGEST_BOUND, parse_date};
-use crate::{Cell, Column, Encoder, Held, Kind, Missing, ReadRows, Schema, Zone};
-use crate::{Error, Result};
+use crate::{Cell, Column, Encoder, Error, Held, Kind, Missing, ReadRows, Result, Schema, Zone};
 use jiff::civil::Date;
-use scumble_core::first_duplicate;
-use scumble_core::shown;
+use scumble_core::{first_duplicate, shown};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 

@@ -8,7 +8,7 @@ pub(crate) struct Pieces<R> {
     input: R,
     delimiter: u8,
     /// A blank line is a row with an empty cell, as in text of one column.
-    is_of_one_column: bool,
+    pub(crate) is_of_one_column: bool,
     /// What was read, of which what lies before `next` was given out.
     buffer: Vec<u8>,
     next: usize,
@@ -77,11 +77,6 @@ impl<R: Read> Pieces<R> {
             pieces.next = BYTE_ORDER_MARK.len();
         }
         Ok(pieces)
-    }
-
-    /// From here on a blank line is a row with an empty cell.
-    pub(crate) fn are_of_one_column(&mut self) {
-        self.is_of_one_column = true;
     }
 
     /// The next `most` rows, or as many as there are, or as are not too long together; none at the end.

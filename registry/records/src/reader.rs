@@ -1,7 +1,6 @@
 //! A file's records by a schema: whole, or some rows at a time.
 
-use crate::Result;
-use crate::{Clipped, Clips, Encoder, Held, Input, OutOfBounds, RawRows, ReadRows, Schema};
+use crate::{Clipped, Clips, Encoder, Held, Input, OutOfBounds, RawRows, ReadRows, Result, Schema};
 use ndarray::Array2;
 use scumble_core::local::BLOCK;
 use scumble_core::{RecordDomain, Table};

@@ -199,22 +199,25 @@ impl RawRows {
         self.text.truncate(end.unwrap_or(0));
     }
 
-    /// The rows that were finished before `error`, which is `held` until they are through: one of them may be wrong too.
+    /// The finished rows, if there are any. An error of `read` is `held` until they are through: one of them may
+    /// be wrong too.
     ///
     /// # Errors
-    /// `error`, where there are none.
-    pub fn before(
+    /// That of `read`, where no row was finished.
+    pub fn finished(
         mut self,
-        error: Error,
+        read: Result<()>,
         encoder: &Encoder,
         held: &mut Option<Error>,
     ) -> Result<Option<Self>> {
-        self.drop_unfinished(encoder);
-        if self.is_empty() {
-            return Err(error);
+        if let Err(error) = read {
+            self.drop_unfinished(encoder);
+            if self.is_empty() {
+                return Err(error);
+            }
+            *held = Some(error);
         }
-        *held = Some(error);
-        Ok(Some(self))
+        Ok((!self.is_empty()).then_some(self))
     }
 
     /// Whether there is none.

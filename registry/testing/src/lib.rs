@@ -21,7 +21,9 @@
 
 pub mod conformance;
 mod faulty;
+mod fixtures;
 mod skip;
 
 pub use faulty::{Fault, Faulty};
+pub use fixtures::{local, numbers, peak_memory, records, refuses_changes};
 pub use skip::{missing, skipped};

@@ -339,12 +339,10 @@ fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
         "sigma": sigma,
     });
     let [epsilon, sensitivity, sigma] = [epsilon, sensitivity, sigma].map(number::short);
-    Ok(Answer {
-        json,
-        text: format!(
-            "Gaussian noise of sigma = {sigma} on a sum of l2 sensitivity {sensitivity}\nis ({epsilon}, {delta:e})-differentially private"
-        ),
-    })
+    let text = format!(
+        "Gaussian noise of sigma = {sigma} on a sum of l2 sensitivity {sensitivity}\nis ({epsilon}, {delta:e})-differentially private"
+    );
+    Ok(Answer { json, text })
 }
 
 fn account_dp_sgd(arguments: &DpSgdArguments) -> Result<Answer, Failure> {
@@ -372,26 +370,24 @@ fn account_dp_sgd(arguments: &DpSgdArguments) -> Result<Answer, Failure> {
         "epsilon_pld": number::to_json(bounds.upper),
         "epsilon_pld_lower": number::to_json(bounds.lower),
     });
-    Ok(Answer {
-        json,
-        text: format!(
-            "{} steps at sampling rate {} with noise multiplier {}\n\
+    let text = format!(
+        "{} steps at sampling rate {} with noise multiplier {}\n\
          are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
          \u{20}epsilon = {:.4}  by privacy loss distributions; {}\n\
          \u{20}epsilon = {:.4}  by Renyi divergences",
-            run.steps(),
-            run.sampling_rate(),
-            run.noise_multiplier(),
-            Neighbours::from(arguments.neighbours),
-            up(bounds.upper),
-            if bounds.lower == 0.0 && bounds.upper > 0.0 {
-                "no lower bound was found".to_owned()
-            } else {
-                format!("no proof can give less than {:.4}", down(bounds.lower))
-            },
-            up(by_renyi),
-        ),
-    })
+        run.steps(),
+        run.sampling_rate(),
+        run.noise_multiplier(),
+        Neighbours::from(arguments.neighbours),
+        up(bounds.upper),
+        if bounds.lower == 0.0 && bounds.upper > 0.0 {
+            "no lower bound was found".to_owned()
+        } else {
+            format!("no proof can give less than {:.4}", down(bounds.lower))
+        },
+        up(by_renyi),
+    );
+    Ok(Answer { json, text })
 }
 
 fn account_shuffle(arguments: &ShuffleArguments) -> Result<Answer, Failure> {
@@ -410,17 +406,15 @@ fn account_shuffle(arguments: &ShuffleArguments) -> Result<Answer, Failure> {
     });
     let mechanism = levels
         .map_or("any one mechanism".to_owned(), |levels| format!("randomised response with {levels} levels"));
-    Ok(Answer {
-        json,
-        text: format!(
-            "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a trusted shuffler has mixed them\n\
+    let text = format!(
+        "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a trusted shuffler has mixed them\n\
          and hands on nothing else, are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
          \u{20}epsilon = {}  by the privacy blanket; no proof can give less than {}",
-            Neighbours::ReplaceOne,
-            digits(bounds.upper, f64::ceil),
-            digits(bounds.lower, f64::floor),
-        ),
-    })
+        Neighbours::ReplaceOne,
+        digits(bounds.upper, f64::ceil),
+        digits(bounds.lower, f64::floor),
+    );
+    Ok(Answer { json, text })
 }
 
 /// Four digits of an ε that may be small, rounded this way.
@@ -441,14 +435,12 @@ fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments) -> Result<Answ
     let &LaplaceAccuracyArguments { classes, epsilon } = arguments;
     let (bound, ldp_bound) = (ceiling::of_laplace(classes, epsilon)?, ceiling::of_any(classes, epsilon)?);
     let json = json!({ "bound": bound, "ldp_bound": ldp_bound });
-    Ok(Answer {
-        json,
-        text: format!(
-            "A classifier of {classes} equally frequent classes, from records at local epsilon = {epsilon} is right at most\n\n\
+    let text = format!(
+        "A classifier of {classes} equally frequent classes, from records at local epsilon = {epsilon} is right at most\n\n\
          \u{20}{bound:.4}  of the time, where they take Laplace noise in a latent space (equation 28 of Learning to Noise; ERRATA.md, V7)\n\
          \u{20}{ldp_bound:.4}  of the time, whatever the mechanism"
-        ),
-    })
+    );
+    Ok(Answer { json, text })
 }
 
 fn account_pac(arguments: &PacArguments) -> Result<Answer, Failure> {
@@ -479,24 +471,20 @@ fn account_pac(arguments: &PacArguments) -> Result<Answer, Failure> {
     });
     let as_printed = found.budget_as_printed.floor();
     if found.is_vacuous() {
-        return Ok(Answer {
-            json,
-            text: format!(
-                "The theorem says nothing of these numbers: not one sample may be released ({as_printed} by the formula as printed).\n\
+        let text = format!(
+            "The theorem says nothing of these numbers: not one sample may be released ({as_printed} by the formula as printed).\n\
              It is vacuous, and no claim can be made of it."
-            ),
-        });
+        );
+        return Ok(Answer { json, text });
     }
-    Ok(Answer {
-        json,
-        text: format!(
-            "While no more than {} samples are released, no adversary recovers {what} within {error} (l2, all coordinates) with\n\
+    let text = format!(
+        "While no more than {} samples are released, no adversary recovers {what} within {error} (l2, all coordinates) with\n\
          probability {} or more; success below that is not excluded, and it is no differential privacy.\n\
          The formula as printed gives {as_printed} samples; it takes the adversary to fail equally often for every transformation (ERRATA.md, D11).",
-            found.budget.floor(),
-            1.0 - delta,
-        ),
-    })
+        found.budget.floor(),
+        1.0 - delta,
+    );
+    Ok(Answer { json, text })
 }
 
 fn account_mutual_information(arguments: &MutualInformationArguments) -> Result<Answer, Failure> {
@@ -546,17 +534,15 @@ fn account_multiplicative(arguments: &MultiplicativeArguments) -> Result<Answer,
         "delta_r": deltas.radius,
         "delta_t": deltas.composition,
     });
-    Ok(Answer {
-        json,
-        text: format!(
-            "{records} records or more, times a Gaussian matrix of {out_dim} columns, with v = {}\n\
+    let text = format!(
+        "{records} records or more, times a Gaussian matrix of {out_dim} columns, with v = {}\n\
          are ({:.4}, {})-differentially private (neighbouring relation: {}, {sensitivity} away in l2 at most)",
-            number::short(v),
-            up(epsilon),
-            shortly_up(delta),
-            Neighbours::ReplaceOne,
-        ),
-    })
+        number::short(v),
+        up(epsilon),
+        shortly_up(delta),
+        Neighbours::ReplaceOne,
+    );
+    Ok(Answer { json, text })
 }
 
 /// v, and its ε with what δ is made up of, with what was left out solved for.

@@ -11,8 +11,7 @@ use crate::compare::{
     VOLUNTEERS, in_words,
 };
 use crate::core::{Error, Registry, number};
-use crate::custody;
-use crate::custody::{Existing, NewFile, Readable};
+use crate::custody::{self, NewFile};
 use crate::datasets::{DataSet, Input};
 use crate::page::Page;
 use crate::records::Learning;
@@ -216,8 +215,7 @@ const DRAFTED: &str = "the schema is a draft, with bounds taken from the records
 
 /// A file that is written besides, still aside.
 fn new_file(arguments: &CompareArguments, path: Option<&PathBuf>) -> Result<Option<NewFile>, custody::Error> {
-    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-    path.map(|path| NewFile::create(path, existing, Readable::AsUsual)).transpose()
+    path.map(|path| super::new_file(path, arguments.force)).transpose()
 }
 
 /// # Errors

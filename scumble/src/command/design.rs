@@ -4,10 +4,9 @@ use super::protect::ProtectArgument;
 use super::reading::Reading;
 use super::schema::public_schema;
 use super::setting::{Settable, set};
-use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
+use super::{Failure, complain, new_file, print, print_json, refuse_overlaps, spinning, tell_clipped};
 use crate::core::{Budget, Protect, Registry, ShapedBy, Task, Volunteers, number};
-use crate::custody::{self, DesignRequest};
-use crate::custody::{Existing, NewFile, Part, Readable};
+use crate::custody::{self, DesignRequest, Part};
 use crate::records::{Clipped, Learning, Loaded, OutOfBounds, ReadRows, Reader, Schema, read_matrix};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -128,8 +127,7 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     };
     let guarantee = design.guarantee();
     let text = design.to_json()?;
-    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-    NewFile::create(&arguments.output, existing, Readable::AsUsual)?.finish(text.as_bytes())?;
+    new_file(&arguments.output, arguments.force)?.finish(text.as_bytes())?;
     if let Some(volunteers) = &arguments.volunteers {
         tell_clipped(&volunteers.display().to_string(), &clipped);
     }

@@ -2,8 +2,7 @@
 
 use super::reading::Reading;
 use crate::core::nearest_name;
-use crate::records::Error;
-use crate::records::{OutOfBounds, ReadRows, Reader, Schema};
+use crate::records::{Error, OutOfBounds, ReadRows, Reader, Schema};
 use ndarray::Array2;
 use std::collections::HashSet;
 use std::path::Path;

@@ -43,10 +43,9 @@ pub use summary::{Hints, summary};
 
 use crate::adversary::Broken;
 use crate::core::{Registry, interrupt, shown};
-use crate::custody::is_same_file;
+use crate::custody::{self, Existing, NewFile, Readable, is_same_file};
 use crate::parquet::is_standard;
-use crate::records;
-use crate::records::Clipped;
+use crate::records::{self, Clipped};
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
@@ -236,6 +235,12 @@ fn was_interrupted(failure: &(dyn std::error::Error + 'static)) -> bool {
         cause.is::<interrupt::Interrupted>()
             || matches!(cause.downcast_ref(), Some(records::Error::Interrupted))
     })
+}
+
+/// A new file at `path`, still aside. One that exists stays unless `force` is given.
+fn new_file(path: &Path, force: bool) -> Result<NewFile, custody::Error> {
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    NewFile::create(path, existing, Readable::AsUsual)
 }
 
 /// # Errors

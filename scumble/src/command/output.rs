@@ -1,10 +1,9 @@
 //! Where records go: a new file, or standard output.
 
-use super::{Failure, complain, print};
-use crate::custody::{Existing, NewFile, Readable};
+use super::{Failure, complain, new_file, print};
+use crate::custody::NewFile;
 use crate::parquet::{FileWriter, is_standard};
-use crate::records;
-use crate::records::Decoder;
+use crate::records::{self, Decoder};
 use scumble_core::text::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -29,10 +28,9 @@ impl Output {
     /// # Errors
     /// As [`NewFile::create`].
     pub(super) fn create(path: &Path, replace: bool) -> Result<Self, Failure> {
-        let existing = if replace { Existing::Replace } else { Existing::Keep };
         let to = match is_standard(path) {
             true => To::Standard(BufWriter::new(tempfile::tempfile()?)),
-            false => To::Named(BufWriter::new(NewFile::create(path, existing, Readable::AsUsual)?)),
+            false => To::Named(BufWriter::new(new_file(path, replace)?)),
         };
         Ok(Self { path: path.into(), to, hash: Sha256::new() })
     }

@@ -2,8 +2,7 @@
 
 use super::complain;
 use crate::parquet::open;
-use crate::records::{Decimal, Delimiter, Encoding};
-use crate::records::{Error, ReadRows, TextFormat};
+use crate::records::{Decimal, Delimiter, Encoding, Error, ReadRows, TextFormat};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::path::Path;

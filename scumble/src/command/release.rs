@@ -4,21 +4,20 @@ use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
 use super::reading::Reading;
 use super::{
-    Failure, complain, file_name, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command,
+    Failure, complain, file_name, new_file, print_json, progress_bar, refuse_overlaps, tell_clipped,
+    view_command,
 };
 use crate::core::{
     CuratorMechanism, Designed, Drawing, Guarantee, Key, LocalMechanism, Noise, NoiseDistribution, Outcome,
     Randomness, Registry, Release, interrupt,
 };
-use crate::custody;
 use crate::custody::{
-    Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, Readable, ShippedDesign, admit,
-    is_beside,
+    self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, Readable, ShippedDesign,
+    admit, is_beside,
 };
 use crate::noise::{Fingerprint, RecordDigest};
 use crate::parquet::is_standard;
-use crate::records::{self, Input};
-use crate::records::{Clipped, Decoder, OutOfBounds, Reader, Values, stream};
+use crate::records::{self, Clipped, Decoder, Input, OutOfBounds, Reader, Values, stream};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -277,8 +276,7 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
 
 impl Outputs {
     fn create(arguments: &ReleaseArguments) -> Result<Self, Failure> {
-        let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-        let usual = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
+        let usual = |path: &PathBuf| new_file(path, arguments.force);
         let secret = |path: &PathBuf| NewFile::create(path, Existing::Keep, Readable::ByOwner);
         Ok(Self {
             released: Output::create(&arguments.output, arguments.force)?,
@@ -477,10 +475,8 @@ impl Work<'_> {
     }
 
     fn reader(&self) -> Result<Reader<'static>, Failure> {
-        let records = self.design.records()?;
         let rows = self.arguments.reading.open(&self.arguments.input)?;
-        let out_of_bounds = OutOfBounds::strictly(self.arguments.strict);
-        let reader = Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)?;
+        let reader = self.design.reader(rows, OutOfBounds::strictly(self.arguments.strict))?;
         match &self.arguments.id {
             Some(column) => Ok(reader.beside(column)?),
             None => Ok(reader),

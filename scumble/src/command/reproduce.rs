@@ -1,9 +1,8 @@
 //! `scumble reproduce`.
 
-use super::{Failure, command_line, print, print_json, progress_bar};
+use super::{Failure, command_line, new_file, print, print_json, progress_bar};
 use crate::core::Registry;
-use crate::custody;
-use crate::custody::{Existing, NewFile, Readable};
+use crate::custody::{self, NewFile};
 use crate::datasets::folder;
 use crate::reproduce::{self, Claims, Finding, Grid, Report, Reproduction, RunOptions};
 use clap::{ArgGroup, Args};
@@ -114,8 +113,7 @@ fn as_document(claims: &[Claims], arguments: &ReproduceArguments) -> String {
 
 /// The document's file, still aside.
 fn new_document(arguments: &ReproduceArguments) -> Result<Option<NewFile>, custody::Error> {
-    let create = |place: &PathBuf| NewFile::create(place, existing(arguments), Readable::AsUsual);
-    arguments.markdown.as_ref().map(create).transpose()
+    arguments.markdown.as_ref().map(|place| new_file(place, arguments.force)).transpose()
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {
@@ -194,13 +192,9 @@ fn check_places(result: &Reproduction, arguments: &ReproduceArguments) -> Result
         } else {
             there.join(".scumble-reproduce").with_added_extension(name)
         };
-        NewFile::create(&tried, existing(arguments), Readable::AsUsual)?;
+        new_file(&tried, arguments.force)?;
     }
     Ok(())
-}
-
-fn existing(arguments: &ReproduceArguments) -> Existing {
-    if arguments.force { Existing::Replace } else { Existing::Keep }
 }
 
 fn write(report: &Report, arguments: &ReproduceArguments) -> Result<(), Failure> {
@@ -208,9 +202,8 @@ fn write(report: &Report, arguments: &ReproduceArguments) -> Result<(), Failure>
     if let Some(folder) = json.parent() {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    let create = |place: &Path| NewFile::create(place, existing(arguments), Readable::AsUsual);
     // Both are aside before the first appears.
-    let (numbers, chart) = (create(&json)?, create(&svg)?);
+    let (numbers, chart) = (new_file(&json, arguments.force)?, new_file(&svg, arguments.force)?);
     chart.finish(report.picture.to_svg().as_bytes())?;
     numbers.finish((serde_json::to_string_pretty(report)? + "\n").as_bytes())?;
     Ok(())

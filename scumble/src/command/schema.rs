@@ -1,11 +1,9 @@
 //! `scumble schema`.
 
 use super::reading::Reading;
-use super::{Failure, complain, print, print_json, refuse_overlaps};
-use crate::custody;
-use crate::custody::{Existing, NewFile, Readable};
-use crate::datasets;
+use super::{Failure, complain, new_file, print, print_json, refuse_overlaps};
 use crate::records::{Schema, csv, draft, stream};
+use crate::{custody, datasets};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -69,8 +67,7 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
     };
     let schema = Schema::from_toml(&text, &source)?;
     let rows = records.as_ref().map(|_| records_of(&source, &schema)).transpose()?;
-    let existing = if *force { Existing::Replace } else { Existing::Keep };
-    let create = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
+    let create = |path: &PathBuf| new_file(path, *force);
     // Both are there, or none of them.
     let aside = (output.as_ref().map(create).transpose()?, records.as_ref().map(create).transpose()?);
     if let Some(file) = aside.0 {

@@ -1,10 +1,10 @@
 //! `scumble suite`.
 
 use super::running::Running;
-use super::{Failure, command_line, complain, print, print_json};
+use super::{Failure, command_line, complain, new_file, print, print_json};
 use crate::compare::{Candidate, Comparison};
 use crate::core::Registry;
-use crate::custody::{Existing, NewFile, Readable};
+use crate::custody::NewFile;
 use crate::suite::{Form, Missing, Results, Task, task, tasks};
 use clap::Args;
 use comfy_table::{Table, presets};
@@ -149,8 +149,7 @@ impl<'a> Places<'a> {
 
     /// The table, the page and the JSON, still aside.
     fn create(&self, arguments: &SuiteArguments) -> Result<[NewFile; 3], Failure> {
-        let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-        let create = |name: &str| NewFile::create(&self.folder.join(name), existing, Readable::AsUsual);
+        let create = |name: &str| new_file(&self.folder.join(name), arguments.force);
         Ok([create("suite.md")?, create("suite.html")?, create("suite.json")?])
     }
 

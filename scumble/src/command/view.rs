@@ -7,10 +7,8 @@ use super::reading::Reading;
 use super::release::{go_on, length_of, stop_when_interrupted};
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::core::{Designed, LocalMechanism, Registry};
-use crate::custody::key as key_file;
-use crate::custody::{Existing, NewFile, Readable, ShippedDesign, check_private};
-use crate::records;
-use crate::records::{Clipped, OutOfBounds, Reader, Values, stream};
+use crate::custody::{Existing, NewFile, Readable, ShippedDesign, check_private, key as key_file};
+use crate::records::{self, Clipped, OutOfBounds, Reader, Values, stream};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -135,12 +133,6 @@ fn view_table(
 }
 
 fn reader(arguments: &ViewArguments, design: &ShippedDesign) -> Result<Reader<'static>, Failure> {
-    let records = design.records()?;
     let rows = arguments.reading.open(&arguments.input)?;
-    Ok(Reader::new(
-        rows,
-        &records.schema,
-        records.target.as_deref(),
-        OutOfBounds::strictly(arguments.strict),
-    )?)
+    Ok(design.reader(rows, OutOfBounds::strictly(arguments.strict))?)
 }

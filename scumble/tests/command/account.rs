@@ -1,17 +1,16 @@
 //! `scumble account`.
 
-use crate::{json, number, refusal, scumble};
+use crate::{json, number, refusal, run};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 
-const DP_SGD: [&str; 3] = ["account", "dp-sgd", "--json"];
 const SETTINGS: [(&str, &str); 4] =
     [("--sampling-rate", "0.01"), ("--noise-multiplier", "1"), ("--steps", "1000"), ("--delta", "1e-5")];
 
-/// All settings of a training but one, and what is said in its place.
-fn without<'a>(left_out: &str, more: &[&'a str]) -> Vec<&'a str> {
-    let kept =
-        SETTINGS.iter().filter(|(name, _)| *name != left_out).flat_map(|(name, value)| [*name, *value]);
-    DP_SGD.into_iter().chain(kept).chain(more.iter().copied()).collect()
+/// The line for a training with all settings but one, and `more` in its place.
+fn without(left_out: &str, more: &str) -> String {
+    let kept = SETTINGS.iter().filter(|(name, _)| *name != left_out);
+    let kept: String = kept.map(|(name, value)| format!(" {name} {value}")).collect();
+    format!("account dp-sgd{kept} --json {more}")
 }
 
 #[test]
@@ -20,21 +19,18 @@ fn a_gaussian_mechanism_is_solved_for_whichever_of_four_is_missing() {
         [("--epsilon", 1.0), ("--delta", 1e-9), ("--sensitivity", 2.0), ("--sigma", 2.0 * 5.495266157238276)];
     for (missing, expected) in all {
         let given = all.iter().filter(|(name, _)| *name != missing);
-        let given: Vec<String> =
-            given.flat_map(|(name, value)| [name.to_string(), value.to_string()]).collect();
-        let arguments = ["account", "gaussian", "--json"].into_iter().chain(given.iter().map(String::as_str));
-        let answer = json(&arguments.collect::<Vec<_>>());
+        let given: String = given.map(|(name, value)| format!(" {name} {value}")).collect();
+        let answer = json(&format!("account gaussian --json{given}"));
         assert_relative_eq!(number(&answer[missing.trim_start_matches("--")]), expected, max_relative = 1e-8);
     }
 }
 
 #[test]
 fn a_training_has_an_epsilon_three_ways_and_names_its_neighbours() {
-    for (more, neighbours, by_pld) in [
-        (vec![], "add-remove", 1.8282436455855091),
-        (vec!["--neighbours", "replace"], "replace", 2.8434458118173023),
-    ] {
-        let answer = json(&without("", &more));
+    for (more, neighbours, by_pld) in
+        [("", "add-remove", 1.8282436455855091), ("--neighbours replace", "replace", 2.8434458118173023)]
+    {
+        let answer = json(&without("", more));
         assert_eq!(answer["neighbours"], neighbours);
         assert_abs_diff_eq!(number(&answer["epsilon_pld"]) / by_pld, 1.0, epsilon = 0.01);
         assert_abs_diff_eq!(number(&answer["epsilon_pld_lower"]) / by_pld, 1.0, epsilon = 0.01);
@@ -42,7 +38,7 @@ fn a_training_has_an_epsilon_three_ways_and_names_its_neighbours() {
         assert!(number(&answer["epsilon_pld"]) <= number(&answer["epsilon_rdp"]), "{answer}");
     }
     assert_relative_eq!(
-        number(&json(&without("", &[]))["epsilon_rdp"]),
+        number(&json(&without("", ""))["epsilon_rdp"]),
         2.101366525420273,
         max_relative = 1e-3
     );
@@ -51,8 +47,8 @@ fn a_training_has_an_epsilon_three_ways_and_names_its_neighbours() {
 #[test]
 fn an_epsilon_in_place_of_a_setting_solves_for_it() {
     for (missing, value) in SETTINGS {
-        let epsilon = json(&without("", &[]))["epsilon_pld"].to_string();
-        let answer = json(&without(missing, &["--epsilon", &epsilon]));
+        let epsilon = json(&without("", ""))["epsilon_pld"].to_string();
+        let answer = json(&without(missing, &format!("--epsilon {epsilon}")));
         assert_abs_diff_eq!(
             number(&answer[missing.trim_start_matches("--").replace('-', "_")])
                 / value.parse::<f64>().unwrap(),
@@ -65,10 +61,8 @@ fn an_epsilon_in_place_of_a_setting_solves_for_it() {
 
 #[test]
 fn for_people_an_epsilon_is_never_rounded_down() {
-    let arguments: Vec<&str> =
-        without("", &[]).into_iter().filter(|argument| *argument != "--json").collect();
-    let text = String::from_utf8(scumble(&arguments).stdout).unwrap();
-    let exact = json(&without("", &[]))["epsilon_pld"].as_f64().unwrap();
+    let text = run(&without("", "").replace("--json", ""));
+    let exact = json(&without("", ""))["epsilon_pld"].as_f64().unwrap();
     let line = text.lines().find(|line| line.contains("privacy loss")).unwrap();
     let shown: f64 = line.split_whitespace().nth(2).unwrap().parse().unwrap();
     assert!((exact..exact + 1e-4).contains(&shown), "{line}");
@@ -77,77 +71,59 @@ fn for_people_an_epsilon_is_never_rounded_down() {
 
 #[test]
 fn an_accuracy_has_two_ceilings() {
-    let arguments = ["account", "laplace-accuracy", "--classes", "10", "--epsilon"];
-    let ceilings = |epsilon| json(&[&arguments[..], &[epsilon, "--json"]].concat());
+    const LINE: &str = "account laplace-accuracy --classes 10 --epsilon";
+    let ceilings = |epsilon: &str| json(&format!("{LINE} {epsilon} --json"));
     assert_relative_eq!(number(&ceilings("2")["bound"]), 0.26249600355620123, max_relative = 1e-10);
     assert_relative_eq!(number(&ceilings("2")["ldp_bound"]), 0.4508530603792838, max_relative = 1e-10);
     for (epsilon, both) in [("0", 0.1), ("inf", 1.0)] {
         assert_relative_eq!(number(&ceilings(epsilon)["bound"]), both, max_relative = 1e-10);
         assert_relative_eq!(number(&ceilings(epsilon)["ldp_bound"]), both, max_relative = 1e-10);
     }
-    let text = String::from_utf8(scumble(&[&arguments[..], &["2"]].concat()).stdout).unwrap();
+    let text = run(&format!("{LINE} 2"));
     assert!(text.contains("\n 0.2625  of the time") && text.contains("\n 0.4509  of the time"), "{text}");
 }
 
 #[test]
 fn nats_say_what_no_inference_does_better_than_and_the_noise_that_keeps_to_them() {
-    let of = |more: &[&str]| json(&[&["account", "mutual-information", "--json"], more].concat());
+    let of = |more: &str| json(&format!("account mutual-information --json {more}"));
     // By scipy's brentq on the divergence of two coins.
     assert_relative_eq!(
-        number(&of(&["--nats", "0.0078125"])["posterior_success"]),
+        number(&of("--nats 0.0078125")["posterior_success"]),
         0.5624184814618641,
         max_relative = 1e-12
     );
     // And back: the nats of a success give it again.
-    let back = of(&["--success", "0.5624184814618641"]);
+    let back = of("--success 0.5624184814618641");
     assert_relative_eq!(number(&back["nats"]), 0.0078125, max_relative = 1e-9);
     // One direction in closed form, variance/(e^(2 nats) - 1); none where nothing varies.
-    let noise = of(&["--nats", "0.5", "--variance", "4,0"]);
+    let noise = of("--nats 0.5 --variance 4,0");
     assert_relative_eq!(number(&noise["noise_variance"][0]), 4.0 / f64::exp_m1(1.0), max_relative = 1e-12);
     assert_eq!(number(&noise["noise_variance"][1]), 0.0);
-    let text =
-        String::from_utf8(scumble(&["account", "mutual-information", "--nats", "0.0078125"]).stdout).unwrap();
+    let text = run("account mutual-information --nats 0.0078125");
     assert!(
         text.contains("more than 0.5625 of the time") && text.contains("no differential privacy"),
         "{text}"
     );
 }
 
-const PAC: [&str; 15] = [
-    "account",
-    "pac",
-    "--delta",
-    "0.1",
-    "--dim",
-    "784",
-    "--beta",
-    "50",
-    "--public-variance",
-    "1",
-    "--private-variance",
-    "1",
-    "--theorem",
-    "corollary-1",
-    "--error",
-];
+const PAC: &str = "account pac --delta 0.1 --dim 784 --beta 50 --public-variance 1 --private-variance 1 \
+                   --theorem corollary-1 --error";
 
 #[test]
 fn samples_that_may_leave_are_counted_twice_and_a_vacuous_count_is_said_in_words() {
-    let bits = ["--output-bits", "6272"];
-    let answer = json(&[&PAC[..], &["0.001"], &bits, &["--json"]].concat());
+    let line = |error: &str| format!("{PAC} {error} --output-bits 6272");
+    let answer = json(&format!("{} --json", line("0.001")));
     assert_relative_eq!(number(&answer["budget"]), 99.35384427347536, max_relative = 1e-5);
     assert_relative_eq!(number(&answer["budget_as_printed"]), 259.188327410674, max_relative = 1e-5);
     assert_relative_eq!(number(&answer["packing_width"]), 7.129382046124052, max_relative = 1e-5);
     assert_relative_eq!(number(&answer["norm_bound"]), 6162.807109744633, max_relative = 1e-5);
     assert_eq!(answer["vacuous"], false);
 
-    let vacuous = [&PAC[..], &["0.1"], &bits].concat();
-    let answer = json(&[&vacuous[..], &["--json"]].concat());
+    let answer = json(&format!("{} --json", line("0.1")));
     assert_eq!((&answer["budget"], &answer["vacuous"]), (&0.0.into(), &true.into()));
-    let text = |arguments: &[&str]| String::from_utf8(scumble(arguments).stdout).unwrap();
-    let words = text(&vacuous);
+    let words = run(&line("0.1"));
     assert!(words.contains("not one sample may be released") && words.contains("vacuous"), "{words}");
-    let words = text(&[&PAC[..], &["0.001"], &bits].concat());
+    let words = run(&line("0.001"));
     assert!(words.contains("no more than 99 samples") && words.contains("259"), "{words}");
     assert!(words.contains("success below that is not excluded"), "{words}");
     assert_eq!(words.lines().count(), 3, "{words}");
@@ -155,63 +131,42 @@ fn samples_that_may_leave_are_counted_twice_and_a_vacuous_count_is_said_in_words
 
 #[test]
 fn the_transformation_has_a_budget_of_its_own() {
-    let arguments = [
-        "account",
-        "pac",
-        "--theorem",
-        "theorem-3",
-        "--error",
-        "0.1",
-        "--delta",
-        "0.1",
-        "--dim",
-        "16",
-        "--out-dim",
-        "16",
-        "--beta",
-        "1",
-        "--public-variance",
-        "1",
-        "--private-variance",
-        "1",
-        "--json",
-    ];
-    let answer = json(&arguments);
+    let answer = json(
+        "account pac --theorem theorem-3 --error 0.1 --delta 0.1 --dim 16 --out-dim 16 --beta 1 \
+         --public-variance 1 --private-variance 1 --json",
+    );
     assert_abs_diff_eq!(number(&answer["budget"]) / 17.09523994717836, 1.0, epsilon = 0.01);
     assert_abs_diff_eq!(number(&answer["budget_as_printed"]) / 40.22032413459087, 1.0, epsilon = 0.01);
     assert!(answer["norm_bound"].is_null(), "{answer}");
 }
 
-const MULTIPLICATIVE: [&str; 8] =
-    ["account", "multiplicative-dp", "--sensitivity", "1", "--records", "20000", "--out-dim", "784"];
+const MULTIPLICATIVE: &str = "account multiplicative-dp --sensitivity 1 --records 20000 --out-dim 784";
 
 #[test]
 fn a_random_factor_has_an_epsilon_for_v_and_a_v_for_an_epsilon() {
-    let with = |more: &[&str]| json(&[&MULTIPLICATIVE[..], more, &["--json"]].concat());
-    let deltas = ["--delta-0", "1e-9", "--delta-r", "1e-9", "--delta-t", "1e-6"];
-    let given = with(&[&["--v", "1e4"], &deltas[..]].concat());
+    let with = |more: &str| json(&format!("{MULTIPLICATIVE} {more} --json"));
+    let deltas = "--v 1e4 --delta-0 1e-9 --delta-r 1e-9 --delta-t 1e-6";
+    let given = with(deltas);
     assert_relative_eq!(number(&given["epsilon"]), 0.8507480921108777, max_relative = 1e-6);
     assert_relative_eq!(number(&given["delta"]), 2.568e-6, max_relative = 1e-9);
     // To make the same δ up in the best way costs less.
-    let best = with(&["--v", "1e4", "--delta", "2.568e-6"]);
+    let best = with("--v 1e4 --delta 2.568e-6");
     assert!(best["epsilon"].as_f64().unwrap() < 0.8507, "{best}");
-    let solved = with(&["--epsilon", &best["epsilon"].to_string(), "--delta", "2.568e-6"]);
+    let solved = with(&format!("--epsilon {} --delta 2.568e-6", best["epsilon"]));
     assert_relative_eq!(number(&solved["v"]), 1e4, max_relative = 1e-6);
-    let text =
-        String::from_utf8(scumble(&[&MULTIPLICATIVE[..], &["--v", "1e4"], &deltas].concat()).stdout).unwrap();
+    let text = run(&format!("{MULTIPLICATIVE} {deltas}"));
     assert!(
         text.contains("(0.8508, 2.568e-6)-differentially private") && text.contains("replace one record"),
         "{text}"
     );
 }
 
-const SHUFFLE: [&str; 8] =
-    ["account", "shuffle", "--epsilon-local", "2", "--people", "32561", "--delta", "1e-6"];
+const SHUFFLE: &str = "account shuffle --epsilon-local 2 --people 32561 --delta 1e-6";
 
 /// The bounds of the library, and what was asked for.
 #[test]
 fn what_a_shuffler_mixes_has_a_central_epsilon() {
-    let found = json(&[&SHUFFLE[..], &["--json"]].concat());
+    let found = json(&format!("{SHUFFLE} --json"));
     let asked = ["epsilon_local", "people", "delta"].map(|name| number(&found[name]));
     assert_eq!(
         (asked, &found["levels"], &found["neighbours"]),
@@ -219,10 +174,10 @@ fn what_a_shuffler_mixes_has_a_central_epsilon() {
     );
     assert!((number(&found["epsilon"]) - 0.06071).abs() < 1e-5, "{found}");
     assert!(number(&found["epsilon_lower"]) < number(&found["epsilon"]), "{found}");
-    let of_ten = json(&[&SHUFFLE[..], &["--levels", "10", "--json"]].concat());
+    let of_ten = json(&format!("{SHUFFLE} --levels 10 --json"));
     assert!(number(&of_ten["epsilon"]) < 0.0424 && of_ten["levels"] == 10, "{of_ten}");
 
-    let text = String::from_utf8(scumble(&SHUFFLE).stdout).unwrap();
+    let text = run(SHUFFLE);
     for expected in [
         "32561 reports by any one mechanism of local epsilon = 2",
         "a trusted shuffler",
@@ -235,81 +190,58 @@ fn what_a_shuffler_mixes_has_a_central_epsilon() {
 
 #[test]
 fn what_cannot_be_accounted_for_is_one_line() {
-    for (arguments, expected) in [
-        (without("--delta", &[]), "are needed"),
-        (without("", &["--epsilon", "1"]), "are needed"),
-        (without("--delta", &["--delta", "2"]), "delta is 2, and must be strictly between zero and one"),
-        (without("--sampling-rate", &["--sampling-rate", "-1"]), "the sampling rate is -1"),
-        (without("--sampling-rate", &["--sampling-rate", "1e-320"]), "at least 1e-12 and at most one"),
-        (without("--steps", &["--epsilon", "1e400"]), "only the word inf stands for infinity"),
-        (without("--steps", &["--steps", "0"]), "the number of steps is 0"),
-        (without("--noise-multiplier", &["--noise-multiplier", "nan"]), "the noise multiplier is NaN"),
-        (without("--steps", &["--epsilon", "1e-9"]), "no number of steps"),
-        (without("--steps", &["--epsilon", "-1"]), "epsilon is -1"),
-        (vec!["account", "gaussian", "--epsilon", "1"], "three of"),
+    for (line, expected) in [
+        (&without("--delta", "")[..], "are needed"),
+        (&without("", "--epsilon 1"), "are needed"),
+        (&without("--delta", "--delta 2"), "delta is 2, and must be strictly between zero and one"),
+        (&without("--sampling-rate", "--sampling-rate -1"), "the sampling rate is -1"),
+        (&without("--sampling-rate", "--sampling-rate 1e-320"), "at least 1e-12 and at most one"),
+        (&without("--steps", "--epsilon 1e400"), "only the word inf stands for infinity"),
+        (&without("--steps", "--steps 0"), "the number of steps is 0"),
+        (&without("--noise-multiplier", "--noise-multiplier nan"), "the noise multiplier is NaN"),
+        (&without("--steps", "--epsilon 1e-9"), "no number of steps"),
+        (&without("--steps", "--epsilon -1"), "epsilon is -1"),
+        ("account gaussian --epsilon 1", "three of"),
+        ("account gaussian --epsilon 1 --delta 1e-5 --sensitivity -2", "above zero"),
+        ("account gaussian --epsilon inf --sigma 1 --sensitivity 2", "finite"),
+        ("account", "what to do is missing"),
+        ("account mutual-information", "--nats <B>"),
+        ("account mutual-information --nats -1", "mutual information is -1"),
+        ("account mutual-information --nats 0 --variance 1", "mutual information is 0"),
+        ("account mutual-information --nats 1 --variance 1,-2", "variance is -2"),
+        ("account mutual-information --nats 1 --prior-success 1", "prior success is 1"),
+        ("account mutual-information --success 0.4", "--success 0.4: it must be above"),
+        ("account mutual-information --success 1.5", "success is 1.5"),
+        ("account laplace-accuracy --classes 10", "--epsilon <E>"),
+        ("account laplace-accuracy --classes 7 --epsilon 1", "7, and must be even"),
+        ("account laplace-accuracy --classes 0 --epsilon 1", "0, and must be even"),
+        ("account laplace-accuracy --classes -2 --epsilon 1", "'-2'"),
+        ("account laplace-accuracy --classes 10 --epsilon -1", "epsilon is -1"),
+        ("account laplace-accuracy --classes 10 --epsilon nan", "epsilon is NaN"),
+        (&format!("{PAC} 0.1"), "needs --output-bits"),
+        (&format!("{PAC} 0.1 --output-bits 0"), "the bits of the output is 0"),
+        (&format!("{PAC} -1 --output-bits 8"), "the error is -1"),
+        (&format!("{PAC} nan --output-bits 8"), "the error is NaN"),
+        (&SHUFFLE.replace(" --delta 1e-6", ""), "--delta <D>"),
+        (&SHUFFLE.replace("1e-6", "1"), "delta is 1, and must be"),
+        (&SHUFFLE.replace("1e-6", "nan"), "delta is NaN"),
+        (&format!("{SHUFFLE} --levels 1"), "the number of levels is 1"),
+        ("account shuffle --epsilon-local nan --people 9 --delta 0.1", "the local epsilon is NaN"),
+        ("account shuffle --epsilon-local 1 --people 0 --delta 0.1", "the number of people is 0"),
         (
-            vec!["account", "gaussian", "--epsilon", "1", "--delta", "1e-5", "--sensitivity", "-2"],
-            "above zero",
-        ),
-        (vec!["account", "gaussian", "--epsilon", "inf", "--sigma", "1", "--sensitivity", "2"], "finite"),
-        (vec!["account"], "what to do is missing"),
-        (vec!["account", "mutual-information"], "--nats <B>"),
-        (vec!["account", "mutual-information", "--nats", "-1"], "mutual information is -1"),
-        (vec!["account", "mutual-information", "--nats", "0", "--variance", "1"], "mutual information is 0"),
-        (vec!["account", "mutual-information", "--nats", "1", "--variance", "1,-2"], "variance is -2"),
-        (vec!["account", "mutual-information", "--nats", "1", "--prior-success", "1"], "prior success is 1"),
-        (vec!["account", "mutual-information", "--success", "0.4"], "--success 0.4: it must be above"),
-        (vec!["account", "mutual-information", "--success", "1.5"], "success is 1.5"),
-        (vec!["account", "laplace-accuracy", "--classes", "10"], "--epsilon <E>"),
-        (vec!["account", "laplace-accuracy", "--classes", "7", "--epsilon", "1"], "7, and must be even"),
-        (vec!["account", "laplace-accuracy", "--classes", "0", "--epsilon", "1"], "0, and must be even"),
-        (vec!["account", "laplace-accuracy", "--classes", "-2", "--epsilon", "1"], "'-2'"),
-        (vec!["account", "laplace-accuracy", "--classes", "10", "--epsilon", "-1"], "epsilon is -1"),
-        (vec!["account", "laplace-accuracy", "--classes", "10", "--epsilon", "nan"], "epsilon is NaN"),
-        ([&PAC[..], &["0.1"]].concat(), "needs --output-bits"),
-        ([&PAC[..], &["0.1", "--output-bits", "0"]].concat(), "the bits of the output is 0"),
-        ([&PAC[..], &["-1", "--output-bits", "8"]].concat(), "the error is -1"),
-        ([&PAC[..], &["nan", "--output-bits", "8"]].concat(), "the error is NaN"),
-        (SHUFFLE[..6].to_vec(), "--delta <D>"),
-        ([&SHUFFLE[..7], &["1"]].concat(), "delta is 1, and must be"),
-        ([&SHUFFLE[..7], &["nan"]].concat(), "delta is NaN"),
-        ([&SHUFFLE[..], &["--levels", "1"]].concat(), "the number of levels is 1"),
-        (
-            ["account", "shuffle", "--epsilon-local", "nan", "--people", "9", "--delta", "0.1"].to_vec(),
-            "the local epsilon is NaN",
-        ),
-        (
-            ["account", "shuffle", "--epsilon-local", "1", "--people", "0", "--delta", "0.1"].to_vec(),
-            "the number of people is 0",
-        ),
-        (
-            ["account", "shuffle", "--epsilon-local", "1", "--people", "20000000000", "--delta", "0.1"]
-                .to_vec(),
+            "account shuffle --epsilon-local 1 --people 20000000000 --delta 0.1",
             "more people have no less privacy",
         ),
-        (MULTIPLICATIVE.to_vec(), "are needed"),
-        ([&MULTIPLICATIVE[..], &["--v", "1", "--epsilon", "1", "--delta", "1e-6"]].concat(), "are needed"),
-        ([&MULTIPLICATIVE[..], &["--v", "0", "--delta", "1e-6"]].concat(), "v is 0, and must be above zero"),
-        ([&MULTIPLICATIVE[..], &["--epsilon", "1", "--delta", "0"]].concat(), "delta is 0"),
+        (MULTIPLICATIVE, "are needed"),
+        (&format!("{MULTIPLICATIVE} --v 1 --epsilon 1 --delta 1e-6"), "are needed"),
+        (&format!("{MULTIPLICATIVE} --v 0 --delta 1e-6"), "v is 0, and must be above zero"),
+        (&format!("{MULTIPLICATIVE} --epsilon 1 --delta 0"), "delta is 0"),
         (
-            vec![
-                "account",
-                "multiplicative-dp",
-                "--sensitivity",
-                "1",
-                "--records",
-                "50",
-                "--out-dim",
-                "1",
-                "--epsilon",
-                "1",
-                "--delta",
-                "1e-6",
-            ],
+            "account multiplicative-dp --sensitivity 1 --records 50 --out-dim 1 --epsilon 1 --delta 1e-6",
             "the number of records is 50, and must be more than 4 ln(16/delta0)",
         ),
     ] {
-        let message = refusal(&arguments);
-        assert!(message.contains(expected), "{arguments:?}: {message}");
+        let message = refusal(line);
+        assert!(message.contains(expected), "{line:?}: {message}");
     }
 }

@@ -1,6 +1,6 @@
 //! `scumble audit`.
 
-use crate::{Files, json, refusal, scumble};
+use crate::{Files, command, json, refusal};
 
 const KEYS: [&str; 9] = [
     "claimed",
@@ -16,10 +16,10 @@ const KEYS: [&str; 9] = [
 
 #[test]
 fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() {
-    let outcome = json(&["audit", "--all", "--quick", "--json"]);
+    let outcome = json("audit --all --quick --json");
     let findings = outcome["findings"].as_array().unwrap();
     // Where a curator runs a mechanism there are no two points to couple.
-    let list = json(&["list", "--json"]);
+    let list = json("list --json");
     let of_curators = list.as_array().unwrap().iter().filter(|plugin| plugin["side"] == "curator");
     let curators: Vec<&str> = of_curators.map(|plugin| plugin["name"].as_str().unwrap()).collect();
     let mut mechanisms: Vec<&str> =
@@ -68,17 +68,16 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
 
 #[test]
 fn a_seed_repeats_an_audit() {
-    let of = |seed| json(&["audit", "duchi", "--quick", "--seed", seed, "--json"]);
-    assert_eq!(of("7"), of("7"));
-    assert_ne!(of("7")["findings"], of("8")["findings"]);
+    let of = |seed: u64| json(&format!("audit duchi --quick --seed {seed} --json"));
+    assert_eq!(of(7), of(7));
+    assert_ne!(of(7)["findings"], of(8)["findings"]);
 }
 
 #[test]
 fn a_saved_design_is_attacked_as_it_was_designed() {
     let files = Files::new();
     files.run("design laplace --schema schema.toml --epsilon 0.75 --output design.json");
-    let outcome = files.run("audit --design design.json --quick --json");
-    let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
+    let outcome = files.json("audit --design design.json --quick --json");
     assert_eq!(outcome["findings"][0]["claimed"], 0.75, "{outcome}");
     files.run("design laplace --schema schema.toml --epsilon 50 --output design.json --force");
     let text = files.run("audit --design design.json --quick");
@@ -87,9 +86,9 @@ fn a_saved_design_is_attacked_as_it_was_designed() {
 
 #[test]
 fn what_is_not_there_cannot_be_attacked() {
-    assert!(refusal(&["audit", "laplas"]).contains("did you mean \"laplace\"?"));
-    assert!(refusal(&["audit", "--design", "nowhere.json"]).contains("nowhere.json"));
-    for arguments in [&["audit"][..], &["audit", "laplace", "--all"], &["audit", "--all", "--seed", "x"]] {
-        assert_eq!(scumble(arguments).status.code(), Some(2), "{arguments:?}");
+    assert!(refusal("audit laplas").contains("did you mean \"laplace\"?"));
+    assert!(refusal("audit --design nowhere.json").contains("nowhere.json"));
+    for line in ["audit", "audit laplace --all", "audit --all --seed x"] {
+        assert_eq!(command(line).output().unwrap().status.code(), Some(2), "{line}");
     }
 }

@@ -1,7 +1,6 @@
 //! `scumble collect`: records from reports, and what is no report.
 
 use crate::Files;
-use serde_json::Value;
 
 const COLLECT: &str = "collect --design design.json --reports reports.csv --output collected.csv";
 
@@ -45,8 +44,7 @@ fn reports_become_records_in_the_schemas_columns() {
 #[test]
 fn a_seed_and_a_number_of_records_are_heeded_and_an_output_is_kept() {
     let files = reported();
-    let json: Value =
-        serde_json::from_str(&files.run(&format!("{COLLECT} --records 70 --seed 3 --json"))).unwrap();
+    let json = files.json(&format!("{COLLECT} --records 70 --seed 3 --json"));
     assert_eq!((&json["records"], &json["reports"]), (&70.into(), &3000.into()));
     let first = files.read("collected.csv");
     assert_eq!(first.lines().count(), 71);

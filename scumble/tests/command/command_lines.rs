@@ -1,14 +1,10 @@
 //! Every command line in a document is one that the command takes, also where its run is left to who reads it: what compiles, what
 //! takes hours, what belongs to a release.
 
+use crate::workspace;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use walkdir::{DirEntry, WalkDir};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
 
 /// The files of the repository by their names.
 fn files(is_one: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
@@ -16,7 +12,7 @@ fn files(is_one: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
         let name = entry.file_name().to_string_lossy();
         entry.depth() == 0 || !name.starts_with('.') && !["target", "book"].contains(&&*name)
     };
-    let entries = WalkDir::new(root()).into_iter().filter_entry(is_ours);
+    let entries = WalkDir::new(workspace()).into_iter().filter_entry(is_ours);
     entries.map(|entry| entry.unwrap().into_path()).filter(|path| is_one(path)).collect()
 }
 
@@ -56,7 +52,7 @@ fn fault(words: &[String], packages: &BTreeSet<String>) -> Option<String> {
                 return Some(format!("no package of the workspace is named {}", package.unwrap_or_default()));
             }
             let files = ["--path", "--manifest-path"].iter().filter_map(|option| after(words, option));
-            if let Some(lost) = files.into_iter().find(|file| !root().join(file).exists()) {
+            if let Some(lost) = files.into_iter().find(|file| !workspace().join(file).exists()) {
                 return Some(format!("{lost} is not in the repository"));
             }
             // Of packages with a command of their own only those that are ours with a plugin more.
@@ -71,7 +67,7 @@ fn fault(words: &[String], packages: &BTreeSet<String>) -> Option<String> {
         return None;
     }
     // Help ends the parse where it is met: what comes before it was taken.
-    let output = Command::new(env!("CARGO_BIN_EXE_scumble")).args(own).arg("--help").output().unwrap();
+    let output = crate::command("").args(own).arg("--help").output().unwrap();
     (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 

@@ -24,18 +24,9 @@ fn people(files: &Files) {
 
 /// The rows of a comparison by one model, one a mechanism and budget.
 fn compared(files: &Files, target: &str, more: &str) -> Vec<Value> {
-    let mut command = files.command("compare --trials 1 --json");
-    command.args([
-        "--input",
-        "my data.csv",
-        "--schema",
-        &format!("{target} schema.toml"),
-        "--target",
-        target,
-    ]);
-    let output = command.args(more.split_whitespace()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut command = files.command(&format!("compare --trials 1 --json --target {target} {more}"));
+    command.args(["--input", "my data.csv", "--schema", &format!("{target} schema.toml")]);
+    let outcome: Value = serde_json::from_str(&crate::succeeded(&mut command).0).unwrap();
     let rows = crate::all_rows(&outcome).into_iter();
     rows.filter(|row| row["model"] != "adversary").collect()
 }
@@ -44,10 +35,8 @@ fn compared(files: &Files, target: &str, more: &str) -> Vec<Value> {
 fn designed(files: &Files, command: &str) -> Value {
     let words = shlex::split(command).unwrap();
     assert_eq!((words[0].as_str(), words[1].as_str()), ("scumble", "design"));
-    let output = files.command("").args(&words[1..]).arg("--force").output().unwrap();
-    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
-    let described: Value = serde_json::from_str(&files.run("describe --design design.json --json")).unwrap();
-    described["guarantee"].clone()
+    crate::succeeded(files.command("").args(&words[1..]).arg("--force"));
+    files.json("describe --design design.json --json")["guarantee"].clone()
 }
 
 #[test]

@@ -1,40 +1,26 @@
 //! `scumble compare`.
 
-use crate::{Files, SCHEMA, json, refusal, scumble};
-use std::path::Path;
+use crate::{Files, SCHEMA, json, refusal, run, succeeded};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 impl Files {
     #[track_caller]
-    fn refusal(&self, input: &Path, target: &str) -> String {
-        let schema = self.path("schema.toml");
-        refusal(&[
-            "compare",
-            "--input",
-            input.to_str().unwrap(),
-            "--schema",
-            schema.to_str().unwrap(),
-            "--target",
-            target,
-        ])
+    fn refusal(&self, input: &str, target: &str) -> String {
+        self.refuses(&format!("compare --input {input} --schema schema.toml --target {target}"))
     }
 
-    /// The refusal of these rows, without the folder's name.
+    /// The refusal of these rows.
     #[track_caller]
     fn refused(&self, rows: impl AsRef<[u8]>) -> String {
-        let text = [b"size,colour,price\n", rows.as_ref()].concat();
-        let input = self.write("bad.csv", text);
-        let message = self.refusal(&input, "colour");
-        let folder = format!("{}/", self.folder.path().display());
-        assert!(message.contains("bad.csv"), "it does not name the file: {message}");
-        message.replace(&folder, "")
+        self.write("bad.csv", [b"size,colour,price\n", rows.as_ref()].concat());
+        self.refusal("bad.csv", "colour")
     }
 }
 
 #[test]
 fn comparing_the_wines_gives_rows_with_these_keys() {
-    let outcome = json(&["compare", "--json", "--trials", "2", "--volunteers", "0", "--epsilon", "1,inf"]);
+    let outcome = json("compare --json --trials 2 --volunteers 0 --epsilon 1,inf");
     let all = crate::all_rows(&outcome);
     let rows: Vec<&serde_json::Value> = all.iter().filter(|row| row["metric"] == "accuracy").collect();
     assert_eq!(
@@ -115,8 +101,7 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
 
 #[test]
 fn the_wine_data_are_compared_on_one_screen_or_in_full() {
-    let whole = ["compare", "--full", "--trials", "2", "--epsilon", "0.5,inf", "--set", "vlm.epochs=1"];
-    let text = String::from_utf8(scumble(&whole).stdout).unwrap();
+    let text = run("compare --full --trials 2 --epsilon 0.5,inf --set vlm.epochs=1");
     for expected in [
         "wine quality",
         "ε = 0.5",
@@ -130,10 +115,7 @@ fn the_wine_data_are_compared_on_one_screen_or_in_full() {
     ] {
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
-    let bare = String::from_utf8(
-        scumble(&["compare", "--trials", "8", "--metric", "accuracy", "--set", "vlm.epochs=1"]).stdout,
-    )
-    .unwrap();
+    let bare = run("compare --trials 8 --metric accuracy --set vlm.epochs=1");
     for expected in [
         "wine quality: accuracy (%) of \"quality\" by logistic regression\n",
         "1151 records released; 128 volunteers without labels; 320 held-out test records; 8 trials; seed 1",
@@ -154,10 +136,10 @@ fn the_wine_data_are_compared_on_one_screen_or_in_full() {
 #[test]
 fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
     let files = Files::new();
-    let (input, schema) = (files.good(), files.path("schema.toml"));
-    let arguments = ["compare", "--json", "--trials", "3", "--epsilon", "1,inf", "--input"];
-    let with = [input.to_str().unwrap(), "--schema", schema.to_str().unwrap(), "--target", "price"];
-    let outcome = json(&[&arguments[..], &with[..]].concat());
+    files.good();
+    let line =
+        "compare --json --trials 3 --epsilon 1,inf --input data.csv --schema schema.toml --target price";
+    let outcome = files.json(line);
     let row = |mechanism: &str, epsilon: &str| {
         let mut rows = crate::all_rows(&outcome).into_iter();
         rows.find(|row| {
@@ -215,14 +197,14 @@ fn scores_of_private_records_are_marked_as_such_in_every_form() {
     assert!(rows.lines().skip(1).all(|row| marks.iter().all(|mark| row.contains(mark))), "{rows}");
     assert!(marks.iter().all(|mark| chart.contains(mark)), "{chart}");
     assert!(files.read("page.html").contains("for their owner"));
-    let outcome: serde_json::Value = serde_json::from_str(&files.run(&format!("{line} --json"))).unwrap();
+    let outcome = files.json(&format!("{line} --json"));
     assert!(outcome["warning"].as_str().unwrap().starts_with(marks[0]));
     assert_eq!(
         (&outcome["data"]["public"], &outcome["data"]["sha256"]),
         (&false.into(), &serde_json::Value::Null)
     );
     let line = "compare --trials 1 --epsilon 1 --mechanism laplace --json --svg wine.svg --csv wine.csv";
-    let outcome: serde_json::Value = serde_json::from_str(&files.run(line)).unwrap();
+    let outcome = files.json(line);
     assert_eq!((&outcome["data"]["public"], outcome.get("warning")), (&true.into(), None));
     assert_eq!(outcome["data"]["sha256"].as_str().map(str::len), Some(64));
     assert!(!files.read("wine.svg").contains(marks[0]) && !files.read("wine.csv").contains(marks[0]));
@@ -252,7 +234,7 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
     files.good();
     let line = "compare --input data.csv --schema schema.toml --target price --trials 2 --epsilon 1000 --volunteers 0.5 \
                 --mechanism laplace --mechanism task-aware-linear";
-    let outcome: serde_json::Value = serde_json::from_str(&files.run(&format!("{line} --json"))).unwrap();
+    let outcome = files.json(&format!("{line} --json"));
     // Of sixty twelve are for tests, and half of the others volunteer.
     let counts = ["volunteers", "train_records", "test_records"].map(|key| outcome[key].as_u64().unwrap());
     assert_eq!(counts, [24, 24, 12]);
@@ -291,25 +273,10 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
 fn values_outside_the_bounds_are_clipped_and_counted_on_stderr() {
     let files = Files::new();
     let text = std::fs::read_to_string(files.good()).unwrap() + "99,red,50\n-1,green,50\n";
-    let input = files.write("wide.csv", text);
-    let schema = files.path("schema.toml");
-    let output = scumble(&[
-        "compare",
-        "--trials",
-        "2",
-        "--epsilon",
-        "1",
-        "--input",
-        input.to_str().unwrap(),
-        "--schema",
-        schema.to_str().unwrap(),
-        "--target",
-        "colour",
-    ]);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{stderr}");
+    files.write("wide.csv", text);
+    let line = "compare --trials 2 --epsilon 1 --input wide.csv --schema schema.toml --target colour";
+    let (stdout, stderr) = succeeded(&mut files.command(line));
     assert!(stderr.contains("2 of \"size\" to [0, 10]"), "{stderr}");
-    let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(!stdout.contains("of \"size\""), "a count of clipped cells is for the owner alone:\n{stdout}");
 }
 
@@ -352,31 +319,28 @@ fn bad_cells_are_named() {
 #[test]
 fn bad_files_and_columns_are_named() {
     let files = Files::new();
-    let good = files.good();
-    assert!(files.refusal(&files.path("missing.csv"), "colour").contains("missing.csv: No such file"));
-    assert!(files.refusal(files.folder.path(), "colour").contains(files.folder.path().to_str().unwrap()));
-    assert!(
-        files.refusal(&good, "color").ends_with("there is no column \"color\"; did you mean \"colour\"?")
-    );
-    let headless = files.write("headless.csv", "size,color,price\n1,red,5\n");
-    assert!(
-        files
-            .refusal(&headless, "colour")
-            .ends_with("there is no column \"colour\"; did you mean \"color\"?")
-    );
-    let twice = files.write("twice.csv", "size,size,colour,price\n1,1,red,5\n");
-    assert!(files.refusal(&twice, "colour").ends_with("the column \"size\" occurs twice"));
+    files.good();
+    assert!(files.refusal("missing.csv", "colour").contains("missing.csv: No such file"));
+    let folder = files.folder.path().to_str().unwrap();
+    assert!(files.refusal(folder, "colour").contains(folder));
+    let misspelt = files.refusal("data.csv", "color");
+    assert!(misspelt.ends_with("there is no column \"color\"; did you mean \"colour\"?"));
+    files.write("headless.csv", "size,color,price\n1,red,5\n");
+    let headless = files.refusal("headless.csv", "colour");
+    assert!(headless.ends_with("there is no column \"colour\"; did you mean \"color\"?"));
+    files.write("twice.csv", "size,size,colour,price\n1,1,red,5\n");
+    assert!(files.refusal("twice.csv", "colour").ends_with("the column \"size\" occurs twice"));
     files.write("schema.toml", SCHEMA.replace("upper = 10.0", "upper = -1.0"));
-    assert!(files.refusal(&good, "colour").contains("schema.toml: column \"size\": the bounds 0 and -1"));
+    let bounds = "schema.toml: column \"size\": the bounds 0 and -1";
+    assert!(files.refusal("data.csv", "colour").contains(bounds));
     files.write("schema.toml", "column = [\n{ name = ");
-    assert!(files.refusal(&good, "colour").contains("schema.toml: line 2"));
+    assert!(files.refusal("data.csv", "colour").contains("schema.toml: line 2"));
 }
 
 #[test]
 fn metrics_are_asked_for_by_name_and_the_default_of_models_comes_before_others() {
-    let scored = |metrics: &[&str]| {
-        let arguments = ["compare", "--json", "--trials", "1", "--epsilon", "1", "--mechanism", "identity"];
-        let outcome = json(&[&arguments[..], metrics].concat());
+    let scored = |metrics: &str| {
+        let outcome = json(&format!("compare --json --trials 1 --epsilon 1 --mechanism identity {metrics}"));
         let row = |row: &serde_json::Value| {
             let mean = row["mean"].as_f64().map_or("none".into(), |mean| format!("{mean:.0}"));
             let word = |key: &str| row[key].as_str().unwrap().to_owned();
@@ -384,101 +348,74 @@ fn metrics_are_asked_for_by_name_and_the_default_of_models_comes_before_others()
         };
         crate::all_rows(&outcome).iter().map(row).collect::<Vec<_>>()
     };
-    assert_eq!(scored(&["--metric", "auc"]), ["auc by logistic: 1"]);
+    assert_eq!(scored("--metric auc"), ["auc by logistic: 1"]);
     // A release in the clear is at no distance, and a local mechanism has no statistics.
     assert_eq!(
-        scored(&["--metric", "workload-error", "--metric", "membership"]),
+        scored("--metric workload-error --metric membership"),
         ["accuracy by logistic: 1", "membership by membership: none", "workload-error by table: 0"]
     );
 }
 
 #[test]
 fn bad_arguments_are_named_with_the_nearest_name() {
-    for (arguments, expected) in [
-        (&["describe", "lapace"][..], "there is no mechanism \"lapace\"; did you mean \"laplace\"?"),
-        (&["compare", "--mechanism", "drect"], "there is no mechanism \"drect\"; did you mean \"direct\"?"),
+    for (line, expected) in [
+        ("describe lapace", "there is no mechanism \"lapace\"; did you mean \"laplace\"?"),
+        ("compare --mechanism drect", "there is no mechanism \"drect\"; did you mean \"direct\"?"),
         (
-            &["compare", "--set", "laplace.protct=record"],
+            "compare --set laplace.protct=record",
             "the mechanism \"laplace\" has no parameter \"protct\"; did you mean \"protect\"?",
         ),
         (
-            &["compare", "--mechanism", "vlm", "--set", "vlm.volunteers.epoch=3"],
+            "compare --mechanism vlm --set vlm.volunteers.epoch=3",
             "the mechanism \"vlm\" has no parameter \"volunteers.epoch\"; did you mean \"volunteers.epochs\"?",
         ),
         (
-            &["compare", "--set", "lapace.protect=record"],
+            "compare --set lapace.protect=record",
             "there is no mechanism \"lapace\"; did you mean \"laplace\"?",
         ),
         (
-            &["compare", "--set", "protect=record"],
+            "compare --set protect=record",
             "--set \"protect=record\": with several mechanisms, NAME.KEY=VALUE is needed",
         ),
         (
-            &["compare", "--set", "laplace.protect=everything"],
+            "compare --set laplace.protect=everything",
             "the parameters of \"laplace\": unknown variant `everything`, expected one of `record`, `features`, `label`",
         ),
-        (&["compare", "--epsilon", "0"], "epsilon must be above zero (\"inf\" for no privacy), and 0 is not"),
-        (&["compare", "--epsilon=-1"], "epsilon must be above zero (\"inf\" for no privacy), and -1 is not"),
+        ("compare --epsilon 0", "epsilon must be above zero (\"inf\" for no privacy), and 0 is not"),
+        ("compare --epsilon=-1", "epsilon must be above zero (\"inf\" for no privacy), and -1 is not"),
+        ("compare --epsilon nan", "epsilon must be above zero (\"inf\" for no privacy), and NaN is not"),
+        ("compare --epsilon tiny", "invalid value 'tiny' for '--epsilon <E,…>': invalid float literal"),
+        ("compare --epsilon -1", "epsilon must be above zero (\"inf\" for no privacy), and -1 is not"),
+        ("compare --epsilon 1,2,1", "epsilon 1 is listed twice"),
+        ("compare --mechanism laplace --mechanism laplace", "the mechanism \"laplace\" is listed twice"),
         (
-            &["compare", "--epsilon", "nan"],
-            "epsilon must be above zero (\"inf\" for no privacy), and NaN is not",
-        ),
-        (
-            &["compare", "--epsilon", "tiny"],
-            "invalid value 'tiny' for '--epsilon <E,…>': invalid float literal",
-        ),
-        (
-            &["compare", "--epsilon", "-1"],
-            "epsilon must be above zero (\"inf\" for no privacy), and -1 is not",
-        ),
-        (&["compare", "--epsilon", "1,2,1"], "epsilon 1 is listed twice"),
-        (
-            &["compare", "--mechanism", "laplace", "--mechanism", "laplace"],
-            "the mechanism \"laplace\" is listed twice",
-        ),
-        (
-            &[
-                "compare",
-                "--mechanism",
-                "randomized-response",
-                "--set",
-                "randomized-response.protect=features",
-            ],
+            "compare --mechanism randomized-response --set randomized-response.protect=features",
             "randomized-response is left out: it answers with levels, and what it should protect holds numbers: the column \"fixed acidity\"",
         ),
-        (&["compare", "--trials", "0"], "a comparison needs between 1 and 100000 trials, and not 0"),
+        ("compare --trials 0", "a comparison needs between 1 and 100000 trials, and not 0"),
         (
-            &["compare", "--trials", "4000000000000000000"],
+            "compare --trials 4000000000000000000",
             "a comparison needs between 1 and 100000 trials, and not 4000000000000000000",
         ),
+        ("compare --test-share 1", "test_share must lie strictly between zero and one, and 1 does not"),
+        ("compare --volunteers 1", "volunteers must be zero or more and below one, and 1 is not"),
+        ("compare --volunteers -0.1", "volunteers must be zero or more and below one, and -0.1 is not"),
+        ("compare --volunteers nan", "volunteers must be zero or more and below one, and NaN is not"),
         (
-            &["compare", "--test-share", "1"],
-            "test_share must lie strictly between zero and one, and 1 does not",
-        ),
-        (&["compare", "--volunteers", "1"], "volunteers must be zero or more and below one, and 1 is not"),
-        (
-            &["compare", "--volunteers", "-0.1"],
-            "volunteers must be zero or more and below one, and -0.1 is not",
-        ),
-        (
-            &["compare", "--volunteers", "nan"],
-            "volunteers must be zero or more and below one, and NaN is not",
-        ),
-        (
-            &["compare", "--mechanism", "task-aware-linear"],
+            "compare --mechanism task-aware-linear",
             "task-aware-linear is left out: it learns from volunteers' records, and there are none; --volunteers 0.2 takes a fifth of the training records for volunteers",
         ),
-        (&["compare", "--delta", "1"], "delta must be zero or more and below one, and 1 is not"),
+        ("compare --delta 1", "delta must be zero or more and below one, and 1 is not"),
         (
-            &["compare", "--metric", "acuracy"],
+            "compare --metric acuracy",
             "invalid value 'acuracy' for '--metric <NAME>': there is no metric \"acuracy\"; did you mean \"accuracy\"?",
         ),
-        (&["compare", "--metric", "auc", "--metric", "auc"], "the metric auc is listed twice"),
-        (&["comparre"], "unrecognized subcommand 'comparre'; tip: a similar subcommand exists: 'compare'"),
+        ("compare --metric auc --metric auc", "the metric auc is listed twice"),
+        ("comparre", "unrecognized subcommand 'comparre'; tip: a similar subcommand exists: 'compare'"),
     ] {
-        assert_eq!(refusal(arguments), expected);
+        assert_eq!(refusal(line), expected);
     }
-    let tiny = refusal(&["compare", "--epsilon", "1e-300"]);
+    let tiny = refusal("compare --epsilon 1e-300");
     assert!(tiny.starts_with("direct at ε = 1e-300: epsilon must be finite, and large enough for"), "{tiny}");
 }
 
@@ -491,12 +428,11 @@ fn many_levels_cost_no_more_than_their_width() {
         "column = [{{ name = \"place\", kind = \"category\", levels = [{}] }},\n{{ name = \"y\", kind = \"real\", lower = 0.0, upper = 1.0 }}]",
         levels.join(",")
     );
-    let schema = files.write("wide.toml", schema);
+    files.write("wide.toml", schema);
     let rows: String = (0..12).map(|row| format!("{row},0.{row}\n")).collect();
-    let input = files.write("wide.csv", format!("place,y\n{rows}"));
-    let with = ["--input", input.to_str().unwrap(), "--schema", schema.to_str().unwrap(), "--target", "y"];
-    let arguments = ["compare", "--json", "--trials", "1", "--epsilon", "1", "--mechanism", "direct"];
-    let outcome = json(&[&arguments[..], &with[..]].concat());
+    files.write("wide.csv", format!("place,y\n{rows}"));
+    let line = "compare --json --trials 1 --epsilon 1 --mechanism direct";
+    let outcome = files.json(&format!("{line} --input wide.csv --schema wide.toml --target y"));
     assert_eq!(outcome["rows"][0]["mechanism"], "direct");
 }
 
@@ -535,14 +471,11 @@ fn a_sample_of_a_file_is_compared_and_said_to_be_one() {
     let files = Files::new();
     let rows: String = (0..300).map(|at| format!("{}.5,red,{at}\n", at % 10)).collect();
     files.write("long.csv", format!("size,colour,price\n{rows}"));
-    let mut command = files.command(
-        "compare --input long.csv --schema schema.toml --target price --sample 100 --mechanism laplace --trials 2 --jobs 1 --json",
-    );
-    let output = command.output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{stderr}");
+    let line = "compare --input long.csv --schema schema.toml --target price --sample 100 --mechanism laplace \
+                --trials 2 --jobs 1 --json";
+    let (outcome, stderr) = succeeded(&mut files.command(line));
     assert!(stderr.contains("long.csv: compared on 100 of its 300 records, drawn at random"), "{stderr}");
-    let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
     assert_eq!(outcome["data"]["name"].as_str(), Some("long.csv, 100 of 300 records"));
     assert_eq!((outcome["train_records"].as_u64(), outcome["test_records"].as_u64()), (Some(80), Some(20)));
     // What is left out says how to have it in.

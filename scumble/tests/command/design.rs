@@ -1,6 +1,6 @@
 //! `scumble design`: what is saved, what it guarantees, and what is refused.
 
-use crate::{Files, SCHEMA};
+use crate::{Files, SCHEMA, succeeded};
 use serde_json::Value;
 
 fn saved(files: &Files, name: &str) -> Value {
@@ -93,7 +93,7 @@ fn features_and_label_share_the_budget() {
     let design = |line: &str| {
         let line =
             format!("design {line} --schema schema.toml --epsilon 4 --output design.json --force --json");
-        let told: Value = serde_json::from_str(&files.run(&line)).unwrap();
+        let told = files.json(&line);
         let design = saved(&files, "design.json");
         let parts = |of: &Value| of["parts"].as_array().unwrap().clone();
         let epsilons: Vec<f64> = parts(&design["state"]).iter().map(epsilon).collect();
@@ -145,10 +145,7 @@ fn a_column_that_nobody_takes_is_named() {
     let files = Files::new();
     let line =
         "design --mechanism laplace --columns size --schema schema.toml --epsilon 1 --output design.json";
-    let output = files.command(line).output().unwrap();
-    assert!(output.status.success());
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(stderr, "no mechanism takes colour, price: it will not be released\n");
+    assert_eq!(files.notes(line), "no mechanism takes colour, price: it will not be released\n");
     files.good();
     files.run("release --design design.json --input data.csv --output released.csv");
     assert!(files.read("released.csv").starts_with("size\n"));
@@ -283,19 +280,15 @@ fn private_volunteers_must_have_a_guarantee() {
     assert!(!files.exists("private.json"));
     // Nobody's record shaped these, and the user hears it.
     for status in ["public", "consented"] {
-        let output = files.command(&line(status)).output().unwrap();
-        assert!(String::from_utf8(output.stderr).unwrap().contains("were not used"));
+        assert!(files.notes(&line(status)).contains("were not used"));
         assert!(files.exists(&format!("{status}.json")));
     }
     files.write("bad.csv", "size,colour,price\n1,red,dear\n");
     let refused =
         files.refuses(&line("public").replace("data.csv", "bad.csv").replace("public.json", "a.json"));
     assert!(refused.starts_with("bad.csv, row 1, column \"price\""), "{refused}");
-    assert!(
-        files
-            .refuses("design laplace --schema schema.toml --epsilon 1 --output a.json --volunteers data.csv")
-            .contains("--volunteers-are")
-    );
+    let line = "design laplace --schema schema.toml --epsilon 1 --output a.json --volunteers data.csv";
+    assert!(files.refuses(line).contains("--volunteers-are"));
 }
 
 #[test]
@@ -329,9 +322,8 @@ fn public_records_that_a_design_holds_are_not_said_to_be_unused() {
     files.good();
     let line = "design dauntless-mix --schema schema.toml --target colour --epsilon 1 --output design.json --volunteers data.csv \
                 --volunteers-are public";
-    let output = files.command(line).output().unwrap();
-    let (said, card) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
-    assert!(output.status.success() && said.is_empty(), "{said}");
+    let (card, said) = succeeded(&mut files.command(line));
+    assert!(said.is_empty(), "{said}");
     assert!(card.contains("given the design, which public data shaped"), "{card}");
     assert!(card.contains("the design holds them in the clear"), "{card}");
 }
@@ -479,7 +471,7 @@ fn a_task_is_a_matrix_over_the_encoded_columns() {
 /// What is claimed first, and of what: of the parts of a record less may be claimed beside it.
 fn claims(files: &Files, line: &str) -> Vec<(String, Value)> {
     let line = format!("design {line} --schema schema.toml --epsilon 4 --output design.json --force --json");
-    let told: Value = serde_json::from_str(&files.run(&line)).unwrap();
+    let told = files.json(&line);
     let claims = told["guarantee"]["claims"].as_array().unwrap();
     let first = claims.iter().take(1);
     first.map(|claim| (claim["protects"].as_str().unwrap().into(), claim["epsilon"].clone())).collect()
@@ -551,7 +543,7 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
 fn a_label_of_its_own_takes_nothing_of_delta() {
     let files = Files::new();
     let line = "design gaussian --schema schema.toml --target colour --epsilon 2 --delta 1e-6 --output design.json --json";
-    let told: Value = serde_json::from_str(&files.run(line)).unwrap();
+    let told = files.json(line);
     let claim = &told["guarantee"]["claims"][0];
     assert_eq!((&claim["protects"], &claim["delta"]), (&"record".into(), &1e-6.into()));
     assert_eq!(saved(&files, "design.json")["state"]["parts"][0]["delta"], 1e-6);

@@ -6,9 +6,9 @@
 //! packages are; those of `py` by the tests of the Python package. With `SCUMBLE_BLESS=1` an output without such a line is
 //! replaced by the true one, and pictures are written anew.
 
-use crate::Files;
 use crate::scikit_learn::{is_there, python};
-use std::path::{Path, PathBuf};
+use crate::{Files, workspace};
+use std::path::Path;
 
 /// A document's commands and files, in their order.
 #[derive(Debug)]
@@ -68,10 +68,6 @@ fn is_as_shown(shown: &[String], printed: &[&str]) -> bool {
     }
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
-
 /// Runs a document in `files`, and returns what is printed otherwise than it shows.
 fn differences(document: &Path, files: &Files) -> Vec<String> {
     let text = std::fs::read_to_string(document).unwrap();
@@ -101,8 +97,7 @@ fn differences(document: &Path, files: &Files) -> Vec<String> {
                 let Some(words) = own.and_then(shlex::split) else {
                     panic!("{}: {line:?} is no command of ours", document.display());
                 };
-                let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scumble"));
-                let output = command.current_dir(files.path("")).args(words).output().unwrap();
+                let output = files.command("").args(words).output().unwrap();
                 let (stdout, stderr) =
                     (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
                 if !output.status.success() {
@@ -149,7 +144,7 @@ fn other_pictures(document: &Path, files: &Files) -> Vec<String> {
 
 #[track_caller]
 fn check(document: &str, files: &Files) {
-    let document = root().join(document);
+    let document = workspace().join(document);
     let mut differences = differences(&document, files);
     differences.extend(other_pictures(&document, files));
     let document = document.display();
@@ -180,7 +175,7 @@ macro_rules! chapters {
         #[test]
         fn every_chapter_has_a_test() {
             let tested = [$($file),+];
-            for chapter in std::fs::read_dir(root().join("guide/chapters")).unwrap() {
+            for chapter in std::fs::read_dir(workspace().join("guide/chapters")).unwrap() {
                 let path = chapter.unwrap().path();
                 let name = path.file_stem().unwrap().to_str().unwrap();
                 let is_text = path.extension().is_some_and(|extension| extension == "md");
@@ -221,7 +216,7 @@ fn the_readme() {
         .collect();
     files.write("wines.csv", format!("alcohol,quality\n{rows}"));
     check("README.md", &files);
-    assert!(std::fs::read_to_string(root().join("README.md")).unwrap().lines().count() <= 150);
+    assert!(std::fs::read_to_string(workspace().join("README.md")).unwrap().lines().count() <= 150);
 }
 
 #[test]

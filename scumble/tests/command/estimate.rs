@@ -1,6 +1,6 @@
 //! `scumble estimate`: what it says is true, what it cannot say is said before the budget is spent.
 
-use crate::{Files, number};
+use crate::{Files, number, succeeded};
 use serde_json::Value;
 
 /// Ages, days and grades of 2,000 people, and who smokes.
@@ -24,23 +24,14 @@ fn people(files: &Files) {
     files.write("people.csv", format!("age,since,grade,size,smokes\n{rows}"));
 }
 
-/// What a line that succeeds says on stderr.
-#[track_caller]
-fn noted(files: &Files, line: &str) -> String {
-    let output = files.command(line).output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{line}: {stderr}");
-    stderr
-}
-
 #[test]
 fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
     let files = Files::new();
     people(&files);
     let design = "design direct --schema people.toml --epsilon 10 --output design.json";
     let line = "scumble estimate needs unrounded numbers of age, since, grade: release with --values drawn\n";
-    assert_eq!(noted(&files, design), line);
-    let told: Value = serde_json::from_str(&files.run(&format!("{design} --force --json"))).unwrap();
+    assert_eq!(files.notes(design), line);
+    let told = files.json(&format!("{design} --force --json"));
     assert_eq!(told["rounded_columns"], serde_json::json!(["age", "since", "grade"]));
     let estimate = |values: &str| -> (Value, String) {
         files.run(&format!(
@@ -51,8 +42,8 @@ fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
             "estimate --design design.json --input released.csv --values {values} --confidence 0.999999 \
              --json"
         );
-        let output = files.command(&line).output().unwrap();
-        (serde_json::from_slice(&output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+        let (told, said) = succeeded(&mut files.command(&line));
+        (serde_json::from_str(&told).unwrap(), said)
     };
     let (told, said) = estimate("settled");
     let columns = |told: &Value| -> Vec<String> {
@@ -82,7 +73,7 @@ fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
 fn where_all_can_be_estimated_nothing_is_said() {
     let files = Files::new();
     files.good();
-    assert_eq!(noted(&files, "design direct --schema schema.toml --epsilon 2 --output design.json"), "");
+    assert_eq!(files.notes("design direct --schema schema.toml --epsilon 2 --output design.json"), "");
     files.write(
         "people.toml",
         crate::SCHEMA.replace("kind = \"real\"", "kind = \"integer\"").replace(".0", ""),
@@ -90,8 +81,8 @@ fn where_all_can_be_estimated_nothing_is_said() {
     // A curator's release is estimated from by nobody, and a group under Laplace noise is written as a level
     // either way.
     let curator = "design mst --schema people.toml --epsilon 2 --delta 1e-6 --people 60 --output mst.json";
-    assert_eq!(noted(&files, curator), "");
-    let said = noted(&files, "design laplace --schema people.toml --epsilon 2 --output laplace.json");
+    assert_eq!(files.notes(curator), "");
+    let said = files.notes("design laplace --schema people.toml --epsilon 2 --output laplace.json");
     assert!(said.contains("numbers of size, price:"), "{said}");
 }
 
@@ -121,9 +112,7 @@ fn what_a_decoder_completes_from_volunteers_is_not_estimated() {
          --columns colour --output design.json --force"
     ));
     files.run("release --design design.json --input others.csv --output released.csv --force --seed 3");
-    let output = files.command("estimate --design design.json --input released.csv --json").output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told = files.json("estimate --design design.json --input released.csv --json");
     let lines = told["estimates"].as_array().unwrap().iter();
     assert!(lines.clone().count() == 2 && lines.clone().all(|line| line["column"] == "colour"), "{told}");
 }

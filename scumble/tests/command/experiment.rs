@@ -1,9 +1,9 @@
 //! `scumble compare --config`: experiments, and how they go on where they were stopped.
 
-use crate::Files;
+use crate::{Files, timeless};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// Two cells of laplace and identity's one, on sixty rows in which price is a line in size.
@@ -38,7 +38,7 @@ fn with(experiment: &str) -> Files {
 
 impl Files {
     fn compared(&self, line: &str) -> Value {
-        serde_json::from_str(&self.run(&format!("compare --json {line}"))).unwrap()
+        self.json(&format!("compare --json {line}"))
     }
 
     /// The keys of all finished trials.
@@ -48,14 +48,6 @@ impl Files {
             |line: &str| serde_json::from_str::<Value>(line).unwrap()["key"].as_str().unwrap().to_owned();
         lines.lines().map(key).collect()
     }
-}
-
-/// An outcome without the time that it took, which is never the same.
-fn timeless(mut outcome: Value) -> Value {
-    for name in ["rows", "without_dp"] {
-        outcome[name].as_array_mut().unwrap().iter_mut().for_each(|row| row["seconds"] = Value::Null);
-    }
-    outcome
 }
 
 #[test]
@@ -261,13 +253,8 @@ fn a_comparison_that_was_killed_goes_on() {
     let long = EXPERIMENT.replace("trials = 3", "trials = 200");
     let (killed, whole) = (with(&long), with(&long));
     let start = Instant::now();
-    let mut process = Command::new(env!("CARGO_BIN_EXE_scumble"))
-        .current_dir(killed.folder.path())
-        .args(["compare", "--config", "exp.toml"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut command = killed.command("compare --config exp.toml");
+    let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let lines =
         || std::fs::read_to_string(killed.path("exp.cells.jsonl")).unwrap_or_default().lines().count();
     while lines() < 20 {

@@ -31,9 +31,7 @@ const HOW: &str = "encoded in Latin-1, columns separated by semicolons and decim
 fn from_a_spreadsheet_to_a_page_without_a_question() {
     let files = Files::new();
     files.write("besuche.csv", visits());
-    let drafted = files.command("schema besuche.csv --output draft.toml").output().unwrap();
-    assert!(drafted.status.success());
-    let told = String::from_utf8(drafted.stderr).unwrap();
+    let told = files.notes("schema besuche.csv --output draft.toml");
     assert!(told.contains(&format!("besuche.csv: recognised: {HOW}")), "{told}");
     let draft = files.read("draft.toml");
     for expected in [
@@ -81,8 +79,7 @@ fn what_is_released_has_values_of_its_columns() {
     let told = String::from_utf8(refused.stderr).unwrap();
     assert!(told.contains("\"Kinder\": ") && told.contains("--values drawn"), "{told}");
     files.run("release --design design.json --input besuche.csv --output drawn.csv --values drawn --seed 1");
-    let estimates = files.run("estimate --design design.json --input drawn.csv --values drawn --json");
-    let estimates: serde_json::Value = serde_json::from_str(&estimates).unwrap();
+    let estimates = files.json("estimate --design design.json --input drawn.csv --values drawn --json");
     let children =
         estimates["estimates"].as_array().unwrap().iter().find(|line| line["column"] == "Kinder").unwrap();
     let (lower, upper) = (children["lower"].as_f64().unwrap(), children["upper"].as_f64().unwrap());
@@ -115,19 +112,14 @@ fn options_and_pipes_take_the_place_of_what_is_recognised() {
     files.write("besuche.csv", visits());
     let refused = files.command("schema besuche.csv --delimiter comma").output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    assert!(
-        files
-            .refuses("schema besuche.csv --delimiter colon")
-            .contains("there are comma, semicolon, tab, bar")
-    );
+    let refused = files.refuses("schema besuche.csv --delimiter colon");
+    assert!(refused.contains("there are comma, semicolon, tab, bar"));
 
     let mut packed = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
     packed.write_all(&visits()).unwrap();
     files.write("besuche.csv.gz", packed.finish().unwrap());
-    let drafted = files.command("schema besuche.csv.gz").output().unwrap();
-    assert!(String::from_utf8(drafted.stderr).unwrap().contains(&format!("packed by gzip, {HOW}")));
-    let quiet = files.command("schema besuche.csv.gz --quiet").output().unwrap();
-    assert!(quiet.status.success() && quiet.stderr.is_empty());
+    assert!(files.notes("schema besuche.csv.gz").contains(&format!("packed by gzip, {HOW}")));
+    assert_eq!(files.notes("schema besuche.csv.gz --quiet"), "");
 
     files.run("design direct --data iris --epsilon 4 --output design.json");
     files.run("schema --data iris --output iris.toml --records iris.csv");
@@ -153,17 +145,15 @@ fn codes_are_regressed_with_a_line_or_classified_where_that_is_said() {
         "column = [{ name = \"x\", kind = \"integer\", lower = 0, upper = 29 }, { name = \"code\", kind = \"integer\", lower = 0, upper = 2 }]",
     );
     let line = "compare --input codes.csv --schema codes.toml --target code --mechanism direct --epsilon 4 --trials 2";
-    let regressed = files.command(line).output().unwrap();
-    assert!(String::from_utf8_lossy(&regressed.stdout).contains("root mean squared error"));
-    let told = String::from_utf8(regressed.stderr).unwrap();
+    let (regressed, told) = crate::succeeded(&mut files.command(line));
+    assert!(regressed.contains("root mean squared error"));
     assert!(
         told.contains(
             "\"code\" has 3 whole values and is regressed; if they are codes of classes: --task classify"
         ),
         "{told}"
     );
-    let rows: serde_json::Value =
-        serde_json::from_str(&files.run(&format!("{line} --task classify --json"))).unwrap();
+    let rows = files.json(&format!("{line} --task classify --json"));
     let design = rows["rows"][0]["design"].as_str().unwrap();
     assert!(design.contains("--target code --task classify "), "{design}");
     let designed = files.run(design.strip_prefix("scumble ").unwrap());

@@ -1,7 +1,6 @@
 //! `scumble ledger`: what is counted, and that nothing is forgotten whatever happens to a process or the disk.
 
-use crate::Files;
-use serde_json::Value;
+use crate::{Files, refused, succeeded};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -11,11 +10,6 @@ fn with_ledger(epsilon: &str) -> Files {
     let files = Files::new();
     files.run(&format!("ledger init --ledger ledger.json --dataset survey --epsilon {epsilon} --delta 1e-6"));
     files
-}
-
-fn spent(files: &Files) -> f64 {
-    let shown: Value = serde_json::from_str(&files.run("ledger show --ledger ledger.json --json")).unwrap();
-    shown["accounts"][0]["spent"]["epsilon"].as_f64().unwrap()
 }
 
 #[test]
@@ -29,16 +23,9 @@ fn charges_add_up_to_the_total_and_no_further() {
         refused.starts_with("\"survey\" has too little left for the whole record: ε = 0.25"),
         "{refused}"
     );
-    assert_eq!(spent(&files), 0.25);
-    assert!(
-        files
-            .run("ledger show --ledger ledger.json")
-            .lines()
-            .last()
-            .unwrap()
-            .trim_start()
-            .starts_with("left")
-    );
+    assert_eq!(files.spent(), 0.25);
+    let shown = files.run("ledger show --ledger ledger.json");
+    assert!(shown.lines().last().unwrap().trim_start().starts_with("left"));
 }
 
 /// Decimals as typed: none of these sums is exact in binary.
@@ -84,9 +71,7 @@ fn damaged_amounts_are_refused_and_write_nothing() {
             "ledger charge --ledger ledger.json --dataset survey --epsilon 0.1 --delta",
             "ledger init --ledger ledger.json --dataset halves --nats",
         ] {
-            let mut command = files.command(line);
-            command.arg(amount);
-            let refused = crate::refused(command);
+            let refused = refused(files.command(line).arg(amount));
             assert!(!refused.contains('\n'), "{amount:?}: {refused}");
         }
     }
@@ -104,7 +89,7 @@ fn nats_have_accounts_of_their_own() {
     assert!(files.refuses(&CHARGE.replace("survey", "halves")).contains("no account for the whole record"));
     let both = files.refuses("ledger init --ledger ledger.json --dataset survey --nats 1");
     assert!(both.contains("no release pays into both"), "{both}");
-    let shown: Value = serde_json::from_str(&files.run("ledger show --ledger ledger.json --json")).unwrap();
+    let shown = files.json("ledger show --ledger ledger.json --json");
     assert_eq!(
         (shown["information"][0]["left"].as_f64(), shown["accounts"][0]["dataset"].as_str()),
         (Some(0.125), Some("survey"))
@@ -118,16 +103,12 @@ fn nats_have_accounts_of_their_own() {
 fn two_names_that_look_alike_are_not_two_accounts() {
     let files = with_ledger("1");
     for name in ["survey ", " survey", "sur\u{200b}vey", "survey\n", ""] {
-        let mut command = files.command("ledger init --ledger ledger.json --epsilon 1 --dataset");
-        command.arg(name);
-        let refused = crate::refused(command);
+        let line = "ledger init --ledger ledger.json --epsilon 1 --dataset";
+        let refused = refused(files.command(line).arg(name));
         assert!(refused.contains("a name of one line in which all shows"), "{name:?}: {refused}");
     }
     // The text of a charge is shown in full.
-    let mut command =
-        files.command("ledger charge --ledger ledger.json --dataset survey --epsilon 0.5 --what");
-    command.arg("talks\u{1b}\u{202e}");
-    let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let (shown, _) = succeeded(files.command(&format!("{CHARGE} --what")).arg("talks\u{1b}\u{202e}"));
     assert!(shown.contains("talks \\u{202e}") && !shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
 }
 
@@ -144,7 +125,7 @@ fn a_charge_that_cannot_be_reported_is_no_failed_charge() {
         stderr.starts_with("error: it is done, and only this report of it could not be printed"),
         "{stderr}"
     );
-    assert_eq!(spent(&files), 0.125);
+    assert_eq!(files.spent(), 0.125);
 }
 
 #[test]
@@ -210,12 +191,9 @@ fn what_is_no_account_is_named() {
     ] {
         assert_eq!(files.refuses(line), expected);
     }
-    assert!(
-        files
-            .refuses("ledger init --ledger no/such.json --dataset a --epsilon 1")
-            .starts_with("no/such.json")
-    );
-    assert_eq!(spent(&files), 0.0);
+    let nowhere = files.refuses("ledger init --ledger no/such.json --dataset a --epsilon 1");
+    assert!(nowhere.starts_with("no/such.json"));
+    assert_eq!(files.spent(), 0.0);
 }
 
 #[test]
@@ -227,7 +205,7 @@ fn processes_that_charge_at_once_wait_for_each_other() {
     let granted =
         children.into_iter().filter_map(|mut child| child.wait().unwrap().success().then_some(())).count();
     assert_eq!(granted, 8, "eight times 0.125 is 1");
-    assert_eq!(spent(&files), 1.0);
+    assert_eq!(files.spent(), 1.0);
 }
 
 /// Whatever a killed process was granted is in the ledger, and the ledger can still be used.
@@ -242,7 +220,7 @@ fn a_charge_survives_its_process() {
         child.kill().unwrap();
         granted += u32::from(child.wait().unwrap().success());
         assert!(
-            spent(&files) >= 0.125 * f64::from(granted),
+            files.spent() >= 0.125 * f64::from(granted),
             "a charge that was granted is not in the ledger"
         );
     }
@@ -256,13 +234,9 @@ fn a_full_disk_grants_nothing_and_loses_nothing() {
     files.run(CHARGE);
     let before = files.read("ledger.json");
     // No file may grow beyond a size of zero, as on a full disk.
-    let mut full = std::process::Command::new("sh");
-    full.current_dir(files.folder.path());
-    full.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_scumble")]);
-    full.args(CHARGE.split_whitespace());
-    let refused = crate::refused(full);
+    let refused = refused(&mut files.on_full_disk(CHARGE, 0));
     assert!(refused.starts_with("ledger.json: "), "{refused}");
     assert_eq!(files.read("ledger.json"), before);
-    assert_eq!(spent(&files), 0.125);
+    assert_eq!(files.spent(), 0.125);
     assert_eq!(files.all(), ["ledger.json", "ledger.json.witness", "schema.toml"]);
 }

@@ -33,34 +33,69 @@ mod unchanged;
 mod view;
 mod warnings;
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-fn scumble(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_scumble")).args(arguments).output().unwrap()
+/// The folder of the workspace.
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-fn json(arguments: &[&str]) -> serde_json::Value {
-    let output = scumble(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+/// The folder of public data: beside the repository, or where `SCUMBLE_DATA` says.
+fn data() -> PathBuf {
+    std::env::var_os("SCUMBLE_DATA").map_or_else(|| workspace().join("../shared/data"), PathBuf::from)
+}
+
+/// Returns whether a data set or a file of it is there; if not, a line says so.
+fn is_there(name: &str) -> bool {
+    let there = data().join(name).exists();
+    if !there {
+        scumble_testing::missing(data().join(name).display());
+    }
+    there
+}
+
+/// The command with the words of `line`.
+fn command(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scumble"));
+    command.args(line.split_whitespace());
+    command
+}
+
+/// Runs a line that must succeed, and returns what it prints.
+#[track_caller]
+fn run(line: &str) -> String {
+    succeeded(&mut command(line)).0
 }
 
 #[track_caller]
-fn number(value: &serde_json::Value) -> f64 {
+fn json(line: &str) -> Value {
+    serde_json::from_str(&run(line)).unwrap()
+}
+
+#[track_caller]
+fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[track_caller]
+fn refusal(line: &str) -> String {
+    refused(&mut command(line))
+}
+
+/// Runs a command that must succeed, and returns what it prints and what it says on stderr.
+#[track_caller]
+fn succeeded(command: &mut Command) -> (String, String) {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{command:?}: {stderr}");
+    (String::from_utf8(output.stdout).unwrap(), stderr)
 }
 
 /// Exit code 2, nothing on stdout, and one line on stderr, which is returned.
 #[track_caller]
-fn refusal(arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_scumble"));
-    command.args(arguments);
-    refused(command)
-}
-
-#[track_caller]
-fn refused(mut command: Command) -> String {
+fn refused(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
@@ -70,8 +105,16 @@ fn refused(mut command: Command) -> String {
 }
 
 /// All rows of a comparison: those with differential privacy, then those without.
-fn all_rows(outcome: &serde_json::Value) -> Vec<serde_json::Value> {
+fn all_rows(outcome: &Value) -> Vec<Value> {
     ["rows", "without_dp"].iter().flat_map(|name| outcome[name].as_array().unwrap().clone()).collect()
+}
+
+/// An outcome without the time that it took, which is never the same.
+fn timeless(mut outcome: Value) -> Value {
+    for name in ["rows", "without_dp"] {
+        outcome[name].as_array_mut().unwrap().iter_mut().for_each(|row| row["seconds"] = Value::Null);
+    }
+    outcome
 }
 
 /// A folder with a schema, for a test's files.
@@ -132,22 +175,48 @@ impl Files {
 
     /// The command with the words of `line`, run in the folder.
     fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_scumble"));
-        command.current_dir(self.folder.path()).args(line.split_whitespace());
+        let mut command = command(line);
+        command.current_dir(self.folder.path());
         command
     }
 
     /// Runs a line that must succeed, and returns what it prints.
     #[track_caller]
     fn run(&self, line: &str) -> String {
-        let output = self.command(line).output().unwrap();
-        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        succeeded(&mut self.command(line)).0
+    }
+
+    /// Runs a line that must succeed, and returns what it says on stderr.
+    #[track_caller]
+    fn notes(&self, line: &str) -> String {
+        succeeded(&mut self.command(line)).1
+    }
+
+    /// Runs a line that must succeed, and returns what it prints as JSON.
+    #[track_caller]
+    fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.run(line)).unwrap()
+    }
+
+    /// The ε that the first account of the ledger has spent.
+    fn spent(&self) -> f64 {
+        let shown = self.json("ledger show --ledger ledger.json --json");
+        shown["accounts"][0]["spent"]["epsilon"].as_f64().unwrap()
+    }
+
+    /// The command in a shell where no file grows beyond `blocks`, as on a full disk.
+    #[cfg(unix)]
+    fn on_full_disk(&self, line: &str, blocks: u32) -> Command {
+        let mut full = Command::new("sh");
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        full.current_dir(self.folder.path()).args(["-c", &script, env!("CARGO_BIN_EXE_scumble")]);
+        full.args(line.split_whitespace());
+        full
     }
 
     /// Runs a line that must be refused, and returns the one line that says why.
     #[track_caller]
     fn refuses(&self, line: &str) -> String {
-        refused(self.command(line))
+        refused(&mut self.command(line))
     }
 }

@@ -1,13 +1,9 @@
 //! `scumble new-plugin`.
 
-use crate::{Files, refused};
+use crate::{Files, refused, succeeded, workspace};
 use std::collections::BTreeMap;
 use std::fs::{read_dir, read_to_string};
-use std::path::{Path, PathBuf};
-
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
+use std::path::Path;
 
 /// The texts of all files in a folder and those inside it, by their paths from it.
 fn texts(folder: &Path) -> BTreeMap<String, String> {
@@ -96,10 +92,9 @@ fn a_curator_who_releases_a_noisy_mean_is_at_most_sixty_lines_and_the_staircase_
 #[test]
 fn a_plugin_of_another_name_depends_on_a_checkout() {
     let files = Files::new();
-    let mut command = files.command("new-plugin my-noise2 --output elsewhere --json --scumble");
-    let output = command.arg(workspace()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let line = "new-plugin my-noise2 --output elsewhere --json --scumble";
+    let (told, _) = succeeded(files.command(line).arg(workspace()));
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
     let written = texts(&files.path("elsewhere"));
     assert_eq!(told["name"], "my-noise2");
     assert_eq!(told["folder"], "elsewhere");
@@ -168,8 +163,7 @@ fn a_folder_that_is_no_checkout_is_refused() {
             format!("{folder}: it is no checkout of scumble, for it has no registry/core/Cargo.toml")
         );
     }
-    let mut command = files.command("new-plugin my-noise --scumble");
-    command.arg(workspace().join("scumble"));
-    assert!(refused(command).contains("it is no checkout of scumble"));
+    let inside = refused(files.command("new-plugin my-noise --scumble").arg(workspace().join("scumble")));
+    assert!(inside.contains("it is no checkout of scumble"));
     assert_eq!(files.all(), ["schema.toml"]);
 }

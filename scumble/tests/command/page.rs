@@ -2,7 +2,7 @@
 //!
 //! The browser is Chromium without a window; where there is none, what needs it says so and is skipped.
 
-use crate::{Files, scumble};
+use crate::{Files, succeeded};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,8 +33,7 @@ fn experiment() -> Files {
 #[test]
 fn the_numbers_of_the_page_are_those_of_the_json() {
     let files = experiment();
-    let outcome: Value =
-        serde_json::from_str(&files.run("compare --json --config exp.toml --html page.html")).unwrap();
+    let outcome = files.json("compare --json --config exp.toml --html page.html");
     let rows = crate::all_rows(&outcome);
     assert_eq!(rows.len(), 7 * (2 * 2 + 2));
     let number = |value: &Value| match value {
@@ -63,8 +62,7 @@ fn the_numbers_of_the_page_are_those_of_the_json() {
 fn a_page_holds_its_numbers_as_files() {
     use base64::{Engine, prelude::BASE64_STANDARD};
     let files = experiment();
-    let outcome: Value =
-        serde_json::from_str(&files.run("compare --json --config exp.toml --html page.html")).unwrap();
+    let outcome = files.json("compare --json --config exp.toml --html page.html");
     let page = files.read("page.html");
     let held = |kind: &str| {
         let start = page.split(&format!("href=\"data:{kind};base64,")).nth(1).unwrap();
@@ -170,24 +168,9 @@ fn hostile() -> (Files, PathBuf) {
     let rows: String =
         (0..20).map(|row| format!("{},0.{row}\n", if row % 2 == 0 { &cell } else { "b" })).collect();
     let input = files.write("<script>hostile = 1;.csv", format!("{COLUMN},x\n{rows}"));
+    let mut command = files.command("compare --trials 2 --epsilon 1,inf --html page.html --target");
+    succeeded(command.args([COLUMN, "--input"]).arg(input).arg("--schema").arg(schema));
     let page = files.path("page.html");
-    let [input, schema, html] = [&input, &schema, &page].map(|path| path.to_str().unwrap());
-    let output = scumble(&[
-        "compare",
-        "--trials",
-        "2",
-        "--epsilon",
-        "1,inf",
-        "--input",
-        input,
-        "--schema",
-        schema,
-        "--target",
-        COLUMN,
-        "--html",
-        html,
-    ]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     (files, page)
 }
 

@@ -3,7 +3,7 @@
 use crate::{Files, number};
 use scumble::core::{Key, Randomness, Registry, Table, Target};
 use scumble::custody::ShippedDesign;
-use scumble::records::{OutOfBounds, Reader, csv};
+use scumble::records::{OutOfBounds, csv};
 use serde_json::Value;
 
 /// 400 plants of three kinds (or two), which their size and their colour tell apart; their height is a line
@@ -63,10 +63,8 @@ const PREDICT: &str =
 /// The design, the features of all plants, and the model as it was in memory when seed 4 released it.
 fn in_memory(files: &Files) -> (ShippedDesign, Table, Key) {
     let design = ShippedDesign::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
-    let records = design.records().unwrap();
     let rows = csv::Rows::open(&files.path("plants.csv")).unwrap();
-    let reader = Reader::new(rows, &records.schema, records.target.as_deref(), OutOfBounds::Clip).unwrap();
-    let clean = reader.read_all().unwrap().table;
+    let clean = design.reader(rows, OutOfBounds::Clip).unwrap().read_all().unwrap().table;
     let release = design.mechanism().release(&clean, &mut Randomness::seeded(4)).unwrap();
     (design, clean, release.key)
 }
@@ -183,7 +181,7 @@ fn the_features_are_enough_in_any_order_and_other_columns_are_ignored() {
     assert!(!files.exists("none.csv"));
     let kept = files.refuses(PREDICT.trim_end_matches(" --force"));
     assert!(kept.contains("predicted.csv"), "{kept}");
-    let report: Value = serde_json::from_str(&files.run(&format!("{PREDICT} --json"))).unwrap();
+    let report = files.json(&format!("{PREDICT} --json"));
     assert_eq!((number(&report["records"]), &report["target"]), (400.0, &Value::from("kind")));
 }
 

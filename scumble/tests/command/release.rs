@@ -1,6 +1,6 @@
 //! `scumble release`: what comes out, what is kept, and what bad input leaves behind: nothing.
 
-use crate::{Files, SCHEMA};
+use crate::{Files, SCHEMA, refused, succeeded};
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -17,11 +17,6 @@ fn designed(mechanism: &str) -> Files {
 
 fn with_ledger(files: &Files, epsilon: f64) {
     files.run(&format!("ledger init --ledger ledger.json --dataset survey --epsilon {epsilon}"));
-}
-
-fn spent(files: &Files) -> f64 {
-    let shown: Value = serde_json::from_str(&files.run("ledger show --ledger ledger.json --json")).unwrap();
-    shown["accounts"][0]["spent"]["epsilon"].as_f64().unwrap()
 }
 
 fn many(files: &Files, rows: usize) {
@@ -71,16 +66,8 @@ fn a_seed_gives_the_same_bytes_whatever_the_number_of_threads() {
     let files = designed("direct --target colour --epsilon 4");
     many(&files, 5000);
     let release = |seed: u32, threads: u32| {
-        let line = format!("{RELEASE} --force --seed {seed}");
-        assert!(
-            files
-                .command(&line)
-                .env("RAYON_NUM_THREADS", threads.to_string())
-                .output()
-                .unwrap()
-                .status
-                .success()
-        );
+        let mut command = files.command(&format!("{RELEASE} --force --seed {seed}"));
+        succeeded(command.env("RAYON_NUM_THREADS", threads.to_string()));
         files.read("released.csv")
     };
     let one = release(1, 1);
@@ -104,8 +91,7 @@ fn a_release_from_parquet_and_to_it_has_the_values_of_csv() {
     as_parquet(&files);
     let release = |input: &str, output: &str, threads: u32| {
         let line = format!("release --design design.json --input {input} --output {output} --seed 3 --force");
-        let output = files.command(&line).env("RAYON_NUM_THREADS", threads.to_string()).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        succeeded(files.command(&line).env("RAYON_NUM_THREADS", threads.to_string()));
     };
     release("data.csv", "a.csv", 1);
     release("data.parquet", "b.csv", 2);
@@ -151,7 +137,7 @@ fn what_a_file_holds_decides_and_not_its_name() {
         assert!(refused.starts_with(expected), "{refused}");
         assert_eq!(files.all(), before);
     }
-    assert_eq!(spent(&files), 0.0);
+    assert_eq!(files.spent(), 0.0);
 }
 
 #[test]
@@ -166,7 +152,7 @@ fn every_command_that_reads_records_reads_parquet() {
         let said = |file: &str| {
             let line = line.replace("DATA", &format!("data.{file}")).replace("NEW", file);
             let said: Value = match line.ends_with("--json") {
-                true => serde_json::from_str(&files.run(&line)).unwrap(),
+                true => files.json(&line),
                 false => {
                     files.run(&line);
                     serde_json::from_str(&files.read(&format!("{file}.json"))).unwrap()
@@ -207,12 +193,8 @@ fn the_card_says_what_this_release_guarantees() {
 fn clipped_cells_are_told_to_the_owner_alone_and_refused_if_she_is_strict() {
     let files = designed("laplace --epsilon 1");
     files.write("data.csv", "size,colour,price\n99,red,50\n1,red,50\n");
-    let output = files.command(&format!("{RELEASE} --card card.json")).output().unwrap();
-    assert!(
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("clipped to the public bounds: 1 of \"size\" to [0, 10]")
-    );
+    let said = files.notes(&format!("{RELEASE} --card card.json"));
+    assert!(said.contains("clipped to the public bounds: 1 of \"size\" to [0, 10]"));
     assert!(!files.read("card.json").contains("clip") && !files.read("released.csv").contains("clip"));
     let refused = files.refuses(&format!("{RELEASE} --strict --force"));
     assert_eq!(
@@ -248,7 +230,7 @@ fn what_is_there_stays_unless_forced_and_what_is_read_stays_in_any_case() {
             .replace("released.csv", ledger);
         assert!(files.refuses(&line).ends_with("it is read, so nothing is written there"));
     }
-    assert_eq!(spent(&files), 0.0);
+    assert_eq!(files.spent(), 0.0);
     files.write("card.json", "mine");
     let line = "release --design design.json --input data.csv --output a.csv --card card.json";
     assert_eq!(files.refuses(line), "card.json is there already, and stays");
@@ -301,7 +283,7 @@ fn bad_input_leaves_nothing_behind() {
             assert_eq!(files.all(), before);
         }
     }
-    assert_eq!(spent(&files), 0.0);
+    assert_eq!(files.spent(), 0.0);
 }
 
 #[test]
@@ -310,9 +292,8 @@ fn of_two_bad_rows_the_first_is_named_whatever_the_number_of_threads() {
     let good = "1,red,5\n".repeat(2000);
     files.write("data.csv", format!("size,colour,price\n{good}1,red,dear\n{good}{good}{good}1\n"));
     for threads in ["1", "4"] {
-        let mut command = files.command(RELEASE);
-        command.env("RAYON_NUM_THREADS", threads);
-        assert!(crate::refused(command).starts_with("data.csv, row 2001, "));
+        let refused = refused(files.command(RELEASE).env("RAYON_NUM_THREADS", threads));
+        assert!(refused.starts_with("data.csv, row 2001, "));
     }
 }
 
@@ -395,12 +376,12 @@ fn a_ledger_is_charged_before_a_release_and_refuses_one_too_many() {
     };
     files.run(&release("one.csv"));
     files.run(&release("two.csv"));
-    assert_eq!(spent(&files), 2.0);
+    assert_eq!(files.spent(), 2.0);
     assert!(files.refuses(&release("three.csv")).starts_with("\"survey\" has too little left"));
     // A seeded release has no guarantee, and costs infinitely much.
     assert!(files.refuses(&format!("{} --seed 1", release("three.csv"))).contains("ε = inf"));
     assert!(!files.exists("three.csv"));
-    assert_eq!(spent(&files), 2.0);
+    assert_eq!(files.spent(), 2.0);
     // No label is protected by a design for the features.
     files.run("design laplace --target colour --protect features --schema schema.toml --epsilon 0.1 --output features.json");
     let refused = files.refuses(&release("three.csv").replace("design.json", "features.json"));
@@ -413,17 +394,14 @@ fn a_full_disk_leaves_no_output_and_the_charge() {
     let files = designed("laplace --epsilon 1");
     many(&files, 50_000);
     with_ledger(&files, 10.0);
-    let mut full = std::process::Command::new("sh");
-    full.current_dir(files.folder.path());
-    // Enough for the ledger, and not for the release.
-    full.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_scumble")]);
-    full.args(format!("{RELEASE} --ledger ledger.json --dataset survey").split_whitespace());
     let before = files.all();
-    let refused = crate::refused(full);
+    // Enough for the ledger, and not for the release.
+    let line = format!("{RELEASE} --ledger ledger.json --dataset survey");
+    let refused = refused(&mut files.on_full_disk(&line, 64));
     assert!(refused.starts_with("the output cannot be written: "), "{refused}");
     assert!(refused.ends_with("the ledger was charged before, and stays so"), "{refused}");
     assert_eq!(files.all(), before);
-    assert_eq!(spent(&files), 1.0);
+    assert_eq!(files.spent(), 1.0);
 }
 
 #[cfg(unix)]
@@ -439,14 +417,14 @@ fn an_interrupt_leaves_no_broken_file_and_what_was_charged_stays_charged() {
         let mut child = files.command(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let start = Instant::now();
         // Once there is a file aside, and once the ledger is charged, records are being released.
-        let is_releasing = || files.all() != before && spent(&files) >= charged;
+        let is_releasing = || files.all() != before && files.spent() >= charged;
         while !is_releasing() && start.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(1));
         }
         std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130), "{line}");
         assert_eq!(files.all(), before, "an interrupted release leaves nothing");
-        assert_eq!(spent(&files), charged);
+        assert_eq!(files.spent(), charged);
     }
     files.run(RELEASE);
 }
@@ -470,7 +448,7 @@ fn an_interrupt_of_a_curator_is_heard_in_the_midst_of_its_work() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(asked.elapsed() < Duration::from_secs(5), "it took {:?}", asked.elapsed());
     assert_eq!(files.all(), before, "an interrupted release leaves nothing");
-    assert_eq!(spent(&files), 0.0);
+    assert_eq!(files.spent(), 0.0);
 }
 
 /// 65 MB in 150, on 64 threads: held at once, with what is made of it, the file would take some 300.
@@ -554,7 +532,7 @@ fn a_place_that_no_file_can_take_is_refused_before_a_charge() {
         let line = format!("{RELEASE} --ledger ledger.json --dataset survey").replace("released.csv", &place);
         assert!(!files.refuses(&line).contains("charged"));
     }
-    assert_eq!(spent(&files), 0.0);
+    assert_eq!(files.spent(), 0.0);
 }
 
 /// Killed at any instruction: an output that is there is whole and was charged.
@@ -575,7 +553,7 @@ fn a_killed_release_was_charged_if_it_is_there() {
             assert_eq!(files.read("released.csv").lines().count(), 20_001, "half a release");
             std::fs::remove_file(files.path("released.csv")).unwrap();
         }
-        assert!(spent(&files) >= f64::from(whole), "{whole} releases, and {} was spent", spent(&files));
+        assert!(files.spent() >= f64::from(whole), "{whole} releases, and {} was spent", files.spent());
     }
 }
 

@@ -1,24 +1,8 @@
 //! `scumble reproduce`: quick variants. Those that need data say so and pass where these are not there.
 
-use crate::Files;
+use crate::{Files, data, is_there, refused, succeeded, workspace};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Where the data lie: beside the repository, or where `SCUMBLE_DATA` says.
-fn data() -> PathBuf {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    std::env::var_os("SCUMBLE_DATA").map_or_else(beside, PathBuf::from)
-}
-
-/// Whether a data set is there; if not, a line says so.
-fn is_there(folder: &str) -> bool {
-    let there = data().join(folder).exists();
-    if !there {
-        scumble_testing::missing(data().join(folder).display());
-    }
-    there
-}
 
 impl Files {
     fn reproduce(&self, line: &str) -> Command {
@@ -29,9 +13,7 @@ impl Files {
 
     #[track_caller]
     fn reproduced(&self, line: &str) -> Value {
-        let output = self.reproduce(&format!("{line} --json")).output().unwrap();
-        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
+        serde_json::from_str(&succeeded(&mut self.reproduce(&format!("{line} --json"))).0).unwrap()
     }
 }
 
@@ -78,8 +60,9 @@ fn quick_variant(name: &str) -> Value {
 fn without_a_name_it_lists_them() {
     let files = Files::new();
     let text = files.run("reproduce");
-    let listed: Vec<Value> = serde_json::from_str(&files.run("reproduce --json")).unwrap();
-    let names: Vec<&str> = listed.iter().map(|result| result["name"].as_str().unwrap()).collect();
+    let listed = files.json("reproduce --json");
+    let names: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|result| result["name"].as_str().unwrap()).collect();
     let expected = [
         "dauntless/adult",
         "dauntless/figures-2-to-7",
@@ -364,7 +347,7 @@ fn a_document_is_made_of_reports_that_are_kept() {
     let refused = files.refuses(line);
     assert!(refused.starts_with("kept/dauntless/adult.json: "), "{refused}");
     assert!(refused.ends_with("scumble reproduce dauntless/adult --output kept makes it"), "{refused}");
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../papers/results");
+    let kept = workspace().join("papers/results");
     std::os::unix::fs::symlink(kept, files.path("kept")).unwrap();
     files.run(line);
     let document = files.read("found.md");
@@ -380,32 +363,19 @@ fn a_document_is_made_of_reports_that_are_kept() {
 fn what_is_wrong_is_one_line_and_writes_nothing() {
     let files = Files::new();
     assert!(files.refuses("reproduce fisher-svm/figure-2").contains("did you mean \"fisher-svm/figure-"));
-    let refused = files.refuses("reproduce fisher-svm/figure-3 --trials 1");
-    assert_eq!(refused, "a result needs between 2 and 100000 trials, and not 1");
-    for name in ["wdbc", "figure-5", "figure-6", "figure-7", "distance", "guesses"] {
-        let mut command = files.command(&format!("reproduce fisher-svm/{name} --quick --output out"));
-        command.env("SCUMBLE_DATA", "nowhere");
-        let refused = crate::refused(command);
-        assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");
-    }
-    for figure in ["4", "5-valuation", "5-wdbc", "6", "7", "8"] {
-        let mut command =
-            files.command(&format!("reproduce task-aware/figure-{figure} --quick --output out"));
-        command.env("SCUMBLE_DATA", "nowhere");
-        let refused = crate::refused(command);
-        assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");
-    }
-    for figure in ["1-lending-club", "1-mnist", "2", "3", "4", "7"] {
-        let mut command = files.command(&format!("reproduce vlm/figure-{figure} --quick --output out"));
-        command.env("SCUMBLE_DATA", "nowhere");
-        let refused = crate::refused(command);
-        assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");
-    }
-    for result in ["adult", "figures-2-to-7", "table-1", "table-2", "table-3"] {
-        let mut command = files.command(&format!("reproduce dauntless/{result} --quick --output out"));
-        command.env("SCUMBLE_DATA", "nowhere");
-        let refused = crate::refused(command);
-        assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");
+    let once = files.refuses("reproduce fisher-svm/figure-3 --trials 1");
+    assert_eq!(once, "a result needs between 2 and 100000 trials, and not 1");
+    for (paper, names) in [
+        ("fisher-svm", "wdbc figure-5 figure-6 figure-7 distance guesses"),
+        ("task-aware", "figure-4 figure-5-valuation figure-5-wdbc figure-6 figure-7 figure-8"),
+        ("vlm", "figure-1-lending-club figure-1-mnist figure-2 figure-3 figure-4 figure-7"),
+        ("dauntless", "adult figures-2-to-7 table-1 table-2 table-3"),
+    ] {
+        for name in names.split(' ') {
+            let mut command = files.command(&format!("reproduce {paper}/{name} --quick --output out"));
+            let refused = refused(command.env("SCUMBLE_DATA", "nowhere"));
+            assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");
+        }
     }
     files.write("plain", "");
     files.refuses("reproduce fisher-svm/figure-3 --quick --output plain");

@@ -1,6 +1,6 @@
 //! `scumble schema`: a draft, what can be done with it, and what cannot.
 
-use crate::{Files, SCHEMA};
+use crate::{Files, SCHEMA, succeeded};
 
 /// Sixty rows with a name each.
 fn people() -> Files {
@@ -30,20 +30,18 @@ fn from_a_file_to_a_page_in_two_commands() {
     assert_eq!(files.run("schema people.csv").trim_end(), draft.trim_end());
     let line =
         "compare --trials 2 --input people.csv --schema people.toml --target colour --html page.html --json";
-    let output = files.command(line).output().unwrap();
-    assert!(output.status.success());
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let (outcome, stderr) = succeeded(&mut files.command(line));
     assert!(
         stderr.contains("people.csv: the schema is a draft, with bounds taken from the records"),
         "{stderr}"
     );
-    let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
     assert_eq!(outcome["data"]["drafted"], true);
     let page = files.read("page.html");
     assert!(page.contains("What to choose, and what it costs") && page.contains("The schema is a draft"));
     // Once it says what is public, it is a schema as any other.
     files.write("people.toml", draft.replace("draft = true\n", ""));
-    let outcome: serde_json::Value = serde_json::from_str(&files.run(&format!("{line} --force"))).unwrap();
+    let outcome = files.json(&format!("{line} --force"));
     assert_eq!(outcome["data"]["drafted"], false);
     assert!(!files.read("page.html").contains("The schema is a draft"));
 }
@@ -119,7 +117,7 @@ fn a_schema_that_is_there_stays_unless_forced() {
         "people.csv: it is read, so nothing is written there"
     );
     files.run("schema people.csv --output schema.toml --force");
-    let told: serde_json::Value = serde_json::from_str(&files.run("schema people.csv --json")).unwrap();
+    let told = files.json("schema people.csv --json");
     assert_eq!((&told["draft"], &told["column"][0]["name"]), (&true.into(), &"size".into()));
     assert!(files.refuses("schema nowhere.csv").starts_with("nowhere.csv: "));
 }

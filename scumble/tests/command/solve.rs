@@ -1,9 +1,8 @@
 //! `scumble solve`.
 
-use crate::{Files, json, number, refusal, scumble};
+use crate::{Files, command, data, is_there, json, number, refusal, run, succeeded};
 use approx::assert_abs_diff_eq;
 use serde_json::Value;
-use std::path::PathBuf;
 
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
@@ -11,11 +10,9 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-fn schrodinger(problem: [&str; 4], more: &[&str]) -> Value {
-    let [lambda, weight, lower, upper] = problem;
-    let arguments = ["solve", "schrodinger", "--json", "--lambda", lambda, "--weight", weight];
-    let arguments = arguments.into_iter().chain(["--lower", lower, "--upper", upper]);
-    json(&arguments.chain(more.iter().copied()).collect::<Vec<_>>())
+/// The line for λ, a weight and an interval.
+fn schrodinger([lambda, weight, lower, upper]: [&str; 4]) -> String {
+    format!("solve schrodinger --lambda {lambda} --weight {weight} --lower {lower} --upper {upper}")
 }
 
 #[test]
@@ -56,7 +53,7 @@ fn the_ground_states_of_the_reference_are_found() {
         ),
     ] {
         let at = density.map(|(n, _)| f64::to_string(&n)).join(",");
-        let answer = schrodinger(problem, &["--at", &at]);
+        let answer = json(&format!("{} --at {at} --json", schrodinger(problem)));
         assert_abs_diff_eq!(number(&answer["mu"]), mu, epsilon = 1e-10);
         assert_abs_diff_eq!(number(&answer["objective"]), 4.0 * number(&answer["mu"]), epsilon = 1e-11);
         assert_abs_diff_eq!(number(&answer["fisher_information"]), fisher, epsilon = 1e-8);
@@ -69,15 +66,13 @@ fn the_ground_states_of_the_reference_are_found() {
         let expected = ["density", "fisher_information", "mean", "mu", "objective", "second_moment"];
         assert_eq!(keys(&answer), expected);
     }
-    assert_eq!(schrodinger(["1", "1", "-1", "1"], &[])["density"], serde_json::json!([]));
+    let answer = json(&format!("{} --json", schrodinger(["1", "1", "-1", "1"])));
+    assert_eq!(answer["density"], serde_json::json!([]));
 }
 
 #[test]
 fn for_people_a_ground_state_is_a_table() {
-    let arguments =
-        ["solve", "schrodinger", "--lambda", "1", "--weight", "1", "--lower", "-1", "--upper", "1"];
-    let arguments: Vec<&str> = arguments.into_iter().chain(["--at", "-0.5,0"]).collect();
-    let text = String::from_utf8(scumble(&arguments).stdout).unwrap();
+    let text = run(&format!("{} --at -0.5,0", schrodinger(["1", "1", "-1", "1"])));
     for part in [
         "Fisher information",
         "9.8698990087",
@@ -90,40 +85,31 @@ fn for_people_a_ground_state_is_a_table() {
 
 #[test]
 fn what_has_no_ground_state_is_one_line() {
-    let of = |problem: [&str; 4], more: &[&str]| {
-        let [lambda, weight, lower, upper] = problem;
-        let arguments = ["solve", "schrodinger", "--lambda", lambda, "--weight", weight];
-        let arguments = arguments.into_iter().chain(["--lower", lower, "--upper", upper]);
-        refusal(&arguments.chain(more.iter().copied()).collect::<Vec<_>>())
-    };
     for (problem, more, expected) in [
-        (["-1", "1", "0", "1"], &[][..], "lambda must be finite and not negative, and -1 is not"),
-        (["nan", "1", "0", "1"], &[], "lambda must be finite"),
-        (["1", "0", "0", "1"], &[], "weight must be finite and positive, and 0 is not"),
-        (["1", "1", "1", "1"], &[], "from 1 to 1 is no interval"),
-        (["1", "1", "2", "-2"], &[], "from 2 to -2 is no interval"),
-        (["1", "1", "-inf", "1"], &[], "from -inf to 1 is no interval"),
-        (["0", "1", "0", "1e-200"], &[], "leaves the floats"),
-        (["1", "1", "0", "1"], &["--at", "0.5,nan"], "--at NaN: it must be finite"),
-        (["1", "1", "0", "1"], &["--at", "0.5,x"], "invalid value 'x'"),
-        (["x", "1", "0", "1"], &[], "invalid value 'x'"),
+        (["-1", "1", "0", "1"], "", "lambda must be finite and not negative, and -1 is not"),
+        (["nan", "1", "0", "1"], "", "lambda must be finite"),
+        (["1", "0", "0", "1"], "", "weight must be finite and positive, and 0 is not"),
+        (["1", "1", "1", "1"], "", "from 1 to 1 is no interval"),
+        (["1", "1", "2", "-2"], "", "from 2 to -2 is no interval"),
+        (["1", "1", "-inf", "1"], "", "from -inf to 1 is no interval"),
+        (["0", "1", "0", "1e-200"], "", "leaves the floats"),
+        (["1", "1", "0", "1"], "--at 0.5,nan", "--at NaN: it must be finite"),
+        (["1", "1", "0", "1"], "--at 0.5,x", "invalid value 'x'"),
+        (["x", "1", "0", "1"], "", "invalid value 'x'"),
     ] {
-        let message = of(problem, more);
+        let message = refusal(&format!("{} {more}", schrodinger(problem)));
         assert!(message.contains(expected), "{problem:?}: {message}");
     }
-    assert!(refusal(&["solve", "schrodinger", "--lambda", "1"]).contains("--weight"));
-    assert!(refusal(&["solve"]).contains("what to do is missing"));
+    assert!(refusal("solve schrodinger --lambda 1").contains("--weight"));
+    assert!(refusal("solve").contains("what to do is missing"));
 }
 
-fn waterfilling(eigenvalues: &str, radius: &str, epsilon: &str, more: &[&str]) -> Vec<String> {
-    let arguments =
-        ["solve", "waterfilling", "--eigenvalues", eigenvalues, "--radius", radius, "--epsilon", epsilon];
-    arguments.iter().chain(more).map(|argument| (*argument).to_owned()).collect()
+fn waterfilling(eigenvalues: &str, radius: &str, epsilon: &str) -> String {
+    format!("solve waterfilling --eigenvalues {eigenvalues} --radius {radius} --epsilon {epsilon}")
 }
 
-fn filled(eigenvalues: &str, radius: &str, epsilon: &str, more: &[&str]) -> Value {
-    let arguments = waterfilling(eigenvalues, radius, epsilon, &[more, &["--json"]].concat());
-    json(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+fn filled(eigenvalues: &str, radius: &str, epsilon: &str, more: &str) -> Value {
+    json(&format!("{} {more} --json", waterfilling(eigenvalues, radius, epsilon)))
 }
 
 #[test]
@@ -144,7 +130,7 @@ fn shares_are_those_of_the_third_figure() {
             8.8,
         ),
     ] {
-        let answer = filled(eigenvalues, "1", epsilon, &["--latent-dim", "2"]);
+        let answer = filled(eigenvalues, "1", epsilon, "--latent-dim 2");
         assert_eq!(answer["rank"], rank);
         for (share, expected) in answer["sigma_squared"].as_array().unwrap().iter().zip(shares) {
             assert_abs_diff_eq!(number(share), expected, epsilon = 1e-12);
@@ -155,7 +141,7 @@ fn shares_are_those_of_the_third_figure() {
         let expected = ["loss", "privacy_agnostic_loss", "rank", "sigma_squared", "task_agnostic_loss"];
         assert_eq!(keys(&answer), expected);
         // Without Z the privacy-agnostic encoder keeps all directions, as the task-agnostic one does.
-        let answer = filled(eigenvalues, "1", epsilon, &[]);
+        let answer = filled(eigenvalues, "1", epsilon, "");
         assert_eq!(answer["privacy_agnostic_loss"], answer["task_agnostic_loss"]);
     }
 }
@@ -163,19 +149,17 @@ fn shares_are_those_of_the_third_figure() {
 #[test]
 fn without_noise_or_without_a_task_nothing_is_lost() {
     for (radius, epsilon) in [("1", "inf"), ("0", "1")] {
-        let answer = filled("4,1,0", radius, epsilon, &[]);
+        let answer = filled("4,1,0", radius, epsilon, "");
         assert_abs_diff_eq!(number(&answer["sigma_squared"][0]), 2.0 / 3.0, epsilon = 1e-15);
         assert_eq!((&answer["rank"], &answer["loss"]), (&2.into(), &0.0.into()));
     }
-    let answer = filled("0,0", "1", "1", &[]);
+    let answer = filled("0,0", "1", "1", "");
     assert_eq!((&answer["rank"], &answer["loss"]), (&0.into(), &0.0.into()));
 }
 
 #[test]
 fn for_people_shares_are_a_table() {
-    let arguments = waterfilling("4,1,1,1", "1", "4", &["--latent-dim", "2"]);
-    let text = scumble(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
-    let text = String::from_utf8(text).unwrap();
+    let text = run(&format!("{} --latent-dim 2", waterfilling("4,1,1,1", "1", "4")));
     for part in [
         "4 of 4 directions are sent, through noise of variance 0.5 ",
         "0.7000000000",
@@ -189,52 +173,44 @@ fn for_people_shares_are_a_table() {
 #[test]
 fn what_cannot_be_filled_is_one_line() {
     for (eigenvalues, radius, epsilon, more, expected) in [
-        ("4,1", "1", "0", &[][..], "--epsilon 0: it must be above zero"),
-        ("4,1", "1", "-1", &[], "--epsilon -1: it must be above zero"),
-        ("4,1", "1", "nan", &[], "--epsilon NaN: it must be above zero"),
-        ("4,1", "1", "x", &[], "invalid value 'x'"),
-        ("4,1", "-1", "1", &[], "--radius -1: it must be finite, and not negative"),
-        ("4,1", "nan", "1", &[], "--radius NaN: it must be finite"),
-        ("4,1", "inf", "inf", &[], "--radius inf: it must be finite"),
-        ("4,1", "1", "1e-200", &[], "8r²/ε² leaves the floats"),
-        ("", "1", "1", &[], "invalid value ''"),
-        ("4,,1", "1", "1", &[], "invalid value ''"),
+        ("4,1", "1", "0", "", "--epsilon 0: it must be above zero"),
+        ("4,1", "1", "-1", "", "--epsilon -1: it must be above zero"),
+        ("4,1", "1", "nan", "", "--epsilon NaN: it must be above zero"),
+        ("4,1", "1", "x", "", "invalid value 'x'"),
+        ("4,1", "-1", "1", "", "--radius -1: it must be finite, and not negative"),
+        ("4,1", "nan", "1", "", "--radius NaN: it must be finite"),
+        ("4,1", "inf", "inf", "", "--radius inf: it must be finite"),
+        ("4,1", "1", "1e-200", "", "8r²/ε² leaves the floats"),
+        ("4,,1", "1", "1", "", "invalid value ''"),
         (
             "4,-1",
             "1",
             "1",
-            &[],
+            "",
             "eigenvalue 1, counted from 0, must be finite and not negative, and -1 is not",
         ),
-        ("-4", "1", "1", &[], "eigenvalue 0, counted from 0, must be finite and not negative, and -4 is not"),
-        ("4,nan", "1", "1", &[], "eigenvalue 1, counted from 0, must be finite"),
-        ("inf,1", "1", "1", &[], "eigenvalue 0, counted from 0, must be finite"),
-        ("4,1", "1", "1", &["--latent-dim", "0"], "from 1 to the number of eigenvalues, 2, and 0 is not"),
-        ("4,1", "1", "1", &["--latent-dim", "3"], "from 1 to the number of eigenvalues, 2, and 3 is not"),
-        ("4,1", "1", "1", &["--latent-dim", "-1"], "invalid value '-1'"),
+        ("-4", "1", "1", "", "eigenvalue 0, counted from 0, must be finite and not negative, and -4 is not"),
+        ("4,nan", "1", "1", "", "eigenvalue 1, counted from 0, must be finite"),
+        ("inf,1", "1", "1", "", "eigenvalue 0, counted from 0, must be finite"),
+        ("4,1", "1", "1", "--latent-dim 0", "from 1 to the number of eigenvalues, 2, and 0 is not"),
+        ("4,1", "1", "1", "--latent-dim 3", "from 1 to the number of eigenvalues, 2, and 3 is not"),
+        ("4,1", "1", "1", "--latent-dim -1", "invalid value '-1'"),
     ] {
-        let arguments = waterfilling(eigenvalues, radius, epsilon, more);
-        let message = refusal(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!(message.contains(expected), "{arguments:?}: {message}");
+        let line = format!("{} {more}", waterfilling(eigenvalues, radius, epsilon));
+        let message = refusal(&line);
+        assert!(message.contains(expected), "{line}: {message}");
     }
-    assert!(refusal(&["solve", "waterfilling", "--radius", "1", "--epsilon", "1"]).contains("--eigenvalues"));
-}
-
-/// The file of the 569 records; none where the data are not there.
-fn wdbc() -> Option<PathBuf> {
-    let folder = std::env::var_os("SCUMBLE_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
-    let file = folder.join("wdbc/wdbc.csv");
-    if !file.exists() {
-        scumble_testing::missing(file.display());
-        return None;
-    }
-    Some(file)
+    let empty = refusal("solve waterfilling --eigenvalues= --radius 1 --epsilon 1");
+    assert!(empty.contains("invalid value ''"), "{empty}");
+    assert!(refusal("solve waterfilling --radius 1 --epsilon 1").contains("--eigenvalues"));
 }
 
 #[test]
 fn equation_2_on_unscaled_wdbc_has_the_reference_solution() {
-    let Some(file) = wdbc() else { return };
+    if !is_there("wdbc/wdbc.csv") {
+        return;
+    }
+    let file = data().join("wdbc/wdbc.csv");
     // An interior point solution of the reference, tolerance 10⁻¹².
     for (theta, objective, accuracy, max_share, bound_over_m, beta, support_vectors) in [
         (
@@ -256,11 +232,9 @@ fn equation_2_on_unscaled_wdbc_has_the_reference_solution() {
             None,
         ),
     ] {
-        let file = file.to_str().unwrap();
-        let arguments =
-            ["solve", "svm", "--input", file, "--target", "Cancer", "--positive", "0", "--drop", "ID"];
-        let arguments = arguments.into_iter().chain(["--theta", theta, "--rho", "0.01", "--json"]);
-        let answer = json(&arguments.collect::<Vec<_>>());
+        let line = "solve svm --target Cancer --positive 0 --drop ID --rho 0.01 --json";
+        let (text, _) = succeeded(command(line).args(["--theta", theta, "--input"]).arg(&file));
+        let answer: Value = serde_json::from_str(&text).unwrap();
         assert_abs_diff_eq!(number(&answer["objective"]), objective, epsilon = 1e-8);
         assert_abs_diff_eq!(number(&answer["training_accuracy"]), accuracy, epsilon = 1e-12);
         assert_abs_diff_eq!(number(&answer["max_share"]), max_share, epsilon = 1e-9);
@@ -292,7 +266,7 @@ const SVM: &str = "solve svm --input data.csv --target side --positive right --t
 fn machine(text: &str, more: &str) -> Value {
     let files = Files::new();
     files.write("data.csv", text);
-    serde_json::from_str(&files.run(&format!("{SVM} --json {more}"))).unwrap()
+    files.json(&format!("{SVM} --json {more}"))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `scumble suite`.
 
-use crate::Files;
+use crate::{Files, timeless};
 use serde_json::Value;
 
 #[test]
@@ -8,13 +8,10 @@ fn without_a_task_all_are_listed_and_a_wrong_name_gets_the_nearest() {
     let files = Files::new();
     let list = files.run("suite");
     assert!(list.contains(" iris  ") && list.contains("of which of three species?"), "{list}");
-    let tasks: Value = serde_json::from_str(&files.run("suite --json")).unwrap();
+    let tasks = files.json("suite --json");
     assert_eq!(tasks.as_array().unwrap().len(), 12);
-    assert!(
-        files
-            .refuses("suite irs")
-            .starts_with("there is no task \"irs\" (did you mean \"iris\"?); there are")
-    );
+    let unknown = files.refuses("suite irs");
+    assert!(unknown.starts_with("there is no task \"irs\" (did you mean \"iris\"?); there are"));
     assert!(files.refuses("suite iris --mechanism lapace").contains("\"lapace\""));
     assert!(files.refuses("suite iris --all").contains("cannot be used with"));
 }
@@ -22,11 +19,7 @@ fn without_a_task_all_are_listed_and_a_wrong_name_gets_the_nearest() {
 /// The scores, without how long they took.
 fn without_times(suite: &Value) -> Value {
     let mut suite = suite.clone();
-    for task in suite["tasks"].as_array_mut().unwrap() {
-        for name in ["rows", "without_dp"] {
-            task[name].as_array_mut().unwrap().iter_mut().for_each(|row| row["seconds"] = Value::Null);
-        }
-    }
+    suite["tasks"].as_array_mut().unwrap().iter_mut().for_each(|task| *task = timeless(task.take()));
     suite
 }
 
@@ -38,7 +31,7 @@ fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
         let command = format!(
             "suite iris diabetes --quick --trials 3 --mechanism laplace --mechanism private-logistic --mechanism noisy-marginals {rest}"
         );
-        serde_json::from_str::<Value>(&files.run(&format!("{command} --json"))).unwrap()
+        files.json(&format!("{command} --json"))
     };
     let first = run("--output results");
     let [table, page, cells] =

@@ -27,7 +27,7 @@ fn designed() -> Files {
 }
 
 fn charges(files: &Files) -> usize {
-    let shown: Value = serde_json::from_str(&files.run("ledger show --ledger ledger.json --json")).unwrap();
+    let shown = files.json("ledger show --ledger ledger.json --json");
     shown["accounts"][0]["charges"].as_array().unwrap().len()
 }
 

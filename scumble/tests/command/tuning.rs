@@ -34,7 +34,7 @@ const TUNED_MODEL: &str =
 
 impl Files {
     fn rows(&self) -> (Value, Vec<Value>) {
-        let outcome: Value = serde_json::from_str(&self.run("compare --json --config exp.toml")).unwrap();
+        let outcome = self.json("compare --json --config exp.toml");
         let rows = crate::all_rows(&outcome).into_iter();
         let of_models = rows.filter(|row| row["model"] != "adversary").collect();
         (outcome, of_models)

@@ -4,7 +4,7 @@ use crate::Files;
 use scumble::core::{Registry, local};
 use scumble::custody::ShippedDesign;
 use scumble::parquet;
-use scumble::records::{OutOfBounds, Reader, csv, stream};
+use scumble::records::{OutOfBounds, csv, stream};
 use serde_json::Value;
 
 const VIEW: &str = "view --design design.json --input clean.csv --output view.csv";
@@ -26,28 +26,17 @@ fn learned() -> Files {
     files
 }
 
-/// What a line that succeeds says on stderr.
-#[track_caller]
-pub(crate) fn warned(files: &Files, line: &str) -> String {
-    let output = files.command(line).output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{line}: {stderr}");
-    stderr
-}
-
 #[test]
 fn a_view_is_what_the_key_views_of_the_whole_table() {
     let files = learned();
-    let said = warned(&files, VIEW);
+    let said = files.notes(VIEW);
     assert_eq!(
         said,
         "view.csv is NOT private: no guarantee covers viewed records, which are for those who may see clean.csv\n"
     );
     let design = ShippedDesign::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
-    let records = design.records().unwrap();
     let rows = parquet::open(&files.path("clean.csv"), &Default::default()).unwrap();
-    let reader = Reader::new(rows, &records.schema, Some("colour"), OutOfBounds::Clip).unwrap();
-    let clean = reader.read_all().unwrap().table;
+    let clean = design.reader(rows, OutOfBounds::Clip).unwrap().read_all().unwrap().table;
     let viewed = local::view(design.local().unwrap(), &clean).unwrap();
     let decoder = design.decoder_of(&stream::layout(&viewed, design.mechanism().domain())).unwrap();
     let mut expected = vec![];
@@ -55,7 +44,7 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
     assert!(files.read("view.csv").as_bytes() == expected, "the command views something else");
     assert_ne!(files.read("view.csv"), files.read("clean.csv"));
     // And so it is as Parquet.
-    warned(&files, &VIEW.replace("view.csv", "view.parquet"));
+    files.notes(&VIEW.replace("view.csv", "view.parquet"));
     files.run("design identity --schema schema.toml --epsilon 1 --output as-it-is.json");
     let as_it_is = |name: &str| {
         files.run(&format!("release --design as-it-is.json --input {name} --output same.csv --force"));
@@ -67,7 +56,7 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
 #[test]
 fn a_release_says_that_its_models_are_for_viewed_records_where_they_are() {
     let files = learned();
-    let said = warned(&files, RELEASE);
+    let said = files.notes(RELEASE);
     let line = "a model of released.csv is to be used on viewed records, not on records in the clear: scumble view --design design.json --input \
                 clean.csv --output view.csv\n";
     assert_eq!(said, line);
@@ -93,14 +82,14 @@ fn a_release_says_that_its_models_are_for_viewed_records_where_they_are() {
     ] {
         let line = "--schema schema.toml --target colour --epsilon 4 --output design.json --force";
         files.run(&format!("design {mechanism} {line}"));
-        assert_eq!(warned(&files, &format!("{RELEASE} --force")), "", "{mechanism}");
+        assert_eq!(files.notes(&format!("{RELEASE} --force")), "", "{mechanism}");
         assert!(!files.run("describe --design design.json").contains("scumble view"), "{mechanism}");
         assert_eq!(card(&files)["view"], Value::Null);
     }
     for (name, needs_view) in
         [("piecewise", false), ("task-aware-linear", true), ("vlm", true), ("column-space", true)]
     {
-        let described: Value = serde_json::from_str(&files.run(&format!("describe {name} --json"))).unwrap();
+        let described = files.json(&format!("describe {name} --json"));
         assert_eq!(described["needs_view"], needs_view, "{name}");
         assert_eq!(files.run(&format!("describe {name}")).contains("scumble view"), needs_view, "{name}");
     }
@@ -114,7 +103,7 @@ fn a_curators_release_is_viewed_by_its_key() {
     files.write("passphrase", "long enough to be one\n");
     files.run("design column-space --schema schema.toml --target colour --protect features --epsilon 1 --output design.json");
     let with_key = "--key keys/key.json --passphrase-file passphrase";
-    let said = warned(&files, &format!("{RELEASE} {with_key}"));
+    let said = files.notes(&format!("{RELEASE} {with_key}"));
     assert!(
         said.contains("scumble view --design design.json --key keys/key.json --input clean.csv"),
         "{said}"
@@ -133,7 +122,7 @@ fn a_curators_release_is_viewed_by_its_key() {
     // Without noise, what was released is the view of the very records.
     let line = format!("view --design design.json --input data.csv --output view.csv {with_key}");
     let key = files.read("keys/key.json");
-    warned(&files, &line);
+    files.notes(&line);
     let numbers = |name: &str| -> Vec<f64> {
         let text = files.read(name);
         let cells =
@@ -190,13 +179,10 @@ fn what_cannot_be_viewed_leaves_nothing_behind() {
     std::fs::remove_file(files.path("bad.csv")).unwrap();
     assert_eq!(files.all(), before);
     files.write("wide.csv", "size,colour,price\n99,red,5\n");
-    let said = warned(&files, &VIEW.replace("clean.csv", "wide.csv"));
+    let said = files.notes(&VIEW.replace("clean.csv", "wide.csv"));
     assert!(said.contains("wide.csv: clipped to the public bounds: 1 of \"size\" to [0, 10]"), "{said}");
-    assert!(
-        files
-            .refuses(&format!("{VIEW} --force --strict").replace("clean.csv", "wide.csv"))
-            .contains("outside")
-    );
+    let refused = files.refuses(&format!("{VIEW} --force --strict").replace("clean.csv", "wide.csv"));
+    assert!(refused.contains("outside"));
 }
 
 #[test]

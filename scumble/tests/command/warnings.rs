@@ -1,7 +1,6 @@
 //! Warnings on stderr about what protects little.
 
 use crate::Files;
-use crate::view::warned;
 
 const DESIGN: &str =
     "design noisy-marginals --schema schema.toml --target colour --output design.json --force";
@@ -17,20 +16,20 @@ fn a_delta_near_one_in_the_number_of_people_is_warned_of() {
         ),
         ("--epsilon 12 --delta 1e-9 --people 100", "ε = 12 is above 10"),
     ] {
-        let said = warned(&files, &format!("{DESIGN} {line}"));
+        let said = files.notes(&format!("{DESIGN} {line}"));
         assert!(said.starts_with("warning: ") && said.contains(expected), "{said}");
     }
-    assert_eq!(warned(&files, &format!("{DESIGN} --epsilon 10 --delta 1e-6 --people 100000")), "");
+    assert_eq!(files.notes(&format!("{DESIGN} --epsilon 10 --delta 1e-6 --people 100000")), "");
     // Who gives no number hears of it when there is one.
     files.good();
     let gaussian =
         "design gaussian --schema schema.toml --target price --epsilon 1 --output design.json --force";
-    assert_eq!(warned(&files, &format!("{gaussian} --delta 1e-3")), "");
+    assert_eq!(files.notes(&format!("{gaussian} --delta 1e-3")), "");
     let release = "release --design design.json --input data.csv --output released.csv --force";
-    assert_eq!(warned(&files, release), "");
+    assert_eq!(files.notes(release), "");
     let many: String = (0..200).map(|row| format!("{},red,5\n", row % 10)).collect();
     files.write("data.csv", format!("size,colour,price\n{many}"));
-    let said = warned(&files, release);
+    let said = files.notes(release);
     assert!(
         said.starts_with("warning: δ = 0.001 is not well below 1/people, 0.005 for 200 people"),
         "{said}"
@@ -45,12 +44,12 @@ fn a_text_that_spreadsheets_run_is_named_by_column_and_level() {
         r#"column = [{ name = "@sum", kind = "category", levels = ["=1+1", "-5", "+1"] }, { name = "x", kind = "boolean" }]"#,
     );
     let expected = r#"warning: a spreadsheet that opens the release may run these texts as formulas: column "@sum"; column "@sum", level "=1+1""#;
-    let said = warned(&files, "design direct --schema schema.toml --epsilon 1 --output design.json");
+    let said = files.notes("design direct --schema schema.toml --epsilon 1 --output design.json");
     assert_eq!(said.trim_end(), expected);
     let rows: String =
         (0..60).map(|row| format!("{},{}\n", ["=1+1", "-5", "+1"][row % 3], row % 2)).collect();
     files.write("data.csv", format!("@sum,x\n{rows}"));
-    assert!(warned(&files, "schema data.csv --output draft.toml").contains(r#"column "@sum", level "=1+1""#));
+    assert!(files.notes("schema data.csv --output draft.toml").contains(r#"column "@sum", level "=1+1""#));
 }
 
 #[test]
@@ -71,7 +70,7 @@ fn a_person_in_several_rows_is_warned_of_by_name_and_row() {
             [("Patient ID", true), ("user_id", true), ("Patient ID", false), ("region", true)]
         {
             write(name, repeated);
-            let said = warned(&files, release);
+            let said = files.notes(release);
             let is_told = repeated && name != "region";
             let expected = format!("warning: data.csv: column {name:?} has \"7\" again in row 41: ");
             assert_eq!(said.starts_with(&expected), is_told, "{name}: {said}");
@@ -84,5 +83,5 @@ fn a_person_in_several_rows_is_warned_of_by_name_and_row() {
     files.run("design direct --schema schema.toml --epsilon 1 --output design.json --force");
     let data = files.read("data.csv").replace("colour", "member");
     files.write("data.csv", data);
-    assert_eq!(warned(&files, release), "");
+    assert_eq!(files.notes(release), "");
 }

@@ -113,13 +113,8 @@ impl Pair {
         if self.ahead > 0.0 { f64::INFINITY } else { -(-self.behind).ln_1p() }
     }
 
-    /// ln P(x)/N(x; 0, σ²).
-    pub(crate) fn log_ahead(&self, x: f64) -> f64 {
-        self.log_ratio(self.ahead, x)
-    }
-
-    /// ln(1 − w + w·exp((2x − 1)/2σ²)).
-    fn log_ratio(&self, weight: f64, x: f64) -> f64 {
+    /// ln(1 − w + w·exp((2x − 1)/2σ²)) for w = `weight`: with a weight of `ahead`, ln P(x)/N(x; 0, σ²).
+    pub(crate) fn log_ratio(&self, weight: f64, x: f64) -> f64 {
         if weight == 0.0 {
             return 0.0;
         }

@@ -5,6 +5,7 @@ use crate::{Error, Result};
 use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, Side};
 use ndarray::{Array2, ArrayView1};
+use scumble_linalg::Eigen;
 
 /// The solutions ψ of −d·ψ″ + (λ/4)·(n² − c²)·ψ = e·ψ among the polynomials that vanish at both ends, orthonormal, by ascending e;
 /// c² is the least n² there.
@@ -60,17 +61,16 @@ impl Axis {
         let triangle = mass.llt(Side::Lower).map_err(|_| gone())?;
         let inverse = triangle.L().to_owned().partial_piv_lu().inverse();
         let standard = &inverse * &energy * inverse.transpose();
-        if !(0..count).all(|k| (0..count).all(|l| standard[(k, l)].is_finite())) {
-            return Err(gone());
-        }
-        let solved = standard.self_adjoint_eigen(Side::Lower).map_err(|_| gone())?;
-        let states = inverse.transpose() * solved.U();
+        let standard = Array2::from_shape_fn((count, count), |(k, l)| standard[(k, l)]);
+        let solved = Eigen::of(&standard).ok_or_else(gone)?;
+        let vectors = Mat::from_fn(count, count, |k, l| solved.vectors()[[k, l]]);
+        let states = inverse.transpose() * vectors;
         let states = Array2::from_shape_fn((count, count), |(k, l)| states[(k, l)]);
         let in_states = |matrix: &Array2<f64>| states.t().dot(matrix).dot(&states);
         Ok(Self {
             lower,
             upper,
-            energies: (0..count).map(|k| solved.S()[k]).collect(),
+            energies: solved.values().to_vec(),
             slopes: in_states(&slopes),
             bending: in_states(&(Array2::eye(count) / half)),
             places: in_states(&places),

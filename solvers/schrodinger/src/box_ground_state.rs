@@ -7,6 +7,7 @@ use argmin::core::{Executor, State};
 use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, Side};
 use ndarray::{Array2, ArrayView2};
+use scumble_linalg::Eigen;
 
 /// The density γ = w² on a box Πᵢ [aᵢ, bᵢ] that minimises Tr(Π⁻¹·I) + λ·Tr(V): I is its Fisher information matrix, and V its matrix
 /// of second moments.
@@ -186,10 +187,10 @@ fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
 /// κ·diag(D) ≤ D, κ the least eigenvalue of D at unit diagonal.
 fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(Vec<(f64, f64)>, f64)> {
     let d = bounds.len();
-    let unit =
-        Mat::from_fn(d, d, |i, j| stiffness[[i, j]] / stiffness[[i, i]].sqrt() / stiffness[[j, j]].sqrt());
-    let solved = unit.self_adjoint_eigen(Side::Lower).map_err(|_| Error::NotPositiveDefinite)?;
-    let kappa = solved.S()[0].min(1.0);
+    let unit = Array2::from_shape_fn((d, d), |(i, j)| {
+        stiffness[[i, j]] / stiffness[[i, i]].sqrt() / stiffness[[j, j]].sqrt()
+    });
+    let kappa = Eigen::of(&unit).ok_or(Error::NotPositiveDefinite)?.values()[0].min(1.0);
     if kappa.is_nan() || kappa <= 0.0 {
         return Err(Error::NotPositiveDefinite);
     }

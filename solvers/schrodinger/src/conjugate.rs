@@ -1,7 +1,8 @@
 //! The lowest eigenvalue of a large symmetric matrix: Knyazev's locally optimal conjugate gradients, in argmin's loop.
 
 use argmin::core::{Error, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
-use faer::{Mat, Side};
+use ndarray::Array2;
+use scumble_linalg::Eigen;
 
 /// A symmetric matrix, by what it makes of a vector.
 pub(crate) trait Matrix {
@@ -90,11 +91,11 @@ impl<M: Matrix> Solver<M, Iteration> for LocallyOptimal {
             last.image = matrix.times(&last.x);
             base.push(last);
         }
-        let projected = Mat::from_fn(base.len(), base.len(), |i, j| dot(&base[i].x, &base[j].image));
-        let solved = projected
-            .self_adjoint_eigen(Side::Lower)
-            .map_err(|_| Error::msg("a matrix of three rows has no eigenvalues"))?;
-        let parts: Vec<f64> = (0..base.len()).map(|at| solved.U()[(at, 0)]).collect();
+        let size = (base.len(), base.len());
+        let projected = Array2::from_shape_fn(size, |(i, j)| dot(&base[i].x, &base[j].image));
+        let solved =
+            Eigen::of(&projected).ok_or_else(|| Error::msg("a matrix of three rows has no eigenvalues"))?;
+        let parts = solved.vectors().column(0).to_vec();
         let direction = combined(&base[1..], &parts[1..]);
         let mut next = combined(&base, &parts);
         let norm = dot(&next.x, &next.x).sqrt();

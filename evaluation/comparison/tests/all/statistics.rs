@@ -3,10 +3,9 @@
 use ndarray::{Array1, Array2};
 use scumble_comparison::{Candidate, Comparison, Knows, Metric, Outcome, Splitting};
 use scumble_core::{
-    Accumulator, Budget, CentralDp, Claim, CuratorMechanism, Descriptor, Designed, Domain, Error, Evidence,
-    Example, Guarantee, Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion, Output, Plugin,
-    Randomness, RecordDomain, Release, Releases, Result, Side, Statistics, Table, Target, Unit, ValuesIn,
-    collected,
+    Accumulator, Budget, CentralDp, CuratorMechanism, Descriptor, Designed, Domain, Error, Evidence, Example,
+    Guarantee, Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion, Output, Plugin, Randomness,
+    RecordDomain, Release, Releases, Result, Side, Statistics, Table, Target, ValuesIn, collected,
 };
 use scumble_datasets::DataSet;
 use scumble_noise::GaussianNoise;
@@ -78,14 +77,8 @@ impl CuratorMechanism for NoisySums {
     }
 
     fn guarantee(&self) -> Guarantee {
-        Guarantee {
-            claims: vec![Claim {
-                notion: Notion::CentralDp(CentralDp::new(self.epsilon, self.delta, Neighbours::ReplaceOne)),
-                protects: Unit::Record,
-                theorem: "the Gaussian mechanism".into(),
-            }],
-            ..Guarantee::default()
-        }
+        let dp = CentralDp::new(self.epsilon, self.delta, Neighbours::ReplaceOne);
+        Guarantee::of_records([(Notion::CentralDp(dp), "the Gaussian mechanism".to_owned())])
     }
 
     fn releases(&self) -> Releases {

@@ -1,5 +1,7 @@
 //! A scale with round numbers on it.
 
+use super::{BOTTOM, LEFT, TOP};
+
 /// A linear or logarithmic scale.
 #[derive(Debug)]
 pub struct Axis {
@@ -40,18 +42,38 @@ impl Axis {
         (value - self.from) / (self.to - self.from)
     }
 
+    /// The place of a value from left to right, in a frame that ends at `right`; at the edge if it lies beyond.
+    pub fn x(&self, value: f64, right: f64) -> f64 {
+        LEFT + self.share(value).clamp(0.0, 1.0) * (right - LEFT)
+    }
+
+    /// The place of a value from the bottom up; at the edge if it lies beyond.
+    pub fn y(&self, value: f64) -> f64 {
+        BOTTOM - self.share(value).clamp(0.0, 1.0) * (BOTTOM - TOP)
+    }
+
+    /// Places from left to right with their labels, in a frame that ends at `right`.
+    pub fn places(&self, right: f64) -> Vec<(f64, String)> {
+        self.ticks().map(|(value, label)| (self.x(value, right), label)).collect()
+    }
+
+    /// Places from the bottom up with their labels.
+    pub fn heights(&self) -> Vec<(f64, String)> {
+        self.ticks().map(|(value, label)| (self.y(value), label)).collect()
+    }
+
     /// Values with their labels: as many decimals as tell one from the next; on a logarithmic scale each has its own.
-    pub fn ticks(&self) -> Vec<(f64, String)> {
+    fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         let steps = self.ticks.windows(2).map(|pair| pair[1] - pair[0]);
         let step = steps.fold(f64::INFINITY, f64::min);
-        let label = |value: f64| match if self.is_logarithmic { value } else { step } {
+        let label = move |value: f64| match if self.is_logarithmic { value } else { step } {
             finest @ 1e-4..1e6 => {
                 let decimals = (-(finest * (1.0 + 1e-9)).log10().floor()).max(0.0) as usize;
                 format!("{value:.decimals$}")
             }
             _ => format!("{value:.0e}"),
         };
-        self.ticks.iter().map(|&value| (value, label(value))).collect()
+        self.ticks.iter().map(move |&value| (value, label(value)))
     }
 }
 

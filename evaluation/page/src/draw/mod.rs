@@ -3,6 +3,7 @@
 mod axis;
 
 pub use axis::{Axis, ends};
+use maud::{Markup, html};
 
 /// The colours, by day, by night and on paper, and what is drawn with them.
 pub const STYLE: &str = concat!(include_str!("palette.css"), include_str!("chart.css"));
@@ -46,6 +47,29 @@ impl Look {
     pub fn of(at: usize) -> Self {
         let round = at / MARKERS.len();
         Self { marker: MARKERS[at % MARKERS.len()], dashes: DASHES[(at + round) % DASHES.len()] }
+    }
+
+    /// Draws the mark at a place in a size.
+    pub fn mark(&self, [x, y]: [f64; 2], size: f64) -> Markup {
+        html! { path.marker d=(self.marker) transform={ "translate(" (at(x)) " " (at(y)) ") scale(" (size) ")" } {} }
+    }
+}
+
+/// Draws a frame that ends at `right`: a grid at labelled heights, `heading`, and an axis with labelled places.
+pub fn frame(right: f64, heights: &[(f64, String)], heading: Markup, places: &[(f64, String)]) -> Markup {
+    html! {
+        @for (y, label) in heights {
+            @let y = at(*y);
+            line.grid x1=(at(LEFT)) x2=(at(right)) y1=(y) y2=(y) {}
+            text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
+        }
+        (heading)
+        line.axis x1=(at(LEFT)) x2=(at(right)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
+        @for (x, label) in places {
+            @let x = at(*x);
+            line.axis x1=(x) x2=(x) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
+            text x=(x) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
+        }
     }
 }
 

@@ -1,42 +1,17 @@
 //! The mechanisms that release records times a secret matrix: what leaves, what the key gives, and what is refused.
 
 use ndarray::{Array2, array};
-use scumble_adversary::{Effort, Verdict, audit_plugin};
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Designed, Domain, Error, Neighbours, Notion, Plugin,
-    Randomness, RecordDomain, Release, Table, Target, TargetDomain, Unit,
+    Brief, Budget, CentralDp, CuratorMechanism, Designed, Domain, Error, Neighbours, Notion, Randomness,
+    RecordDomain, Release, Table, Target, TargetDomain, Unit,
 };
 use scumble_dauntless::{
-    COLUMN_SPACE, ColumnSpace, MULTIPLICATIVE_DP, MultiplicativeDp, SINGULAR_VALUE_OBFUSCATION,
-    SingularValueObfuscation,
+    ColumnSpace, MULTIPLICATIVE_DP, MultiplicativeDp, SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation,
 };
-use scumble_testing::conformance;
 use serde_json::json;
 
-const PLUGINS: [Plugin; 3] = [COLUMN_SPACE, MULTIPLICATIVE_DP, SINGULAR_VALUE_OBFUSCATION];
-
-#[test]
-fn the_plugins_conform() {
-    for plugin in PLUGINS {
-        conformance::check(&plugin).unwrap();
-    }
-}
-
-#[test]
-fn no_attack_breaks_their_claims() {
-    for (plugin, expected) in
-        [(COLUMN_SPACE, Verdict::Holds), (SINGULAR_VALUE_OBFUSCATION, Verdict::NothingClaimed)]
-    {
-        let findings = audit_plugin(&plugin, Effort::quick()).unwrap();
-        assert_eq!(findings[0].verdict, expected, "{}", findings[0]);
-    }
-    let finding = audit_plugin(&MULTIPLICATIVE_DP, Effort::quick()).unwrap().remove(0);
-    assert!([Verdict::Holds, Verdict::Inconclusive].contains(&finding.verdict), "{finding}");
-}
-
 fn numbers(dim: usize) -> RecordDomain {
-    let columns = (1..=dim).map(|at| format!("x{at}")).collect();
-    RecordDomain::new(columns, Domain::unit_box(dim), TargetDomain::Real { lower: 0.0, upper: 1.0 }).unwrap()
+    scumble_testing::records(Domain::unit_box(dim), TargetDomain::Real { lower: 0.0, upper: 1.0 })
 }
 
 fn table(records: Array2<f64>) -> Table {
@@ -213,8 +188,7 @@ fn what_cannot_be_designed_is_said_in_one_sentence() {
     let pure =
         MultiplicativeDp::new(numbers(3), Budget::pure(1.0).unwrap(), 1000, 3).unwrap_err().to_string();
     assert_eq!(pure, "delta must be above zero for a random factor, and 0 is not");
-    let point =
-        RecordDomain::new(vec!["x".into()], Domain::interval(1.0, 1.0).unwrap(), TargetDomain::None).unwrap();
+    let point = scumble_testing::records(Domain::interval(1.0, 1.0).unwrap(), TargetDomain::None);
     let point = MultiplicativeDp::new(point, budget, 1000, 3).unwrap_err().to_string();
     assert!(point.contains("nothing to hide"), "{point}");
     for tau in [0.0, -1.0, f64::NAN, f64::INFINITY] {

@@ -2,7 +2,6 @@
 
 mod ambiguity;
 mod common;
-mod conformance;
 mod curators;
 mod mix;
 mod recovery;

@@ -5,7 +5,7 @@ mod closed_forms;
 mod conformance;
 mod released;
 
-use scumble_core::{Descriptor, Example, Output, Plugin, Result, Volunteers};
+use scumble_core::{Descriptor, Example, Output, Plugin, Result};
 use scumble_pac::PAC_STATISTICS;
 use serde_json::json;
 
@@ -15,9 +15,7 @@ fn each_statistic() -> [Plugin; 7] {
         Ok(Example { parameters, ..Example::mixed()? })
     }
     fn asked(parameters: serde_json::Value) -> Result<Example> {
-        let mut example = with(parameters)?;
-        example.brief.volunteers = Volunteers::Public(example.table.clone());
-        Ok(example)
+        Ok(with(parameters)?.with_public_volunteers())
     }
     let plugin = |example, releases, needs_volunteers| {
         let descriptor = Descriptor { releases, needs_volunteers, ..PAC_STATISTICS.descriptor };

@@ -7,8 +7,7 @@ use scumble_core::{
     Brief, Budget, CuratorMechanism, Designed, Domain, Error, Plugin, Randomness, RecordDomain, Release,
     ReleasedModel, Releases, Table, Target, TargetDomain,
 };
-use scumble_private_models::{PRIVATE_LOGISTIC, PRIVATE_RIDGE, PrivateLogistic, PrivateRidge};
-use scumble_testing::conformance;
+use scumble_private_models::{PRIVATE_LOGISTIC, PrivateLogistic, PrivateRidge};
 use serde_json::json;
 
 const SEED: u64 = 5;
@@ -20,8 +19,7 @@ fn classes(levels: usize) -> TargetDomain {
 /// Records of `dim` numbers, the first from 0 to 10 and the others from 0 to 1.
 fn domain(dim: usize, target: TargetDomain) -> RecordDomain {
     let features = [Domain::interval(0.0, 10.0).unwrap(), Domain::unit_box(dim - 1)];
-    let columns = (1..=dim).map(|at| format!("x{at}")).collect();
-    RecordDomain::new(columns, Domain::product(features).unwrap(), target).unwrap()
+    scumble_testing::records(Domain::product(features).unwrap(), target)
 }
 
 /// `n` records, spread evenly.
@@ -46,14 +44,6 @@ fn released(mechanism: &impl CuratorMechanism, table: &Table) -> Release {
 
 fn model(release: &Release) -> &dyn ReleasedModel {
     release.key.model().unwrap()
-}
-
-#[test]
-fn the_plugins_conform_and_no_attack_breaks_their_claims() {
-    for plugin in [PRIVATE_LOGISTIC, PRIVATE_RIDGE] {
-        conformance::check(&plugin).unwrap();
-        scumble_adversary::check(&plugin).unwrap();
-    }
 }
 
 /// Of y = 1 + 0.2·x₁ + 2·x₂, with noise that is far below what shows, and in the units of the encoded record.

@@ -1,4 +1,4 @@
-//! Reports: the conformance suite, the audit, and what is collected.
+//! Reports: the audit, and what is collected.
 
 mod audited;
 mod collected;

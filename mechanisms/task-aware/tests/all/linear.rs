@@ -2,8 +2,7 @@
 
 use ndarray::{Array1, Array2, array};
 use scumble_core::{
-    Brief, Budget, Domain, Error, LocalMechanism, Plugin, RecordDomain, Table, Target, TargetDomain, Task,
-    Volunteers,
+    Brief, Budget, Domain, Error, LocalMechanism, Plugin, Table, Target, TargetDomain, Task, Volunteers,
 };
 use scumble_kkt::Waterfilling;
 use scumble_task_aware::LatentLaplace;
@@ -25,12 +24,11 @@ fn on_the_axes() -> Array2<f64> {
 }
 
 fn brief(records: &Array2<f64>, k: Array2<f64>, epsilon: f64) -> Brief {
-    let d = records.ncols();
-    let columns: Vec<String> = (1..=d).map(|at| format!("x{at}")).collect();
-    let features = Domain::product(vec![Domain::interval(-2.0, 2.0).unwrap(); d]).unwrap();
-    let domain = RecordDomain::new(columns.clone(), features, TargetDomain::None).unwrap();
+    let features = Domain::product(vec![Domain::interval(-2.0, 2.0).unwrap(); records.ncols()]).unwrap();
+    let domain = scumble_testing::records(features, TargetDomain::None);
+    let table = Table::new(domain.columns().to_vec(), records.clone(), Target::None).unwrap();
     let mut brief = Brief::new(domain, Budget::new(epsilon, 0.0).unwrap());
-    brief.volunteers = Volunteers::Consented(Table::new(columns, records.clone(), Target::None).unwrap());
+    brief.volunteers = Volunteers::Consented(table);
     brief.task = Task::Linear(k);
     brief
 }

@@ -1,7 +1,7 @@
 //! All tests of the crate that use it from outside, in one executable.
 
 mod bad_input;
-mod conformance;
+mod designs;
 mod household;
 mod linear;
 mod sensitivity_linear;

@@ -2,9 +2,9 @@
 
 use ndarray::{Array2, array};
 use scumble_core::{
-    Accumulator, Budget, CentralDp, Claim, CuratorMechanism, Domain, Error, Evidence, Guarantee, Key,
-    Neighbours, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result,
-    Statistics, Table, Target, TargetDomain, Unit, ValuesIn, collected,
+    Accumulator, Budget, CentralDp, CuratorMechanism, Domain, Error, Evidence, Guarantee, Key, Neighbours,
+    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
+    Target, TargetDomain, ValuesIn, collected,
 };
 use scumble_noise::GaussianNoise;
 
@@ -110,14 +110,8 @@ impl CuratorMechanism for NoisyCounts {
     }
 
     fn guarantee(&self) -> Guarantee {
-        Guarantee {
-            claims: vec![Claim {
-                notion: Notion::CentralDp(CentralDp::new(EPSILON, DELTA, self.neighbours)),
-                protects: Unit::Record,
-                theorem: "the Gaussian mechanism".into(),
-            }],
-            ..Guarantee::default()
-        }
+        let dp = CentralDp::new(EPSILON, DELTA, self.neighbours);
+        Guarantee::of_records([(Notion::CentralDp(dp), "the Gaussian mechanism".to_owned())])
     }
 
     fn releases(&self) -> Releases {

@@ -3,9 +3,9 @@
 use ndarray::{Array2, array};
 use scumble_adversary::{Effort, Finding, Measure, Verdict, audit};
 use scumble_core::{
-    Accumulator, CentralDp, Claim, CramerRao, CuratorMechanism, Designed, Domain, Guarantee, Key, Neighbours,
-    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table,
-    Target, TargetDomain, Unit, collected,
+    Accumulator, CentralDp, CramerRao, CuratorMechanism, Designed, Domain, Guarantee, Key, Neighbours, Noise,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, Target,
+    TargetDomain, collected,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 
@@ -64,14 +64,8 @@ impl CuratorMechanism for NoisySum {
     }
 
     fn guarantee(&self) -> Guarantee {
-        Guarantee {
-            claims: vec![Claim {
-                notion: Notion::CentralDp(CentralDp::new(1.0, 0.0, self.neighbours)),
-                protects: Unit::Record,
-                theorem: "the Laplace mechanism".into(),
-            }],
-            ..Guarantee::default()
-        }
+        let dp = CentralDp::new(1.0, 0.0, self.neighbours);
+        Guarantee::of_records([(Notion::CentralDp(dp), "the Laplace mechanism".to_owned())])
     }
 
     fn releases(&self) -> Releases {
@@ -135,14 +129,8 @@ impl CuratorMechanism for SharedNoise {
 
     fn guarantee(&self) -> Guarantee {
         let information = [("x".to_owned(), 1.0 / self.claimed)].into();
-        Guarantee {
-            claims: vec![Claim {
-                notion: Notion::CramerRao(CramerRao { information, joint: None }),
-                protects: Unit::Record,
-                theorem: "Cramér and Rao".into(),
-            }],
-            ..Guarantee::default()
-        }
+        let bound = Notion::CramerRao(CramerRao { information, joint: None });
+        Guarantee::of_records([(bound, "Cramér and Rao".to_owned())])
     }
 
     fn releases(&self) -> Releases {

@@ -61,24 +61,26 @@ impl Attribute {
 
     /// The attributes of a domain; or the first coordinate that is of none.
     fn of(domain: &Domain, bins: impl Fn(usize) -> usize) -> std::result::Result<Vec<Self>, usize> {
-        let of = |(coordinates, factor): (Range<usize>, &Factor)| {
-            let bins = bins(coordinates.start);
-            Self::of_factor(coordinates, factor, bins)
+        let attribute = |(coordinates, factor): (Range<usize>, &Factor)| match *factor {
+            Factor::Interval { lower, upper } => {
+                Ok(Self::number(coordinates.start, lower, upper, bins(coordinates.start)))
+            }
+            Factor::OneHot { .. } => Ok(Self::category(coordinates)),
+            _ => Err(coordinates.start),
         };
-        domain.factors().map(of).collect()
+        domain.factors().map(attribute).collect()
     }
 
-    fn of_factor(
-        coordinates: Range<usize>,
-        factor: &Factor,
-        bins: usize,
-    ) -> std::result::Result<Self, usize> {
-        let kind = match *factor {
-            Factor::Interval { lower, upper } => Kind::Number { lower, upper, bins },
-            Factor::OneHot { levels } => Kind::Category { levels },
-            _ => return Err(coordinates.start),
-        };
-        Ok(Self { coordinates, kind })
+    /// A number at this coordinate of a flat record, in `bins` bins of equal width between its bounds.
+    #[must_use]
+    pub fn number(coordinate: usize, lower: f64, upper: f64, bins: usize) -> Self {
+        Self { coordinates: coordinate..coordinate + 1, kind: Kind::Number { lower, upper, bins } }
+    }
+
+    /// A category whose levels are these coordinates of a flat record.
+    #[must_use]
+    pub fn category(coordinates: Range<usize>) -> Self {
+        Self { kind: Kind::Category { levels: coordinates.len() }, coordinates }
     }
 
     /// Its coordinates in a flat record.
@@ -94,9 +96,17 @@ impl Attribute {
         }
     }
 
+    /// The bounds of a number; `None` for a category.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        match self.kind {
+            Kind::Number { lower, upper, .. } => Some((lower, upper)),
+            Kind::Category { .. } => None,
+        }
+    }
+
     /// Whether it is a number.
     pub fn is_number(&self) -> bool {
-        matches!(self.kind, Kind::Number { .. })
+        self.bounds().is_some()
     }
 
     /// The level that a flat record of the domain has.

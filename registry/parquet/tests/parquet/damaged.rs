@@ -6,8 +6,7 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use scumble_parquet::Rows;
-use scumble_records::Result;
-use scumble_records::{OutOfBounds, Reader, Schema};
+use scumble_records::{OutOfBounds, Reader, Result, Schema};
 
 const SCHEMA: &str = r#"
 column = [

@@ -5,8 +5,7 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 use scumble_parquet::{Rows, open};
-use scumble_records::Result;
-use scumble_records::{Loaded, OutOfBounds, Reader, Schema, TextFormat};
+use scumble_records::{Loaded, OutOfBounds, Reader, Result, Schema, TextFormat};
 use std::path::PathBuf;
 
 const SCHEMA: &str = r#"

@@ -176,6 +176,18 @@ fn an_answer_about_no_level_is_uniform_and_comes_at_once() {
     follows_and_rejects(&counts, &[0.2; 5], &[0.21, 0.2, 0.2, 0.2, 0.19]);
 }
 
+/// Compares draws around zero at a scale with `exact`, which has both tails beyond `reach` in its end cells.
+#[track_caller]
+fn follows_at(
+    scale: Rational,
+    reach: i128,
+    mut draw: impl FnMut(&mut ChaCha20Rng) -> i128,
+    exact: fn(f64, i128) -> Vec<f64>,
+) {
+    let counts = histogram(2 * reach as usize + 1, |rng| (draw(rng).clamp(-reach, reach) + reach) as usize);
+    follows_and_rejects(&counts, &exact(scale.to_f64(), reach), &exact(scale.to_f64() * 1.05, reach));
+}
+
 /// P(−reach), …, P(reach), with both tails in the end cells.
 fn laplace_distribution(scale: f64, reach: i128) -> Vec<f64> {
     let q = (-1.0 / scale).exp();
@@ -192,14 +204,7 @@ fn discrete_laplace_has_its_distribution_for_whole_and_broken_scales() {
     for (numerator, denominator, reach) in [(1, 1, 7), (1, 3, 2), (5, 2, 15), (20, 1, 60)] {
         let exact = Rational::new(numerator, denominator).unwrap();
         let distribution = DiscreteLaplace::new(exact).unwrap();
-        let counts = histogram(2 * reach as usize + 1, |rng| {
-            (distribution.sample(rng).clamp(-reach, reach) + reach) as usize
-        });
-        follows_and_rejects(
-            &counts,
-            &laplace_distribution(exact.to_f64(), reach),
-            &laplace_distribution(exact.to_f64() * 1.05, reach),
-        );
+        follows_at(exact, reach, |rng| distribution.sample(rng), laplace_distribution);
     }
 }
 
@@ -218,14 +223,7 @@ fn discrete_gaussian_has_its_distribution_for_whole_and_broken_scales() {
     for (numerator, denominator, reach) in [(1, 2, 2), (1, 1, 3), (5, 2, 9), (61, 3, 70)] {
         let exact = Rational::new(numerator, denominator).unwrap();
         let distribution = DiscreteGaussian::new(exact).unwrap();
-        let counts = histogram(2 * reach as usize + 1, |rng| {
-            (distribution.sample(rng).clamp(-reach, reach) + reach) as usize
-        });
-        follows_and_rejects(
-            &counts,
-            &gaussian_distribution(exact.to_f64(), reach),
-            &gaussian_distribution(exact.to_f64() * 1.05, reach),
-        );
+        follows_at(exact, reach, |rng| distribution.sample(rng), gaussian_distribution);
     }
 }
 
@@ -236,20 +234,14 @@ fn variance_is_the_sum_over_the_distribution() {
     };
     for (scale, reach) in [(Rational::new(1, 2).unwrap(), 60), (Rational::new(3, 1).unwrap(), 200)] {
         let laplace = DiscreteLaplace::new(scale).unwrap().variance();
-        assert_relative_eq!(
-            laplace,
-            summed(laplace_distribution(scale.to_f64(), reach), reach),
-            max_relative = 1e-9
-        );
+        let sum = summed(laplace_distribution(scale.to_f64(), reach), reach);
+        assert_relative_eq!(laplace, sum, max_relative = 1e-9);
     }
     for (numerator, denominator) in [(1, 3), (1, 1), (39, 10), (41, 10)] {
         let scale = Rational::new(numerator, denominator).unwrap();
         let gaussian = DiscreteGaussian::new(scale).unwrap().variance();
-        assert_relative_eq!(
-            gaussian,
-            summed(gaussian_distribution(scale.to_f64(), 200), 200),
-            max_relative = 1e-12
-        );
+        let sum = summed(gaussian_distribution(scale.to_f64(), 200), 200);
+        assert_relative_eq!(gaussian, sum, max_relative = 1e-12);
     }
 }
 

@@ -1,11 +1,10 @@
-//! Every plugin conforms.
+//! Volunteers and trainings that are refused, and defaults of trainings.
 
 use scumble_core::{Error, Plugin, Volunteers};
 use scumble_task_aware::{
     PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED, TASK_AWARE_GRADIENT,
     TASK_AWARE_LINEAR,
 };
-use scumble_testing::conformance;
 use serde_json::{Value, json};
 
 const ALL: [Plugin; 6] = [
@@ -16,13 +15,6 @@ const ALL: [Plugin; 6] = [
     TASK_AWARE_GRADIENT,
     TASK_AWARE_LINEAR,
 ];
-
-#[test]
-fn they_conform() {
-    for plugin in ALL {
-        conformance::check(&plugin).unwrap();
-    }
-}
 
 /// Nothing here claims anything for volunteers, so nobody who is guaranteed privacy may be one.
 #[test]

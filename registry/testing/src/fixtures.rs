@@ -1,0 +1,51 @@
+//! What the tests of many mechanisms begin with.
+
+use scumble_core::{Design, Designed, Domain, LocalMechanism, Plugin, RecordDomain, TargetDomain};
+use std::sync::Arc;
+
+/// Records with these features, in columns `x1`, `x2` and so on, and this target.
+///
+/// # Panics
+/// For a target that is no domain.
+#[track_caller]
+pub fn records(features: Domain, target: TargetDomain) -> RecordDomain {
+    let columns = (1..=features.dim()).map(|at| format!("x{at}")).collect();
+    RecordDomain::new(columns, features, target).unwrap()
+}
+
+/// Records of `dim` numbers in [0, 1] without a target.
+pub fn numbers(dim: usize) -> RecordDomain {
+    records(Domain::unit_box(dim), TargetDomain::None)
+}
+
+/// The mechanism of a design that each person runs.
+///
+/// # Panics
+/// For a design that a curator runs.
+#[track_caller]
+pub fn local(design: Design) -> Arc<dyn LocalMechanism> {
+    match design.into_mechanism() {
+        Designed::Local(local) => local,
+        Designed::Curator(_) => panic!("a curator runs it"),
+    }
+}
+
+/// Checks that `plugin` refuses the `saved` state of a design after each of these replacements.
+///
+/// # Panics
+/// If a changed state is accepted, or nothing is changed.
+#[track_caller]
+pub fn refuses_changes(plugin: &Plugin, saved: &str, replacements: &[(&str, &str)]) {
+    for &(from, to) in replacements {
+        let changed = saved.replace(from, to);
+        assert_ne!(changed, saved);
+        assert!((plugin.build)(&changed.parse().unwrap()).is_err(), "{changed} was accepted");
+    }
+}
+
+/// The most memory that this process ever had, in MB. `None` if the system does not say.
+pub fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<f64>().ok()? / 1e3)
+}
