@@ -104,7 +104,7 @@ fn head(arguments: &Arguments) -> String {
     let load = machine::load().map(|load| format!(" The load of the machine was {load} when it began."));
     format!(
         "# Performance\n\n\
-         Written by `cargo run --release -p scumble-benches --features peers -- --output PERFORMANCE.md` on {}. In a section all take\n\
+         Written by `cargo run --release -p scumble-benches --features peers -- --output benches/PERFORMANCE.md` on {}. In a section all take\n\
          turns, on one thread unless it says otherwise; a time is the median of {} rounds, with the quartiles beside it.\n\
          Machines differ and are noisy: read the ratios.{}\n\n\
          A *limit* is what no contestant can do without, memory, arithmetic or random bits, at the rate at which this machine gives it in\n\

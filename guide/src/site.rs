@@ -31,7 +31,7 @@ pub fn build(folder: &Path) -> Result<(), Box<dyn Error>> {
     let book = tempfile::tempdir()?;
     let chapters = book.path().join("chapters");
     copy(&guide.join("chapters"), &chapters)?;
-    let pages = reference::pages(&fs::read_to_string(guide.join("../BENCHMARK.md"))?)?;
+    let pages = reference::pages(&fs::read_to_string(guide.join("../evaluation/page/BENCHMARK.md"))?)?;
     fs::create_dir(chapters.join("reference"))?;
     let mut summary = fs::read_to_string(chapters.join("SUMMARY.md"))?.trim_end().to_owned();
     for (name, text) in &pages {

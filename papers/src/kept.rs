@@ -24,15 +24,15 @@ mod tests {
     use super::*;
     use crate::markdown;
 
-    const COMMAND: &str = "scumble reproduce --from papers/results --markdown REPRODUCTION.md --force";
+    const COMMAND: &str = "scumble reproduce --from papers/results --markdown papers/REPRODUCTION.md --force";
 
     #[test]
     fn the_document_says_what_the_reports_say() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let claims = kept(&root.join("papers/results")).unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let claims = kept(&root.join("results")).unwrap();
         let document = std::fs::read_to_string(root.join("REPRODUCTION.md")).unwrap();
         assert!(
-            markdown(&claims, COMMAND, Some("papers/results")) == document,
+            markdown(&claims, COMMAND, Some("results")) == document,
             "REPRODUCTION.md is another than that of papers/results: {COMMAND}"
         );
     }

@@ -1,4 +1,4 @@
-//! What an adversary learns of the records of a release, measured, and the upper bound that their guarantee implies.
+//! Measured results of adversaries against a release, and the upper bounds that its guarantee implies.
 
 use super::metric::Subject;
 use super::{Error, Metric, Result, split::check_share};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// An adversary that knows some of the records with the rows that they became in the release, and reconstructs the others
+/// Adversary that knows some of the records with their released rows, and reconstructs the others
 /// ([`acquaintance`](scumble_adversary::acquaintance)).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adversary {
-    /// The share of the records that it knows, in (0, 1).
+    /// Share of the records that the adversary knows, in (0, 1).
     pub known_share: f64,
-    /// Whether it trains a network too, and uses that where it reconstructs better.
+    /// Also trains a network, and uses it for the coordinates that it reconstructs better.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
 }
@@ -29,7 +29,7 @@ impl Default for Adversary {
     }
 }
 
-/// For people.
+/// Text for people.
 impl fmt::Display for Adversary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = if self.network { ", with a network" } else { "" };
@@ -38,17 +38,19 @@ impl fmt::Display for Adversary {
 }
 
 impl Adversary {
+    /// Checks the share of known records.
+    ///
     /// # Errors
-    /// [`Error::Data`] for a share that is not within (0, 1).
+    /// [`Error::Data`] for a share outside (0, 1).
     pub(super) fn check(&self) -> Result<()> {
         check_share("known_share", self.known_share)
     }
 
-    /// What it learns of the records (n × d) that were released; no numbers where no released row is made of one record alone, so that there is
-    /// nothing that it could know of it.
+    /// Scores the adversary on the released `records` (n × d). The scores are NaN if released rows do not
+    /// correspond to single records, so that the adversary could not know any.
     ///
     /// # Errors
-    /// As [`acquaintance`], and where the release has no key to view the records by.
+    /// Same errors as [`acquaintance`], and an error if the release has no key to view the records by.
     pub(super) fn scores(
         &self,
         records: &Table,
@@ -60,7 +62,7 @@ impl Adversary {
             return Ok(Metric::of(Subject::Acquaintance).map(|metric| (metric, f64::NAN)).collect());
         }
         let adversary = Acquaintance { known_share: self.known_share, network: self.network, seed };
-        // Of a report, what it says in numbers.
+        // Reports are converted to the numbers that they state.
         let told = release.collector().map(|collector| collector.told(&release.table)).transpose()?;
         let seen = told.as_ref().unwrap_or(&release.table);
         let learned = acquaintance(records, seen, adversary).map_err(Error::from)?;
@@ -74,11 +76,13 @@ impl Adversary {
     }
 }
 
-/// The quick audit's lower bound on the distinguishing advantage between the worst pair of records, of a mechanism that claims local
-/// differential privacy of whole records; wrong in one audit in a million. No number where there is no such claim.
+/// Lower bound on the distinguishing advantage between the worst pair of records, from a quick audit.
+///
+/// The mechanism must claim local differential privacy of whole records; otherwise the result is NaN. The
+/// bound is wrong in one audit in a million.
 ///
 /// # Errors
-/// As [`audit`].
+/// Same errors as [`audit`].
 pub(super) fn audited(name: &str, mechanism: &Designed, seed: u64) -> Result<f64> {
     if mechanism.guarantee().local_dp(Unit::Record).is_none() {
         return Ok(f64::NAN);
@@ -87,15 +91,15 @@ pub(super) fn audited(name: &str, mechanism: &Designed, seed: u64) -> Result<f64
     Ok(findings.iter().filter_map(|finding| finding.advantage()).fold(f64::NAN, f64::max))
 }
 
-/// The mean squared error of what was released of features (n × d), as a share of their variance; NaN where that is no unbiased
-/// estimate of them.
+/// Mean squared error of the released features (n × d), as a share of their variance. The result is NaN if
+/// the release is no unbiased estimate of them.
 fn unbiased_error(records: &Table, release: &Release) -> f64 {
     let (clean, released) = (records.records(), release.table.records());
     let is_of_them = release.table.columns() == records.columns() && released.dim() == clean.dim();
     let is_unbiased = release.noise.features.iter().all(|distribution| {
         !matches!(distribution, NoiseDistribution::Unknown { .. } | NoiseDistribution::Flip { .. })
     });
-    // What a local mechanism decodes, without noise, need not be the record.
+    // The decoded output of a local mechanism without noise need not be the record.
     let is_record = match &release.key {
         Key::Design(mechanism) => mechanism.releases() == Releases::Records,
         Key::None | Key::Secret(_) | Key::Model(_) => true,
@@ -107,22 +111,28 @@ fn unbiased_error(records: &Table, release: &Release) -> f64 {
     squares / records.len() as f64 / variance(clean.view())
 }
 
-/// The variance of all columns of records (n × d) together.
+/// Sum of the variances of all columns of `records` (n × d).
 pub(super) fn variance(records: ArrayView2<f64>) -> f64 {
     records.var_axis(Axis(0), 0.0).sum()
 }
 
 impl Metric {
-    /// The bound that a guarantee implies of it for whole records of which the features together have this `variance`, if any: at most so large a reconstruction R² or distinguishing
-    /// advantage, and at least so large a normalised MSE of an unbiased estimate.
+    /// Bound that a guarantee for whole records implies for this metric, if any. `variance` is that of all
+    /// features together.
     ///
-    /// - Differential privacy, local, or central where records are replaced: from (ε, δ) an advantage of at most (e^ε − 1 + 2δ)/(e^ε + 1)
-    ///   (Kairouz, Oh and Viswanath 2015), and of δ(0) where the privacy profile is known. From ε alone, what is known of a record after the release
-    ///   is a mixture of what was known before, with a weight of e^−ε or more, and something else; and so its variance is no less than
-    ///   e^−ε of what it was: a reconstruction R² of at most 1 − e^−ε.
-    /// - Perfect secrecy: nothing.
-    /// - Mutual information: an advantage of who infers membership of the half that was used, by data processing.
-    /// - Cramér and Rao: the normalised MSE of an unbiased estimate.
+    /// It is an upper bound for reconstruction R² and the advantages, and a lower bound for the normalised
+    /// MSE of an unbiased estimate.
+    ///
+    /// - Differential privacy, local, or central under replace one: (ε, δ) implies an advantage of at most
+    ///   (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015). A known privacy profile implies an
+    ///   advantage of at most δ(0).
+    /// - Pure differential privacy with δ = 0 implies a reconstruction R² of at most 1 − e^−ε. The posterior
+    ///   of a record is a mixture that contains its prior with a weight of at least e^−ε. The posterior
+    ///   variance is therefore at least e^−ε of the prior variance.
+    /// - Perfect secrecy: an advantage and a reconstruction R² of zero.
+    /// - Mutual information: a bound on the advantage of inferring membership of the half that was used, by
+    ///   the data-processing inequality.
+    /// - Cramér–Rao: a bound on the normalised MSE of an unbiased estimate.
     pub fn bound(self, guarantee: &Guarantee, variance: f64) -> Option<f64> {
         let claims = guarantee.claims.iter();
         let bounds = claims.filter_map(|claim| match (&claim.notion, claim.protects.covers(Unit::Record)) {
@@ -173,7 +183,7 @@ mod tests {
     use super::*;
     use scumble_core::{MutualInformation, Prior};
 
-    /// ln 2 less the entropy of a coin of e/(1 + e): as many nats as leave the advantage of ε = 1, tanh ½.
+    /// ln 2 minus the entropy of a coin of e/(1 + e): the nats that imply the advantage of ε = 1, tanh ½.
     #[test]
     fn nats_bound_the_advantage_of_a_guess_of_membership_and_nothing_else() {
         let odds = 1.0_f64.exp();

@@ -1,4 +1,4 @@
-//! Models that learn from no release: from records in the clear, all or fewer, and from the volunteers alone.
+//! Models that learn from no release: from all or fewer records in the clear, and from the volunteers alone.
 
 use super::cells::Cell;
 use super::reference::{Knows, LearnsFrom, Reference};
@@ -9,11 +9,12 @@ use scumble_classic::IDENTITY;
 use scumble_core::{Brief, Budget, TargetDomain, Volunteers};
 use serde_json::Value;
 
-/// The fewest records of a learning curve.
+/// Smallest number of records on a learning curve.
 const FEWEST: usize = 20;
 
 impl Comparison {
-    /// How many records models learn from in the clear: few, twice as many, and so on, and all that are released in a trial.
+    /// Numbers of training records in the clear: a small number, repeatedly doubled, and all that a trial
+    /// releases.
     fn clean_sizes(&self) -> Vec<usize> {
         let (released, _) = self.split(0).sizes();
         let classes = match self.data.domain.target() {
@@ -25,7 +26,7 @@ impl Comparison {
         doubled.take_while(|size| *size < released).chain([released]).collect()
     }
 
-    /// The cells of models that learn from no release, each of all models that are compared.
+    /// Cells of models that learn from no release. Each cell scores all models of the comparison.
     pub(super) fn reference_cells(
         &self,
         volunteers: &Volunteers,
@@ -53,7 +54,8 @@ impl Comparison {
         Ok(clean.chain(of_volunteers).map(cell).collect())
     }
 
-    /// The references, by model and metric, from the trials of their cells, one after the other, and from the `baseline` of each trial.
+    /// References by model and metric, from the trials of their cells in order, and from the `baseline` of
+    /// each trial.
     pub(super) fn references(
         &self,
         cells: &[Cell],

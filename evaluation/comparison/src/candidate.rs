@@ -1,36 +1,37 @@
-//! Mechanisms that take part, and their parameters.
+//! Mechanisms in a comparison, and their parameters.
 
 use super::combinations::combinations;
 use scumble_core::{Plugin, Registry};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// A mechanism that takes part.
+/// Mechanism in a comparison.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// The plugin.
+    /// Plugin of the mechanism.
     pub plugin: Plugin,
-    /// Its parameters: an object, or null for the defaults.
+    /// Parameters of the mechanism: an object, or null for the defaults.
     pub parameters: Value,
-    /// Parameters that are chosen on volunteers, at each budget anew, among these values.
+    /// Candidate values of parameters that are chosen on volunteers, separately at each budget.
     pub tune: BTreeMap<String, Vec<Value>>,
-    /// Whether it was asked for by its name: then it is an error where it does not apply, and else it is left out.
+    /// True if the mechanism was requested by name. It is then an error if it does not apply; otherwise it is
+    /// left out.
     pub is_named: bool,
 }
 
 impl Candidate {
-    /// This plugin with its defaults.
+    /// Creates a candidate with the plugin's defaults.
     pub fn new(plugin: Plugin) -> Self {
         Self { plugin, parameters: Value::Null, tune: BTreeMap::new(), is_named: false }
     }
 
-    /// Every registered mechanism that designs quickly, with its defaults.
+    /// Every registered mechanism with a quick design, with its defaults.
     pub fn quick(registry: &Registry) -> Vec<Self> {
         let plugins = registry.iter().filter(|plugin| plugin.descriptor.pace == scumble_core::Pace::Quick);
         plugins.map(|plugin| Self::new(*plugin)).collect()
     }
 
-    /// The parameters that were given: an object, with a list where one is chosen.
+    /// Given parameters: an object, with a list for each parameter that is chosen.
     pub(super) fn given(&self) -> Value {
         let mut given = match &self.parameters {
             Value::Null => json!({}),
@@ -42,7 +43,7 @@ impl Candidate {
         given
     }
 
-    /// Those among which one is chosen; of one that is not tuned, itself.
+    /// Options of the choice. A candidate without choices is its own option.
     pub(super) fn options(&self) -> Vec<Self> {
         if self.tune.is_empty() {
             return vec![self.clone()];
@@ -53,7 +54,7 @@ impl Candidate {
         all.map(|parameters| Self { parameters: option(parameters), ..Self::new(self.plugin) }).collect()
     }
 
-    /// What was chosen, where this is one of the options of `tuned`.
+    /// Chosen parameters, if this is one of the options of `tuned`.
     pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
         let own = self.parameters.as_object().into_iter().flatten();
         let own = own.filter(|(name, _)| tuned.tune.contains_key(*name));

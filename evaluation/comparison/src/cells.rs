@@ -11,26 +11,26 @@ use serde_json::Value;
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
 
-/// A designed mechanism at its budget.
+/// Designed mechanism at its budget.
 pub(super) struct Cell {
-    /// With the parameters that were chosen.
+    /// Candidate with the chosen parameters.
     pub(super) candidate: Candidate,
-    /// As the rows list them.
+    /// Parameters in the form that rows list.
     pub(super) parameters: Value,
-    /// The command that makes it, where there is one.
+    /// Command that saves this design, if there is one.
     pub(super) design: Option<String>,
     pub(super) epsilon: Option<f64>,
     pub(super) designed: Design,
-    /// What was chosen on volunteers, if anything was.
+    /// Choice on volunteers, if one was made.
     pub(super) tuned: Option<Tuned>,
-    /// What is scored, models with the hyper-parameters that were chosen on volunteers.
+    /// Scorers of the cell. Models have the hyper-parameters that were chosen on volunteers.
     pub(super) scorers: Vec<Scorer>,
     pub(super) learns_from: LearnsFrom,
-    /// Whose reports are shuffled; its ε is what that leaves.
+    /// Shuffling of the reports, if any. The cell's ε is then the central one.
     pub(super) shuffled: Option<Shuffled>,
 }
 
-/// For people: the mechanism and its budget.
+/// Text for people: the mechanism and its budget.
 impl fmt::Display for Cell {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.candidate.plugin.name)?;
@@ -43,7 +43,7 @@ impl Cell {
         self.designed.mechanism()
     }
 
-    /// What is said of one of which a trial, counted from 0, failed.
+    /// Entry for a cell whose trial `trial`, counted from 0, failed.
     pub(super) fn failed(&self, trial: usize, error: &Error) -> Failed {
         Failed {
             mechanism: self.candidate.plugin.name.into(),
@@ -55,7 +55,7 @@ impl Cell {
     }
 }
 
-/// A candidate that applies, and what its cells are designed by.
+/// Candidate that applies, and the inputs for the design of its cells.
 struct Entered<'a> {
     comparison: &'a Comparison,
     candidate: &'a Candidate,
@@ -63,15 +63,16 @@ struct Entered<'a> {
     brief: &'a Brief,
     rehearsal: Option<&'a Rehearsal<'a>>,
     arrangement: Arrangement,
-    /// Of the mechanism alone.
+    /// Guarantee of the mechanism alone.
     guarantee: Guarantee,
 }
 
 impl Entered<'_> {
-    /// The cell of the option that does best at this budget: where it needs no label mechanism, one of `probes` that were designed for it.
+    /// Cell of the option that does best at this budget. If the mechanism needs no label mechanism, it reuses
+    /// one of the `probes` that were designed for it.
     fn cell_at(&self, epsilon: f64, probes: &mut [Option<Design>]) -> Result<Cell> {
         let place = self.comparison.best_of(&self.options, self.rehearsal, epsilon)?;
-        // What claims no differential privacy claims the same whatever it is given.
+        // A mechanism without differential privacy makes the same claims at every budget.
         let is_probed = epsilon == self.comparison.probe_epsilon() || !self.guarantee.has_dp();
         let probe = match self.arrangement {
             Arrangement::Alone if is_probed => probes[place].take(),
@@ -90,7 +91,10 @@ impl Entered<'_> {
         design.map_err(|error| named(option, epsilon, error))
     }
 
-    /// The cell of reports of this `local` ε that leave `epsilon` where they are shuffled; none where that is not known of such a mechanism, or something is chosen.
+    /// Cell of reports with this `local` ε that satisfy a central `epsilon` after shuffling.
+    ///
+    /// The result is `None` if no shuffling bound is known for such a mechanism, or if its parameters are
+    /// chosen.
     fn shuffled_at(&self, epsilon: f64, local: f64) -> Result<Option<Cell>> {
         let shuffled = self.comparison.shuffled();
         if !self.candidate.tune.is_empty()
@@ -107,7 +111,7 @@ impl Entered<'_> {
         Ok(Some(Cell { epsilon: Some(epsilon), ..cell }))
     }
 
-    /// The cell of a mechanism that was designed at this ε of its own, whose reports are shuffled or not.
+    /// Cell of a mechanism that was designed at this ε, with or without shuffled reports.
     fn cell(
         &self,
         chosen: &Candidate,
@@ -149,7 +153,7 @@ impl Entered<'_> {
 }
 
 impl Comparison {
-    /// Every candidate that applies, at every budget, and those that do not.
+    /// Cells of every candidate that applies, at every budget, and the candidates that do not apply.
     pub(super) fn cells(
         &self,
         volunteers: &Volunteers,
@@ -229,12 +233,12 @@ impl Comparison {
         Budget::new(epsilon, self.delta).map(|budget| brief.with_budget(budget))
     }
 
-    /// The first budget that is finite: an infinite one claims nothing, and what a mechanism is would not show.
+    /// First finite budget. An infinite budget claims nothing, and would not show the kind of the guarantee.
     fn probe_epsilon(&self) -> f64 {
         self.epsilons.iter().copied().find(|epsilon| epsilon.is_finite()).unwrap_or(1.0)
     }
 
-    /// Every option at that budget, by which it shows what a mechanism claims.
+    /// Designs of every option at this budget, which show the kind of a mechanism's claims.
     fn probes(&self, options: &[Candidate], brief: &Brief) -> Result<Vec<Design>> {
         let epsilon = self.probe_epsilon();
         let probe = |option: &Candidate| {
@@ -246,7 +250,7 @@ impl Comparison {
         options.iter().map(probe).collect()
     }
 
-    /// That every model learns from what this mechanism releases.
+    /// Checks that every model can learn from the releases of this mechanism.
     fn check_learned(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
         let Some(model) = self
             .models
@@ -260,7 +264,7 @@ impl Comparison {
         Err(scumble_core::Error::not_applicable(candidate.plugin.name, reason).into())
     }
 
-    /// The place of the option that does best on volunteers, by what the first model makes of it.
+    /// Index of the option that does best on volunteers, by the score of the first model.
     fn best_of(&self, options: &[Candidate], rehearsal: Option<&Rehearsal>, epsilon: f64) -> Result<usize> {
         let Some(rehearsal) = rehearsal.filter(|_| options.len() > 1) else {
             return Ok(0);
@@ -271,7 +275,8 @@ impl Comparison {
         rehearsal.best(&pairs, epsilon)
     }
 
-    /// That a release which is a model is one of a family that is compared: it learns nothing more, and has a number in no other's table.
+    /// Checks that a release which is a model belongs to a family of the comparison. No other model could be
+    /// scored on it.
     fn check_family(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
         match probe.releases().family() {
             Some(family) if !self.models.iter().any(|model| model.name() == family) => {
@@ -282,7 +287,8 @@ impl Comparison {
         }
     }
 
-    /// What is scored on releases of this mechanism: where models are tuned and nobody is asked, those that do best on volunteers.
+    /// Scorers on releases of this mechanism. Tuned models without private validation become the ones that do
+    /// best on volunteers.
     pub(super) fn chosen_scorers(
         &self,
         candidate: &Candidate,
@@ -304,10 +310,10 @@ impl Comparison {
     }
 }
 
-/// The error of a design at this budget.
+/// Error of a design at this budget.
 fn named(candidate: &Candidate, epsilon: f64, error: scumble_core::Error) -> Error {
     match error {
-        // Its numbers are shares of the budget: the budget itself makes the sentence whole.
+        // The error's numbers are shares of the budget, so the budget is added.
         scumble_core::Error::Budget { .. } => {
             let (name, epsilon) = (candidate.plugin.name, number::short(epsilon));
             Error::Data(format!("{name} at ε = {epsilon}: {error}"))
@@ -316,7 +322,7 @@ fn named(candidate: &Candidate, epsilon: f64, error: scumble_core::Error) -> Err
     }
 }
 
-/// That all options claim the same, so that they can be chosen among by their scores.
+/// Checks that all options make the same kind of claims, so that their scores may decide between them.
 fn check_alike(candidate: &Candidate, probes: &[Design]) -> Result<()> {
     let guarantee = probes[0].mechanism().guarantee();
     for other in &probes[1..] {
@@ -333,7 +339,7 @@ fn check_alike(candidate: &Candidate, probes: &[Design]) -> Result<()> {
     Ok(())
 }
 
-/// The notion of each claim and the unit that it protects, whatever the numbers.
+/// Notion of each claim and the unit that it protects, without the numbers.
 fn claimed(guarantee: &Guarantee) -> Vec<(Unit, Discriminant<Notion>)> {
     guarantee.claims.iter().map(|claim| (claim.protects, discriminant(&claim.notion))).collect()
 }

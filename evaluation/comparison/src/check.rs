@@ -6,12 +6,14 @@ use super::{Candidate, Comparison, Error, Result};
 use scumble_core::{Budget, TargetDomain};
 use serde_json::Value;
 
-/// More trials than this nobody waits for.
+/// Largest number of trials.
 const MOST_TRIALS: usize = 100_000;
 
 impl Comparison {
+    /// Checks all settings.
+    ///
     /// # Errors
-    /// [`Error`] for settings out of range, that do not fit the data, or that are listed twice.
+    /// [`Error`] for settings that are out of range, do not fit the data, or are listed twice.
     pub(super) fn check_settings(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         check_trials(self.trials)?;
@@ -49,7 +51,7 @@ impl Comparison {
         check_share("label_share", self.label_share)
     }
 
-    /// Whether somebody's records pay for what is to be chosen.
+    /// Checks that every choice of parameters has records to be made on.
     fn check_tuning(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         let is_tuned = |candidate: &&Candidate| !candidate.tune.is_empty();
@@ -94,8 +96,10 @@ impl Comparison {
     }
 }
 
+/// Checks the number of trials.
+///
 /// # Errors
-/// [`Error::Data`] for none, or for more than anybody waits for.
+/// [`Error::Data`] for zero, or for more than 100,000.
 pub(super) fn check_trials(trials: usize) -> Result<()> {
     if (1..=MOST_TRIALS).contains(&trials) {
         return Ok(());
@@ -103,8 +107,10 @@ pub(super) fn check_trials(trials: usize) -> Result<()> {
     Err(Error::Data(format!("a comparison needs between 1 and {MOST_TRIALS} trials, and not {trials}")))
 }
 
+/// Checks the budgets.
+///
 /// # Errors
-/// [`Error`] for no budget, one that is none, and one that is listed twice.
+/// [`Error`] for an empty list, for an invalid budget, and for one that is listed twice.
 pub(super) fn check_epsilons(epsilons: &[f64], delta: f64) -> Result<()> {
     if epsilons.is_empty() {
         return Err(Error::Data("a comparison needs one epsilon or more".into()));

@@ -1,20 +1,20 @@
-//! What to choose at a budget, and what it costs.
+//! Recommended mechanism at each budget, and its cost in accuracy.
 
 use super::evidence::LEVEL;
 use super::{Against, Knows, Outcome, Row, Scores, Trust};
 use scumble_core::{Notion, Unit};
 use std::fmt;
 
-/// The unit of privacy, and the trust model.
+/// Unit of privacy, and trust model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Goal {
-    /// What of a record is protected.
+    /// Protected part of a record.
     pub protects: Unit,
-    /// The trust model.
+    /// Trust model.
     pub trust: Trust,
 }
 
-/// For people.
+/// Text for people.
 impl fmt::Display for Goal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = match self.trust {
@@ -28,30 +28,33 @@ impl fmt::Display for Goal {
 }
 
 impl Goal {
-    /// What a row with differential privacy is for; none of one without.
+    /// Goal of a row with differential privacy; `None` for a row without.
     pub fn of(row: &Row) -> Option<Self> {
         let protects = row.guarantee.protects(Notion::is_dp)?;
         Some(Self { protects, trust: row.trust })
     }
 }
 
-/// The mechanism with the best mean, among those that guarantee differential privacy of the same unit in the same trust model, at one budget.
+/// Mechanism with the best mean at one budget, among those with differential privacy of one unit in one trust
+/// model.
 #[derive(Debug, Clone)]
 pub struct Choice<'a> {
-    /// The unit of privacy, and the trust model.
+    /// Unit of privacy, and trust model.
     pub goal: Goal,
-    /// The budget.
+    /// Budget.
     pub epsilon: f64,
-    /// Its title and row; none where there is no evidence that even the best of them is [better](Scores::is_better) than what is known without a release.
+    /// Title and row of the best mechanism. The value is `None` without evidence that it is
+    /// [better](Scores::is_better) than predictions without a release.
     pub best: Option<(&'a str, &'a Row)>,
-    /// What the best of them was compared with.
+    /// Reference that the best mechanism was compared with.
     pub tried: Option<Against>,
-    /// How much worse the model is than from the same records in the clear, in units of the metric.
+    /// Loss of score against records in the clear, in units of the metric.
     pub cost: Option<f64>,
 }
 
 impl Scores<'_> {
-    /// Whether there is evidence that a row is better than what is known without a release: at 1 %, of all rows that were tried together (Bonferroni).
+    /// Returns true if there is evidence that a row is better than predictions without a release. The level
+    /// is 1 % over all rows that were tried (Bonferroni).
     pub fn is_better(&self, row: &Row) -> bool {
         let rows = self.series.iter().flat_map(|series| series.rows);
         let is_tried = |row: &&Row| row.epsilon.is_some_and(f64::is_finite) && Goal::of(row).is_some();
@@ -61,7 +64,7 @@ impl Scores<'_> {
 }
 
 impl Outcome {
-    /// What to choose by these scores, for each unit that some mechanism protects, in each trust model, at each finite budget.
+    /// Recommendations for each protected unit, trust model and finite budget.
     pub fn choices<'a>(&self, scores: &'a Scores) -> Vec<Choice<'a>> {
         let metric = scores.metric;
         let rows = || {

@@ -1,8 +1,8 @@
-//! Combinations of values of parameters.
+//! Combinations of parameter values.
 
 use std::collections::BTreeMap;
 
-/// Every combination of the varied values, each with the fixed ones; the first name varies slowest.
+/// Every combination of the varied values, each with the fixed ones. The first name varies slowest.
 pub(super) fn combinations<V: Clone>(
     fixed: BTreeMap<String, V>,
     varied: &BTreeMap<String, Vec<V>>,

@@ -1,4 +1,4 @@
-//! What a comparison makes of a data set.
+//! Checks, scores and digests of a comparison's data set.
 
 use super::prediction::Predicted;
 use super::{Error, Metric, Result};
@@ -8,11 +8,13 @@ use scumble_core::{Target, TargetDomain};
 use scumble_datasets::DataSet;
 use sha2::{Digest, Sha256};
 
-/// The fewest records on which a comparison says anything.
+/// Smallest number of records for a comparison.
 const FEWEST_RECORDS: usize = 10;
 
+/// Checks that models can learn from the data.
+///
 /// # Errors
-/// [`Error::Data`] for too few records, no feature, or one class only.
+/// [`Error::Data`] for too few records, no feature, or only one class.
 pub(super) fn check_learnable(data: &DataSet) -> Result<()> {
     let refuse = |problem: String| Err(Error::Data(format!("{}: {problem}", data.name)));
     if data.table.len() < FEWEST_RECORDS {
@@ -36,7 +38,7 @@ pub(super) fn check_learnable(data: &DataSet) -> Result<()> {
     Ok(())
 }
 
-/// The error that says that `what` is for targets of the other kind.
+/// Error for a setting, `what`, that needs the other kind of target.
 pub(super) fn misfit(data: &DataSet, what: &str) -> Error {
     let (needed, found) = match data.domain.target() {
         TargetDomain::Class { .. } => ("numbers", "a class"),
@@ -45,7 +47,7 @@ pub(super) fn misfit(data: &DataSet, what: &str) -> Error {
     Error::Data(format!("{}: {what} is for {needed}, and {:?} is {found}", data.name, data.target))
 }
 
-/// The score on held-out test records, by every metric that fits.
+/// Score on held-out test records by every metric that applies.
 pub(super) fn score(
     data: &DataSet,
     predicted: &Predicted,
@@ -55,10 +57,10 @@ pub(super) fn score(
     scores.into_iter().filter_map(|(metric, score)| Some((metric, score?)))
 }
 
-/// SHA-256, in hexadecimal, of all that scores depend on: the records, their target, and their domain.
+/// SHA-256, in hexadecimal, of all data that scores depend on: the records, their target, and their domain.
 ///
 /// # Errors
-/// None that a user could cause.
+/// No error that a user can cause.
 pub(super) fn digest(data: &DataSet) -> Result<String> {
     let mut digest = Sha256::new();
     let domain = serde_json::to_vec(&(&data.domain, data.target_width, data.bins()));
@@ -77,7 +79,7 @@ pub(super) fn digest(data: &DataSet) -> Result<String> {
     Ok(hexadecimal(&digest.finalize()))
 }
 
-/// So many predictions of the majority-class or mean baseline: the commonest class, or the mean, of the training records.
+/// Predictions of the majority-class or mean baseline for `count` records, from the training targets `train`.
 pub(super) fn baseline(train: &Target, count: usize) -> Target {
     match train {
         Target::Class(train) => {

@@ -1,4 +1,4 @@
-//! The command that saves the design of a row.
+//! Command that saves the design of a row.
 
 use super::shuffler::Shuffled;
 use super::{Candidate, Comparison};
@@ -6,12 +6,15 @@ use scumble_core::{Designed, Protect, ShapedBy};
 use scumble_datasets::SchemaAt;
 use serde_json::Value;
 
-/// What takes the place of the file of the volunteers, who are a share of the records at random.
+/// Placeholder file name for the volunteers' records in design commands. A comparison draws volunteers at
+/// random from its records.
 pub const VOLUNTEERS: &str = "volunteers.csv";
 
 impl Comparison {
-    /// The command that designs this `mechanism` of the candidate, which protects so much of a record at this ε, with its label completed or
-    /// not, and perhaps for reports that are shuffled; none where the data have no schema to design by.
+    /// Command that designs `mechanism` for the candidate at this ε, with the given protection.
+    ///
+    /// `is_completed` adds a label mechanism, and `shuffled` designs for shuffled reports. The result is
+    /// `None` if the data have no schema.
     pub(super) fn design_command(
         &self,
         candidate: &Candidate,
@@ -56,12 +59,12 @@ impl Comparison {
             option("--shuffled-delta", delta.to_string());
         }
         option("--output", "design.json".into());
-        // Only a zero byte cannot be quoted, and no argument has one.
+        // Only a zero byte cannot be quoted, and no argument contains one.
         shlex::try_join(words.iter().map(String::as_str)).ok()
     }
 }
 
-/// A parameter's value as `--set` reads it: text unchanged, unless that would be read as something else.
+/// Parameter value as `--set` reads it. Text is unchanged, unless it would be read as another JSON value.
 fn as_set(value: &Value) -> String {
     match value {
         Value::String(text) if serde_json::from_str::<Value>(text).is_err() => text.clone(),

@@ -1,4 +1,4 @@
-//! What can stop a comparison.
+//! Errors of a comparison.
 
 use crate::store;
 use scumble_classifier as classifier;
@@ -6,65 +6,65 @@ use scumble_datasets as datasets;
 use scumble_linear as linear;
 use scumble_svm as svm;
 
-/// What can stop a comparison.
+/// Error of a comparison.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Design or release.
+    /// A design or a release failed.
     #[error(transparent)]
     Core(#[from] scumble_core::Error),
-    /// A file of records, or its schema.
+    /// A file of records or its schema is invalid.
     #[error(transparent)]
     Records(#[from] scumble_records::Error),
-    /// A data set that cannot be loaded.
+    /// A data set cannot be loaded.
     #[error(transparent)]
     DataSet(#[from] datasets::Error),
-    /// A linear model that could not be fitted.
+    /// A linear model could not be fitted.
     #[error(transparent)]
     Linear(#[from] linear::Error),
-    /// A support vector machine that could not be fitted.
+    /// A support vector machine could not be fitted.
     #[error(transparent)]
     Machine(#[from] svm::Error),
-    /// A network that could not be fitted.
+    /// A network could not be fitted.
     #[error(transparent)]
     Network(#[from] classifier::Error),
-    /// Data on which nothing can be compared.
+    /// The data or settings do not allow a comparison.
     #[error("{0}")]
     Data(String),
-    /// A model that could not learn from a release.
+    /// A model could not learn from a release.
     #[error("{model} on {mechanism}, trial {trial}: {source}")]
     Trial {
-        /// The model.
+        /// Model.
         model: String,
-        /// The mechanism and its budget.
+        /// Mechanism and its budget.
         mechanism: String,
-        /// Which trial, counted from 1.
+        /// Number of the trial, counted from 1.
         trial: usize,
-        /// Why.
+        /// Cause.
         source: Box<Error>,
     },
-    /// A mechanism that was asked for by its name and does not apply.
+    /// A mechanism that was requested by name does not apply.
     #[error("{mechanism} is left out: {reason}")]
     LeftOut {
-        /// The mechanism.
+        /// Mechanism.
         mechanism: String,
-        /// Why it does not apply, with the column where one is the reason.
+        /// Reason why it does not apply, with the column if one is the reason.
         reason: String,
-        /// Whether it learns from volunteers' records, and there were none.
+        /// True if it learns from volunteers' records, and there were none.
         lacks_volunteers: bool,
     },
-    /// A store of finished trials that cannot be used.
+    /// A store of finished trials cannot be used.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// An experiment's file that cannot be used.
+    /// An experiment's file cannot be used.
     #[error("{file}: {problem}")]
     File {
-        /// The file.
+        /// File name.
         file: String,
-        /// What is wrong with it, with the line or the key.
+        /// Problem, with its line or key.
         problem: String,
     },
 }
 
-/// The result of comparing.
+/// Result of a comparison.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

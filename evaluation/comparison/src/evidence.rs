@@ -1,15 +1,17 @@
-//! Whether one thing is better than another, by scores of the same trials.
+//! Significance tests between scores of the same trials.
 
 use super::Metric;
 use super::spread::mean_and_sd;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The largest error of the first kind of all recommendations together.
+/// Largest type I error of all recommendations together.
 pub(super) const LEVEL: f64 = 0.01;
 
-/// The probability with which scores as far above those of a baseline would be seen in the same trials if they were no better in the mean: the corrected
-/// resampled t-test of Nadeau and Bengio (2003), whose variance counts that splits share records, `shared` being the test records over the training records of
-/// splits at random, and zero where splits do not differ. 1 where it cannot be said, of one trial or a score that is no number.
+/// One-sided p-value of the hypothesis that `scores` have no better mean than `baseline` in the same trials.
+///
+/// The test is the corrected resampled t-test of Nadeau and Bengio (2003). Its variance accounts for records
+/// that splits share. `shared` is the ratio of test to training records for random splits, and zero if splits
+/// do not differ. The result is 1 for a single trial or a non-finite score.
 pub fn p_value(metric: Metric, scores: &[f64], baseline: &[f64], shared: f64) -> f64 {
     let sign = if metric.less_is_better() { -1.0 } else { 1.0 };
     let ahead: Vec<f64> = scores.iter().zip(baseline).map(|(score, other)| sign * (score - other)).collect();
@@ -51,7 +53,8 @@ mod tests {
         assert_eq!(p_value(Metric::Accuracy, &[0.0; 2], &[0.0; 2], 0.0), 1.0);
     }
 
-    /// 2,000 comparisons of coins, of independent trials: at most 37 are below 1 %, but for one run in ten thousand.
+    /// At most 37 of 2,000 comparisons of random scores in independent trials are below 1 %, except in one
+    /// run in ten thousand.
     #[test]
     fn noise_is_better_as_rarely_as_it_is_said() {
         let mut rng = ChaCha20Rng::seed_from_u64(5);

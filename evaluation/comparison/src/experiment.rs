@@ -1,4 +1,4 @@
-//! Experiments: a comparison written down in a file.
+//! Experiments: comparisons described by a file.
 
 use super::check::{check_epsilons, check_trials};
 use super::combinations::combinations;
@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The share of the youngest records that is kept for tests, if nobody says otherwise.
+/// Default share of the most recent records for tests, in a split by time.
 const DEFAULT_TEST_SHARE: f64 = 0.2;
 
-/// A grid of more combinations than this is a slip of the hand.
+/// Largest number of combinations of a grid. A larger grid is assumed to be a mistake.
 const MOST_COMBINATIONS: usize = 10_000;
 
-/// A comparison as a TOML file describes it. What is not given is the default.
+/// Comparison that a TOML file describes. Missing settings have their defaults.
 ///
 /// ```
 /// use scumble_comparison::Experiment;
@@ -40,10 +40,10 @@ const MOST_COMBINATIONS: usize = 10_000;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Experiment {
-    /// The file, for errors and for paths in it.
+    /// Path of the file, for errors and for the paths in it.
     #[serde(skip)]
     file: PathBuf,
-    /// The file's text.
+    /// Text of the file.
     #[serde(skip)]
     text: String,
     epsilon: Option<Vec<f64>>,
@@ -58,15 +58,15 @@ pub struct Experiment {
     data: Data,
     split: Option<Split>,
     adversary: Option<Adversary>,
-    /// Every quick mechanism takes part, also where others are named.
+    /// Adds every quick mechanism, even if others are named.
     all_quick: bool,
-    /// Those of them that do not.
+    /// Names of quick mechanisms that are left out.
     leave_out: Vec<String>,
     mechanism: Vec<Section>,
     model: Vec<Section>,
 }
 
-/// A data set by name, or a file with its schema.
+/// Data set by name, or a file with its schema.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Data {
@@ -93,7 +93,7 @@ struct Split {
     unlabelled: bool,
     #[serde(default)]
     validation: f64,
-    /// The column of dates, for a split by time.
+    /// Column of dates, for a split by time.
     by: Option<String>,
     #[serde(default)]
     balance: bool,
@@ -113,7 +113,7 @@ enum Kind {
     Time,
 }
 
-/// A mechanism or a model: its name, the parameters that are fixed, those that are varied, and those that are chosen.
+/// Mechanism or model: its name, and its fixed, varied and chosen parameters.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Section {
@@ -127,10 +127,10 @@ struct Section {
 }
 
 impl Experiment {
-    /// More bytes than any experiment has.
+    /// Largest size of an experiment's file, in bytes.
     const LONGEST: u64 = 64 << 20;
 
-    /// The experiment in this TOML text of `file`.
+    /// Parses an experiment from the TOML `text` of `file`.
     ///
     /// # Errors
     /// [`Error::File`] with the line or the key.
@@ -147,40 +147,42 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The experiment in this file.
+    /// Reads an experiment from a file.
     ///
     /// # Errors
-    /// [`Error::Io`](scumble_records::Error::Io) where it cannot be read, [`Error::Unreadable`](scumble_records::Error::Unreadable) where it is longer than 64 MiB, else as [`from_toml`](Self::from_toml).
+    /// [`Error::Io`](scumble_records::Error::Io) if the file cannot be read,
+    /// [`Error::Unreadable`](scumble_records::Error::Unreadable) if it is longer than 64 MiB, and the errors
+    /// of [`from_toml`](Self::from_toml).
     pub fn read(file: &Path) -> Result<Self> {
         Self::from_toml(&scumble_records::read_text(file, Self::LONGEST)?, file)
     }
 
-    /// The file's text.
+    /// Text of the file.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The seed, if it has one.
+    /// Random seed, if the file sets one.
     pub fn seed(&self) -> Option<u64> {
         self.seed
     }
 
-    /// The file of its finished trials, if nobody says otherwise: beside it.
+    /// Default path of the file of finished trials, next to the experiment's file.
     pub fn store(&self) -> PathBuf {
         self.file.with_extension("cells.jsonl")
     }
 
-    /// The files that it reads, itself first.
+    /// Files that the experiment reads, with its own file first.
     pub fn files(&self) -> Vec<PathBuf> {
         let of_data = [&self.data.input, &self.data.schema].into_iter().flatten();
         [self.file.clone()].into_iter().chain(of_data.map(|path| self.beside(path))).collect()
     }
 
-    /// The data.
+    /// Loads the data.
     ///
     /// # Errors
-    /// [`Error::File`] for a name that no data set has, a set that is not where `SCUMBLE_DATA` says, or half a file; whatever is wrong
-    /// with the file itself.
+    /// [`Error::File`] for an unknown data set, for a set that is not in the folder `SCUMBLE_DATA`, and for
+    /// incomplete file settings. Errors of reading the file are passed on.
     pub fn data(&self) -> Result<DataSet> {
         let Data { name, input, schema, target, delimiter, decimal, encoding, task } = &self.data;
         let format = TextFormat { delimiter: *delimiter, decimal: *decimal, encoding: *encoding };
@@ -206,10 +208,13 @@ impl Experiment {
         }
     }
 
-    /// The mechanisms: every quick one but those that are left out, where none is named or all are asked for, and every combination of a grid by itself.
+    /// Mechanisms of the experiment, with one candidate for each combination of a grid.
+    ///
+    /// Every quick mechanism is included if none is named or all are requested, except for those that are
+    /// left out.
     ///
     /// # Errors
-    /// [`Error::File`] for a name that no plugin has, or a parameter that a mechanism has not.
+    /// [`Error::File`] for an unknown plugin name or parameter.
     pub fn candidates(&self, registry: &Registry) -> Result<Vec<Candidate>> {
         for name in &self.leave_out {
             self.named("leave_out", registry.get(name).map_err(Error::from))?;
@@ -233,10 +238,10 @@ impl Experiment {
         Ok(candidates)
     }
 
-    /// What is compared: these data and candidates, by the file's settings.
+    /// Comparison of `candidates` on `data`, with the file's settings.
     ///
     /// # Errors
-    /// [`Error::File`] for models and metrics that are none, or do not fit the target.
+    /// [`Error::File`] for models and metrics that are unknown or do not fit the target.
     pub fn comparison(&self, data: DataSet, candidates: Vec<Candidate>) -> Result<Comparison> {
         let default = Comparison::new(data, candidates);
         let models = match &self.model[..] {
@@ -307,7 +312,7 @@ impl Experiment {
         Ok(models)
     }
 
-    /// What can be seen of the file alone.
+    /// Checks the file without its data.
     fn check(&self) -> Result<()> {
         let delta = self.delta.unwrap_or(0.0);
         self.named("delta", check_epsilons(&[1.0], delta))?;
@@ -356,7 +361,7 @@ impl Experiment {
         self.named(place, Err(Error::Data(problem.into())))
     }
 
-    /// The same, where an error names the file and the place in it.
+    /// Adds the file and the place in it to an error.
     fn named<T>(&self, place: &str, result: Result<T>) -> Result<T> {
         result.map_err(|error| Error::File {
             file: self.file.display().to_string(),
@@ -397,7 +402,7 @@ impl Section {
         Ok(all.into_iter().map(Map::from_iter).collect())
     }
 
-    /// The values among which parameters are chosen.
+    /// Candidate values of the chosen parameters.
     fn tune(&self) -> BTreeMap<String, Vec<Value>> {
         lists_to_json(&self.tune)
     }
@@ -407,7 +412,7 @@ fn lists_to_json(lists: &BTreeMap<String, Vec<toml::Value>>) -> BTreeMap<String,
     lists.iter().map(|(name, values)| (name.clone(), values.iter().map(to_json).collect())).collect()
 }
 
-/// In JSON, as `--set` reads it; infinite numbers and dates as text.
+/// Value in JSON, as `--set` reads it. Infinite numbers and dates become text.
 fn to_json(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) => text.as_str().into(),
@@ -430,7 +435,7 @@ mod tests {
         Experiment::from_toml(text, Path::new("exp.toml"))
     }
 
-    /// What is wrong with it, wherever that shows.
+    /// Message of the first error of the experiment, from any stage.
     #[track_caller]
     fn refused(text: &str) -> String {
         let registry = Registry::installed().unwrap();

@@ -1,5 +1,7 @@
-//! How near a released table is to the records that it was made of, as a table: shares of records in public cells, by one column, by two, and by
-//! random conjunctions of two or three conditions.
+//! Distances of a released table from its training records.
+//!
+//! They compare shares of records in public cells: by one column, by two, and by random conjunctions of two
+//! or three conditions.
 
 use super::Metric;
 use super::prediction::mean;
@@ -12,16 +14,18 @@ use scumble_core::{Domain, Factor, RecordDomain, Table};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-/// Cells of equal width of a number.
+/// Number of cells of equal width for a number.
 const BINS: usize = 16;
-/// Pairs of columns that are looked at, and queries that are asked.
+/// Largest number of pairs of columns, and number of queries.
 const MOST_PAIRS: usize = 1_000;
 const QUERIES: usize = 1_000;
-/// The seed of pairs and queries: the same for all tables of a domain.
+/// Seed of pairs and queries: the same for all tables of a domain.
 const SEED: u64 = 1;
 
-/// How near `released` is to `records`; where none is given, how near the baseline is, which spreads records evenly over the cells. No numbers where it
-/// does not have the columns, and the kind of target, of `domain`.
+/// Distances of `released` from `records` by every metric of a table.
+///
+/// Without `released`, the distances are those of the baseline, which spreads records uniformly over the
+/// cells. The distances are NaN if the release lacks the columns or the kind of target of `domain`.
 pub(super) fn fidelity(
     domain: &RecordDomain,
     records: &Table,
@@ -61,14 +65,14 @@ fn attributes(domain: &Domain) -> Vec<Attribute> {
     domain.factors().flat_map(of_factor).collect()
 }
 
-/// The cell of each attribute of each record: a list of n for each attribute.
+/// Cell of each attribute of each record: a list of n cells per attribute.
 struct Cells {
     of: Vec<Vec<u32>>,
     records: usize,
 }
 
 impl Cells {
-    /// None where the table has other columns, or another kind of target.
+    /// Assigns records to cells. Returns `None` if the table has other columns or another kind of target.
     fn of(domain: &RecordDomain, attributes: &[Attribute], table: &Table) -> Option<Self> {
         let layout = domain.layout();
         layout.check(table).ok()?;
@@ -82,23 +86,24 @@ impl Cells {
         Some(Self { of, records: table.len() })
     }
 
-    /// The cell of each record by one attribute or two together.
+    /// Cell of each record by one attribute or by two together.
     fn together(&self, attributes: &[usize]) -> impl Iterator<Item = u64> {
         let of = |row: usize| attributes.iter().fold(0, |cell, &at| cell << 32 | u64::from(self.of[at][row]));
         (0..self.records).map(of)
     }
 
-    /// The share of the records that meets all conditions.
+    /// Share of the records that meets all conditions.
     fn share(&self, query: &[Condition]) -> f64 {
         let meets = |row: &usize| query.iter().all(|(at, cells)| cells.contains(&self.of[*at][*row]));
         (0..self.records).filter(meets).count() as f64 / self.records as f64
     }
 }
 
-/// An attribute, and the cells in which it is to lie.
+/// Attribute, and the cells that satisfy the condition.
 type Condition = (usize, RangeInclusive<u32>);
 
-/// The records, and what they are compared with: records spread evenly, where nothing was released.
+/// Training records and the released ones. Without a release, the comparison is with uniformly spread
+/// records.
 struct Compared<'a> {
     attributes: &'a [Attribute],
     truth: Cells,
@@ -106,12 +111,13 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// The mean distance in total variation over these attributes, or pairs of them.
+    /// Mean total variation distance over these attributes, or pairs of them.
     fn mean_distance(&self, of: &[Vec<usize>]) -> f64 {
         mean(of.iter().map(|attributes| self.distance(attributes)))
     }
 
-    /// Half the sum over all cells of how far the shares lie apart, of one attribute or two.
+    /// Total variation distance of one attribute or two: half the sum over all cells of the absolute
+    /// difference of shares.
     fn distance(&self, attributes: &[usize]) -> f64 {
         let mut counts: HashMap<u64, [usize; 2]> = HashMap::new();
         for (side, table) in [(0, Some(&self.truth)), (1, self.released.as_ref())] {
@@ -132,7 +138,7 @@ impl Compared<'_> {
         (counts.values().map(apart).sum::<f64>() + without_records) / 2.0
     }
 
-    /// The mean absolute error of the answers.
+    /// Mean absolute error of the answers to a workload.
     fn workload_error(&self, workload: &[Vec<Condition>]) -> f64 {
         mean(workload.iter().map(|query| {
             let answer = self.released.as_ref().map_or_else(|| self.even(query), |table| table.share(query));
@@ -140,7 +146,7 @@ impl Compared<'_> {
         }))
     }
 
-    /// The share of records that are spread evenly.
+    /// Share of uniformly spread records that meets all conditions.
     fn even(&self, query: &[Condition]) -> f64 {
         let share =
             |(at, cells): &Condition| cells.clone().count() as f64 / self.attributes[*at].levels() as f64;
@@ -148,7 +154,7 @@ impl Compared<'_> {
     }
 }
 
-/// All pairs of so many attributes, or some, where there are many.
+/// All pairs of `attributes` attributes, or random pairs if there are many.
 fn pairs(attributes: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<usize>> {
     let all = attributes * attributes.saturating_sub(1) / 2;
     if all <= MOST_PAIRS {
@@ -158,8 +164,8 @@ fn pairs(attributes: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<usize>> {
     (0..MOST_PAIRS).map(|_| index::sample(rng, attributes, 2).into_vec()).collect()
 }
 
-/// Conjunctions of conditions on two or three attributes: a number lies in neighbouring cells, from one to another, and a category has one level. None
-/// where there is one attribute.
+/// Random conjunctions of conditions on two or three attributes. A number is in a range of cells, and a
+/// category has one level. The result is empty for fewer than two attributes.
 fn workload(attributes: &[Attribute], rng: &mut ChaCha20Rng) -> Vec<Vec<Condition>> {
     if attributes.len() < 2 {
         return vec![];
@@ -186,7 +192,7 @@ mod tests {
     use ndarray::{Array2, array};
     use scumble_core::{Target, TargetDomain};
 
-    /// A number in [0, 1] and one of two classes.
+    /// Domain of a number in [0, 1] and one of two classes.
     fn domain() -> RecordDomain {
         let target = TargetDomain::Class { levels: vec!["no".into(), "yes".into()] };
         RecordDomain::new(vec!["x".into()], Domain::unit_box(1), target).unwrap()
@@ -203,15 +209,17 @@ mod tests {
         scores.try_into().unwrap()
     }
 
-    /// Four records against two: the number lies in the first cell in 3 of 4 and 1 of 2 cases, the class is "yes" in 1 of 4 and in all.
+    /// Four records against two. The number is in the first cell in 3 of 4 and 1 of 2 cases. The class is
+    /// "yes" in 1 of 4 and in all.
     #[test]
     fn distances_are_those_counted_by_hand() {
         let (records, released) =
             (table(&[0.0, 0.01, 0.05, 0.9], &[0, 0, 0, 1]), table(&[0.02, 7.0], &[1, 1]));
         let [one, two, _] = scores(&records, Some(&released));
-        // ½(¼ + ¼ + ½), of cells first, next to last and last; and ¾; what lies beyond the bounds is in the last cell.
+        // ½(¼ + ¼ + ½) for the first, next-to-last and last cells; and ¾ for the class. A number beyond the
+        // bounds is in the last cell.
         assert_abs_diff_eq!(one, (0.5 + 0.75) / 2.0, epsilon = 1e-12);
-        // Of pairs of cells none is the same.
+        // No pair of cells occurs in both tables.
         assert_abs_diff_eq!(two, 1.0, epsilon = 1e-12);
     }
 
@@ -221,20 +229,21 @@ mod tests {
         assert_eq!(scores(&records, Some(&turned)), [0.0; 3]);
     }
 
-    /// One record: what is spread evenly has 1/16 of the number's cell and half of the class.
+    /// One record: uniformly spread records have 1/16 in the number's cell and half in the class.
     #[test]
     fn what_is_spread_evenly_is_as_far_as_by_hand() {
         let [one, two, _] = scores(&table(&[0.3], &[0]), None);
         assert_abs_diff_eq!(one, (15.0 / 16.0 + 0.5) / 2.0, epsilon = 1e-12);
         assert_abs_diff_eq!(two, 31.0 / 32.0, epsilon = 1e-12);
-        // One record in each cell is spread evenly.
+        // One record in each cell equals the uniform spread.
         let numbers: Vec<f64> = (0..32).map(|at| f64::from(at / 2) / 16.0 + 0.01).collect();
         let classes: Vec<usize> = (0..32).map(|at| at % 2).collect();
         let all = scores(&table(&numbers, &classes), None);
         all.iter().for_each(|score| assert_abs_diff_eq!(*score, 0.0, epsilon = 1e-12));
     }
 
-    /// Two records that meet no condition together: each query errs by the share of one table or of the other, or by none.
+    /// Two tables without a common cell: each query errs by the share of one table or of the other, or by
+    /// zero.
     #[test]
     fn a_query_is_answered_by_the_share_that_meets_all_its_conditions() {
         let domain = domain();

@@ -1,6 +1,8 @@
-//! Mechanisms beside each other: each is designed, releases training records, a model learns from the release, and is scored on
-//! held-out test records; an adversary learns from the release, and is scored on the records that it does not know; and the released table
-//! is compared with the records that it was made of.
+//! Comparison of mechanisms on the same splits of a data set.
+//!
+//! Each mechanism is designed and releases training records. A model learns from the release, and is scored
+//! on held-out test records. An adversary learns from the release, and is scored on the records that it does
+//! not know. The released table is compared with the training records.
 
 mod adversary;
 mod baselines;
@@ -63,52 +65,55 @@ use scumble_datasets::DataSet;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What is compared, and how.
+/// Settings of a comparison.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// The data.
+    /// Data set.
     pub data: DataSet,
-    /// The mechanisms, each with its parameters.
+    /// Mechanisms, each with its parameters.
     pub candidates: Vec<Candidate>,
-    /// The budgets, in the order in which they are shown; infinity for none.
+    /// Budgets ε in the order of display; infinity for no privacy.
     pub epsilons: Vec<f64>,
-    /// The δ of every budget, in [0, 1): mechanisms without a use for it spend none.
+    /// δ of every budget, in [0, 1). Mechanisms that do not need it spend none.
     pub delta: f64,
-    /// How often each cell is repeated, with another split and other noise.
+    /// Number of trials of each cell, each with another split and other noise.
     pub trials: usize,
-    /// How records are split into training and test records.
+    /// Split of the records into training and test records.
     pub splitting: Splitting,
-    /// The models; each learns from the same releases.
+    /// Models; each learns from the same releases.
     pub models: Vec<Model>,
-    /// The metrics; each scores the same predictions, what an adversary learns, or the same released tables.
+    /// Metrics; each scores the same predictions, adversaries or released tables.
     pub metrics: Vec<Metric>,
-    /// The adversary, which takes part where a metric is of what it learns.
+    /// Reconstruction adversary, which is used if a metric measures its results.
     pub adversary: Adversary,
-    /// What of a record is protected: mechanisms that cannot protect it are left out, but for those that claim nothing. If none is given,
-    /// each protects the most that it can, and its row says what.
+    /// Protected part of a record. Mechanisms that cannot protect it are left out, except for those that
+    /// claim nothing. By default, each mechanism protects as much as it can, and its row names this.
     pub protect: Option<Protect>,
-    /// The share of ε that a label gets where a mechanism of its own releases it, in (0, 1).
+    /// Share of ε for a label that is released by a mechanism of its own, in (0, 1).
     pub label_share: f64,
-    /// Whether local reports of whole records are compared through a shuffler too, at the central budgets.
+    /// Also compares local reports of whole records through a shuffler, at the central budgets.
     pub shuffler: bool,
-    /// Whether models learn from the release alone, also where volunteers' records have labels: else from both.
+    /// Restricts models to the release. Otherwise they also learn from volunteers' records with labels.
     pub release_alone: bool,
-    /// The seed of splits and noise.
+    /// Random seed of splits and noise.
     pub seed: u64,
 }
 
-/// The warning of [`Comparison::warning`].
+/// Warning of [`Comparison::warning`].
 const NOT_PRIVATE: &str = "NOT private: no guarantee covers these scores, which are of private records in \
     the clear: they are for \
     the owner of the data. A mechanism that is chosen by them is a choice that no budget paid for.";
 
-/// A budget that a plain `compare` shows.
+/// Budgets of a plain `compare`.
 const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
 
 impl Comparison {
-    /// These candidates on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
-    /// trials on splits at random with a fifth of the records for tests, half of ε for labels of their own, seed 1, the first model that
-    /// fits the target, the metric by [`Metric::default_for`], and what an adversary that knows half of the records learns of the others.
+    /// Creates a comparison of `candidates` on `data` with the command's defaults.
+    ///
+    /// The defaults are six budgets from ε = 0.5 to infinity with δ = 10⁻⁶, and 50 trials on random splits
+    /// with a fifth of the records for tests. Labels of their own get half of ε, and the seed is 1. The model
+    /// is the first that fits the target. The metrics are [`Metric::default_for`], and the results of an
+    /// adversary that knows half of the records.
     pub fn new(data: DataSet, candidates: Vec<Candidate>) -> Self {
         let target = data.domain.target();
         Self {
@@ -129,13 +134,13 @@ impl Comparison {
         }
     }
 
-    /// The budget at which claims are spelled out: 1 if it is listed, else the first finite one.
+    /// Budget at which claims are printed in full: 1 if it is listed, otherwise the first finite one.
     pub fn claims_at(&self) -> Option<f64> {
         let finite = || self.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
         finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
     }
 
-    /// Warning about scores of private records; none about those of a public data set.
+    /// Warning about scores of private records; `None` for a public data set.
     pub fn warning(&self) -> Option<&'static str> {
         (!self.data.is_public).then_some(NOT_PRIVATE)
     }
@@ -145,10 +150,10 @@ impl Comparison {
         outcome.to_csv(self.warning().unwrap_or_default())
     }
 
-    /// For machines: what came out, of which data, by which versions, settings and seed. Rows with
-    /// differential privacy are `rows`; all others, which must not be compared with them, are `without_dp`.
+    /// Outcome for machines, with the data, versions, settings and seed. Rows with differential privacy are
+    /// in `rows`. All other rows are in `without_dp`, because the two must not be compared.
     pub fn to_json(&self, outcome: &Outcome) -> Value {
-        // Whatever is no number is null in it, and so nothing keeps it from being written.
+        // Non-finite numbers become null, so serialisation cannot fail.
         let mut value = json!(outcome);
         let rows = outcome.rows.iter().map(|row| {
             let mut value = json!(row);
@@ -168,7 +173,7 @@ impl Comparison {
             "drafted": data.is_drafted,
             "records": data.table.len(),
             "columns": data.table.columns().len(),
-            // A digest of few private records confirms a guess of them.
+            // A digest of few private records would confirm a guess of their values.
             "sha256": data.is_public.then(|| data::digest(data).ok()),
         });
         let plugins =

@@ -1,5 +1,5 @@
-//! Metrics: how good predictions on held-out test records are, what an adversary learns of those that were released, and how near a released
-//! table is to them.
+//! Metrics of predictions on held-out test records, of an adversary's results, and of the distance of a
+//! released table.
 
 use super::prediction::{Predicted, auc, mean};
 use ndarray::Array1;
@@ -10,74 +10,88 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A metric, of classes or of numbers that a model predicts, of what an adversary learns, or of a released table.
+/// Metric of predicted classes or numbers, of an adversary's results, or of a released table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 #[non_exhaustive]
 pub enum Metric {
-    /// The share of right answers.
+    /// Share of right predictions.
     Accuracy,
-    /// The mean over the classes of the share that is recognised.
+    /// Mean recall over the classes.
     BalancedAccuracy,
-    /// The mean over the classes of F₁, the harmonic mean of precision and recall.
+    /// Mean over the classes of F₁, the harmonic mean of precision and recall.
     MacroF1,
-    /// The area under the ROC curve: how often a record of a class has a larger score for it than one of another, a tie by half; the mean over
-    /// the classes, each against the rest. No number where a model has no scores, or a release's key turns its predictions into others.
+    /// Area under the ROC curve, as the mean over the classes, each against the rest.
+    ///
+    /// It is the probability that a record of a class has a larger score for it than a record of another
+    /// class; a tie counts half. The value is NaN if a model has no scores, or if a release's key turns its
+    /// predictions into others.
     Auc,
-    /// The root of the mean squared error, in the target's unit.
+    /// Root of the mean squared error, in the target's unit.
     Rmse,
-    /// The mean absolute error, in the target's unit.
+    /// Mean absolute error, in the target's unit.
     Mae,
-    /// R², the share of the test targets' variance that is explained; below zero where their mean does better.
+    /// R², the explained share of the test targets' variance. It is below zero if their mean predicts better.
     R2,
-    /// Reconstruction R²: the share of the features' variance that an adversary explains of records that it does not know
-    /// ([`Learned::recovered`](scumble_adversary::Learned)).
+    /// Reconstruction R²: the share of the features' variance that an adversary explains for records that it
+    /// does not know ([`Learned::recovered`](scumble_adversary::Learned)).
     Recovered,
-    /// Distinguishing advantage: how much better than a coin an adversary tells which of two records a released one was made of
+    /// Distinguishing advantage of an adversary that decides which of two records became a released row
     /// ([`Learned::advantage`](scumble_adversary::Learned)).
     Advantage,
     /// Audited lower bound on the distinguishing advantage between the worst pair of all possible records
-    /// ([`Finding::advantage`](scumble_adversary::Finding::advantage)), once for all trials. No number where differential privacy of
-    /// whole records is not claimed, or with a δ and no privacy profile.
+    /// ([`Finding::advantage`](scumble_adversary::Finding::advantage)), once for all trials.
+    ///
+    /// The value is NaN without a claim of differential privacy of whole records, and for a claim with a δ
+    /// and no privacy profile.
     Audited,
-    /// Normalised MSE of the release: its mean squared error as an unbiased estimate of the features, as a share of their variance; more than 1
-    /// where it says less than their mean does. No number where the release is no such estimate.
+    /// Normalised MSE of the release: its mean squared error as an unbiased estimate of the features, as a
+    /// share of their variance.
+    ///
+    /// A value above 1 means that the release estimates the features worse than their mean does. The value is
+    /// NaN if the release is no such estimate.
     UnbiasedError,
-    /// Membership advantage: how much better than a coin an adversary that knows all other records tells a released record from one that was not
-    /// ([`membership`](scumble_adversary::membership())), by the noisy statistics that a curator's release is made of; where that is made of half of the records, how much better one that knows them all infers
-    /// whether a record is in the half. No number where there are no such statistics.
+    /// Membership advantage of an adversary that knows all other records, from the noisy statistics of a
+    /// curator's release ([`membership`](scumble_adversary::membership())).
+    ///
+    /// For a release from half of the records, it is the advantage of inferring membership in the half, by an
+    /// adversary that knows all records. The value is NaN if the mechanism has no such statistics.
     Membership,
-    /// The distance in total variation of the released table from the training records, of one column, the mean over all columns and the target;
-    /// numbers in 16 public bins of equal width. No number where the release has other columns.
+    /// Total variation distance of the released table from the training records by one column. It is the mean
+    /// over all columns and the target.
+    ///
+    /// Numbers are in 16 public bins of equal width. The value is NaN if the release has other columns.
     OneWayDistance,
-    /// The same of two columns together, the mean over all pairs of up to 45 columns, else over 1,000 pairs.
+    /// Total variation distance by two columns together, as the mean over all pairs of up to 45 columns,
+    /// otherwise over 1,000 random pairs.
     TwoWayDistance,
-    /// The mean absolute error, in shares of the records, of 1,000 random conjunctions of two or three conditions that are asked of the released table.
+    /// Mean absolute error of the released table on 1,000 random conjunctions of two or three conditions, in
+    /// shares of the records.
     WorkloadError,
 }
 
-/// What a metric is of.
+/// Object that a metric measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     /// Classes that a model predicts.
     Classes,
     /// Numbers that a model predicts.
     Numbers,
-    /// What an adversary that knows some records learns of the others.
+    /// Results of an adversary that knows some records about the others.
     Acquaintance,
-    /// What an adversary that knows all other records learns of membership in a release.
+    /// Inferences of membership by an adversary that knows all other records.
     Membership,
-    /// The audited lower bound.
+    /// Audited lower bound.
     Audit,
-    /// The released table.
+    /// Released table.
     Table,
 }
 
-/// Where the largest class has more than this share of the records, balanced accuracy is the default: there the majority-class
-/// baseline has a high accuracy.
+/// Largest share of the largest class at which accuracy is the default. Above it, the majority-class baseline
+/// has a high accuracy, and balanced accuracy is the default.
 const UNEQUAL: f64 = 2.0 / 3.0;
 
-/// Metrics in the order of the enum, each with its name, its title and its subject.
+/// Name, title and subject of each metric, in the order of the enum.
 const TABLE: [(Metric, &str, &str, Subject); 15] = {
     use Metric::*;
     [
@@ -100,7 +114,7 @@ const TABLE: [(Metric, &str, &str, Subject); 15] = {
 };
 
 impl Metric {
-    /// All of them.
+    /// All metrics.
     pub const ALL: [Self; 15] = {
         let mut all = [Self::Accuracy; 15];
         let mut at = 0;
@@ -112,54 +126,54 @@ impl Metric {
         all
     };
 
-    /// The name by which it is asked for.
+    /// Name of the metric in settings.
     pub fn name(self) -> &'static str {
         TABLE[self as usize].1
     }
 
-    /// Its name in tables and charts, with its unit where it has one of its own.
+    /// Title in tables and charts, with the unit if the metric has its own.
     pub fn title(self) -> &'static str {
         TABLE[self as usize].2
     }
 
-    /// Whether less of it is better.
+    /// Returns true if a smaller value is better.
     pub fn less_is_better(self) -> bool {
         matches!(self, Self::Rmse | Self::Mae)
             || (self.is_of_adversary() && self != Self::UnbiasedError)
             || self.is_of_table()
     }
 
-    /// What it is of.
+    /// Object that the metric measures.
     pub(super) fn subject(self) -> Subject {
         TABLE[self as usize].3
     }
 
-    /// Whether it is of what a model predicts.
+    /// Returns true for a metric of a model's predictions.
     pub fn is_of_model(self) -> bool {
         matches!(self.subject(), Subject::Classes | Subject::Numbers)
     }
 
-    /// Whether it is of what an adversary learns.
+    /// Returns true for a metric of an adversary's results.
     pub fn is_of_adversary(self) -> bool {
         matches!(self.subject(), Subject::Acquaintance | Subject::Membership | Subject::Audit)
     }
 
-    /// Whether it is the audited lower bound of a design, whatever the records are.
+    /// Returns true for the audited lower bound of a design, which does not depend on the records.
     pub fn is_of_audit(self) -> bool {
         self.subject() == Subject::Audit
     }
 
-    /// Whether it is of the released table, whatever is learned from it.
+    /// Returns true for a metric of the released table, which does not depend on a model.
     pub fn is_of_table(self) -> bool {
         self.subject() == Subject::Table
     }
 
-    /// Those of one thing.
+    /// Metrics of one subject.
     pub(super) fn of(subject: Subject) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |metric| metric.subject() == subject)
     }
 
-    /// The better of two scores first; what is no number last.
+    /// Order of two scores: the better one first, NaN last.
     pub fn best_first(self, a: f64, b: f64) -> Ordering {
         match (a.is_nan(), b.is_nan()) {
             (false, false) if self.less_is_better() => a.total_cmp(&b),
@@ -168,7 +182,7 @@ impl Metric {
         }
     }
 
-    /// Whether it is shown in per cent.
+    /// Returns true if the metric is displayed in per cent.
     pub fn is_share(self) -> bool {
         match self.subject() {
             Subject::Numbers => false,
@@ -177,7 +191,8 @@ impl Metric {
         }
     }
 
-    /// Whether it scores such targets: what is not of a model, of all.
+    /// Returns true if the metric applies to this kind of target. Metrics that are not about models apply to
+    /// all.
     pub fn fits(self, target: &TargetDomain) -> bool {
         match self.subject() {
             Subject::Classes => matches!(target, TargetDomain::Class { .. }),
@@ -186,8 +201,9 @@ impl Metric {
         }
     }
 
-    /// The one by which a model of such data is scored, if nobody says otherwise: for a number the root mean squared error, for a class accuracy, or
-    /// balanced accuracy where more than two thirds of the records are of one class.
+    /// Default metric of a model: root mean squared error for a number, and accuracy for a class.
+    ///
+    /// The default is balanced accuracy if more than two thirds of the records are of one class.
     pub fn default_for(data: &DataSet) -> Self {
         match data.table.target() {
             Target::Class(classes) if largest_share(classes) > UNEQUAL => Self::BalancedAccuracy,
@@ -196,23 +212,23 @@ impl Metric {
         }
     }
 
-    /// Those that are `asked` for, behind the default of models where none of them is of a model.
+    /// Metrics in `asked`, after the default metric of models if none of them is about models.
     pub fn with_default(asked: &[Self], data: &DataSet) -> Vec<Self> {
         let missing = (!asked.iter().any(|metric| metric.is_of_model())).then(|| Self::default_for(data));
         missing.into_iter().chain(asked.iter().copied()).collect()
     }
 
-    /// Those that score such targets.
+    /// Metrics that apply to this kind of target.
     pub fn fitting(target: &TargetDomain) -> impl Iterator<Item = Self> + '_ {
         Self::ALL.into_iter().filter(|metric| metric.fits(target))
     }
 
-    /// For people: in per cent, or in the target's unit.
+    /// Text of a value for people: in per cent, or in the target's unit.
     pub fn shown(self, value: f64) -> String {
         match self {
             _ if value.is_nan() => "–".into(),
             Self::WorkloadError => format!("{:.2}", 100.0 * value),
-            // What is rounded to nothing has no sign.
+            // A value that is rounded to zero has no sign.
             _ if self.is_share() => format!("{:.1}", 100.0 * value).replace("-0.0", "0.0"),
             Self::UnbiasedError if value >= 100.0 => format!("{value:.0}"),
             Self::R2 | Self::UnbiasedError if value.abs() < 1e3 => format!("{value:.3}"),
@@ -221,14 +237,14 @@ impl Metric {
         }
     }
 
-    /// A difference of two scores in words: in points where they are in per cent.
+    /// Text of a difference of two scores, in points if they are in per cent.
     pub fn shown_difference(self, value: f64) -> String {
         let unit = if self.is_share() { " points" } else { "" };
         format!("{}{unit}", self.shown(value))
     }
 
-    /// The score of predictions (n) against the truth (n), where `width` target units are one unit of it. None where it is a
-    /// metric of something else, or the two are not of one kind.
+    /// Score of the predictions `said` (n) against `truth` (n); one unit of a number is `width` target units.
+    /// The result is `None` for a metric of another subject, or if the two kinds of target differ.
     pub(super) fn score(self, said: &Predicted, truth: &Target, width: f64) -> Option<f64> {
         match (&said.target, truth) {
             (Target::Class(predicted), Target::Class(truth)) => match self {
@@ -276,7 +292,7 @@ impl TryFrom<String> for Metric {
     }
 }
 
-/// The share of the commonest class.
+/// Share of the most frequent class.
 fn largest_share(classes: &Array1<usize>) -> f64 {
     let largest = counts(classes, classes).values().map(|class| class.both).max();
     largest.unwrap_or(0) as f64 / classes.len().max(1) as f64
@@ -287,7 +303,7 @@ fn accuracy(predicted: &Array1<usize>, truth: &Array1<usize>) -> f64 {
     hits as f64 / truth.len() as f64
 }
 
-/// How often a class was predicted, was true, and was both.
+/// Numbers of records for which a class was predicted, was true, and was both.
 #[derive(Default)]
 struct Counts {
     predicted: usize,
@@ -307,14 +323,14 @@ fn counts(predicted: &Array1<usize>, truth: &Array1<usize>) -> BTreeMap<usize, C
     counts
 }
 
-/// The mean recall over the classes that occur among the truths.
+/// Mean recall over the classes that occur in `truth`.
 fn balanced_accuracy(predicted: &Array1<usize>, truth: &Array1<usize>) -> f64 {
     let counts = counts(predicted, truth);
     let recalls = counts.values().filter(|class| class.true_ > 0);
     mean(recalls.map(|class| class.both as f64 / class.true_ as f64))
 }
 
-/// The mean F₁ = 2·both/(predicted + true) over the classes that occur among the truths or the predictions.
+/// Mean F₁ = 2·both/(predicted + true) over the classes that occur in `truth` or `predicted`.
 fn macro_f1(predicted: &Array1<usize>, truth: &Array1<usize>) -> f64 {
     let counts = counts(predicted, truth);
     mean(counts.values().map(|class| 2.0 * class.both as f64 / (class.predicted + class.true_) as f64))
@@ -329,7 +345,7 @@ fn mae(predicted: &Array1<f64>, truth: &Array1<f64>) -> f64 {
     (predicted - truth).mapv(f64::abs).sum() / truth.len() as f64
 }
 
-/// 1 − Σ(y − ŷ)²/Σ(y − ȳ)²; no number where all truths are equal.
+/// 1 − Σ(y − ŷ)²/Σ(y − ȳ)²; NaN if all true values are equal.
 fn r2(predicted: &Array1<f64>, truth: &Array1<f64>) -> f64 {
     let mean = truth.sum() / truth.len() as f64;
     let squares = |errors: Array1<f64>| errors.mapv(|error| error * error).sum();
@@ -343,7 +359,8 @@ mod tests {
     use approx::assert_abs_diff_eq;
     use ndarray::array;
 
-    /// Class 0 is true three times and met twice, 1 once and met, 2 never and predicted once.
+    /// Class 0 is true three times and predicted right twice. Class 1 is true once and predicted right. Class
+    /// 2 is never true and predicted once.
     #[test]
     fn metrics_of_classes_are_those_counted_by_hand() {
         let (predicted, truth) = (array![0, 0, 2, 1], array![0, 0, 0, 1]);
@@ -358,7 +375,7 @@ mod tests {
         let (predicted, truth) = (array![1.0, 2.0, 5.0], array![1.0, 3.0, 8.0]);
         assert_abs_diff_eq!(rmse(&predicted, &truth), (10.0_f64 / 3.0).sqrt(), epsilon = 1e-12);
         assert_abs_diff_eq!(mae(&predicted, &truth), 4.0 / 3.0, epsilon = 1e-12);
-        // The truths' mean is 4, and their squared deviations 9 + 1 + 16.
+        // The true values have mean 4, and squared deviations 9 + 1 + 16.
         assert_abs_diff_eq!(r2(&predicted, &truth), 1.0 - 10.0 / 26.0, epsilon = 1e-12);
         assert!(r2(&predicted, &array![2.0, 2.0, 2.0]).is_nan());
     }

@@ -1,6 +1,6 @@
-//! The models that a comparison knows by name.
+//! Models that a comparison knows by name.
 //!
-//! A new one is one more [`Learner`] in [`LEARNERS`].
+//! A new model is one more [`Learner`] in [`LEARNERS`].
 
 use super::combinations::combinations;
 use super::prediction::{ClassScores, Predicted};
@@ -16,35 +16,35 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Hyper-parameters by name; what is not there is the model's default.
+/// Hyper-parameters by name. Missing ones have the model's defaults.
 pub type Settings = BTreeMap<String, f64>;
 
-/// What a model learns.
+/// Kind of target that a model learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Learns {
     Classes,
     Numbers,
 }
 
-/// A kind of model: what it is called, what can be set, and how it learns.
+/// Kind of model: its name, its hyper-parameters, and its functions to learn and predict.
 struct Learner {
     name: &'static str,
     title: &'static str,
     learns: Learns,
     settings: &'static [&'static str],
-    /// Whether the settings are in their ranges.
+    /// Checks that the settings are in their ranges.
     check: fn(&Settings) -> Result<()>,
-    /// Fits the release once, whose noise it may heed, and predicts the targets (n) of viewed test records (n × d), with scores of classes where it
-    /// has them.
+    /// Fits the release once, and predicts the targets (n) of viewed test records (n × d), with class scores
+    /// if it has them. A noise-aware learner uses the release's noise.
     predict: Predictor,
-    /// The same of labels that leave as vectors, where it learns them.
+    /// Same function for labels that are released as vectors, if the learner supports them.
     vectors: Option<Predictor>,
 }
 
 type Predictor = fn(&Settings, &Release, &Table) -> Result<Predicted>;
 
-/// [`Learner`] of classes, with the hyper-parameters that `$params` reads.
-/// A noise-aware one has `$setter`, which tells them of flipped labels.
+/// [`Learner`] of classes, with the hyper-parameters that `$params` reads. A noise-aware learner has
+/// `$setter`, which sets the matrix of flipped labels.
 macro_rules! learner {
     ($name:literal, $title:literal, $settings:ident, $params:ident $(, $setter:ident)?) => {
         Learner {
@@ -63,9 +63,10 @@ macro_rules! learner {
     };
 }
 
-/// All of them; the first that learns a target is its default.
+/// All learners. The first one that learns a kind of target is its default.
 ///
-/// A noise-aware one is told of what [`Release::noise`] knows; where that is nothing that it could use, it is the plain one.
+/// A noise-aware learner uses the information of [`Release::noise`]. Without usable information it equals the
+/// plain one.
 const LEARNERS: &[Learner] = &[
     learner!("logistic", "logistic regression", LOGISTIC, logistic),
     learner!("noise-aware-logistic", "noise-aware logistic regression", LOGISTIC, logistic, label_flip),
@@ -100,7 +101,7 @@ const LEARNERS: &[Learner] = &[
     },
 ];
 
-/// The parameters, told of what is known.
+/// Passes `known` information to the parameters, if there is any.
 fn told<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
     match known {
         Some(known) => tell(params, known),
@@ -108,17 +109,17 @@ fn told<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
     }
 }
 
-/// A view of the records of a release, and their targets.
+/// View of the records of a release, and their targets.
 type Seen<'a, T> = DatasetBase<ArrayView2<'a, f64>, T>;
 type Classes<'a> = Seen<'a, Array1<usize>>;
 
-/// A fitted classifier that has a score for each class.
+/// Fitted classifier with a score for each class.
 trait Scoring: PredictInplace<Array2<f64>, Array1<usize>> {
-    /// The scores of records (n × d).
+    /// Class scores of `records` (n × d).
     fn scores(&self, records: &Array2<f64>) -> Result<ClassScores>;
 }
 
-/// Gives models the scores of their method `$values`, with a `?` where it may fail.
+/// Implements [`Scoring`] by the method `$values`, with a `?` if it may fail.
 macro_rules! scoring {
     ($($model:ty: $values:ident $(($fails:tt))?),*) => {$(
         impl Scoring for $model {
@@ -132,7 +133,7 @@ macro_rules! scoring {
 scoring!(LogisticModel: probabilities, SvmModel: decision_values, KernelSvmModel: decision_values);
 scoring!(Classifier: probabilities(?));
 
-/// The classes of test records by what `fit` makes of those that were seen, with their scores.
+/// Predicted classes of the test records with their scores, by the model that `fit` learns from the release.
 fn classes<M: Scoring>(
     release: &Release,
     test: &Table,
@@ -152,7 +153,7 @@ fn classes<M: Scoring>(
     Ok(Predicted { target: Target::Class(classes), scores: Some(scores) })
 }
 
-/// The vectors of test records by a network of those that were seen.
+/// Predicted vectors of the test records, by a network that learns from the release.
 fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Predicted> {
     let seen: Seen<Array2<f64>> = (&release.table).try_into()?;
     Ok(Predicted::of(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records()))))
@@ -207,7 +208,7 @@ const NETWORK: &[&str] =
 fn network(settings: &Settings) -> Result<ClassifierParams> {
     settings.iter().try_fold(ClassifierParams::default(), |params, (name, &value)| {
         Ok(match name.as_str() {
-            // One hidden layer: a list of widths is no number.
+            // One hidden layer: a list of widths is not a number.
             "hidden" => params.hidden(vec![whole(name, value)? as usize]),
             "epochs" => params.epochs(whole(name, value)? as usize),
             "batch_size" => params.batch_size(whole(name, value)? as usize),
@@ -225,8 +226,10 @@ fn ridge(settings: &Settings) -> RidgeParams {
     settings.values().fold(RidgeParams::default(), |params, &value| params.l2_penalty(value))
 }
 
+/// Converts a hyper-parameter to a whole number.
+///
 /// # Errors
-/// [`Error::Data`] unless `value` is a whole number, at least one, that fits.
+/// [`Error::Data`] unless `value` is a whole number of at least one that fits into `u32`.
 fn whole(name: &str, value: f64) -> Result<u32> {
     let range = 1.0..=f64::from(u32::MAX);
     if range.contains(&value) && value.fract() == 0.0 {
@@ -235,7 +238,7 @@ fn whole(name: &str, value: f64) -> Result<u32> {
     Err(Error::Data(format!("{name} must be a whole number, one or more, and {value} is not")))
 }
 
-/// A model with its hyper-parameters, some of which may be chosen among several values.
+/// Model with its hyper-parameters. Some may be chosen among several values.
 #[derive(Clone)]
 pub struct Model {
     learner: &'static Learner,
@@ -249,7 +252,7 @@ impl fmt::Debug for Model {
     }
 }
 
-/// For people: what it is, with the hyper-parameters that were given.
+/// Text for people: the model, with the hyper-parameters that were given.
 impl fmt::Display for Model {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.learner.title)?;
@@ -270,11 +273,12 @@ impl PartialEq for Model {
 }
 
 impl Model {
-    /// The model of this name, with these hyper-parameters: numbers by name.
+    /// Model called `name` with the hyper-parameters `settings`, numbers by name.
     ///
     /// # Errors
-    /// [`Error::Data`], which lists what there is, for an unknown name or hyper-parameter, or one that is no number;
-    /// [`Error::Linear`], [`Error::Machine`] or [`Error::Network`] for a number out of its range.
+    /// - [`Error::Data`] for an unknown name or hyper-parameter, with the nearest or all valid names.
+    /// - [`Error::Data`] for a value that is not a number.
+    /// - [`Error::Linear`], [`Error::Machine`] or [`Error::Network`] for a number out of its range.
     pub fn new(name: &str, settings: &Map<String, Value>) -> Result<Self> {
         let learner = LEARNERS.iter().find(|learner| learner.name == name).ok_or_else(|| {
             let names = LEARNERS.iter().map(|learner| learner.name);
@@ -295,10 +299,11 @@ impl Model {
         Ok(Self { learner, settings: checked, tune: BTreeMap::new() })
     }
 
-    /// The same, where the hyper-parameters of these names are to be chosen among these values: on volunteers, or by private validation.
+    /// Same model with hyper-parameters that are chosen among the values in `tune`: on volunteers, or by
+    /// private validation.
     ///
     /// # Errors
-    /// As [`new`](Self::new), for each of them, and where there is none of a name.
+    /// Same errors as [`new`](Self::new) for each of the values, and an error for an empty list.
     pub fn tuned(self, tune: &BTreeMap<String, Vec<Value>>) -> Result<Self> {
         if let Some((name, _)) = tune.iter().find(|(_, values)| values.is_empty()) {
             return Err(Error::Data(format!("the model {self}: there is no value to choose {name} among")));
@@ -312,35 +317,35 @@ impl Model {
         Ok(Self { tune, ..self })
     }
 
-    /// The models among which one is chosen; of one that is not tuned, itself.
+    /// Options of the choice. A model without choices is its own option.
     pub fn options(&self) -> Vec<Self> {
         let all = combinations(self.settings.clone(), &self.tune).into_iter();
         all.map(|settings| Self { settings, learner: self.learner, tune: BTreeMap::new() }).collect()
     }
 
-    /// Whether one of its hyper-parameters is to be chosen.
+    /// Returns true if at least one hyper-parameter is chosen.
     pub fn is_tuned(&self) -> bool {
         !self.tune.is_empty()
     }
 
-    /// What was chosen, where this is one of the options of `tuned`.
+    /// Chosen hyper-parameters, if this is one of the options of `tuned`.
     pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
         let own = self.settings.iter().filter(|(name, _)| tuned.tune.contains_key(*name));
         own.map(|(name, &value)| (name.clone(), number::to_json(value))).collect()
     }
 
-    /// The first that learns such targets, with its defaults.
+    /// Default model for a kind of target: the first one that learns it, with its defaults.
     pub fn default_for(target: &TargetDomain) -> Self {
         let fits = LEARNERS.iter().find(|learner| learner.learns == what_is_learned(target));
         Self { learner: fits.unwrap_or(&LEARNERS[0]), settings: Settings::new(), tune: BTreeMap::new() }
     }
 
-    /// Its name.
+    /// Name of the model.
     pub fn name(&self) -> &'static str {
         self.learner.name
     }
 
-    /// The hyper-parameters that were given, a list where they are to be chosen; the others are the defaults.
+    /// Hyper-parameters that were given, with a list for each that is chosen. The others have their defaults.
     pub fn settings(&self) -> BTreeMap<String, Value> {
         let given = self.settings.iter().map(|(name, &value)| (name.clone(), number::to_json(value)));
         let lists = self.tune.iter().map(|(name, values)| {
@@ -349,21 +354,21 @@ impl Model {
         given.chain(lists).collect()
     }
 
-    /// Whether it learns such targets.
+    /// Returns true if the model learns this kind of target.
     pub fn fits(&self, target: &TargetDomain) -> bool {
         self.learner.learns == what_is_learned(target)
     }
 
-    /// Whether it learns from releases with such targets, those that it fits and others.
+    /// Returns true if the model learns from releases with such targets, its own kind or another.
     pub(super) fn learns(&self, released: TargetLayout) -> bool {
         !matches!(released, TargetLayout::Vector { .. }) || self.learner.vectors.is_some()
     }
 
-    /// Learns from the release, and predicts the targets (n) of test records (n × d) as the release's key views them, with scores of classes where it
-    /// has them.
+    /// Learns from the release, and predicts the targets (n) of test records (n × d) as the release's key
+    /// views them. The result has class scores if the model has them.
     ///
     /// # Errors
-    /// Whatever stops the fit; a released target of another kind.
+    /// Any error of the fit; an error for a released target of another kind.
     pub(super) fn predict(&self, release: &Release, test: &Table) -> Result<Predicted> {
         let predict = match (release.table.target(), self.learner.vectors) {
             (Target::Vector(_), Some(vectors)) => vectors,
@@ -423,7 +428,7 @@ mod tests {
         }
     }
 
-    /// Records on a lattice, in so many classes by their first coordinate.
+    /// Records on a lattice, in `classes` classes by their first coordinate.
     fn lattice(classes: usize) -> Release {
         let levels = (0..classes).map(|class| class.to_string()).collect();
         let target = TargetDomain::Class { levels };
@@ -454,7 +459,7 @@ mod tests {
             }
             let Target::Class(truth) = release.table.target() else { unreachable!() };
             let area = auc(scores, truth);
-            // No line tells the middle one of three from the rest: (1 + ½ + 1)/3 is left.
+            // No line separates the middle one of three classes from the rest: (1 + ½ + 1)/3 remains.
             assert!(area > 0.8, "{} of {classes}: {area}", learner.name);
         }
     }

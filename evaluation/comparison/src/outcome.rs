@@ -1,4 +1,4 @@
-//! What a comparison finds, for people and machines.
+//! Outcome of a comparison, for people and machines.
 
 use super::reference::{Knows, Reference, numbers, score};
 use super::scorer::Named;
@@ -11,109 +11,120 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The parameter under which a row says that its reports are shuffled: its ε is a central one then.
+/// Parameter of a row with shuffled reports. Its ε is then a central one.
 pub(super) const SHUFFLED: &str = "shuffled";
 
-/// The parameter under which a row says what share of ε the label got, where a mechanism of its own releases it.
+/// Parameter of a row whose label is released by a mechanism of its own: the label's share of ε.
 pub(super) const LABEL_SHARE: &str = "label_share";
 
-/// What came out.
+/// Outcome of a comparison.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
-    /// One row a model or adversary, metric, mechanism with its parameters, and budget, in this order.
+    /// One row per scorer, metric, mechanism with its parameters, and budget, in this order.
     #[serde(skip)]
     pub rows: Vec<Row>,
-    /// What models score that learn from no release, by model and metric: the baseline, records in the clear, fewer and all, and volunteers alone.
+    /// Scores of models without a release, by model and metric: the baseline, all and fewer records in the
+    /// clear, and volunteers alone.
     pub references: Vec<Reference>,
-    /// Mechanisms that have nothing to do on such data, and why.
+    /// Mechanisms that do not apply to the data, with the reasons.
     pub skipped: Vec<Skipped>,
-    /// Cells of which a trial failed: their scores are no numbers.
+    /// Cells with a failed trial. Their scores are NaN.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
-    /// The score of the majority-class or mean baseline: what learning must beat, and what an adversary learns without a release. By the
-    /// first metric.
+    /// Score of the baseline by the first metric. It is the majority-class or mean baseline of a model, and
+    /// an adversary's result without a release.
     #[serde(serialize_with = "score")]
     pub baseline: f64,
-    /// The same by every metric.
+    /// Scores of the baseline by every metric.
     #[serde(serialize_with = "scores")]
     pub baselines: BTreeMap<Metric, f64>,
-    /// Training records a trial.
+    /// Training records per trial.
     pub train_records: usize,
-    /// Test records a trial.
+    /// Test records per trial.
     pub test_records: usize,
-    /// Volunteers, whose records designs could learn from: on neither side in any trial.
+    /// Number of volunteers, whose records designs could learn from. They are neither training nor test
+    /// records in any trial.
     pub volunteers: usize,
-    /// Those of each trial who are asked which model is right about them, and whose records are not released.
+    /// Number of people per trial who answer in private validation. Their records are not released.
     pub asked: usize,
 }
 
-/// A cell: a mechanism at a budget, with a model's score on held-out test records, or an adversary's on those that were released.
+/// Score of a cell, a mechanism at a budget.
+///
+/// It is the score of a model on held-out test records, of an adversary on released records, or of the
+/// released table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// The plugin's name.
+    /// Name of the plugin.
     pub mechanism: String,
-    /// Its parameters, with the label's share of ε where a mechanism of its own releases the label, and a list where they were chosen.
+    /// Parameters of the mechanism, with a list for each that was chosen. They include the label's share of ε
+    /// if a mechanism of its own releases the label.
     pub parameters: Value,
-    /// The command that saves this design, as a shell reads it; none where the data have no schema. Where volunteers shaped it,
-    /// `volunteers.csv` takes the place of a file with their records.
+    /// Shell command that saves this design; `None` if the data have no schema. For a design that volunteers
+    /// shaped, `volunteers.csv` is a placeholder for a file with their records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
-    /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
+    /// Budget ε; null for a mechanism that never claims differential privacy.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
-    /// The trust model.
+    /// Trust model.
     pub trust: Trust,
-    /// The model: its name, and its hyper-parameters as far as they were given; or the adversary.
+    /// Model with the hyper-parameters that were given, or the adversary.
     #[serde(flatten)]
     pub scorer: Scorer,
-    /// Its score: `accuracy`, say, or `rmse` in the target's own unit, against targets clipped to their public bounds.
+    /// Metric of the score. An error such as `rmse` is in the target's own unit, against targets clipped to
+    /// their public bounds.
     pub metric: Metric,
-    /// The mean over trials.
+    /// Mean over trials.
     #[serde(serialize_with = "score")]
     pub mean: f64,
-    /// The sample standard deviation over trials; NaN for one trial.
+    /// Sample standard deviation over trials; NaN for one trial.
     #[serde(serialize_with = "score")]
     pub sd: f64,
-    /// The bound that the guarantee implies of this score, where it is an adversary's: upper, or of the normalised MSE lower.
+    /// Bound on an adversary's score that the guarantee implies: an upper bound, or a lower bound for the
+    /// normalised MSE.
     #[serde(serialize_with = "bound", skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
-    /// How many trials.
+    /// Number of trials.
     pub trials: usize,
-    /// The score of each.
+    /// Score of each trial.
     #[serde(serialize_with = "numbers")]
     pub scores: Vec<f64>,
-    /// How many records in the clear teach the same model as much; none of what is no model's score.
+    /// Number of records in the clear that would give the same score; `None` if the score is not a model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worth: Option<Worth>,
-    /// How many records in the clear more than the volunteers alone; none without volunteers who have labels.
+    /// Number of records in the clear that the release is worth beyond the volunteers alone; `None` without
+    /// volunteers who have labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adds: Option<Worth>,
-    /// Whether it is better than what is known without a release; none of what is no model's score.
+    /// Test against predictions without a release; `None` if the score is not a model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,
-    /// What was chosen of the mechanism and the model, and on whose records.
+    /// Choices of mechanism and model parameters, and the records they were made on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tuned: Vec<Tuned>,
-    /// The guarantee of a release of as many training records with fresh randomness, with a warning where a claim is void after all.
+    /// Guarantee of a release of the same number of training records with fresh randomness, with a warning if
+    /// a claim is void.
     #[serde(serialize_with = "guarantee_for_machines")]
     pub guarantee: Guarantee,
-    /// The time of all trials, release and model, summed, in seconds. They run side by side, so it is more than the wall
-    /// shows; models that learn from one release each count its time.
+    /// Time of all trials, release and model, summed, in seconds. Trials run in parallel, so the sum exceeds
+    /// the elapsed time. Models that learn from one release each count its time.
     pub seconds: f64,
 }
 
-/// The better of what is known without a release, the baseline or the volunteers' records, and how likely such scores are if they are no better than that.
+/// Better one of the baseline and the volunteers' records, and the p-value of the test against it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Against {
-    /// What is known.
+    /// Information of the reference.
     pub baseline: Knows,
-    /// The corrected resampled t-test's (Nadeau and Bengio 2003), of the scores of the same trials; 1 of one trial.
+    /// p-value of the corrected resampled t-test (Nadeau and Bengio 2003) on the scores of the same trials; 1
+    /// for one trial.
     pub p_value: f64,
 }
 
 impl Row {
-    /// Returns whether the release has differential privacy for its records, local, central or through a
-    /// shuffler, at a finite ε.
+    /// Returns true if the release has differential privacy for its records at a finite ε: local, central or
+    /// through a shuffler.
     pub fn has_dp(&self) -> bool {
         let mut claims = self.guarantee.claims.iter().filter(|claim| claim.protects != Unit::Volunteer);
         claims.any(|claim| match &claim.notion {
@@ -124,40 +135,40 @@ impl Row {
         })
     }
 
-    /// For people: the mean, and the spread where it is known.
+    /// Text for people: the mean, and the standard deviation if it is known.
     pub fn shown(&self) -> String {
         let (mean, sd) = (self.metric.shown(self.mean), self.metric.shown(self.sd));
         if self.trials > 1 { format!("{mean} ± {sd}") } else { mean }
     }
 }
 
-/// The rows of one model or adversary, and metric: a table, or a chart.
+/// Rows of one scorer and metric: a table, or a chart.
 #[derive(Debug, Clone)]
 pub struct Scores<'a> {
-    /// The model or adversary.
+    /// Model or adversary.
     pub scorer: &'a Scorer,
-    /// The metric.
+    /// Metric.
     pub metric: Metric,
-    /// One a mechanism with its parameters.
+    /// One series per mechanism with its parameters.
     pub series: Vec<Series<'a>>,
 }
 
-/// A mechanism with its parameters, over the budgets.
+/// Rows of a mechanism with its parameters, over the budgets.
 #[derive(Debug, Clone)]
 pub struct Series<'a> {
-    /// The mechanism's name, with those of its parameters that tell it from others of that name.
+    /// Name of the mechanism, with the parameters that distinguish it from others of the same name.
     pub title: String,
-    /// A row a budget; one only for a mechanism that claims no differential privacy whatever it is given.
+    /// One row per budget; a single row for a mechanism that never claims differential privacy.
     pub rows: &'a [Row],
 }
 
 impl Series<'_> {
-    /// Whether it has a budget: whether it claims differential privacy.
+    /// Returns true if the series has budgets, that is, if it claims differential privacy.
     pub fn has_budget(&self) -> bool {
         self.rows.iter().any(|row| row.epsilon.is_some())
     }
 
-    /// Its row at this budget.
+    /// Row at this budget.
     pub fn at(&self, epsilon: f64) -> Option<&Row> {
         self.rows.iter().find(|row| row.epsilon.is_none_or(|of_row| of_row == epsilon))
     }
@@ -204,7 +215,7 @@ impl Outcome {
             None => [const { String::new() }; 3],
         };
         let mut writer = csv::Writer::from_writer(vec![]);
-        // Only a full disk keeps rows of one length from being written, and this is memory.
+        // Writing rows of equal length to memory cannot fail.
         let _ = writer.write_record(HEADER);
         for row in &self.rows {
             let by = Named::from(row.scorer.clone());
@@ -237,7 +248,8 @@ impl Outcome {
         String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
     }
 
-    /// What models score without a mechanism: of nothing, of the volunteers alone, and of all training records in the clear.
+    /// Scores of models without a mechanism: of the baseline, of the volunteers alone, and of all training
+    /// records in the clear.
     pub fn references(&self, scores: &Scores) -> impl Iterator<Item = &Reference> {
         let (scorer, metric, all) = (scores.scorer.clone(), scores.metric, self.train_records);
         self.references.iter().filter(move |of| {
@@ -245,14 +257,14 @@ impl Outcome {
         })
     }
 
-    /// The same for people.
+    /// The same references as a sentence for people.
     pub fn without_mechanism(&self, scores: &Scores) -> String {
         let shown =
             self.references(scores).map(|of| format!("{} {}", of.named(), scores.metric.shown(of.mean)));
         format!("Without a mechanism: {}.", shown.collect::<Vec<_>>().join("; "))
     }
 
-    /// The rows by model or adversary, and metric.
+    /// Rows by scorer and metric.
     pub fn scores(&self) -> Vec<Scores<'_>> {
         let of_one = self.rows.chunk_by(|a, b| a.scorer == b.scorer && a.metric == b.metric);
         of_one
@@ -266,13 +278,13 @@ impl Outcome {
     }
 }
 
-/// The name of a series, with those of its parameters that are not the same wherever its mechanism takes part.
+/// Title of a series: its mechanism, with the parameters that vary between the series of this mechanism.
 fn title(own: &[Row], all: &[&[Row]]) -> String {
     let row = &own[0];
     let namesakes = || all.iter().map(|rows| &rows[0]).filter(|other| other.mechanism == row.mechanism);
     let varies = |name: &str| namesakes().any(|other| other.parameters.get(name) != row.parameters.get(name));
     let given = row.parameters.as_object().into_iter().flatten();
-    // Whether the label has a mechanism of its own follows from the others.
+    // The label's share of ε follows from the other parameters.
     let told = given.filter(|(name, _)| *name != LABEL_SHARE && varies(name));
     let told: Vec<String> = told
         .map(|(name, value)| match value {
@@ -287,37 +299,37 @@ fn title(own: &[Row], all: &[&[Row]]) -> String {
     format!("{}, {}", row.mechanism, told.join(", "))
 }
 
-/// A mechanism that does not apply.
+/// Mechanism that does not apply.
 #[derive(Debug, Clone, Serialize)]
 pub struct Skipped {
-    /// The plugin's name.
+    /// Name of the plugin.
     pub mechanism: String,
-    /// Its parameters, as far as they were given.
+    /// Parameters that were given.
     pub parameters: Value,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// Whether it learns from volunteers' records, and there were none.
+    /// True if it learns from volunteers' records, and there were none.
     #[serde(skip)]
     pub lacks_volunteers: bool,
 }
 
-/// A cell that failed.
+/// Cell that failed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Failed {
-    /// The plugin's name; `identity` where a model could not learn from records in the clear.
+    /// Name of the plugin; `identity` if a model could not learn from records in the clear.
     pub mechanism: String,
-    /// Its parameters, as far as they were given.
+    /// Parameters that were given.
     pub parameters: Value,
-    /// The budget.
+    /// Budget ε.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
-    /// The first trial that failed, counted from 1.
+    /// First trial that failed, counted from 1.
     pub trial: usize,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
-/// For people.
+/// Text for people.
 impl std::fmt::Display for Failed {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.mechanism)?;
@@ -344,7 +356,7 @@ fn guarantee_for_machines<S: Serializer>(guarantee: &Guarantee, serializer: S) -
     guarantee.to_json().serialize(serializer)
 }
 
-/// A budget for people: ∞ for none.
+/// Text of a budget for people: ∞ for no privacy.
 pub fn in_words(epsilon: f64) -> String {
     if epsilon.is_infinite() { "∞".into() } else { number::short(epsilon) }
 }

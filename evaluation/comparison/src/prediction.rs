@@ -1,31 +1,31 @@
-//! What a model says of records: their targets, and how strongly it takes each for each class.
+//! Predictions of a model: targets of records, and scores of classes.
 
 use ndarray::{Array1, Array2, Axis, s};
 use scumble_core::{ReleasedModel, Result, Table, Target};
 use std::collections::BTreeSet;
 
-/// What a model says of n records.
+/// Predictions of a model for n records.
 #[derive(Debug, Clone)]
 pub(super) struct Predicted {
     pub(super) target: Target,
-    /// None where it has no scores.
+    /// Class scores; `None` if the model has none.
     pub(super) scores: Option<ClassScores>,
 }
 
-/// Scores of n records: the larger, the more it speaks for the class.
+/// Class scores of n records. A larger score favours the class more.
 #[derive(Debug, Clone)]
 pub(super) struct ClassScores {
-    /// K classes.
+    /// Classes (K).
     pub(super) classes: Vec<usize>,
-    /// n × K.
+    /// Scores (n × K).
     pub(super) values: Array2<f64>,
 }
 
 impl Predicted {
-    /// What a released model says of records (n × d).
+    /// Predictions of a released model for `records` (n × d).
     ///
     /// # Errors
-    /// As [`ReleasedModel::predict`].
+    /// Same errors as [`ReleasedModel::predict`].
     pub(super) fn by(model: &dyn ReleasedModel, records: &Table) -> Result<Self> {
         let target = model.predict(records)?;
         let scores = match target {
@@ -38,12 +38,13 @@ impl Predicted {
         Ok(Self { target, scores })
     }
 
-    /// Without scores.
+    /// Predictions without scores.
     pub(super) fn of(target: Target) -> Self {
         Self { target, scores: None }
     }
 
-    /// What is said of the rows of several parts, each of which has its places in the whole, the last one in the classes that all have scores for.
+    /// Predictions for the rows of several parts, each at its indices in the whole. The scores are for all
+    /// classes that occur in any part.
     pub(super) fn joined(parts: &[(Vec<usize>, Self)]) -> Self {
         let records = parts.iter().map(|(rows, _)| rows.len()).sum();
         let classes: BTreeSet<usize> = parts
@@ -80,7 +81,7 @@ impl Predicted {
         }
     }
 
-    /// What is said of all but the first `count`.
+    /// Predictions for all records but the first `count`.
     pub(super) fn without_first(&self, count: usize) -> Self {
         let scores = self.scores.as_ref().map(|scores| ClassScores {
             classes: scores.classes.clone(),
@@ -103,12 +104,12 @@ fn without_first(targets: &Target, count: usize) -> Target {
 }
 
 impl ClassScores {
-    /// All alike, where only one class was seen.
+    /// Equal scores for all records, for training records of one class.
     pub(super) fn of_one(class: usize, records: usize) -> Self {
         Self { classes: vec![class], values: Array2::zeros((records, 1)) }
     }
 
-    /// Those for one class; all alike for one that the model does not know.
+    /// Scores of one class; zero for all records if the model does not know the class.
     fn of(&self, class: usize) -> Array1<f64> {
         match self.classes.iter().position(|other| *other == class) {
             Some(at) => self.values.column(at).to_owned(),
@@ -117,14 +118,16 @@ impl ClassScores {
     }
 }
 
-/// The mean; no number of nothing.
+/// Mean of the values; NaN for none.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let values: Vec<f64> = values.collect();
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The mean of the areas under the ROC curves of all classes that occur, each against the rest: of two, whose scores are opposite, that of
-/// either. No number where one class alone occurs, or a score is none.
+/// Mean area under the ROC curve over all classes that occur, each against the rest.
+///
+/// Two classes with opposite scores have equal areas. The result is NaN if only one class occurs, or if a
+/// score is NaN.
 pub(super) fn auc(scores: &ClassScores, truth: &Array1<usize>) -> f64 {
     let classes: BTreeSet<usize> = truth.iter().copied().collect();
     match classes.len() {
@@ -135,7 +138,8 @@ pub(super) fn auc(scores: &ClassScores, truth: &Array1<usize>) -> f64 {
     }
 }
 
-/// The probability that one of those `within` has a larger score than one of the others, a tie by half (Mann and Whitney 1947).
+/// Probability that a record with `within` has a larger score than one without; a tie counts half (Mann and
+/// Whitney 1947).
 fn area(scores: &Array1<f64>, within: &[bool]) -> f64 {
     if scores.iter().any(|score| score.is_nan()) {
         return f64::NAN;
@@ -167,7 +171,8 @@ mod tests {
         ClassScores { classes: vec![0, 1], values }
     }
 
-    /// Of 2 × 3 pairs, one of the class and one of the other, four are in order, one is a tie and one is not.
+    /// Pairs of one record of the class and one other: of 2 × 3 pairs, four are in order, one is a tie and
+    /// one is not.
     #[test]
     fn the_area_of_two_classes_is_the_share_of_pairs_in_order() {
         let truth = array![1, 1, 0, 0, 0];
@@ -179,7 +184,7 @@ mod tests {
         assert_eq!(auc(&of_two(&[-0.0, 0.0, 0.0, -0.0, 0.0]), &truth), 0.5);
     }
 
-    /// Class 0 is always ahead of the rest, class 1 in one pair of two, and class 2 is not known to the model.
+    /// Class 0 always precedes the rest, class 1 in one pair of two, and the model does not know class 2.
     #[test]
     fn of_more_classes_it_is_the_mean_of_each_against_the_rest() {
         let truth = array![0, 1, 2];

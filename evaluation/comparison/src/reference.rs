@@ -1,4 +1,4 @@
-//! What every row is compared with: what models score that learn from no release.
+//! References for every row: scores of models that learn from no release.
 
 use super::metric::Subject;
 use super::spread::mean_and_sd;
@@ -6,15 +6,15 @@ use super::{Metric, Scorer};
 use scumble_core::number;
 use serde::{Serialize, Serializer};
 
-/// What models learn from.
+/// Training data of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum LearnsFrom {
-    /// What was released of the training records.
+    /// Release of the training records.
     Release,
-    /// So many training records in the clear.
+    /// Given number of training records in the clear.
     Clean(usize),
-    /// The volunteers' records.
+    /// Volunteers' records.
     Volunteers,
 }
 
@@ -24,19 +24,19 @@ impl LearnsFrom {
     }
 }
 
-/// What is known without a release.
+/// Information without a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knows {
-    /// Which class is the commonest, or the mean: the baseline.
+    /// Most frequent class or mean of the training records: the baseline.
     Guess,
-    /// The volunteers' records.
+    /// Volunteers' records.
     Volunteers,
     /// Training records in the clear.
     Clean,
 }
 
-/// For people: what it is to have this alone.
+/// Text for people.
 impl std::fmt::Display for Knows {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
@@ -47,35 +47,35 @@ impl std::fmt::Display for Knows {
     }
 }
 
-/// What a row is compared with: the score of a model that learns from no release.
+/// Reference for rows: the score of a model that learns from no release.
 #[derive(Debug, Clone, Serialize)]
 pub struct Reference {
-    /// What is known.
+    /// Information of the model.
     pub knows: Knows,
-    /// From how many records.
+    /// Number of training records.
     pub records: usize,
-    /// The model.
+    /// Model.
     #[serde(flatten)]
     pub scorer: Scorer,
-    /// Its score.
+    /// Metric of the score.
     pub metric: Metric,
-    /// The mean over trials.
+    /// Mean over trials.
     #[serde(serialize_with = "score")]
     pub mean: f64,
-    /// The sample standard deviation over trials; NaN for one trial.
+    /// Sample standard deviation over trials; NaN for one trial.
     #[serde(serialize_with = "score")]
     pub sd: f64,
-    /// Of each trial.
+    /// Score of each trial.
     #[serde(serialize_with = "numbers")]
     pub scores: Vec<f64>,
 }
 
-/// A score is null where it is no number, as after an overflow.
+/// Serialises a score, with null for a non-finite value, for example after an overflow.
 pub(super) fn score<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     number::to_json(*value).serialize(serializer)
 }
 
-/// The same of several.
+/// Serialises several scores, with null for non-finite values.
 pub(super) fn numbers<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(values.iter().map(|value| number::to_json(*value)))
 }
@@ -91,7 +91,7 @@ impl Reference {
         Self { knows, records, scorer: scorer.clone(), metric, mean, sd, scores }
     }
 
-    /// For people: what is known, the baseline by what it predicts.
+    /// Text for people: the information, with the baseline named by its prediction.
     pub fn named(&self) -> String {
         match (self.knows, self.metric.subject()) {
             (Knows::Guess, Subject::Classes) => "majority-class baseline".into(),

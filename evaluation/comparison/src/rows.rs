@@ -1,4 +1,4 @@
-//! The rows of an outcome, from the trials of each cell.
+//! Rows of an outcome, from the trials of each cell.
 
 use super::adversary::variance;
 use super::cells::Cell;
@@ -17,7 +17,8 @@ use super::{
 use scumble_core::{Designed, Guarantee, ShapedBy, Unit};
 
 impl Comparison {
-    /// The rows, from the trials of each cell, one after the other, of which each released so many records, and asked so many people.
+    /// Rows from the trials of each cell in order. Each trial released `released` records and asked `asked`
+    /// people.
     pub(super) fn rows(
         &self,
         cells: &[Cell],
@@ -30,7 +31,7 @@ impl Comparison {
             for &metric in self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric)) {
                 let variance = match metric {
                     Metric::UnbiasedError => variance(self.data.table.whole()?.records().view()),
-                    // No other bound depends on it.
+                    // No other bound depends on the variance.
                     _ => f64::NAN,
                 };
                 for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
@@ -45,7 +46,7 @@ impl Comparison {
         Ok(rows)
     }
 
-    /// The row of a scorer by one metric, from its trials.
+    /// Row of a scorer by one metric, from its trials.
     fn row(
         &self,
         cell: &Cell,
@@ -80,7 +81,8 @@ impl Comparison {
         })
     }
 
-    /// What was chosen of a model: on volunteers once for this cell, or in each trial by those who were asked.
+    /// Choice of a model's hyper-parameters: on volunteers once for this cell, or by private validation in
+    /// each trial.
     fn tuned_model(
         &self,
         cell: &Cell,
@@ -111,7 +113,7 @@ impl Comparison {
 }
 
 impl Comparison {
-    /// Says of each row of a model what it is worth, and whether it is better than what is known without a release.
+    /// Adds to each row of a model its worth, and the test against predictions without a release.
     pub(super) fn judge(&self, rows: &mut [Row], references: &[Reference], released: usize) {
         let shared = self.shared();
         for rows in rows.chunk_by_mut(|a, b| a.scorer == b.scorer && a.metric == b.metric) {
@@ -143,7 +145,9 @@ impl Comparison {
 }
 
 impl Row {
-    /// What no mechanism with the row's guarantee can exceed in worth, where that is known: under local differential privacy of whole records, without a δ and without volunteers.
+    /// Upper bound on the worth under the row's guarantee, if one is known.
+    ///
+    /// It is known for local differential privacy of whole records, without a δ and without volunteers.
     fn at_most(&self, released: usize) -> Option<f64> {
         let dp = self.guarantee.local_dp(Unit::Record)?;
         let is_alone = self.guarantee.shaped_by == ShapedBy::PublicKnowledge && self.tuned.is_empty();
@@ -162,7 +166,7 @@ impl Cell {
         }
     }
 
-    /// What is guaranteed of a release of so many records, by which a model was chosen so, or by which none was.
+    /// Guarantee of a release of `released` records, including the choice of the model, if there was one.
     fn guarantee(&self, released: usize, of_model: Option<&Tuned>) -> Result<Guarantee> {
         let release = self.mechanism().guarantee_of(released);
         let release = match self.shuffled {

@@ -1,4 +1,4 @@
-//! A comparison is run: all trials of all cells, on all cores.
+//! Run of a comparison: all trials of all cells, on all cores.
 
 use super::cells::Cell;
 use super::data::{baseline, check_learnable, score};
@@ -15,25 +15,28 @@ use scumble_core::{TargetDomain, interrupt};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The first trial of a cell that failed, by its place, and why.
+/// First failed trial of each cell, by the cell's index, with the error.
 type Failures = BTreeMap<usize, (usize, Error)>;
 
 impl Comparison {
-    /// Runs it on all cores. A cell of which a trial fails is no number, and the rest goes on. `on_start` hears how many trials there will be, `on_trial` of each one's end.
+    /// Runs the comparison on all cores.
     ///
-    /// The same seed gives the same scores whatever the number of threads.
+    /// A cell with a failed trial has NaN scores, and the others continue. `on_start` receives the number of
+    /// trials, and `on_trial` is called at the end of each. The same seed gives the same scores for any
+    /// number of threads.
     ///
     /// # Errors
-    /// [`Error`] for settings out of range, too few records or classes, whatever stops a design, and what stopped the first cell where every one failed.
+    /// [`Error`] for settings out of range, for too few records or classes, and for a failed design. If every
+    /// cell failed, it is the error of the first cell.
     pub fn run(&self, on_start: impl FnOnce(u64), on_trial: impl Fn() + Sync) -> Result<Outcome> {
         self.run_with(None, on_start, on_trial)
     }
 
-    /// The same, where trials that the file `store` has are taken from it, and the others are added to it.
+    /// Runs the comparison, takes finished trials from the file `store`, and adds the others to it.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and where the store cannot be read or written, or another run is at work on it: it holds all that
-    /// was finished before.
+    /// Same errors as [`run`](Self::run), and errors if the store cannot be read or written, or is open in
+    /// another run. The store keeps all trials that were finished before an error.
     pub fn resume(
         &self,
         store: &Path,
@@ -62,7 +65,7 @@ impl Comparison {
         let released = cells.len();
         cells.extend(self.reference_cells(&volunteers, rehearsal.as_ref())?);
         on_start((cells.len() * self.trials) as u64);
-        // Whatever is refused leaves no file behind.
+        // A refused comparison must not leave a file behind.
         let stored = store.map(|file| Stored::new(Store::open(file)?, self, &cells)).transpose()?;
         let (scored, mut failures) = self.scored(&cells, stored.as_ref(), on_trial)?;
         if (0..released).all(|cell| failures.contains_key(&cell))
@@ -97,7 +100,7 @@ impl Comparison {
         })
     }
 
-    /// The rows of a comparison of this one candidate, without references: what options are chosen by.
+    /// Rows of a comparison of a single candidate, without references, for the choice between options.
     pub(super) fn rehearse(&self) -> Result<Vec<Row>> {
         check_learnable(&self.data)?;
         self.check_settings()?;
@@ -114,7 +117,7 @@ impl Comparison {
         self.rows(&cells, &scored, split.sizes().0, split.asked.len())
     }
 
-    /// All scores in all trials of the first cell, then of the next; and which of these failed.
+    /// Scores of all trials, cell by cell, and the failures.
     fn scored(
         &self,
         cells: &[Cell],
@@ -123,7 +126,8 @@ impl Comparison {
     ) -> Result<(Vec<Vec<Scored>>, Failures)> {
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
-        // Each job draws its split again: to hold them all would take the data times the trials.
+        // Each job draws its split again. Storing all splits would take the size of the data times the number
+        // of trials.
         let scored: Result<Vec<Result<Vec<Scored>>>> = jobs
             .par_iter()
             .map(|&(cell, trial)| {
@@ -134,11 +138,11 @@ impl Comparison {
                     Some(stored) => stored.add(cell, trial, scorer, scored),
                     None => Ok(()),
                 });
-                // What an interrupt stopped has not failed, and nothing that follows is begun.
+                // An interrupted trial has not failed, and no further trial starts.
                 interrupt::check().map_err(scumble_core::Error::from)?;
                 on_trial();
                 match scored {
-                    // Nothing that is finished from here on would be kept: all ends.
+                    // No later trial could be stored, so the run ends.
                     Err(error @ Error::Store(_)) => Err(error),
                     scored => Ok(scored),
                 }
@@ -155,8 +159,10 @@ impl Comparison {
         Ok((all, failures))
     }
 
-    /// The score of the baseline in each trial, by every metric that is asked for: of a class at random where that is better than the commonest one; of a table, of records
-    /// that are spread evenly over their public bounds.
+    /// Score of the baseline in each trial, by every requested metric.
+    ///
+    /// For accuracy it is the better one of a random class and the most frequent class. For a table it is
+    /// that of records spread uniformly over their public bounds.
     fn baseline_scores(&self) -> Result<BTreeMap<Metric, Vec<f64>>> {
         let targets = self.data.table.without_features().into();
         let mut scores: BTreeMap<Metric, Vec<f64>> =
@@ -174,10 +180,11 @@ impl Comparison {
             }
         }
         let known = |metric: Metric, scores: &[f64]| match metric {
-            // Without a release an adversary estimates the mean, whose error is the variance, and distinguishes nothing.
+            // Without a release an adversary estimates the mean, whose error is the variance, and has no
+            // advantage.
             Metric::UnbiasedError => Some(1.0),
             _ if metric.is_of_adversary() => Some(0.0),
-            // The baseline has one score for all records.
+            // The baseline has the same score for all records.
             Metric::Auc => Some(0.5),
             Metric::Accuracy => match self.data.domain.target() {
                 TargetDomain::Class { levels } => {

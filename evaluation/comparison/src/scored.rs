@@ -1,30 +1,30 @@
-//! What models scored, in the form that a store keeps.
+//! Scores of models, in the form that a store keeps.
 
 use super::Metric;
 use scumble_core::number;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// What a model scored on one trial's release.
+/// Scores of one scorer on one trial's release.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Scored {
     pub(super) scores: BTreeMap<Metric, Score>,
-    /// The time of release and model.
+    /// Time of release and model, in seconds.
     pub(super) seconds: f64,
-    /// The place of the option that was best by the answers of those who were asked.
+    /// Index of the option that was best by the answers in private validation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) chosen: Option<usize>,
 }
 
 impl Scored {
-    /// NaN where it has no such score.
+    /// Score by `metric`, or NaN if there is none.
     pub(super) fn score(&self, metric: Metric) -> f64 {
         self.scores.get(&metric).map_or(f64::NAN, |score| score.0)
     }
 }
 
-/// A score: null where it is no number, as after an overflow.
+/// Score, serialised as null if it is not finite, for example after an overflow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Score(pub(super) f64);
 

@@ -1,4 +1,4 @@
-//! What learns from a release, or is compared with it, and by which metrics that is scored.
+//! Scorers: models, adversaries and other objects that metrics score on a release.
 
 use super::metric::Subject;
 use super::{Adversary, Comparison, Metric, Model};
@@ -7,30 +7,30 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What learns from a release, and is scored.
+/// Object that is scored on a release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(into = "Named")]
 pub enum Scorer {
-    /// A model, which learns to predict.
+    /// Model, which learns to predict.
     Model(Model),
-    /// An adversary, which learns to reconstruct records.
+    /// Adversary, which learns to reconstruct records.
     Adversary(Adversary),
-    /// An adversary that knows all records but one, and infers whether that one is in.
+    /// Adversary that knows all records but one, and infers the membership of this one.
     Membership,
-    /// The audit, which distinguishes the worst pair of records, once for all trials.
+    /// Audit, which distinguishes the worst pair of records, once for all trials.
     Audit,
-    /// The released table itself, which is compared with the records.
+    /// Released table, which is compared with the records.
     Table,
 }
 
-/// Its name and parameters in a row.
+/// Name and parameters of a scorer in a row.
 #[derive(Serialize)]
 pub(super) struct Named {
     pub(super) model: &'static str,
     pub(super) model_parameters: BTreeMap<String, Value>,
 }
 
-/// What the adversary knows, and how it learns, where that is not as usual.
+/// Parameters of an adversary: its knowledge, and its network if it has one.
 fn of_adversary(adversary: Adversary) -> BTreeMap<String, Value> {
     let share = ("known_share".to_owned(), adversary.known_share.into());
     let network = adversary.network.then(|| ("network".to_owned(), true.into()));
@@ -58,7 +58,7 @@ impl From<Scorer> for Named {
 }
 
 impl Scorer {
-    /// Whether this metric scores it.
+    /// Returns true if `metric` scores this object.
     pub fn is_scored_by(&self, metric: Metric) -> bool {
         match self {
             Self::Model(_) => metric.is_of_model(),
@@ -69,12 +69,14 @@ impl Scorer {
         }
     }
 
-    /// Whether it takes part in this trial: the audit of a design is the same in all, and so it is in the first alone.
+    /// Returns true if the object is scored in this trial. The audit of a design is the same in all trials,
+    /// so it runs only in the first.
     pub(super) fn takes_part_in(&self, trial: usize) -> bool {
         trial == 0 || *self != Self::Audit
     }
 
-    /// Whether it has something to say of a release that is a model of this family, if it is one: no other model than that learns from it.
+    /// Returns true if the object can be scored on a release that is a model of this family, or on any other
+    /// release. Only the model of the same family applies to a released model.
     pub(super) fn is_of(&self, family: Option<&str>) -> bool {
         match (self, family) {
             (Self::Model(model), Some(family)) => model.name() == family,
@@ -83,7 +85,7 @@ impl Scorer {
     }
 }
 
-/// For people.
+/// Text for people.
 impl fmt::Display for Scorer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -97,7 +99,7 @@ impl fmt::Display for Scorer {
 }
 
 impl Comparison {
-    /// The models, and the others where a metric is of them.
+    /// Models, and the other scorers that a metric needs.
     pub(super) fn scorers(&self) -> Vec<Scorer> {
         let others =
             [Scorer::Adversary(self.adversary), Scorer::Membership, Scorer::Audit, Scorer::Table].into_iter();

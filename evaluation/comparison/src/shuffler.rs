@@ -1,18 +1,18 @@
-//! Local reports through a shuffler: at which local ε they leave a central one.
+//! Local reports through a shuffler: local ε that give a central ε.
 
 use super::{Comparison, Result};
 use scumble_core::ShuffledDp;
 
-/// Whose reports are shuffled together, and the δ of what that leaves.
+/// People whose reports are shuffled together, and the δ of the central guarantee.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shuffled {
     pub(super) people: u64,
     pub(super) delta: f64,
 }
 
-/// No report has a larger ε.
+/// Largest ε of a report.
 const LARGEST: f64 = 16.0;
-/// Local ε have so many decimals.
+/// Reciprocal of the resolution of local ε: three decimals.
 const DECIMALS: f64 = 1000.0;
 
 impl Comparison {
@@ -20,11 +20,12 @@ impl Comparison {
         Shuffled { people: self.splitting.released(&self.data) as u64, delta: self.delta }
     }
 
-    /// Each finite budget with the largest local ε, to three decimals, at which all reports together leave no more of it through a shuffler; none where nobody shuffles, or
-    /// where that is not known.
+    /// Each finite budget with the largest local ε, to three decimals, whose shuffled reports satisfy it.
+    ///
+    /// The list is empty without a shuffler, or if no bound is known.
     pub(super) fn shuffled_epsilons(&self) -> Result<Vec<(f64, f64)>> {
         let Shuffled { people, delta } = self.shuffled();
-        // People who are asked report nothing that is shuffled.
+        // Answers in private validation are not shuffled.
         if !self.shuffler || self.splitting.validation > 0.0 || ShuffledDp::new(1.0, people, delta).is_err() {
             return Ok(vec![]);
         }

@@ -1,11 +1,11 @@
-//! A mean, and how far values lie from it.
+//! Mean and standard deviation.
 
-/// The mean, and the sample standard deviation, which one value does not have.
+/// Mean, and sample standard deviation, which is NaN for a single value.
 pub fn mean_and_sd(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     match values {
         [only] => (*only, f64::NAN),
-        // Their sum would be rounded.
+        // Equal values: a sum would be rounded.
         [first, rest @ ..] if rest.iter().all(|value| value == first) => (*first, 0.0),
         _ => {
             let mean = values.iter().sum::<f64>() / n;

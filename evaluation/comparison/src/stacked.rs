@@ -1,8 +1,9 @@
-//! What is said by a model of the release and one of the volunteers' records together.
+//! Combined predictions of a model of the release and a model of the volunteers' records.
 //!
-//! A learner who holds volunteers' labelled records learns from these too. Two models are *stacked* (Wolpert 1992): one learns from the release, the other from the
-//! volunteers, and their shares of classes are mixed, or their numbers, with the weight that says most of the volunteers' own targets. There the second
-//! one is asked about records that it did not learn from, by cross-validation.
+//! A learner with volunteers' labelled records also learns from these. Two models are *stacked* (Wolpert
+//! 1992): one learns from the release, and the other from the volunteers. Their class probabilities or
+//! numbers are mixed. The weight maximises the fit to the volunteers' own targets. For this fit, the second
+//! model predicts records that it did not learn from, by cross-validation.
 
 use super::Result;
 use super::prediction::{ClassScores, Predicted};
@@ -10,22 +11,24 @@ use super::split::interleave;
 use ndarray::{Array1, Array2, Axis, Zip};
 use scumble_core::{Table, Target};
 
-/// Weights of the volunteers' model: of several that say as much the largest is taken.
+/// Number of steps of the weight of the volunteers' model. Among equally good weights the largest is taken.
 const WEIGHTS: usize = 20;
-/// Powers of √2 between which scores are scaled before they become shares.
+/// Powers of √2 for the scale of scores before they become probabilities.
 const SCALES: std::ops::RangeInclusive<i32> = -10..=14;
-/// No share is smaller.
+/// Smallest probability.
 const LEAST: f64 = 1e-6;
 
-/// The fewest volunteers of whom a part says something of the others.
+/// Smallest number of volunteers for cross-validation.
 pub(super) const FEWEST: usize = 10;
-/// The parts.
+/// Number of folds.
 const FOLDS: usize = 5;
 
-/// What `learned` (of the first table, about the second) says of `volunteers`, each of whom it did not learn from, and of `records` when it learned from all of them.
+/// Cross-validated predictions for `volunteers`, followed by predictions for `records` from all volunteers.
+///
+/// `learned` learns from its first table, and predicts the second.
 ///
 /// # Errors
-/// Those of `learned`.
+/// Same errors as `learned`.
 pub(super) fn crossed(
     volunteers: &Table,
     records: &Table,
@@ -51,17 +54,20 @@ pub(super) fn crossed(
     Ok(Predicted::joined(&parts))
 }
 
-/// What two models say of n records, the first `volunteers` of which have the targets `truth`: of each of these the second was asked when it had not learned from it.
+/// Predictions of two models for n records. The first of these records are the volunteers, with targets
+/// `truth`. The second model predicts each volunteer without having learned from it.
 pub(super) struct Two<'a> {
     pub(super) released: &'a Predicted,
     pub(super) own: &'a Predicted,
-    /// Of the volunteers.
+    /// Targets of the volunteers.
     pub(super) truth: &'a Target,
 }
 
 impl Two<'_> {
-    /// What both say of all records behind the volunteers. Of classes it is what the volunteers' model says where the other one has no scores and is right about fewer of them,
-    /// and what that says elsewhere.
+    /// Combined predictions for all records after the volunteers.
+    ///
+    /// For classes, if one model has no scores, the model that is right about more volunteers decides alone.
+    /// A tie goes to the volunteers' model.
     pub(super) fn stacked(&self) -> Predicted {
         let Self { released, own, truth } = self;
         let both = match (&released.target, &own.target, truth) {
@@ -89,7 +95,7 @@ impl Two<'_> {
     }
 }
 
-/// Mixed numbers of the least squared error on the volunteers.
+/// Mixture of numbers with the least squared error on the volunteers.
 fn numbers(released: &Array1<f64>, own: &Array1<f64>, truth: &Array1<f64>) -> Array1<f64> {
     let (mut product, mut square) = (0.0, 0.0);
     for ((released, own), truth) in released.iter().zip(own).zip(truth) {
@@ -100,7 +106,7 @@ fn numbers(released: &Array1<f64>, own: &Array1<f64>, truth: &Array1<f64>) -> Ar
     Zip::from(released).and(own).map_collect(|released, own| released + weight * (own - released))
 }
 
-/// Mixed shares of the largest likelihood on the volunteers.
+/// Mixture of class probabilities with the largest likelihood on the volunteers.
 fn classes(scores: [&ClassScores; 2], truth: &Array1<usize>) -> Predicted {
     let known = scores.iter().flat_map(|scores| scores.classes.iter().copied());
     let levels = known.chain(truth.iter().copied()).max().map_or(1, |last| last + 1);
@@ -127,14 +133,17 @@ fn classes(scores: [&ClassScores; 2], truth: &Array1<usize>) -> Predicted {
     Predicted { target, scores: Some(ClassScores { classes: (0..levels).collect(), values }) }
 }
 
-/// The mean logarithm of the shares of what the first records are.
+/// Mean logarithm of the probabilities of the first records' true classes.
 fn log_likelihood(shares: &Array2<f64>, truth: &Array1<usize>) -> f64 {
     let logarithms = truth.iter().enumerate().map(|(row, class)| shares[[row, *class]].max(LEAST).ln());
     logarithms.sum::<f64>() / truth.len() as f64
 }
 
-/// Shares of all classes (n × `levels`): the exponentials of scaled scores, at the scale of the largest likelihood on the volunteers. Scores that are shares are taken by their
-/// logarithms. A class that a model does not know has no share.
+/// Probabilities of all classes (n × `levels`): the softmax of scaled scores. The scale maximises the
+/// likelihood on the volunteers.
+///
+/// Scores that are probabilities are replaced by their logarithms. A class that a model does not know has
+/// probability zero.
 fn calibrated(scores: &ClassScores, levels: usize, truth: &Array1<usize>) -> Array2<f64> {
     let sums = scores.values.axis_iter(Axis(0)).all(|row| (row.sum() - 1.0).abs() < 1e-6);
     let are_shares = sums && scores.values.iter().all(|value| (0.0..=1.0).contains(value));
@@ -167,7 +176,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    /// Of n records of two classes: a model that is right with this probability, as sure of it as `scale` says.
+    /// Predictions for n records of two classes: right with probability `right`, with confidence `scale`.
     fn said(truth: &[usize], right: f64, scale: f64, rng: &mut ChaCha20Rng) -> Predicted {
         let guesses: Vec<usize> =
             truth.iter().map(|&class| if rng.gen_bool(right) { class } else { 1 - class }).collect();
@@ -183,8 +192,9 @@ mod tests {
         said.iter().zip(truth).filter(|(a, b)| a == b).count() as f64 / truth.len() as f64
     }
 
-    /// A better model that errs by itself is heard; one that is noise, and very sure of it, takes nothing away, and one that is as good no more than chance does (two standard deviations of 5,000
-    /// answers are 0.016).
+    /// A better model with independent errors improves the result. A model that is noise, with large scores,
+    /// does not worsen it. A model that is as good worsens it by no more than chance (two standard deviations
+    /// of 5,000 answers are 0.016).
     #[test]
     fn what_helps_is_taken_and_noise_is_left() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
@@ -200,7 +210,7 @@ mod tests {
             let gain = right(&both, &truth[1000..]) - alone;
             assert!((least..most).contains(&gain), "{quality}: {gain}");
         }
-        // Without scores the better of the two speaks alone.
+        // Without scores the better one of the two decides alone.
         let plain = |quality, rng: &mut ChaCha20Rng| Predicted::of(said(&truth, quality, 1.0, rng).target);
         for (quality, better) in [(0.95, true), (0.6, false)] {
             let released = plain(quality, &mut rng);
@@ -213,7 +223,7 @@ mod tests {
     #[test]
     fn numbers_are_mixed_by_least_squares() {
         let truth = Target::Real(array![1.0, 2.0, 3.0]);
-        // One is 1 too high, the other 3 too low: a quarter of the second is right.
+        // One is 1 too high, the other 3 too low: a weight of a quarter for the second is right.
         let released = Predicted::of(Target::Real(array![2.0, 3.0, 4.0, 11.0]));
         let own = Predicted::of(Target::Real(array![-2.0, -1.0, 0.0, 7.0]));
         let both = Two { released: &released, own: &own, truth: &truth }.stacked();

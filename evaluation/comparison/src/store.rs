@@ -1,7 +1,8 @@
-//! Finished trials in a file, so that a comparison or a reproduction that was interrupted goes on, and one that was changed does only
-//! what is new.
+//! File of finished trials. An interrupted comparison or reproduction continues from it, and a changed one
+//! runs only new trials.
 //!
-//! The file has one line of JSON a trial. A line is found by its key: SHA-256 of all that the trial depends on. Lines are only ever added.
+//! The file has one line of JSON per trial. The key of a line is the SHA-256 of all that the trial depends
+//! on. Lines are only appended.
 
 use scumble_core::text::hexadecimal;
 use serde::de::DeserializeOwned;
@@ -14,39 +15,41 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// What can be wrong with a store.
+/// Error of a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file that cannot be used.
+    /// A file cannot be used.
     #[error("{file}: {problem}")]
     File {
-        /// The file.
+        /// File name.
         file: String,
-        /// What is wrong with it, with the line.
+        /// Problem, with its line.
         problem: String,
     },
-    /// A NaN among what a trial depends on.
+    /// The inputs of a trial contain a NaN.
     #[error("a trial cannot be stored: {0}")]
     Key(String),
-    /// A file that cannot be read or written.
+    /// A file cannot be read or written.
     #[error("{}: {source}", file.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// The SHA-256 of all that a trial depends on, in hexadecimal.
+/// SHA-256, in hexadecimal, of all that a trial depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Key(String);
 
 impl Key {
+    /// Computes the key of `everything`.
+    ///
     /// # Errors
     /// [`Error::Key`] for a NaN, which cannot be written.
     pub fn of(everything: &impl Serialize) -> Result<Self> {
@@ -56,21 +59,21 @@ impl Key {
     }
 }
 
-/// A line of the file.
+/// Line of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line<T> {
     key: Key,
-    /// For people: which trial it is.
+    /// Description of the trial for people.
     of: Value,
     #[serde(flatten)]
     found: T,
 }
 
-/// How a line begins.
+/// Beginning of a line.
 const BEGINNING: &[u8] = b"{\"key\":\"";
 
-/// A file of finished trials. While it is open nobody else opens it.
+/// File of finished trials. While it is open, no other run can open it.
 #[derive(Debug)]
 pub struct Store<T> {
     path: PathBuf,
@@ -78,7 +81,7 @@ pub struct Store<T> {
     file: Mutex<Appended>,
 }
 
-/// The file, and how long it is up to the end of its last whole line.
+/// File, and its length up to the end of its last whole line.
 #[derive(Debug)]
 struct Appended {
     file: File,
@@ -86,10 +89,10 @@ struct Appended {
 }
 
 impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
-    /// Opens the file, which is made where there is none. A last line that was torn off is cut away.
+    /// Opens the file, or creates it. An incomplete last line is removed.
     ///
     /// # Errors
-    /// [`Error::File`] for a file that another run has open, or with the line that is none of ours;
+    /// [`Error::File`] for a file that is open in another run, or with the number of an invalid line;
     /// [`Error::Io`].
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |source| Error::Io { file: path.into(), source };
@@ -105,7 +108,8 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
         })?;
         let mut bytes = vec![];
         file.read_to_end(&mut bytes).map_err(failed)?;
-        // Whoever was killed while writing leaves a line without an end. What else has none is somebody's, and stays.
+        // A run that was killed while writing leaves a line without an end. Any other file without a line end
+        // belongs to somebody else, and is not changed.
         let torn = bytes.split_off(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
         if bytes.is_empty() && !torn.iter().zip(BEGINNING).all(|(found, ours)| found == ours) {
             return Err(refuse("it is no file of finished trials".into()));
@@ -122,15 +126,15 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
         Ok(Self { path: path.into(), finished, file: Mutex::new(Appended { file, length }) })
     }
 
-    /// What was found under this key before.
+    /// Stored result for this key.
     pub fn find(&self, key: &Key) -> Option<&T> {
         self.finished.get(key)
     }
 
-    /// Adds a line, and hands it to the operating system before it returns.
+    /// Appends a line, and passes it to the operating system before returning.
     ///
     /// # Errors
-    /// [`Error::Io`] where it cannot be written; the file is then what it was.
+    /// [`Error::Io`] if the line cannot be written; the file is then unchanged.
     pub fn add(&self, key: Key, of: &Value, found: &T) -> Result<()> {
         let line = Line { key, of: of.clone(), found: found.clone() };
         let failed = |source| Error::Io { file: self.path.clone(), source };
@@ -138,7 +142,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
         text.push(b'\n');
         let mut appended = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(source) = appended.file.write_all(&text) {
-            // Half a line must not get another behind it.
+            // A partial line must not be followed by another.
             let _ = appended.file.set_len(appended.length);
             return Err(failed(source));
         }
@@ -147,7 +151,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
     }
 }
 
-/// What is wrong, without serde's own line, which is always the first.
+/// Message of an error, without serde's own line number, which is always the first.
 fn without_place(problem: &serde_json::Error) -> String {
     let text = problem.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
@@ -173,7 +177,7 @@ mod tests {
         Key::of(&trial).unwrap()
     }
 
-    /// A folder with a store of three trials.
+    /// Folder with a store of three trials.
     fn three() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cells.jsonl");
@@ -228,7 +232,7 @@ mod tests {
         let refused = open(&path).map(|_| ()).unwrap_err().to_string();
         assert!(refused.ends_with("cells.jsonl: another run is at work on it"), "{refused}");
         let empty = folder.path().join("empty");
-        // What is somebody else's stays, whether it has lines or not.
+        // A file that belongs to somebody else is not changed, with or without lines.
         for other in ["", "{}", "size\n1", "{\"key\""] {
             std::fs::write(&empty, other).unwrap();
             let opened = open(&empty);

@@ -1,4 +1,4 @@
-//! Finished trials, and how a store finds them.
+//! Finished trials of a comparison, and their keys in a store.
 
 use super::cells::Cell;
 use super::reference::LearnsFrom;
@@ -9,16 +9,16 @@ use scumble_core::{Origin, number};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A store, with the keys of a comparison's trials in it.
+/// Store, with the keys of a comparison's trials.
 pub(super) struct Stored<'a> {
     store: Store<Scored>,
     metrics: Vec<Metric>,
     cells: &'a [Cell],
-    /// The key of each cell; those of its trials follow from it.
+    /// Key of each cell; the keys of its trials follow from it.
     keys: Vec<Key>,
 }
 
-/// All that the scores of a cell depend on, but for the trial and what is scored.
+/// All that the scores of a cell depend on, except for the trial and the scorer.
 #[derive(Serialize)]
 struct Everything<'a> {
     scumble: &'a str,
@@ -58,7 +58,7 @@ impl<'a> Stored<'a> {
         Ok(Key::of(&(&self.keys[cell], trial, scorer))?)
     }
 
-    /// What each scored before, where that has all of its metrics.
+    /// Stored scores of each scorer that has scores by all of its metrics.
     pub(super) fn find(&self, cell: usize, trial: usize) -> Result<Vec<Option<Scored>>> {
         let found = |scorer: &Scorer| {
             if !scorer.takes_part_in(trial) {

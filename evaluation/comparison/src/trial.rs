@@ -19,26 +19,27 @@ use scumble_records::stream::layout;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// A release of a cell.
+/// Release of a cell in one trial.
 struct Trial<'a> {
     comparison: &'a Comparison,
     cell: &'a Cell,
-    /// Counted from 0.
+    /// Number of the trial, counted from 0.
     number: usize,
     split: Split,
     train: Table,
     test: Table,
-    /// What leaves.
+    /// Release of the mechanism.
     seen: Release,
-    /// What models learn from: the values that the released file has, or the one that is collected from it.
+    /// Training data of models: the release with the values of its file, or the records that are collected
+    /// from it.
     learned: Release,
-    /// The test records in the space of what was released.
+    /// Test records in the space of the release.
     viewed: Table,
-    /// How long it took to release and to view.
+    /// Time of the release and the view.
     releasing: Duration,
 }
 
-/// The scores by each metric, and the place of the option that was chosen, if one was.
+/// Scores by each metric, and the index of the chosen option, if any.
 type Scores = (BTreeMap<Metric, f64>, Option<usize>);
 
 impl<'a> Trial<'a> {
@@ -103,13 +104,15 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Of predictions for the test records.
+    /// Scores of predictions for the test records.
     fn scores_of(&self, predicted: &Predicted) -> BTreeMap<Metric, f64> {
         score(&self.comparison.data, predicted, self.test.target()).collect()
     }
 
-    /// What a model that learns from the release predicts of `records`, of which `viewed` is the view; without its scores where the release's
-    /// key makes other predictions of these, of which the scores say nothing.
+    /// Predictions for `records` by a model that learns from the release; `viewed` is their view.
+    ///
+    /// If the release's key changes the predictions, the scores are dropped, because they do not apply to the
+    /// changed ones.
     fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Predicted> {
         if let Some(released) = self.seen.key.model() {
             return Ok(Predicted::by(released, records)?);
@@ -125,7 +128,8 @@ impl<'a> Trial<'a> {
         Ok(Predicted { scores: scores.filter(|_| read == target), target: read })
     }
 
-    /// What a model that learns from the release, and one that learns from the volunteers, say together of the test records.
+    /// Combined predictions for the test records, by a model that learns from the release and one that learns
+    /// from the volunteers.
     fn stacked(&self, model: &Model) -> Result<Predicted> {
         let (comparison, rows) = (self.comparison, self.comparison.volunteers());
         let both = comparison.data.table.select(&[&rows[..], &self.split.test].concat())?;
@@ -140,10 +144,10 @@ impl<'a> Trial<'a> {
         Ok(Two { released: &released, own: &own, truth: volunteers.target() }.stacked())
     }
 
-    /// What the option that people who are asked make out as the best predicts of the test records, and its place.
+    /// Predictions for the test records by the option that private validation chooses, and its index.
     fn predicted_by_chosen(&self, model: &Model) -> Result<(Predicted, usize)> {
         let asked = self.split.asked.len();
-        // Those who are asked first, so that each option learns once.
+        // The people who answer come first, so that each option learns once.
         let both = self.comparison.data.table.select(&[&self.split.asked[..], &self.split.test].concat())?;
         let viewed = self.comparison.viewed_as_in_file(&self.seen, &both)?;
         let options = model.options();
@@ -158,7 +162,7 @@ impl<'a> Trial<'a> {
 }
 
 impl Comparison {
-    /// The release with the values that its file has: integers, dates and ordered levels settled, groups as levels.
+    /// Release with the values of its file: settled integers, dates and ordered levels, and groups as levels.
     fn as_in_file(&self, cell: &Cell, release: &Release) -> Result<Release> {
         let is_model = release.key.model().is_some();
         let Some(schema) = self.data.columns.as_ref().filter(|_| !is_model) else {
@@ -170,7 +174,7 @@ impl Comparison {
         Ok(Release { table: decoder.settled_table(&release.table)?, noise, ..release.clone() })
     }
 
-    /// The view of records by the key of a release, with the values that its file has.
+    /// View of records by the key of a release, with the values of its file.
     fn viewed_as_in_file(&self, release: &Release, records: &Table) -> Result<Table> {
         let viewed = release.key.view(records)?;
         let Some(schema) = &self.data.columns else { return Ok(viewed) };
@@ -178,13 +182,13 @@ impl Comparison {
         Ok(decoder.with_values(Values::Drawn).settled_table(&viewed)?)
     }
 
-    /// Whether models of a cell's release learn from the volunteers' records beside it.
+    /// Returns true if models of a cell's release also learn from the volunteers' records.
     pub(super) fn stacks(&self, cell: &Cell) -> bool {
         let has_labels = !self.splitting.unlabelled && self.splitting.volunteers(&self.data) >= FEWEST;
         has_labels && !self.release_alone && cell.learns_from.is_release()
     }
 
-    /// Releases once for all that have not been scored `before`; `on_scored` hears of each that is now.
+    /// Releases once for all scorers without scores in `before`. Calls `on_scored` for each new score.
     pub(super) fn trial(
         &self,
         cell: &Cell,
@@ -209,7 +213,7 @@ impl Comparison {
     }
 }
 
-/// Whether each of the first so many is predicted right.
+/// Correctness of each of the first `count` predictions.
 fn right(predicted: &Target, truth: &Target, count: usize) -> Vec<bool> {
     match (predicted, truth) {
         (Target::Class(predicted), Target::Class(truth)) => {

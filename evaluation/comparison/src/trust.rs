@@ -2,21 +2,21 @@
 
 use serde::Serialize;
 
-/// Who is trusted with more than what is released: the trust model.
+/// Trust model: the party that is trusted with more than the release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
-    /// Nobody, the local model: what leaves a person is noisy.
+    /// Local model: no party is trusted, and each person's report is noisy.
     Nobody,
-    /// A shuffler, which permutes all people's reports at random, and sees no more than these.
+    /// A shuffler, which permutes all people's reports at random, and sees only these.
     Shuffler,
-    /// A curator, which holds all records in the clear and releases some that models learn from.
+    /// A curator, which holds all records in the clear and releases records that models learn from.
     Curator,
     /// A curator, which holds all records in the clear and releases a model.
     Model,
 }
 
 impl Trust {
-    /// The least first.
+    /// All trust models, from the least trust to the most.
     pub const ALL: [Self; 4] = [Self::Nobody, Self::Shuffler, Self::Curator, Self::Model];
 }

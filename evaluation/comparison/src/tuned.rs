@@ -1,4 +1,4 @@
-//! What was chosen of a mechanism or a model, and on whose records.
+//! Choices of parameters of a mechanism or a model, and the records they were made on.
 
 use scumble_core::number;
 use serde::Serialize;
@@ -6,50 +6,51 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What was chosen of a row's mechanism or model.
+/// Choice of parameters of a row's mechanism or model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tuned {
-    /// Of which of them.
+    /// Object with the chosen parameters.
     pub what: Tunable,
-    /// On whose records.
+    /// Records that the choice was made on.
     pub on: TunedOn,
-    /// How many people these are.
+    /// Number of people with these records.
     pub people: usize,
-    /// What was chosen; on volunteers once for all trials.
+    /// Chosen options; on volunteers one option for all trials.
     pub chosen: Vec<Chosen>,
 }
 
-/// What has parameters that are chosen.
+/// Object with parameters that are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tunable {
-    /// The mechanism, which is designed and released anew for each option.
+    /// Mechanism, which is designed and released anew for each option.
     Mechanism,
-    /// The model, of which all options learn from one release.
+    /// Model. All its options learn from one release.
     Model,
 }
 
-/// Whose records pay for a choice.
+/// Records that pay for a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TunedOn {
-    /// Volunteers: options are compared on their records alone, some of them designing, some released and some tested on.
+    /// Volunteers. Options are compared on their records alone: some shape designs, some are released, and
+    /// some are for tests.
     Volunteers,
-    /// People whose records are not released: each says of one option whether it is right about them, by randomised response at the row's own ε.
-    /// So nobody pays more than that.
+    /// People whose records are not released. Each says of one option whether it is right about them, by
+    /// randomised response at the row's own ε. Nobody spends more than this ε.
     PrivateValidation,
 }
 
-/// An option that was chosen.
+/// Chosen option.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chosen {
-    /// Its parameters, of those that were chosen among.
+    /// Values of the parameters that were chosen.
     pub parameters: BTreeMap<String, Value>,
-    /// In how many trials.
+    /// Number of trials with this choice.
     pub trials: usize,
 }
 
-/// For people: what, and on whom.
+/// Text for people: the choice, and its records.
 impl fmt::Display for Tuned {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let trials: usize = self.chosen.iter().map(|chosen| chosen.trials).sum();

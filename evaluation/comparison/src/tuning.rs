@@ -1,5 +1,7 @@
-//! Parameters that are chosen among several, and whose records pay for it: volunteers', or those of people who are asked, privately, about
-//! models that are learned from the others. Never the test records.
+//! Choice of parameters among several values, and the records that pay for it.
+//!
+//! The records are volunteers', or those of people who answer privately about models that are learned from
+//! the other records. Test records never pay.
 
 use super::tuned::Tunable;
 use super::{Candidate, Comparison, Error, Model, Outcome, Result, Scorer, Splitting, in_words};
@@ -10,31 +12,31 @@ use scumble_core::{Guarantee, Randomness, ShapedBy, Unit, Volunteers};
 use scumble_custody::PrivateAnswer;
 use scumble_datasets::DataSet;
 
-/// How often an option is tried on volunteers.
+/// Number of trials of each option on volunteers.
 const REHEARSALS: usize = 5;
 
-/// The share of the volunteers on whom options are scored.
+/// Share of the volunteers for scores of options.
 const TEST_SHARE: f64 = 1.0 / 3.0;
 
-/// The share of the others that shapes designs; the rest is released.
+/// Share of the remaining volunteers for designs. The rest is released.
 const SHAPING_SHARE: f64 = 0.5;
 
-/// With what probability the intervals of a private validation cover the truth: the choice does not depend on it.
+/// Coverage probability of the intervals of a private validation. The choice does not depend on it.
 const LEVEL: f64 = 0.95;
 
-/// Whose parameters were chosen, at which budgets, and what was chosen on whose records: for people.
+/// Choice of parameters at some budgets, for people.
 #[derive(Debug, PartialEq)]
 pub struct Tuning {
-    /// Whose parameters were chosen: the mechanism, or the model on it.
+    /// Mechanism, or model on a mechanism, whose parameters were chosen.
     pub whose: String,
-    /// At which budget.
+    /// Budgets of the choice.
     pub at: String,
-    /// What was chosen, on whom.
+    /// Chosen parameters, and the records of the choice.
     pub what: String,
 }
 
 impl Outcome {
-    /// Every choice, once for all budgets at which it is the same.
+    /// Every choice, listed once for all budgets with the same result.
     pub fn tunings(&self) -> Vec<Tuning> {
         let mut found: Vec<Tuning> = vec![];
         for scores in self.scores() {
@@ -58,14 +60,14 @@ impl Outcome {
     }
 }
 
-/// Volunteers as a data set of their own, on which options are compared as they will be at the release.
+/// Volunteers as a data set of their own, for a comparison of options under the conditions of the release.
 pub(super) struct Rehearsal<'a> {
     comparison: &'a Comparison,
     data: DataSet,
 }
 
 impl<'a> Rehearsal<'a> {
-    /// None without volunteers who have labels.
+    /// Creates the data set. Returns `None` without volunteers who have labels.
     pub(super) fn new(comparison: &'a Comparison, volunteers: &Volunteers) -> Option<Self> {
         let (Volunteers::Public(table) | Volunteers::Consented(table) | Volunteers::Private(table)) =
             volunteers
@@ -79,11 +81,11 @@ impl<'a> Rehearsal<'a> {
         Some(Self { comparison, data: comparison.data.of(name, table.clone()) })
     }
 
-    /// The place of the option with the best mean by the first metric of predictions, the first of those that have it; each is a mechanism
-    /// with a model that learns from it, at the same budget.
+    /// Index of the option with the best mean by the first metric of predictions; the first one among equals.
+    /// An option is a mechanism with a model that learns from it, at the given budget.
     ///
     /// # Errors
-    /// Whatever stops one of them, and names it.
+    /// The error of a failed option, with its name.
     pub(super) fn best(&self, options: &[(Candidate, Model)], epsilon: f64) -> Result<usize> {
         let metric = self.comparison.metrics.iter().copied().find(|metric| metric.is_of_model());
         let means: Vec<f64> = options
@@ -123,11 +125,13 @@ impl<'a> Rehearsal<'a> {
     }
 }
 
-/// Asks people, each about one of the options, whether it is right about them, at this ε (infinite for answers in the clear): the place of the
-/// option that seems best. `right` says of each option what all people would answer.
+/// Asks each person about one option at this ε (infinite for answers in the clear), and returns the index of
+/// the best option by the answers.
+///
+/// `right` has the true answers of all people for each option.
 ///
 /// # Errors
-/// [`Error::Registry`] where there are fewer people than options.
+/// [`Error::Core`] if there are fewer people than options.
 pub(super) fn ask(right: &[Vec<bool>], epsilon: f64, seed: u64) -> Result<usize> {
     let people = right.first().map_or(0, Vec::len);
     let options = right.iter().map(|right| {
@@ -139,17 +143,18 @@ pub(super) fn ask(right: &[Vec<bool>], epsilon: f64, seed: u64) -> Result<usize>
     Ok(search.rehearse(options.collect(), &mut Randomness::seeded(seed))?.chosen)
 }
 
-/// What is left of a guarantee where volunteers' records chose its mechanism's parameters: none for them.
+/// Guarantee of a release whose mechanism's parameters were chosen on volunteers' records. It has no claims
+/// for the volunteers.
 pub(super) fn chosen_by_volunteers(mut release: Guarantee) -> Guarantee {
     release.claims.retain(|claim| claim.protects != Unit::Volunteer);
     release.shaped_by = ShapedBy::ConsentingVolunteers;
     release
 }
 
-/// What is guaranteed to everybody, where some were released and the others asked.
+/// Guarantee for everybody, if some records were released and other people were asked.
 ///
 /// # Errors
-/// None for an ε that a release could have.
+/// No error for an ε that a release could have.
 pub(super) fn with_asked(release: &Guarantee, epsilon: f64) -> Result<Guarantee> {
     let answer = PrivateAnswer::new(epsilon)?.guarantee();
     Ok(in_parallel(&[release.clone(), answer], Partition::FixedInAdvance))
@@ -166,7 +171,7 @@ mod tests {
         for epsilon in [1.0, f64::INFINITY] {
             assert_eq!(ask(&right, epsilon, 7).unwrap(), 1);
         }
-        // Where the answers are all but coins, so is the choice.
+        // With nearly random answers, the choice is random.
         let chosen: Vec<usize> = (0..30).map(|seed| ask(&right, 1e-3, seed).unwrap()).collect();
         assert!((0..3).all(|place| chosen.contains(&place)), "{chosen:?}");
         let of_two = right.map(|right: Vec<bool>| right[..2].to_vec());

@@ -1,46 +1,52 @@
-//! Choosing among models by private validation: people say, by randomised response, whether a model is right about them.
+//! Choice among models by private validation: people say by randomised response whether a model is right
+//! about them.
 
 use scumble_core::compose::{Partition, in_parallel, in_sequence};
 use scumble_core::{Error, Guarantee, Randomness, Unit};
 use scumble_custody::{Accuracy, Ledger, PrivateAnswer};
 
-/// One of the models to choose from.
+/// Model to choose from.
 pub struct Candidate<'a, E = scumble_custody::Error> {
     name: String,
     judge: Box<Judge<'a, E>>,
 }
 
-/// Trains the candidate, and says of each of these validation people, by their places, whether it is right.
+/// Function that trains the candidate, and returns for each of the given validation people whether it is
+/// right.
 type Judge<'a, E> = dyn FnOnce(&[usize]) -> Result<Vec<bool>, E> + 'a;
 
 impl<'a, E> Candidate<'a, E> {
-    /// A candidate of this name. `judge` trains it, and says of each of these validation people, by their places counted from 0, whether it
-    /// is right: that is computed where they are, and leaves them flipped alone.
+    /// Creates a candidate.
+    ///
+    /// `judge` trains it. It then returns for each of the given validation people, by their indices counted
+    /// from 0, whether the candidate is right. These values are computed on the people's side, and leave it
+    /// only flipped.
     pub fn new(name: &str, judge: impl FnOnce(&[usize]) -> Result<Vec<bool>, E> + 'a) -> Self {
         Self { name: name.into(), judge: Box::new(judge) }
     }
 }
 
-/// Which people are asked about which of m candidates.
+/// Assignment of people to m candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {
-    /// Each about all: m answers, and m·ε, of every one of them.
+    /// Everybody answers about all candidates: m answers, and m·ε, for each person.
     EverybodyAboutAll,
-    /// Each about one, by their places alone, which is fixed before anybody sees a record: one answer, and ε, but fewer answers a candidate.
+    /// Each person answers about one candidate: one answer, and ε, but fewer answers per candidate. The
+    /// assignment depends on the index alone, and is fixed before any record is seen.
     EachAboutOne,
 }
 
 impl Asking {
-    /// The places of those who are asked about candidate `at` of `candidates`.
+    /// Indices of the people who answer about candidate `at` of `candidates`.
     fn people(self, count: usize, at: usize, candidates: usize) -> Vec<usize> {
         match self {
             Self::EverybodyAboutAll => (0..count).collect(),
-            // By turns, so that no part is a stretch of the file.
+            // In turn, so that no part is a contiguous piece of the file.
             Self::EachAboutOne => (at..count).step_by(candidates).collect(),
         }
     }
 
-    /// The guarantee of all answers together.
+    /// Guarantee of all answers together.
     fn guarantee(self, answer: PrivateAnswer, candidates: usize) -> Guarantee {
         let parts = vec![answer.guarantee(); candidates];
         match self {
@@ -50,7 +56,7 @@ impl Asking {
     }
 }
 
-/// A search over candidates by private validation (Section 3.3 of *Learning to noise*).
+/// Search over candidates by private validation (Section 3.3 of *Learning to noise*).
 ///
 /// ```
 /// use scumble_comparison::validation::{Asking, Candidate, GridSearch};
@@ -71,56 +77,63 @@ impl Asking {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GridSearch {
-    /// How many validation people there are.
+    /// Number of validation people.
     pub people: usize,
-    /// Which of them are asked about which candidate.
+    /// Assignment of people to candidates.
     pub asking: Asking,
-    /// ε, in nats, of one answer.
+    /// ε of one answer, in nats.
     pub epsilon: f64,
-    /// With what probability all intervals together cover the truth, at least (Bonferroni): so that of the chosen one does, too.
+    /// Probability that all intervals together cover the truth, at least (Bonferroni). It therefore also
+    /// holds for the chosen candidate's interval.
     pub level: f64,
 }
 
-/// A candidate and what was found of it.
+/// Candidate, and its estimated accuracy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// The candidate's name.
+    /// Name of the candidate.
     pub name: String,
-    /// How often it is right.
+    /// Estimated accuracy.
     pub accuracy: Accuracy,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
-    /// The candidates, in their order.
+    /// Candidates in the given order.
     pub candidates: Vec<Judged>,
-    /// The place of the one with the largest estimate, the first of those that have it.
+    /// Index of the candidate with the largest estimate; the first one among equals.
     pub chosen: usize,
-    /// What was spent of every validation record: ε, in nats.
+    /// ε that was spent of every validation record, in nats.
     pub epsilon: f64,
-    /// What is guaranteed to every validation record; nothing where the randomness has a seed.
+    /// Guarantee for every validation record; no claims if the randomness has a known seed.
     pub guarantee: Guarantee,
 }
 
 impl Selection {
-    /// The chosen candidate.
+    /// Chosen candidate.
     pub fn best(&self) -> &Judged {
         &self.candidates[self.chosen]
     }
 }
 
 impl GridSearch {
-    /// Trains the candidates, one after the other, and asks about each of them.
+    /// Trains the candidates in order, and asks about each of them.
     ///
-    /// What it costs is charged to the accounts of `dataset`, the validation people's, when all candidates are trained and before the first
-    /// answer is flipped: one whose training fails costs nothing. Where too little is left nothing is trained either. A search by
-    /// randomness from a known seed has no guarantee, and so costs more than any account bears but an unlimited one.
+    /// The cost is charged to the accounts of `dataset`, which belong to the validation people. The charge
+    /// comes after all trainings and before the first answer is flipped. A failed training therefore costs
+    /// nothing. If the remaining budget is too small, nothing is trained.
+    ///
+    /// A search with randomness from a known seed has no guarantee. Only an unlimited account can bear its
+    /// cost.
     ///
     /// # Errors
-    /// [`Error::Shape`] where there is no candidate, one without anybody to be asked about, or one that says more or less than was asked;
-    /// [`Error::Budget`] for an ε or a level that is none; what stops a training; [`Overdrawn`](scumble_custody::Error::Overdrawn), and else as
-    /// [`Ledger::charge_release`].
+    /// - [`Error::Shape`] without a candidate, if nobody is asked about a candidate, or if `judge` returns a
+    ///   wrong number of answers.
+    /// - [`Error::Budget`] for an invalid ε or level.
+    /// - Any error of a training.
+    /// - [`Overdrawn`](scumble_custody::Error::Overdrawn), and the other errors of
+    ///   [`Ledger::charge_release`].
     pub fn run<E: From<Error> + From<scumble_custody::Error>>(
         &self,
         candidates: Vec<Candidate<'_, E>>,
@@ -138,10 +151,10 @@ impl GridSearch {
         Ok(self.found(truths, randomness)?)
     }
 
-    /// The same on records of one's own, to see what would be found: no account is charged, and nothing of it may leave.
+    /// Runs the search on one's own records as a preview. No account is charged, and no result may leave.
     ///
     /// # Errors
-    /// As [`run`](Self::run), but for those of a ledger.
+    /// Same errors as [`run`](Self::run), except for those of a ledger.
     pub fn rehearse<E: From<Error>>(
         &self,
         candidates: Vec<Candidate<'_, E>>,
@@ -151,7 +164,7 @@ impl GridSearch {
         Ok(self.found(self.truths(candidates)?, randomness)?)
     }
 
-    /// Each candidate's name, and whether it is right about each of those who are asked about it.
+    /// Name of each candidate, and its correctness for each person who is asked about it.
     fn truths<E: From<Error>>(
         &self,
         candidates: Vec<Candidate<'_, E>>,
@@ -173,7 +186,7 @@ impl GridSearch {
         Ok(truths)
     }
 
-    /// What the flipped answers say.
+    /// Result of the flipped answers.
     fn found(
         &self,
         truths: Vec<(String, Vec<bool>)>,
@@ -201,7 +214,7 @@ impl GridSearch {
         Ok(Selection { candidates, chosen, epsilon, guarantee })
     }
 
-    /// The answer by which people are asked about so many candidates.
+    /// Answer mechanism for `candidates` candidates, after checks of the settings.
     fn check(&self, candidates: usize) -> Result<PrivateAnswer, Error> {
         if candidates == 0 {
             return Err(Error::shape("a search needs a candidate, and there is none"));

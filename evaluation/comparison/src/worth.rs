@@ -1,72 +1,80 @@
-//! What a release is worth: how many records in the clear teach a model as much.
+//! Worth of a release: the number of records in the clear from which a model learns as much.
 //!
-//! The mean score of the same model on more and more records in the clear is a *learning curve*, made monotone by least squares; between its sizes it is straight in
-//! the logarithm of their number, and from no record (the baseline's score) to the first size in their number itself. Turned around, it makes
-//! a number of records of any score.
+//! The mean score of the same model on more and more records in the clear is a *learning curve*, made
+//! monotone by least squares. Between its sizes it is linear in the logarithm of the number of records. From
+//! no record, with the baseline's score, to the first size it is linear in the number. The inverse of the
+//! curve converts a score to a number of records.
 
 use super::Metric;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use serde::Serialize;
 
-/// How often trials are drawn anew.
+/// Number of bootstrap draws of the trials.
 const DRAWS: usize = 1000;
-/// What an interval leaves out on either side.
+/// Probability outside an interval on either side.
 const TAIL: f64 = 0.025;
 
-/// A number of records in the clear from which the same model learns as much, with an interval of 95 %.
+/// Number of records in the clear from which the same model learns as much, with a 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Worth {
-    /// As many.
+    /// Number of records.
     pub records: f64,
-    /// The lower end of the interval, by bootstrap over trials.
+    /// Lower end of the interval, by bootstrap over trials.
     pub lower: f64,
-    /// The upper end.
+    /// Upper end of the interval.
     pub upper: f64,
-    /// What no mechanism with such a guarantee exceeds, where a theorem says so: see [`at_most`].
+    /// Upper bound for any mechanism with the same guarantee, if a theorem gives one: see [`at_most`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
 }
 
-/// For people: whole records.
+/// Text for people, in whole records.
 impl std::fmt::Display for Worth {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{:.0} ({:.0}–{:.0})", self.records, self.lower, self.upper)
     }
 }
 
-/// How many of `records` records in the clear carry as much information about any parameter as all of them do behind a channel of (ε, 0) local
-/// differential privacy each: what leaves a channel is worth at most tanh²(ε/2) of what enters, in χ²-divergence, relative entropy and Fisher information
-/// (Asoodeh and Zhang, Contraction of locally differentially private mechanisms, 2022).
+/// Upper bound on the worth of `records` records under (ε, 0) local differential privacy of each record.
+///
+/// The bound holds for the information about any parameter. The output of such a channel has at most
+/// tanh²(ε/2) of the input's χ²-divergence, relative entropy and Fisher information.
+///
+/// Source: Asoodeh and Zhang, Contraction of locally differentially private mechanisms, 2022.
 pub fn at_most(records: usize, epsilon: f64) -> f64 {
     records as f64 * (epsilon / 2.0).tanh().powi(2)
 }
 
-/// Mean scores of a model by the number of its training records, and what follows of them.
+/// Mean scores of a model by its number of training records, and the conversion of scores to records.
 #[derive(Debug, Clone)]
 pub struct LearningCurve {
     sizes: Vec<f64>,
-    /// Of the baseline, and then at each size, in each trial; more is better.
+    /// Scores of the baseline, and then at each size, in each trial; a larger value is better.
     scores: Vec<Vec<f64>>,
-    /// 1, or −1 where less of the metric is better.
+    /// 1, or −1 if a smaller value of the metric is better.
     sign: f64,
-    /// The learning curve of all trials, and those of trials drawn anew, with these trials.
+    /// Learning curve of all trials, and curves of bootstrap draws with their trials.
     curve: Curve,
     drawn: Vec<(Vec<usize>, Curve)>,
 }
 
-/// A curve through the mean scores of some trials.
+/// Curve through the mean scores of some trials.
 #[derive(Debug, Clone, Default)]
 struct Curve {
-    /// Made monotone: of no record, and at each size.
+    /// Monotone values: without records, and at each size.
     values: Vec<f64>,
-    /// Of all records, not made monotone: a mean that is as good is worth all of them, also where fewer ones did better by chance.
+    /// Mean score of all records, not made monotone. A mean that is as good is worth all records, even if
+    /// fewer records did better by chance.
     all: f64,
 }
 
 impl LearningCurve {
-    /// The learning curve of a metric through these sizes, in ascending order, with the scores of each in all trials; `baseline` are those of no record at all. None without a
-    /// size or a trial, or with a score that is no number.
+    /// Learning curve of a metric through the sizes in `points`, in ascending order, with their scores in all
+    /// trials.
+    ///
+    /// `baseline` has the scores without any record. The result is `None` without a size or a trial, or with
+    /// a non-finite score.
     pub fn new(metric: Metric, baseline: &[f64], points: &[(usize, &[f64])], seed: u64) -> Option<Self> {
         let sign = if metric.less_is_better() { -1.0 } else { 1.0 };
         let all = std::iter::once(baseline).chain(points.iter().map(|(_, scores)| *scores));
@@ -94,13 +102,14 @@ impl LearningCurve {
         Some(made)
     }
 
-    /// The monotone curve of some trials.
+    /// Monotone curve of some trials.
     fn through(&self, trials: &[usize]) -> Curve {
         let means: Vec<f64> = self.scores.iter().map(|scores| mean_of(scores, trials)).collect();
         Curve { values: monotone(&means), all: means[means.len() - 1] }
     }
 
-    /// What the scores of all trials are worth; without an interval of one trial. None where a score is no number, or there are not as many.
+    /// Worth of the scores of all trials. For one trial the interval is the whole range. The result is `None`
+    /// for a non-finite score or another number of trials.
     pub fn worth(&self, scores: &[f64]) -> Option<Worth> {
         if scores.len() != self.scores[0].len() || scores.iter().any(|score| !score.is_finite()) {
             return None;
@@ -114,7 +123,7 @@ impl LearningCurve {
         Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
     }
 
-    /// By how much more the scores of all trials are worth than those of a baseline.
+    /// Difference in worth between the scores of all trials and those of a baseline.
     pub fn added(&self, scores: &[f64], baseline: &[f64]) -> Option<Worth> {
         let [more, less] = [self.worth(scores)?, self.worth(baseline)?];
         let [scores, baseline]: [Vec<f64>; 2] =
@@ -133,7 +142,8 @@ impl LearningCurve {
         Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
     }
 
-    /// The largest number of records at which the learning curve is no higher than `score`, and all where it is as good as these.
+    /// Largest number of records at which the learning curve is at most `score`; all records if the score is
+    /// as good as theirs.
     fn records(&self, curve: &Curve, score: f64) -> f64 {
         let Curve { values: curve, all } = curve;
         if score >= *all {
@@ -141,7 +151,7 @@ impl LearningCurve {
         }
         let Some(at) = curve.iter().rposition(|value| *value <= score) else { return 0.0 };
         match (self.sizes.get(at), at.checked_sub(1)) {
-            // As good as all of them.
+            // As good as all records.
             (None, _) => self.sizes[at - 1],
             (Some(next), None) => between(score, curve[0], curve[1]) * next,
             (Some(next), Some(before)) => {
@@ -152,7 +162,7 @@ impl LearningCurve {
     }
 }
 
-/// Where 95 % of what was drawn lies; none of nothing.
+/// Interval with 95 % of the draws; `None` for no draws.
 fn interval(drawn: &mut [f64]) -> Option<(f64, f64)> {
     drawn.sort_by(f64::total_cmp);
     let last = drawn.len().checked_sub(1)? as f64;
@@ -160,7 +170,7 @@ fn interval(drawn: &mut [f64]) -> Option<(f64, f64)> {
     Some((lower, upper))
 }
 
-/// How far a score is on its way from `low`, which it has reached, to `high`, which it has not.
+/// Position of a score in the interval from `low`, which it has reached, to `high`, which it has not.
 fn between(score: f64, low: f64, high: f64) -> f64 {
     ((score - low) / (high - low)).clamp(0.0, 1.0)
 }
@@ -169,7 +179,7 @@ fn mean_of(scores: &[f64], trials: &[usize]) -> f64 {
     trials.iter().map(|&trial| scores[trial]).sum::<f64>() / trials.len() as f64
 }
 
-/// The nearest values, by least squares, of which none is smaller than one before it (pool adjacent violators).
+/// Least-squares fit of non-decreasing values (pool adjacent violators).
 fn monotone(values: &[f64]) -> Vec<f64> {
     let mut pools: Vec<(f64, usize)> = vec![];
     for &value in values {
@@ -193,7 +203,7 @@ mod tests {
 
     const SIZES: [usize; 5] = [20, 40, 80, 160, 320];
 
-    /// 0.9 − 1/√(records + 4), from 0.4 without any.
+    /// 0.9 − 1/√(records + 4), from 0.4 without records.
     fn truth(records: f64) -> f64 {
         0.9 - 1.0 / (records + 4.0).sqrt()
     }
@@ -224,17 +234,17 @@ mod tests {
         assert_eq!(curve.worth(&[truth(0.0); 3]).unwrap().records, 0.0);
         assert_eq!(curve.worth(&[f64::NAN; 3]), None);
         assert_eq!(curve.worth(&[0.5; 2]), None);
-        // Fewer records that did better by chance take nothing from all of them.
+        // Fewer records that did better by chance take nothing from all records.
         let lucky = [(20, &[0.5; 2][..]), (40, &[0.7; 2][..]), (80, &[0.6; 2][..])];
         let lucky = LearningCurve::new(Metric::Accuracy, &[0.4; 2], &lucky, 1).unwrap();
         assert_eq!(lucky.worth(&[0.6; 2]).unwrap().records, 80.0);
         assert!(lucky.worth(&[0.59; 2]).unwrap().records < 40.0);
-        // A curve that does not rise says nothing below its top, and all of it there.
+        // A flat curve is worth nothing below its top, and all records at its top.
         let flat = [(20, &[0.5; 2][..]), (40, &[0.5; 2][..])];
         let flat = LearningCurve::new(Metric::Accuracy, &[0.5; 2], &flat, 1).unwrap();
         assert_eq!(flat.worth(&[0.5; 2]).unwrap().records, 40.0);
         assert_eq!(flat.worth(&[0.49; 2]).unwrap().records, 0.0);
-        // Of errors less is worth more.
+        // For errors, a smaller value is worth more.
         let errors = [(20, &[3.0; 2][..]), (80, &[1.0; 2][..])];
         let errors = LearningCurve::new(Metric::Rmse, &[5.0; 2], &errors, 1).unwrap();
         let worth = |error: f64| errors.worth(&[error; 2]).unwrap().records;
@@ -263,8 +273,11 @@ mod tests {
         }
     }
 
-    /// Of 300 comparisons of 50 trials with a score that is worth 100 records where the curve is straight between its sizes: the intervals of 95 % have it in
-    /// 267 to 299 cases, but for one run in some thousand if they cover 95 %.
+    /// 300 comparisons of 50 trials with a score that is worth 100 records where the curve is linear between
+    /// its sizes.
+    ///
+    /// If 95 % intervals cover 95 %, then 267 to 299 of them cover the truth, except in one run in some
+    /// thousand.
     #[test]
     fn intervals_cover_what_is_true() {
         let mut rng = ChaCha20Rng::seed_from_u64(7);
@@ -280,7 +293,8 @@ mod tests {
         assert!((267..=299).contains(&covered), "{covered}");
     }
 
-    /// Fisher information of a binary parameter, before and after a random channel between two inputs whose rows differ by e^ε at most.
+    /// Fisher information of a binary parameter before and after a random channel whose rows for two inputs
+    /// differ by at most e^ε.
     #[test]
     fn no_channel_leaves_more_information_than_the_theorem_says() {
         let mut rng = ChaCha20Rng::seed_from_u64(3);
@@ -288,7 +302,7 @@ mod tests {
             let mut largest: f64 = 0.0;
             for _ in 0..20_000 {
                 let p: f64 = rng.gen_range(0.02..0.98);
-                // Outputs that say as much for one input as others say for the other, and one that says nothing.
+                // Pairs of outputs with opposite privacy losses, and one output without information.
                 let said: Vec<(f64, f64)> = (0..rng.gen_range(1..4))
                     .map(|_| (rng.r#gen(), rng.gen_range(-epsilon..=epsilon)))
                     .collect();

@@ -1,42 +1,46 @@
-//! One number answered at random: unbiased, with odds of exactly e^ε between what is likely and what is not.
+//! Random answer for one number: unbiased, with odds of exactly e^ε between likely and unlikely answers.
 
 use scumble_core::Stream;
 use scumble_sampling::{Rational, randomized_response, uniform_below};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
-/// How a number is answered.
+/// Mechanism that answers a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
-    /// With a number near it, or one from the rest of an interval (Wang et al. 2019, Algorithm 2).
+    /// A number near the truth, or one from the rest of an interval (Wang et al. 2019, Algorithm 2).
     Piecewise,
-    /// With one of two numbers (Duchi, Jordan and Wainwright 2018).
+    /// One of two numbers (Duchi, Jordan and Wainwright 2018).
     OneBit,
-    /// By one of these two, which a coin with a public probability decides (Wang et al. 2019, Section III-C).
+    /// `Piecewise` or `OneBit`, decided by a coin with a public probability (Wang et al. 2019, Section
+    /// III-C).
     Hybrid,
 }
 
-/// The answer to a number u in [−1, 1], at ε.
+/// Answer for a number u in [−1, 1], at ε.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer {
     kind: Kind,
     epsilon: Rational,
-    /// Chunks of the lattice of answers, of which the truth has one; two for one bit.
+    /// Number of chunks of the lattice of answers; the truth has one chunk. Two chunks for one bit.
     chunks: NonZeroU64,
 }
 
-/// Lattice points of a chunk of the piecewise answer.
+/// Number of lattice points in a chunk of the piecewise answer.
 const CHUNK: NonZeroU64 = NonZeroU64::new(1 << 20).unwrap();
-/// More chunks than this bring nothing: a chunk is then a ten-millionth of the interval.
+/// Upper limit for the number of chunks. At this limit a chunk is a ten-millionth of the interval, so more
+/// chunks gain nothing.
 const MOST_CHUNKS: f64 = 16_777_216.0;
-/// Steps to which a number is rounded before its bit is drawn.
+/// Number of steps to which a number is rounded before its bit is drawn.
 const STEPS: NonZeroU64 = NonZeroU64::new(1 << 50).unwrap();
-/// The probability of a hybrid answer's coin is a fraction of so many parts.
+/// Denominator of the probability of a hybrid answer's coin.
 const PARTS: NonZeroU64 = NonZeroU64::new(1 << 53).unwrap();
 
 impl Answer {
-    /// The answer at ε, with the number of chunks whose largest second moment is least; of a hybrid answer, whose largest variance is.
+    /// Creates the answer at ε, with the number of chunks that minimises its largest second moment.
+    ///
+    /// For a hybrid answer the number of chunks minimises the largest variance.
     pub(crate) fn new(kind: Kind, epsilon: Rational) -> Self {
         let with =
             |chunks: u64| Self { kind, epsilon, chunks: NonZeroU64::new(chunks).unwrap_or(TWO).max(TWO) };
@@ -47,7 +51,7 @@ impl Answer {
                 (2, ((epsilon.to_f64() / 2.0).exp() + 1.0).clamp(2.0, MOST_CHUNKS).ceil() as u64)
             }
         };
-        // It falls, and then it rises.
+        // The objective decreases, then increases, so this search finds its minimum.
         while low < high {
             let middle = low + (high - low) / 2;
             if with(middle).objective() <= with(middle + 1).objective() {
@@ -59,11 +63,12 @@ impl Answer {
         with(low)
     }
 
-    /// Draws the answer w, with E[w] = u: exactly, but that u is rounded to a lattice of step 2⁻¹⁹ or finer.
+    /// Draws the answer w, with E[w] = u exactly, up to rounding u to a lattice of step 2⁻¹⁹ or finer.
     ///
-    /// On the integers: the lattice is a ring of chunks, and the truth's chunk begins where u lies. Randomised response
-    /// picks a chunk, and all of its points are alike, so any point has at most e^ε times the probability under one u that
-    /// it has under another. What follows is post-processing.
+    /// The computation uses integers: the lattice is a ring of chunks, and the truth's chunk begins at u.
+    /// Randomised response picks a chunk, and all points of a chunk are equally likely. Hence any point has
+    /// at most e^ε times the probability under one u that it has under another. The remaining steps are
+    /// post-processing.
     pub(crate) fn sample(&self, u: f64, stream: &mut Stream) -> f64 {
         let share = (u.clamp(-1.0, 1.0) + 1.0) / 2.0;
         match self.kind {
@@ -89,16 +94,18 @@ impl Answer {
         }
     }
 
-    /// The two answers of which a hybrid one is a mixture.
+    /// The piecewise and the one-bit answer, the components of a hybrid answer.
     fn of_hybrid(&self) -> [Self; 2] {
         [Self { kind: Kind::Piecewise, ..*self }, Self { kind: Kind::OneBit, chunks: TWO, ..*self }]
     }
 
-    /// α, the probability that a hybrid answer is a piecewise one, in parts of 2⁵³. It is public and the same for every u, so that the
-    /// mixture has odds of e^ε as both answers have.
+    /// Probability α that a hybrid answer is a piecewise one, in parts of 2⁵³.
     ///
-    /// With α = gain the variance αa + (1 − α)a′ + (αb − 1)u² is the same for all u; for chunks as the paper has them that is its
-    /// α = 1 − e^{−ε/2} (Wang et al. 2019, equation 13). It is zero where one bit is better: for small ε, as in the paper at ε ≤ 0.61.
+    /// α is public and the same for every u, so the mixture has odds of e^ε, like both answers.
+    ///
+    /// With α = gain, the variance αa + (1 − α)a′ + (αb − 1)u² is the same for all u. For the paper's chunks
+    /// this is the paper's α = 1 − e^{−ε/2} (Wang et al. 2019, equation 13). α is zero if one bit is better,
+    /// which holds for small ε (in the paper for ε ≤ 0.61).
     fn parts_of_piecewise(&self) -> u64 {
         let [piecewise, bit] = self.of_hybrid();
         if piecewise.moments().0 < bit.moments().0 {
@@ -108,7 +115,7 @@ impl Answer {
         }
     }
 
-    /// What the number of chunks makes least.
+    /// Objective that the number of chunks minimises.
     fn objective(&self) -> f64 {
         match self.kind {
             Kind::Piecewise | Kind::OneBit => self.worst(),
@@ -120,7 +127,7 @@ impl Answer {
         }
     }
 
-    /// The logarithm of the probability that u is answered with w, up to a constant.
+    /// Logarithm of the probability that u is answered with w, up to a constant.
     pub(crate) fn log_likelihood(&self, u: f64, w: f64) -> f64 {
         let share = (u.clamp(-1.0, 1.0) + 1.0) / 2.0;
         match self.kind {
@@ -138,26 +145,28 @@ impl Answer {
             }
             Kind::Hybrid => {
                 let [piecewise, bit] = self.of_hybrid();
-                // One bit has two answers, which hardly any piecewise one comes as near.
+                // The one-bit answer has two values, and almost no piecewise answer comes this close to one
+                // of them.
                 let is_bit = ((w * bit.gain()).abs() - 1.0).abs() < 1e-9;
                 (if is_bit { bit } else { piecewise }).log_likelihood(u, w)
             }
         }
     }
 
-    /// How far the truth's chunk may begin from the first point.
+    /// Largest distance between the first lattice point and the start of the truth's chunk.
     fn starts(&self) -> u64 {
         (self.chunks.get() - 1) * CHUNK.get()
     }
 
-    /// E of the undivided answer over u: (e^ε − 1)/(e^ε + K − 1). Of a hybrid answer, that of its piecewise one.
+    /// E of the undivided answer over u: (e^ε − 1)/(e^ε + K − 1). For a hybrid answer, the gain of its
+    /// piecewise answer.
     fn gain(&self) -> f64 {
-        // Divided by e^ε, so that nothing overflows; and no difference of what is nearly one.
+        // Dividing by e^ε avoids overflow; `exp_m1` avoids a difference of two numbers near one.
         let epsilon = -self.epsilon.to_f64();
         -epsilon.exp_m1() / (1.0 + (self.chunks.get() - 1) as f64 * epsilon.exp())
     }
 
-    /// E[w² | u] = a + b·u², as (a, b).
+    /// Coefficients (a, b) of E[w² | u] = a + b·u².
     pub(crate) fn moments(&self) -> (f64, f64) {
         match self.kind {
             Kind::OneBit => (self.gain().powi(-2), 0.0),
@@ -168,8 +177,8 @@ impl Answer {
             }
             Kind::Piecewise => {
                 let gain = self.gain();
-                // The mean square of an integer from n consecutive ones about their centre is (n² − 1)/12; the truth's
-                // chunk has the surplus of weight `gain`, all points together the rest.
+                // The mean square of an integer from n consecutive ones about their centre is (n² − 1)/12.
+                // The truth's chunk has the surplus of weight `gain`; all points together have the rest.
                 let mean_square = |n: u64| ((n as f64).powi(2) - 1.0) / 12.0;
                 let unit = (gain * self.starts() as f64 / 2.0).powi(-2);
                 let chunk = mean_square(CHUNK.get());
@@ -179,7 +188,7 @@ impl Answer {
         }
     }
 
-    /// The largest second moment, at u = ±1.
+    /// Largest second moment, at u = ±1.
     pub(crate) fn worst(&self) -> f64 {
         let (constant, slope) = self.moments();
         constant + slope
@@ -197,7 +206,7 @@ mod tests {
         Answer::new(kind, Rational::floor_of(epsilon).unwrap())
     }
 
-    /// The variance in Lemma 1 of Wang et al. 2019, with their number of chunks where e^{ε/2} is an integer.
+    /// Variance in Lemma 1 of Wang et al. 2019, with the paper's number of chunks, for integer e^{ε/2}.
     #[test]
     fn with_the_papers_window_the_variance_is_the_papers_and_ours_is_no_worse() {
         for root in [2.0_f64, 3.0, 10.0] {
@@ -234,12 +243,13 @@ mod tests {
         }
     }
 
-    /// The largest variance, at u = 0 or u = ±1.
+    /// Largest variance, at u = 0 or u = ±1.
     fn worst_variance(answer: &Answer) -> f64 {
         answer.moments().0.max(answer.worst() - 1.0)
     }
 
-    /// Wang et al. 2019, equation 13, and the variance that follows, with their number of chunks where e^{ε/2} is an integer.
+    /// Wang et al. 2019, equation 13, and the resulting variance, with the paper's number of chunks, for
+    /// integer e^{ε/2}.
     #[test]
     fn with_the_papers_window_a_hybrid_answer_has_the_papers_coin_and_variance() {
         for root in [2.0_f64, 3.0, 10.0] {
@@ -286,7 +296,8 @@ mod tests {
         assert!((answer.worst() / bound.powi(2) - 1.0).abs() < 1e-12);
     }
 
-    /// 200,000 draws each; six standard deviations, so a false alarm is rarer than 10⁻⁸. A gain or moment 5 % off is seen.
+    /// Makes 200,000 draws each. The tolerance is six standard deviations, so a false alarm is rarer than
+    /// 10⁻⁸. The test detects a gain or moment that is 5 % off.
     #[test]
     fn answers_are_unbiased_and_have_their_published_moments() {
         const SEED: u64 = 5;
@@ -317,7 +328,7 @@ mod tests {
     fn a_tiny_epsilon_has_finite_and_unbiased_answers() {
         for kind in [Kind::Piecewise, Kind::OneBit, Kind::Hybrid] {
             let answer = answer(kind, 1e-17);
-            // Two chunks or one bit: tanh(ε/2), which is ε/2, and ε is a fraction of 62 bits.
+            // Two chunks or one bit: the gain is tanh(ε/2), about ε/2, and ε is a fraction of 62 bits.
             assert!(answer.worst().is_finite());
             assert!((answer.gain() * 1e17 / 0.5 - 1.0).abs() < 1e-2, "{kind:?}: {}", answer.gain());
         }

@@ -1,4 +1,4 @@
-//! The papers' benchmark: every column by itself.
+//! Direct feature noising, the papers' benchmark: each column by itself.
 
 use crate::{Laplace, RandomizedResponse};
 use scumble_core::{
@@ -10,11 +10,13 @@ use std::sync::Arc;
 
 const NAME: &str = "direct";
 
-/// Every column and the target released by itself at ε/d: numbers by [`Laplace`], levels by [`RandomizedResponse`].
+/// Releases each column and the target by itself at ε/d: numbers by [`Laplace`], levels by
+/// [`RandomizedResponse`].
 ///
-/// d counts columns of the schema, so a one-hot group is one, and the target is one. This is the direct feature noising
-/// that *Learning to noise* (Section 4 and E.2) compares with, with bounds that are public instead of taken from the
-/// data (ERRATA.md, V4). It is nothing but a [`Composed`] mechanism, and its ε is derived by composition.
+/// d is the number of columns of the schema: a one-hot group counts as one column, and so does the target.
+/// This is the direct feature noising that *Learning to noise* (Section 4 and E.2) compares with. Here the
+/// bounds are public; in the paper they are taken from the data (ERRATA.md, V4). The mechanism is a plain
+/// [`Composed`], and its ε is derived by composition.
 ///
 /// ```
 /// use scumble_classic::direct;
@@ -29,8 +31,8 @@ const NAME: &str = "direct";
 /// ```
 ///
 /// # Errors
-/// [`Error::NotApplicable`] where the features are no columns of numbers or levels, [`Error::Budget`] where ε/d rounds to
-/// nothing.
+/// [`Error::NotApplicable`] if there is no column, or if the features are not separate columns of numbers or
+/// levels. [`Error::Budget`] if ε/d rounds to zero.
 pub fn direct(domain: RecordDomain, epsilon: f64) -> Result<Composed> {
     let mut columns: Vec<RecordDomain> = vec![];
     for column in domain.each_factor() {
@@ -63,7 +65,7 @@ pub fn direct(domain: RecordDomain, epsilon: f64) -> Result<Composed> {
     Composed::over(domain, parts)
 }
 
-/// State of `direct`.
+/// Saved state of `direct`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -113,7 +115,7 @@ mod tests {
             scumble_core::NoiseDistribution::Additive { variance } => variance[0],
             other => panic!("{other:?}"),
         };
-        // ε/4 = 1 each: b = 1, variance 2.
+        // At ε/4 = 1 each: b = 1, so the variance is 2.
         assert!((variance(&noise.features[0]) - 2.0).abs() < 1e-6);
         assert_eq!(noise.features[1].width(), 3);
         let kept = noise.label_flip().unwrap()[[0, 0]];

@@ -1,4 +1,5 @@
-//! What a release says of the people behind it: means, variances, frequencies and histograms, with confidence intervals.
+//! Estimates about the population from a release: means, variances, frequencies and histograms, with
+//! confidence intervals.
 
 use scumble_core::{
     Error, Estimate, LocalMechanism, Moments, Noise, NoiseDistribution, Result, Table, Target,
@@ -6,7 +7,7 @@ use scumble_core::{
 };
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// What is estimated: a column of the released table, or its target.
+/// Quantity to estimate: a column of the released table, or its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of<'a> {
     /// The column of this name. For a histogram, the group of columns `name=level`.
@@ -21,18 +22,18 @@ impl<'a> From<&'a str> for Of<'a> {
     }
 }
 
-/// Estimates about the population from which the people of a release were drawn at random, in units of the encoded
-/// record.
+/// Estimator for the population from which the people of a release were sampled at random.
 ///
-/// The distribution of the noise is public, so it is taken out: means are unbiased, variances lose the noise's, and frequencies of
-/// flipped levels are solved for. Intervals are based on the central limit theorem for the records (n of some hundreds and
+/// All values are in units of the encoded record. The distribution of the noise is public, so the estimator
+/// removes its effect. Means are unbiased, variances exclude the noise's variance, and frequencies of flipped
+/// levels are solved for. Intervals use the central limit theorem for the records (n of some hundreds or
 /// more), with Student's t for n − 1 degrees of freedom.
 ///
-/// It takes what [`release`](scumble_core::LocalMechanism::release) returns, or what
-/// `ShippedDesign::read_released` of `scumble-custody` reads back from a file; there a one-hot group under additive
-/// noise has become its largest level, and is refused. So is a column that the mechanism alters beside its
-/// noise ([`keeps_values`](local::keeps_values)), as decoders do that complete a record from what volunteers
-/// had.
+/// The input is the result of [`release`](scumble_core::LocalMechanism::release), or a file read back by
+/// `ShippedDesign::read_released` of `scumble-custody`. In a file, a one-hot group under additive noise has
+/// become its largest level, and the estimator refuses it. It also refuses a column that the mechanism alters
+/// beside adding noise ([`keeps_values`](local::keeps_values)). Decoders alter columns in this way when they
+/// complete a record from the volunteers' data.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -53,27 +54,30 @@ impl<'a> From<&'a str> for Of<'a> {
 pub struct Estimator<'a> {
     table: &'a Table,
     noise: &'a Noise,
-    /// For each column, then each coordinate of the target: whether the mechanism keeps it but for noise.
+    /// One flag for each column, then for each coordinate of the target: true if the mechanism keeps it but
+    /// for noise.
     keeps: Vec<bool>,
     confidence: f64,
 }
 
-/// The distribution of one released coordinate given the value.
+/// Distribution of one released coordinate given the value.
 #[derive(Debug, Clone, Copy)]
 enum Coordinate {
     /// Unbiased, with these moments.
     Moments(Moments),
-    /// One level of a flipped group: 1 with probability `p` for a value of 1, and `q` for 0.
+    /// One level of a flipped group: 1 with probability `p` for a value of 1, and with probability `q` for 0.
     Flip { p: f64, q: f64 },
 }
 
 impl<'a> Estimator<'a> {
-    /// Estimates from `table`, which `mechanism` released under `noise`, each interval with this probability
-    /// of covering the truth.
+    /// Creates an estimator for `table`, which `mechanism` released under `noise`.
+    ///
+    /// Each interval covers the truth with probability `confidence`.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless 0 < `confidence` < 1; [`Error::Shape`] for the table or the noise of another
-    /// mechanism, or fewer than two records; what stops the mechanism on a record of its own domain.
+    /// [`Error::Budget`] unless 0 < `confidence` < 1. [`Error::Shape`] if the table or the noise belongs to
+    /// another mechanism, or if there are fewer than two records. Errors of the mechanism on a record of its
+    /// own domain.
     pub fn new(
         mechanism: &dyn LocalMechanism,
         table: &'a Table,
@@ -95,22 +99,23 @@ impl<'a> Estimator<'a> {
         Ok(Self { table, noise, keeps: local::keeps_values(mechanism)?, confidence })
     }
 
-    /// The mean of a number; of a column `name=level`, the level's frequency.
+    /// Estimates the mean of a number. For a column `name=level` this is the level's frequency.
     ///
     /// # Errors
-    /// [`Error::Shape`] where there is no such number.
+    /// [`Error::Shape`] if there is no such number.
     pub fn mean<'n>(&self, of: impl Into<Of<'n>>) -> Result<Estimate> {
         let (values, distribution) = self.number(of.into())?;
         Ok(self.mean_of(&values, distribution, self.confidence))
     }
 
-    /// The variance of a number.
+    /// Estimates the variance of a number.
     ///
-    /// From E\[w² | u\] = a + b·u² the mean square is (E w² − a)/b; the interval is that of the influence function
+    /// From E\[w² | u\] = a + b·u² the mean square is (E w² − a)/b. The interval uses the influence function
     /// w²/b − 2·E\[w\]·w.
     ///
     /// # Errors
-    /// [`Error::Shape`] where there is no such number, it is a level, or its answers say nothing of squares, as one bit does.
+    /// [`Error::Shape`] if there is no such number, if it is a level, or if its answers contain no
+    /// information about squares (as one-bit answers).
     pub fn variance<'n>(&self, of: impl Into<Of<'n>>) -> Result<Estimate> {
         let (values, distribution) = self.number(of.into())?;
         let Coordinate::Moments(Moments { center, constant, slope }) = distribution else {
@@ -123,25 +128,27 @@ impl<'a> Estimator<'a> {
         let from_center: Vec<f64> = values.iter().map(|value| value - center).collect();
         let (mean, of_mean) = mean_and_error(&from_center);
         let mean_square = from_center.iter().map(|w| w * w).sum::<f64>() / n;
-        // The square of a mean is too large by the mean's own variance.
+        // The square of the estimated mean is too large by the variance of the estimate.
         let value = (mean_square - constant) / slope - (mean * mean - of_mean * of_mean);
         let influence: Vec<f64> = from_center.iter().map(|w| w * w / slope - 2.0 * mean * w).collect();
         Ok(self.interval(value, mean_and_error(&influence).1, self.confidence))
     }
 
-    /// The frequency of one level, as `colour=red`.
+    /// Estimates the frequency of one level, such as `colour=red`.
     ///
     /// # Errors
-    /// [`Error::Shape`] where there is no such column.
+    /// [`Error::Shape`] if there is no such column.
     pub fn frequency(&self, level: &str) -> Result<Estimate> {
         self.mean(level)
     }
 
-    /// The frequencies of all levels of a group of columns `name=level`, or of the target's classes. All intervals together
-    /// cover the truth with the estimator's confidence (Bonferroni).
+    /// Estimates the frequencies of all levels of a group of columns `name=level`, or of the target's
+    /// classes.
+    ///
+    /// All intervals together cover the truth with the estimator's confidence (Bonferroni).
     ///
     /// # Errors
-    /// [`Error::Shape`] where there is no such group.
+    /// [`Error::Shape`] if there is no such group.
     pub fn histogram<'n>(&self, of: impl Into<Of<'n>>) -> Result<Vec<Estimate>> {
         let levels = match of.into() {
             Of::Column(name) => {
@@ -162,7 +169,7 @@ impl<'a> Estimator<'a> {
             .collect())
     }
 
-    /// The values of a number, and its distribution.
+    /// Returns the values of a number, and the distribution of the number.
     fn number(&self, of: Of) -> Result<(Vec<f64>, Coordinate)> {
         match (of, self.table.target()) {
             (Of::Column(name), _) => {
@@ -175,7 +182,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Each class as a level.
+    /// Returns each class as a level.
     fn classes(&self) -> Result<Vec<(Vec<f64>, Coordinate)>> {
         let Target::Class(classes) = self.table.target() else {
             return Err(Error::shape("the target is no class"));
@@ -191,9 +198,11 @@ impl<'a> Estimator<'a> {
         self.table.records().column(place).to_vec()
     }
 
+    /// Checks that the mechanism keeps coordinate `place` but for noise; columns come before the target's
+    /// coordinates.
+    ///
     /// # Errors
-    /// [`Error::Shape`] for a coordinate that the mechanism alters beside its noise: columns, then the
-    /// target's.
+    /// [`Error::Shape`] for a coordinate that the mechanism alters beside adding noise.
     fn check_kept(&self, place: usize) -> Result<()> {
         if self.keeps.get(place) == Some(&true) {
             return Ok(());
@@ -232,16 +241,16 @@ impl<'a> Estimator<'a> {
         let degrees = (self.table.len() - 1) as f64;
         let quantile = match StudentsT::new(0.0, 1.0, degrees) {
             Ok(distribution) => distribution.inverse_cdf(0.5 + confidence / 2.0),
-            Err(_) => f64::INFINITY, // there are two records or more
+            Err(_) => f64::INFINITY, // unreachable: `new` checks for two records or more
         };
         Estimate::about(value, standard_error, quantile)
     }
 }
 
-/// The distribution of coordinate `at` of a block.
+/// Returns the distribution of coordinate `at` of a block.
 ///
 /// # Errors
-/// [`Error::Shape`] for one that is not known, or from which nothing can be estimated.
+/// [`Error::Shape`] if the distribution is unknown, or if nothing can be estimated from it.
 fn coordinate(distribution: &NoiseDistribution, at: usize) -> Result<Coordinate> {
     let about_zero = |variance| Coordinate::Moments(Moments { center: 0.0, constant: variance, slope: 1.0 });
     let missing = || Error::shape("the noise describes fewer coordinates than there are");
@@ -269,7 +278,7 @@ fn coordinate(distribution: &NoiseDistribution, at: usize) -> Result<Coordinate>
     }
 }
 
-/// The mean of n values, and its standard error.
+/// Returns the mean of n values, and its standard error.
 fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -294,7 +303,8 @@ mod tests {
         RecordDomain::new(columns.iter().map(|&name| name.to_owned()).collect(), features, target).unwrap()
     }
 
-    /// People with a size uniform on [0, 1], of whom seven in ten are of the first of three classes, two of the second.
+    /// People with a size uniform on [0, 1]. Seven in ten are of the first of three classes, two in ten of
+    /// the second.
     fn people(trial: u64) -> Table {
         let mut stream = Randomness::seeded(SEED).streams().stream(trial);
         let mut below = |bound: u64| uniform_below(&mut stream, NonZeroU64::new(bound).unwrap());
@@ -307,8 +317,10 @@ mod tests {
         Table::new(vec!["size".into()], sizes, Target::Class(classes)).unwrap()
     }
 
-    /// How often the interval of 90 % covers `truth`. 2,000 trials deviate from 90 % by 3.3 points at most but for one case
-    /// in 10⁶; a standard error that is 15 % short covers 84 %.
+    /// Checks the share of intervals of 90 % confidence that cover `truth`.
+    ///
+    /// With 2,000 trials the share deviates from 90 % by more than 3.3 points in one case in 10⁶. A standard
+    /// error that is 15 % too small covers 84 %.
     #[track_caller]
     fn covers(mechanism: &Designed, truth: f64, estimate: impl Fn(&Estimator) -> Result<Estimate>) {
         let mut covered = 0;
@@ -361,7 +373,8 @@ mod tests {
     #[test]
     fn intervals_cover_frequencies_as_often_as_they_say() {
         let answers = RandomizedResponse::new(classes(), 1.0).unwrap();
-        // Of three intervals together with 90 %, each covers 96.7 %; the first alone is looked at with its own.
+        // Three intervals with a joint confidence of 90 % cover 96.7 % each. The test takes only the first,
+        // with its own 90 %.
         covers(&Designed::local(answers.clone()), 0.7, |estimator| {
             let wider = estimator.histogram(Of::Target)?[0];
             Ok(estimator.interval(wider.value, wider.standard_error, 0.9))

@@ -1,4 +1,4 @@
-//! The Gaussian mechanism on the integers of a lattice.
+//! Gaussian mechanism on the integers of a lattice.
 
 use scumble_core::{
     Budget, DescribedNoise, Domain, Example, LocalDp, NoParameters, Protect, RecordDomain, Result, Stream,
@@ -7,9 +7,10 @@ use scumble_noise::{AdditiveNoise, GaussianNoise, Noisy, register};
 
 /// Gaussian noise on every number, from Δ₂, the ℓ₂ diameter of the domain, at (ε, δ).
 ///
-/// Δ₂ grows with the root of the number of columns where Δ₁, from which Laplace noise is made, grows with the number itself: for
-/// many columns less noise does, at the price of a δ. A one-hot group counts √2, whatever its width. The claim carries the
-/// whole profile δ(ε). A class label takes no noise: it leaves in the clear unless something else releases it.
+/// Δ₂ grows with the square root of the number of columns; Δ₁, which scales Laplace noise, grows with the
+/// number itself. For many columns Gaussian noise is therefore smaller, at the price of a δ. A one-hot group
+/// adds √2, whatever its width. The claim carries the whole privacy profile δ(ε). A class label receives no
+/// noise: it is released in the clear unless another mechanism releases it.
 ///
 /// ```
 /// use scumble_classic::Gaussian;
@@ -35,7 +36,7 @@ impl AdditiveNoise for Gaussian {
                                    sensitivity, and a proven bound on what discrete noise (Canonne, Kamath and Steinke 2020) adds to it";
     type Parameters = NoParameters;
 
-    /// All of it.
+    /// The ε of the whole budget.
     fn epsilon(_parameters: &NoParameters, _set: &Domain, budget: &Budget) -> Result<f64> {
         budget.check_for_gaussian(Self::NAME)?;
         Ok(budget.epsilon())
@@ -61,7 +62,7 @@ impl AdditiveNoise for Gaussian {
         self.0.log_likelihood(point, released).ok()
     }
 
-    /// With the whole profile δ(ε).
+    /// Claim with the whole privacy profile δ(ε).
     fn local_dp(&self, epsilon: f64, delta: f64) -> LocalDp {
         LocalDp::new(epsilon, delta).along(self.0.profile())
     }
@@ -79,19 +80,20 @@ register! {
 }
 
 impl Gaussian {
-    /// Protects all that it can: the record, or the features where the label is a class.
+    /// Protects the record, or only the features if the label is a class.
     ///
     /// # Errors
-    /// As [`protecting`](Self::protecting).
+    /// Same errors as [`protecting`](Self::protecting).
     pub fn new(domain: RecordDomain, budget: Budget) -> Result<Noisy<Self>> {
         Noisy::new(None, domain, budget, NoParameters {})
     }
 
-    /// Noise on this portion of each record; the rest leaves in the clear.
+    /// Adds noise to this portion of each record; the rest is released in the clear.
     ///
     /// # Errors
-    /// [`scumble_core::Error::NotApplicable`] where there is no such portion, a class label would need noise, or δ is zero;
-    /// [`scumble_core::Error::Budget`] where ε and δ are so small that the noise does not fit the lattice.
+    /// [`scumble_core::Error::NotApplicable`] if there is no such portion, a class label would need noise, or
+    /// δ is zero. [`scumble_core::Error::Budget`] if ε and δ are so small that the noise does not fit the
+    /// lattice.
     pub fn protecting(protect: Protect, domain: RecordDomain, budget: Budget) -> Result<Noisy<Self>> {
         Noisy::new(Some(protect), domain, budget, NoParameters {})
     }
@@ -115,7 +117,7 @@ mod tests {
         Budget::new(epsilon, delta).unwrap()
     }
 
-    /// What σ is for an ℓ₂ sensitivity of 1 by an independent solver.
+    /// σ for an ℓ₂ sensitivity of 1, from an independent solver.
     const SIGMA: f64 = 3.7306316348159463;
 
     #[test]

@@ -1,4 +1,4 @@
-//! No mechanism at all, as a mechanism: the row that every comparison needs.
+//! The identity as a mechanism: the reference row of every comparison.
 
 use scumble_core::{
     Brief, Descriptor, Example, Guarantee, LocalMechanism, NoParameters, Noise, NoiseDistribution, Output,
@@ -12,7 +12,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The identity on records of `domain`.
+    /// Creates the identity on records of `domain`.
     pub fn new(domain: RecordDomain) -> Self {
         Self { domain }
     }

@@ -1,4 +1,4 @@
-//! The Laplace mechanism on the integers of a lattice.
+//! Laplace mechanism on the integers of a lattice.
 
 use schemars::JsonSchema;
 use scumble_core::{
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// Laplace noise of scale Δ₁/ε on every number, with Δ₁ the ℓ₁ diameter of the domain.
 ///
-/// One-hot groups count 2 each, whatever their width. A class label takes no noise: it leaves in the clear unless something
-/// else releases it (see [`Composed`](scumble_core::Composed)).
+/// A one-hot group adds 2 to Δ₁, whatever its width. A class label receives no noise: it is released in the
+/// clear unless another mechanism releases it (see [`Composed`](scumble_core::Composed)).
 ///
 /// ```
 /// use scumble_classic::Laplace;
@@ -34,8 +34,9 @@ pub struct Laplace {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The Fisher information that a released number has of the true one, per squared unit of the encoded record: 1/b² for noise of
-    /// scale b. By default b is that of the budget; with this the budget is a ceiling for the ε that follows.
+    /// Fisher information of a released number about the true number, per squared unit of the encoded record.
+    /// Noise of scale b has 1/b². By default, b follows from the budget. If this parameter is given, ε
+    /// follows from it, and the budget is an upper limit for this ε.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     information: Option<f64>,
 }
@@ -46,7 +47,7 @@ impl AdditiveNoise for Laplace {
                                    with the domain's ℓ₁ diameter as sensitivity";
     type Parameters = Parameters;
 
-    /// Δ₁·√information, where noise is designed by its information.
+    /// Δ₁·√`information` if this parameter is given, else the ε of the budget.
     fn epsilon(parameters: &Parameters, set: &Domain, budget: &Budget) -> Result<f64> {
         let Some(information) = parameters.information else { return Ok(budget.epsilon()) };
         let fits = information > 0.0 && information.is_finite();
@@ -81,12 +82,13 @@ impl AdditiveNoise for Laplace {
         self.noise.log_likelihood(point, released).ok()
     }
 
-    /// The Cramér–Rao error of the features, where that is what was asked for.
+    /// The Cramér–Rao error of the features, if the noise was designed by its information.
     fn claims_beside(&self, portion: &Portion, unit: Unit) -> Vec<Claim> {
         if !self.by_information {
             return vec![];
         }
-        // Of a level there are no neighbouring values: nothing binds the error of one who knows that it is a level.
+        // A level has no neighbouring values, so no bound limits the error of an adversary who knows that the
+        // column holds levels.
         let of_each = portion.domain.features().factors().flat_map(|(at, factor)| match factor {
             Factor::OneHot { .. } => vec![f64::INFINITY; at.len()],
             _ => vec![self.noise.information(); at.len()],
@@ -112,30 +114,32 @@ register! {
 }
 
 impl Laplace {
-    /// Protects all that it can: the record, or the features where the label is a class.
+    /// Protects the record, or only the features if the label is a class.
     ///
     /// # Errors
-    /// As [`protecting`](Self::protecting).
+    /// Same errors as [`protecting`](Self::protecting).
     pub fn new(domain: RecordDomain, epsilon: f64) -> Result<Noisy<Self>> {
         Noisy::new(None, domain, Budget::pure(epsilon)?, Parameters::default())
     }
 
-    /// Noise on this portion of each record; the rest leaves in the clear.
+    /// Adds noise to this portion of each record; the rest is released in the clear.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where there is no such portion, or a class label would need noise;
-    /// [`Error::Budget`] unless ε > 0 (infinity is no noise).
+    /// [`Error::NotApplicable`] if there is no such portion, or a class label would need noise.
+    /// [`Error::Budget`] unless ε > 0 (ε = ∞ adds no noise).
     pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Noisy<Self>> {
         Noisy::new(Some(protect), domain, Budget::pure(epsilon)?, Parameters::default())
     }
 
-    /// Noise of which a released number has `information` about the true one, per squared unit of the encoded record: b² is
-    /// 1/`information`, and ε is what follows, Δ₁/b. It claims the Cramér–Rao error beside ε, so that it compares with noise that is
-    /// designed by its Fisher information on equal terms (Farokhi, Section 3.2).
+    /// Adds noise such that a released number has Fisher information `information` about the true number.
+    ///
+    /// The unit of `information` is per squared unit of the encoded record: b² = 1/`information`, and
+    /// ε = Δ₁/b. The guarantee claims the Cramér–Rao error and ε. The mechanism is therefore comparable with
+    /// noise designed by its Fisher information (Farokhi, Section 3.2).
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless `information` is finite and above zero, [`Error::NotApplicable`] where there is nothing to hide; else as
-    /// [`protecting`](Self::protecting).
+    /// [`Error::Parameter`] unless `information` is finite and above zero. [`Error::NotApplicable`] if the
+    /// domain has only one record. Otherwise the errors of [`protecting`](Self::protecting).
     pub fn of_information(protect: Protect, domain: RecordDomain, information: f64) -> Result<Noisy<Self>> {
         let parameters = Parameters { information: Some(information) };
         Noisy::new(Some(protect), domain, Budget::pure(f64::INFINITY)?, parameters)

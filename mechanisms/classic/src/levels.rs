@@ -1,13 +1,14 @@
-//! One level of K answered at random by a frequency oracle, as an unbiased estimate of its one-hot coordinates.
+//! Frequency-oracle answer for one of K levels, released as an unbiased estimate of its one-hot coordinates.
 
 use scumble_core::{Error, Moments, Result, Stream, largest};
 use scumble_oracles::Oracle;
 
-/// The answer to a level at ε, weighted for an attribute that is answered once in so many records.
+/// Answer for a level at ε, weighted for an attribute that is sampled with probability 1/`weight`.
 ///
-/// An answer supports each level or not: the person's own with probability p, each other with probability q. What is released for a level is
-/// c + W·((1\[supported\] − q)/(p − q) − c), with c = 1/K and the weight W = d/k; where the attribute is not sampled it is c. Sampled with
-/// probability 1/W, the two have the level's one-hot coordinate for their mean (Wang et al. 2019, Section IV-C).
+/// An answer supports each level or not: the person's own level with probability p, each other level with
+/// probability q. The value released for a level is c + W·((1\[supported\] − q)/(p − q) − c), with c = 1/K
+/// and the weight W = d/k. If the attribute is not sampled, the value is c. With sampling probability 1/W,
+/// the mean over both cases is the level's one-hot coordinate (Wang et al. 2019, Section IV-C).
 #[derive(Debug, Clone)]
 pub(crate) struct LevelAnswer {
     oracle: Oracle,
@@ -15,10 +16,10 @@ pub(crate) struct LevelAnswer {
 }
 
 impl LevelAnswer {
-    /// The answer at ε by the oracle that is best for so many levels.
+    /// Creates the answer at ε by the best oracle for `levels` levels.
     ///
     /// # Errors
-    /// [`Error::Budget`] for an ε at which nothing can be estimated.
+    /// [`Error::Budget`] if ε is so small that nothing can be estimated.
     pub(crate) fn new(levels: usize, epsilon: f64, weight: f64) -> Result<Self> {
         let oracle = Oracle::best(levels as u64, epsilon).map_err(|_| Error::Budget {
             name: "epsilon",
@@ -28,23 +29,23 @@ impl LevelAnswer {
         Ok(Self { oracle, weight })
     }
 
-    /// How answers are made.
+    /// Kind of the frequency oracle.
     pub(crate) fn kind(&self) -> scumble_oracles::Kind {
         self.oracle.kind()
     }
 
-    /// Where each coordinate is released that was not sampled.
+    /// Value released for each coordinate of a group that was not sampled.
     pub(crate) fn center(&self) -> f64 {
         1.0 / self.oracle.levels() as f64
     }
 
-    /// What is released for a level that the answer supports, or for one that it does not.
+    /// Value released for a level that the answer supports, or for one that it does not support.
     fn estimate(&self, supported: bool) -> f64 {
         let (p, q, center) = (self.oracle.p(), self.oracle.q(), self.center());
         center + self.weight * ((f64::from(u8::from(supported)) - q) / (p - q) - center)
     }
 
-    /// Writes an answer over the one-hot group: what follows the oracle's own answer is post-processing.
+    /// Writes an answer over the one-hot group. Everything after the oracle's answer is post-processing.
     pub(crate) fn sample(&self, group: &mut [f64], stream: &mut Stream) {
         let mut answer = vec![0; self.oracle.words()];
         self.oracle.answer(stream, largest(group) as u64, &mut answer);
@@ -54,22 +55,26 @@ impl LevelAnswer {
         }
     }
 
-    /// Writes what is released where the attribute is not sampled.
+    /// Writes the values of a group that is not sampled.
     pub(crate) fn leave_out(&self, group: &mut [f64]) {
         group.fill(self.center());
     }
 
-    /// The logarithm of the probability that this one-hot group is released so, up to a constant.
+    /// Logarithm of the probability that this one-hot group is released as `released`, up to a constant.
     pub(crate) fn log_likelihood(&self, group: &[f64], released: &[f64]) -> f64 {
-        // What is supported lies above the centre, what is not below it, and a group that was not sampled on it.
+        // A supported level is above the centre, an unsupported one below it, and a group that was not
+        // sampled equals it.
         match released.get(largest(group)) {
             Some(&own) if own > self.center() => self.oracle.epsilon(),
             _ => 0.0,
         }
     }
 
-    /// E\[w² | u\] of each coordinate w about zero, which is affine in u, and u is u² on {0, 1}: with the variances
-    /// V₁ = p(1 − p)/(p − q)² and V₀ = q(1 − q)/(p − q)² it is W·V₀ + c²(W − 1) at u = 0, and larger by W(V₁ − V₀) + W(1 − 2c) + 2c at u = 1.
+    /// Moments E\[w² | u\] of each coordinate w about zero.
+    ///
+    /// E\[w² | u\] is affine in u, and u = u² on {0, 1}. With the variances V₁ = p(1 − p)/(p − q)² and
+    /// V₀ = q(1 − q)/(p − q)², it is W·V₀ + c²(W − 1) at u = 0. At u = 1 it is larger by
+    /// W(V₁ − V₀) + W(1 − 2c) + 2c.
     pub(crate) fn moments(&self) -> Moments {
         let (p, q, center, weight) = (self.oracle.p(), self.oracle.q(), self.center(), self.weight);
         Moments {
@@ -92,12 +97,14 @@ mod tests {
     use scumble_sampling::uniform_below;
     use std::num::NonZeroU64;
 
-    /// 200,000 records each; six standard deviations, so a false alarm is rarer than 10⁻⁷ over all coordinates.
+    /// Draws 200,000 records each. The tolerance is six standard deviations, so a false alarm over all
+    /// coordinates is rarer than 10⁻⁷.
     #[test]
     fn each_coordinate_is_unbiased_and_has_its_published_mean_square() {
         const SEED: u64 = 12;
         let draws = 200_000;
-        // Randomised response, subset selection and Hadamard response; always answered, and once in three records.
+        // Covers randomised response, subset selection and Hadamard response, each answered always and once
+        // in three records.
         for (levels, epsilon) in [(2, 1.0), (3, 2.0), (6, 0.7), (40, 1.5)] {
             for weight in [1, 3] {
                 let answer = LevelAnswer::new(levels, epsilon, weight as f64).unwrap();

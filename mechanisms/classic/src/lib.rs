@@ -1,19 +1,20 @@
-//! The baselines: what every other mechanism must beat.
+//! Baseline mechanisms, with which every other mechanism is compared.
 //!
-//! | plugin | what it does |
+//! | plugin | mechanism |
 //! |---|---|
-//! | `identity` | nothing: records leave in the clear |
+//! | `identity` | none: records are released in the clear |
 //! | `laplace` | Laplace noise on every number, from the ℓ₁ diameter of the domain |
 //! | `gaussian` | Gaussian noise on every number, from the ℓ₂ diameter of the domain, at (ε, δ) |
-//! | `randomized-response` | every level kept or exchanged for another |
-//! | `piecewise` | k of d attributes at random: numbers answered with one near them or far from them, levels by a frequency oracle |
-//! | `duchi` | the same, but numbers answered with one bit |
-//! | `hybrid` | the same, but numbers answered in one of these two ways, as a coin decides |
-//! | `direct` | every column by itself at ε/d: numbers by Laplace, levels by randomised response |
+//! | `randomized-response` | each level kept, or exchanged for another |
+//! | `piecewise` | k of d attributes: numbers near or far from the truth, levels by a frequency oracle |
+//! | `duchi` | like `piecewise`, but numbers answered with one bit |
+//! | `hybrid` | like `piecewise`, but a coin picks `piecewise` or `duchi` for each number |
+//! | `direct` | each column by itself at ε/d: numbers by Laplace noise, levels by randomised response |
 //!
-//! [`Estimator`] takes means, variances, frequencies and histograms from what they release.
+//! [`Estimator`] estimates means, variances, frequencies and histograms from the releases.
 //!
-//! All are local, and exact: the noise is an integer on a lattice, and no claim depends on a float error.
+//! All mechanisms are local, and their noise is exact: it is an integer on a lattice. No claim depends on
+//! floating-point error.
 
 mod answer;
 mod direct;

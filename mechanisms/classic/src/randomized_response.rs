@@ -1,4 +1,4 @@
-//! Randomised response: every level kept, or exchanged for another.
+//! Randomised response: each level is kept, or exchanged for another.
 
 use schemars::JsonSchema;
 use scumble_core::{
@@ -13,9 +13,11 @@ use std::ops::Range;
 
 const NAME: &str = "randomized-response";
 
-/// Keeps each level with probability e^ε/(e^ε + K − 1), else one of the other K − 1 with equal probability.
+/// Keeps each level with probability e^ε/(e^ε + K − 1), else picks one of the other K − 1 with equal
+/// probability.
 ///
-/// With g groups to protect each is answered at ε/g. It needs levels: a portion with a number in it is refused.
+/// With g groups to protect, each group is answered at ε/g. The mechanism needs levels: it refuses a portion
+/// that contains a number.
 ///
 /// ```
 /// use scumble_classic::RandomizedResponse;
@@ -31,9 +33,9 @@ const NAME: &str = "randomized-response";
 #[derive(Debug, Clone)]
 pub struct RandomizedResponse {
     portion: Portion,
-    /// The groups within the portion.
+    /// Coordinates of the groups within the portion.
     groups: Vec<Range<usize>>,
-    /// ε of one group; none at ε = ∞.
+    /// ε of one group; `None` at ε = ∞.
     of_each: Option<Rational>,
 }
 
@@ -43,7 +45,8 @@ impl TryFrom<Portion> for RandomizedResponse {
     fn try_from(portion: Portion) -> Result<Self> {
         let set = portion.set(NAME)?;
         if !is_categorical(&set) {
-            // Of the features or the whole record the first coordinates are the columns'; of a label alone there is no column.
+            // For the features or the whole record, the first coordinates are the columns'. For a label alone
+            // there is no column.
             let first = set.factors().find(|(_, factor)| !matches!(factor, Factor::OneHot { .. }));
             let column = first.filter(|_| portion.protect != Protect::Label);
             let column = column.and_then(|(place, _)| portion.domain.columns().get(place.start));
@@ -71,7 +74,7 @@ fn is_categorical(domain: &Domain) -> bool {
     domain.factors().all(|(_, factor)| matches!(factor, Factor::OneHot { .. }))
 }
 
-/// The record where all of it is levels, else the class label, else the features.
+/// Returns the record if it consists of levels only, else the class label, else the features.
 fn all_that_can(domain: &RecordDomain) -> Protect {
     match domain.target() {
         _ if is_categorical(domain.flat()) => Protect::Record,
@@ -81,28 +84,29 @@ fn all_that_can(domain: &RecordDomain) -> Protect {
 }
 
 impl RandomizedResponse {
-    /// Protects all that it can: the record where all of it is levels, else the class label, else the features.
+    /// Protects the record if it consists of levels only, else the class label, else the features.
     ///
     /// # Errors
-    /// As [`protecting`](Self::protecting).
+    /// Same errors as [`protecting`](Self::protecting).
     pub fn new(domain: RecordDomain, epsilon: f64) -> Result<Self> {
         Self::protecting(all_that_can(&domain), domain, epsilon)
     }
 
-    /// Answers for this portion of each record; the rest leaves in the clear.
+    /// Randomises this portion of each record; the rest is released in the clear.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where there is no such portion or a number in it; [`Error::Budget`] unless ε > 0.
+    /// [`Error::NotApplicable`] if there is no such portion, or if it contains a number. [`Error::Budget`]
+    /// unless ε > 0.
     pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Self> {
         Portion { domain, protect, epsilon }.try_into()
     }
 
-    /// The distribution of a group of `levels`.
+    /// Returns the noise distribution of a group of `levels` levels.
     fn distribution(&self, levels: usize) -> NoiseDistribution {
         let Some(epsilon) = self.of_each.filter(|_| levels > 0) else {
             return NoiseDistribution::Exact { width: levels };
         };
-        // Divided by e^ε, so that nothing overflows.
+        // Dividing by e^ε avoids overflow.
         let other = (-epsilon.to_f64()).exp();
         let keep = 1.0 / (1.0 + (levels - 1) as f64 * other);
         NoiseDistribution::Flip { levels, keep }
@@ -128,9 +132,9 @@ impl LocalMechanism for RandomizedResponse {
         for group in &self.groups {
             let group = &mut portion[group.clone()];
             let Some(levels) = NonZeroU64::new(group.len() as u64) else {
-                continue; // a group has two levels or more
+                continue; // unreachable: a group has two levels or more
             };
-            // A point of the range has one 1; whatever else is there counts as the first level.
+            // A point of the range has exactly one 1; any other content counts as the first level.
             let truth = group.iter().position(|&x| x == 1.0).unwrap_or(0);
             let answer = randomized_response(stream, truth as u64, levels, epsilon);
             group.fill(0.0);
@@ -183,8 +187,8 @@ impl LocalMechanism for RandomizedResponse {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// What is answered at random: "record", "features" or "label". By default the record where all of it is levels,
-    /// else the label.
+    /// Portion of the record to randomise: "record", "features" or "label". The default is the record if it
+    /// consists of levels only, else the label.
     protect: Option<Protect>,
 }
 
@@ -253,7 +257,8 @@ mod tests {
                 point == [0.0, 1.0, 0.0]
             })
             .count() as f64;
-        // 4.9 standard deviations, a false-alarm rate of 10⁻⁶; an ε 5 % off moves it by 13.
+        // The tolerance is 4.9 standard deviations, a false-alarm rate of 10⁻⁶. An ε that is 5 % off moves
+        // the count by 13.
         let p = matrix[[1, 1]];
         let deviation = (kept - draws as f64 * p) / (draws as f64 * p * (1.0 - p)).sqrt();
         assert!(deviation.abs() < 4.9, "seed 3: kept {kept} of {draws}, {deviation} deviations off");

@@ -1,4 +1,4 @@
-//! k of the d attributes of a record, sampled uniformly at random and answered one by one.
+//! Mechanisms that sample k of a record's d attributes uniformly at random and answer them one by one.
 
 use crate::answer::{Answer, Kind};
 use crate::levels::LevelAnswer;
@@ -14,16 +14,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// k of the d attributes of a record, sampled uniformly at random, each answered at ε/k and weighted by d/k; the others are released as the
-/// centre of where they lie (Wang et al. 2019, Algorithm 4 and Section IV-C).
+/// Samples k of a record's d attributes uniformly at random, and answers each at ε/k with weight d/k.
 ///
-/// An attribute is a number or a one-hot group. A number is answered with a number. A level is answered by the frequency oracle that is best
-/// for so many levels, and its group is released as the unbiased estimate of its coordinates: these are no longer 0 and 1, and the largest of
-/// them is no unbiased answer. A class label must leave as a class, so it is no attribute here.
+/// The other attributes are released as the centre of their range (Wang et al. 2019, Algorithm 4 and Section
+/// IV-C).
 ///
-/// Every coordinate is unbiased. Which attributes are sampled does not depend on the record, so the k answers together cost ε. How two
-/// attributes go together is blurred, a numeric target with the features too: with k = 1, which is best for each by itself, no two are ever
-/// answered together and nothing about pairs can be learned. Then choose a larger k, or a part of its own for the target.
+/// An attribute is a number or a one-hot group. A number is answered with a number. A level is answered by
+/// the best frequency oracle for its number of levels. Its group is released as the unbiased estimate of its
+/// coordinates. These are no longer 0 and 1, and the largest coordinate is not an unbiased answer. A class
+/// label must be released as a class, so it is not an attribute here.
+///
+/// Every coordinate is unbiased. The choice of attributes does not depend on the record, so the k answers
+/// together cost ε. Sampling blurs the dependence of two attributes, also of a numeric target and the
+/// features. k = 1 is best for each attribute by itself. With k = 1, no two attributes are ever answered
+/// together, and nothing about pairs can be learned. To learn about pairs, choose a larger k, or release the
+/// target by its own part.
 ///
 /// ```
 /// use scumble_classic::SampledNumbers;
@@ -41,7 +46,7 @@ use std::ops::Range;
 pub struct SampledNumbers {
     answer: Kind,
     state: State,
-    /// None at ε = ∞.
+    /// `None` at ε = ∞.
     attributes: Option<Vec<Attribute>>,
 }
 
@@ -52,7 +57,7 @@ struct State {
     portion: Portion,
 }
 
-/// An attribute of the portion, and how it is answered.
+/// Attribute of the portion, and the mechanism that answers it.
 #[derive(Debug, Clone)]
 enum Attribute {
     /// An interval: its coordinate, its centre, and half its width.
@@ -70,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// How numbers are answered, for the guarantee.
+    /// Theorem about the answers for numbers, for the guarantee.
     fn theorem(self) -> &'static str {
         match self {
             Self::Piecewise => {
@@ -85,10 +90,11 @@ impl Kind {
     }
 }
 
-/// Where the portion lies, if all of it is attributes that can be answered.
+/// Returns the portion's domain if all of it consists of attributes that can be answered.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] for a class label, and naming the column for coordinates that are neither a number nor a group of levels.
+/// [`Error::NotApplicable`] for a class label, for a group with more than [`MOST_LEVELS`] levels, and for
+/// coordinates that are neither a number nor a group of levels. The message names the column.
 fn checked_set(answer: Kind, portion: &Portion) -> Result<Domain> {
     let set = portion.set(answer.plugin())?;
     let refused = |reason: String| Err(Error::not_applicable(answer.plugin(), reason));
@@ -124,7 +130,7 @@ fn checked_set(answer: Kind, portion: &Portion) -> Result<Domain> {
     Ok(set)
 }
 
-/// The attributes, each answered at an equal share of ε; none at ε = ∞.
+/// Returns the attributes, each answered at an equal share of ε; `None` at ε = ∞.
 fn attributes(answer: Kind, state: &State, set: &Domain) -> Result<Option<Vec<Attribute>>> {
     let Some(epsilon) = share(state.portion.epsilon, state.k)? else {
         return Ok(None);
@@ -145,21 +151,21 @@ fn attributes(answer: Kind, state: &State, set: &Domain) -> Result<Option<Vec<At
     set.factors().map(attribute).collect::<Result<_>>().map(Some)
 }
 
-/// d/k.
+/// Weight d/k of a sampled attribute.
 fn weight(set: &Domain, k: usize) -> f64 {
     set.factors().count() as f64 / k as f64
 }
 
-/// An answer fits if its square does, with room for weights and units.
+/// Upper limit for the second moment of an answer, with room for weights and units.
 const LARGEST_SQUARE: f64 = 1e200;
 
-/// ε of each of k answers; none at ε = ∞.
+/// Returns ε of each of `k` answers; `None` at ε = ∞.
 fn share(epsilon: f64, k: usize) -> Result<Option<f64>> {
     let share = Budget::pure(epsilon)?.divide(k)?.epsilon();
     Ok(share.is_finite().then_some(share))
 }
 
-/// The answer to a number at ε.
+/// Returns the answer for a number at ε.
 fn answer_at(kind: Kind, epsilon: f64) -> Result<Answer> {
     let answer = Answer::new(kind, Rational::floor_of(epsilon)?);
     if answer.worst() < LARGEST_SQUARE {
@@ -172,8 +178,10 @@ fn answer_at(kind: Kind, epsilon: f64) -> Result<Answer> {
     })
 }
 
-/// The k with the least second moment d/k·E[w²], summed over all attributes: of a number at the ends of its interval, of levels over their
-/// coordinates, each relative to that of the truth.
+/// Returns the k with the smallest second moment d/k·E[w²], summed over all attributes.
+///
+/// A number's moment is taken at the ends of its interval; a group's is summed over its coordinates. Each
+/// moment is relative to the true value's.
 fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
     let (mut d, mut numbers, mut groups) = (0, 0, BTreeMap::<usize, u32>::new());
     for (_, factor) in set.factors() {
@@ -184,7 +192,7 @@ fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
         }
     }
     let mut best = (f64::INFINITY, d);
-    // An answer at less than half a nat is worse than a sample.
+    // Answers at less than half a nat each are worse than a smaller sample.
     let most = (2.0 * epsilon).ceil().min(d as f64).max(1.0) as usize;
     for k in 1..=most {
         let Some(epsilon) = share(epsilon, k)? else {
@@ -216,37 +224,45 @@ impl SampledNumbers {
         Ok(mechanism)
     }
 
-    /// Numbers by the piecewise mechanism, for all attributes that can be answered: the record, or the features where the label is a class.
+    /// Answers numbers by the piecewise mechanism, and protects the record, or only the features if the label
+    /// is a class.
+    ///
     /// k is the best for this ε.
     ///
     /// # Errors
-    /// As [`protecting`](Self::protecting).
+    /// Same errors as [`protecting`](Self::protecting).
     pub fn piecewise(domain: RecordDomain, epsilon: f64) -> Result<Self> {
         Self::with(Kind::Piecewise, Portion::of_numbers(domain, epsilon), None)
     }
 
-    /// Numbers by Duchi's mechanism: each answered by one of two. Else as [`piecewise`](Self::piecewise).
+    /// Answers numbers by Duchi's mechanism, each with one of two numbers. Otherwise like
+    /// [`piecewise`](Self::piecewise).
     ///
     /// # Errors
-    /// As [`protecting`](Self::protecting).
+    /// Same errors as [`protecting`](Self::protecting).
     pub fn duchi(domain: RecordDomain, epsilon: f64) -> Result<Self> {
         Self::with(Kind::OneBit, Portion::of_numbers(domain, epsilon), None)
     }
 
-    /// Numbers by the hybrid mechanism: each answered in one of these two ways, as a coin decides whose probability is public. Its largest
-    /// variance is never larger than theirs. Else as [`piecewise`](Self::piecewise).
+    /// Answers numbers by the hybrid mechanism: a coin with a public probability picks the piecewise or
+    /// Duchi's mechanism.
+    ///
+    /// The largest variance of an answer is at most the largest variance of either mechanism. Otherwise like
+    /// [`piecewise`](Self::piecewise).
     ///
     /// # Errors
-    /// As [`protecting`](Self::protecting).
+    /// Same errors as [`protecting`](Self::protecting).
     pub fn hybrid(domain: RecordDomain, epsilon: f64) -> Result<Self> {
         Self::with(Kind::Hybrid, Portion::of_numbers(domain, epsilon), None)
     }
 
-    /// The same answers for this portion of each record; the rest leaves in the clear. k is the best for this ε.
+    /// Answers for this portion of each record with the same mechanism; the rest is released in the clear.
+    ///
+    /// k is the best for this ε.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where there is no such portion, or something other than numbers and levels in it, or a class label;
-    /// [`Error::Budget`] unless ε > 0.
+    /// [`Error::NotApplicable`] if there is no such portion, or if it contains a class label or anything
+    /// other than numbers and levels. [`Error::Budget`] unless ε > 0.
     pub fn protecting(self, protect: Protect) -> Result<Self> {
         Self::with(self.answer, Portion { protect, ..self.state.portion }, None)
     }
@@ -255,14 +271,16 @@ impl SampledNumbers {
         Self::build(answer, State::with(answer, portion, k)?)
     }
 
-    /// How many attributes of a record are answered.
+    /// Number of attributes answered per record.
     pub fn k(&self) -> usize {
         self.state.k
     }
 
+    /// Checks that answers fit the floats.
+    ///
     /// # Errors
-    /// [`Error::Budget`] where an answer in the units of its interval, or its square, leaves the floats. (One about a level does not: ε is
-    /// a fraction of 62 bits.)
+    /// [`Error::Budget`] if an answer in the units of its interval, or its square, overflows. (An answer
+    /// about a level never does, because ε is a fraction of 62 bits.)
     fn check_fits(&self) -> Result<()> {
         let fits = |attribute: &Attribute| match attribute {
             Attribute::Number { center, half_width, answer, .. } => {
@@ -277,22 +295,25 @@ impl SampledNumbers {
         Err(Error::Budget { name: "epsilon", range, value: self.state.portion.epsilon })
     }
 
-    /// d/k; at ε = ∞, where nothing is weighted, zero.
+    /// Weight d/k of a sampled attribute; zero at ε = ∞, where no answer is weighted.
     fn weight(&self) -> f64 {
         self.attributes.as_ref().map_or(0, Vec::len) as f64 / self.state.k as f64
     }
 
-    /// The distribution of some attributes of the portion together.
+    /// Returns the joint noise distribution of some attributes of the portion.
     ///
-    /// Of a group there is the mean square of each coordinate, and nothing of products: that of two levels of one record is zero, and
-    /// E\[w·w′ | u, u′\] of their answers is no multiple of it.
+    /// For a group it contains the mean square of each coordinate, and no products. The product of two levels
+    /// of one record is zero, and E\[w·w′ | u, u′\] of their answers is not a multiple of this product.
     fn distribution(&self, attributes: &[Attribute]) -> NoiseDistribution {
         let pairs = if attributes.iter().all(Attribute::is_number) { self.pairs() } else { 0.0 };
         let moments = attributes.iter().flat_map(|attribute| attribute.moments(self.weight())).collect();
         NoiseDistribution::Unbiased { moments, pairs, lot: 0 }
     }
 
-    /// Two of d attributes are both among k with probability k(k − 1)/d(d − 1), and each of them weighs d/k then.
+    /// Factor by which the product of two attributes survives the sampling.
+    ///
+    /// Two of d attributes are both among k with probability k(k − 1)/d(d − 1), and then each has the weight
+    /// d/k.
     fn pairs(&self) -> f64 {
         let (k, d) = (self.state.k as f64, self.attributes.as_ref().map_or(0, Vec::len) as f64);
         if d > 1.0 { (k - 1.0) * d / (k * (d - 1.0)) } else { 1.0 }
@@ -300,7 +321,7 @@ impl SampledNumbers {
 }
 
 impl Attribute {
-    /// Its coordinates in the portion.
+    /// Coordinates of the attribute in the portion.
     fn coordinates(&self) -> Range<usize> {
         match self {
             Self::Number { at, .. } => *at..at + 1,
@@ -312,7 +333,7 @@ impl Attribute {
         matches!(self, Self::Number { .. })
     }
 
-    /// How its level is answered, where it has levels.
+    /// Name of the frequency oracle, if the attribute has levels.
     fn oracle(&self) -> Option<String> {
         match self {
             Self::Number { .. } => None,
@@ -320,7 +341,7 @@ impl Attribute {
         }
     }
 
-    /// Writes what is released where it is sampled, over its coordinates.
+    /// Writes the answer of a sampled attribute over its coordinates.
     fn sample(&self, x: &mut [f64], weight: f64, stream: &mut Stream) {
         match self {
             Self::Number { center, half_width, answer, .. } => {
@@ -331,7 +352,7 @@ impl Attribute {
         }
     }
 
-    /// Writes what is released where it is not sampled.
+    /// Writes the values of an attribute that is not sampled.
     fn leave_out(&self, x: &mut [f64]) {
         match self {
             Self::Number { center, .. } => x[0] = *center,
@@ -342,7 +363,8 @@ impl Attribute {
     fn log_likelihood(&self, x: &[f64], released: &[f64], weight: f64) -> f64 {
         match self {
             Self::Number { center, half_width, answer, .. } => {
-                // Which were sampled says nothing; a number that was not is the centre.
+                // The choice of attributes contains no information; a number that was not sampled equals the
+                // centre.
                 let answered = place(released[0], *center, *half_width) / weight;
                 let x = place(x[0], *center, *half_width);
                 if answered == 0.0 { 0.0 } else { answer.log_likelihood(x, answered) }
@@ -351,7 +373,7 @@ impl Attribute {
         }
     }
 
-    /// Of each of its coordinates.
+    /// Moments of each coordinate of the attribute.
     fn moments(&self, weight: f64) -> Vec<Moments> {
         match self {
             Self::Number { center, half_width, answer, .. } => {
@@ -434,7 +456,7 @@ impl LocalMechanism for SampledNumbers {
         let (of_features, of_target) = attributes.split_at(
             attributes.partition_point(|attribute| start + attribute.coordinates().start < features),
         );
-        // Numbers beside each other have one distribution together, and each group has its own.
+        // Adjacent numbers share one distribution, and each group has its own.
         let runs = of_features.chunk_by(|one, other| one.is_number() && other.is_number());
         let features_distributions = runs.map(|run| self.distribution(run)).collect();
         match portion.protect {
@@ -447,12 +469,12 @@ impl LocalMechanism for SampledNumbers {
     }
 }
 
-/// Where `x` lies between the ends of its interval, −1 and 1.
+/// Maps `x` from its interval to [−1, 1].
 fn place(x: f64, center: f64, half_width: f64) -> f64 {
     if half_width > 0.0 { (x - center) / half_width } else { 0.0 }
 }
 
-/// Which of `d` are among `k` sampled uniformly at random: every set of k is as likely (Knuth, Algorithm S).
+/// Samples `k` of `d` uniformly at random; every set of `k` is equally likely (Knuth, Algorithm S).
 fn sample_of(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
     let mut wanted = k as u64;
     let rest = (1..=d as u64).rev();
@@ -467,7 +489,7 @@ fn sample_of(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
 }
 
 impl State {
-    /// k is the best for this ε, where none is asked for.
+    /// Creates a state with `k`, or with the best k for this ε if `k` is `None`.
     fn with(answer: Kind, portion: Portion, k: Option<usize>) -> Result<Self> {
         let k = match k {
             Some(k) => k,
@@ -481,10 +503,12 @@ impl State {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// What is answered at random: "record", "features" or "label". By default all that can: a class label cannot.
+    /// Portion of the record to randomise: "record", "features" or "label". The default is everything except
+    /// a class label, which these mechanisms cannot answer.
     protect: Option<Protect>,
-    /// How many attributes of a record are answered, each at ε/k. By default the best for each attribute by itself at this ε; with 1
-    /// nothing can be learned of how two attributes go together.
+    /// Number of attributes sampled from each record; each is answered at ε/k. The default is the best k for
+    /// each attribute by itself at this ε. With k = 1, nothing can be learned about the dependence of two
+    /// attributes.
     k: Option<usize>,
 }
 
@@ -549,7 +573,7 @@ mod tests {
         records(features, TargetDomain::None)
     }
 
-    /// Wang et al. 2019, equation 12: k = max(1, min(d, ⌊ε/2.5⌋)) is near the best.
+    /// Wang et al. 2019, equation 12: k = max(1, min(d, ⌊ε/2.5⌋)) is close to the best.
     #[test]
     fn k_is_about_two_fifths_of_epsilon() {
         for (epsilon, d) in [(0.5, 10), (5.0, 10), (7.5, 10), (12.5, 10), (100.0, 10), (2.0, 1)] {
@@ -570,7 +594,7 @@ mod tests {
             assert_eq!(sampled.iter().filter(|&&sampled| sampled).count(), 2);
             counts.iter_mut().zip(sampled).for_each(|(count, sampled)| *count += u32::from(sampled));
         }
-        // 20,000 expected; six standard deviations are 657, less than 5 %.
+        // The expected count is 20,000; six standard deviations are 657, less than 5 %.
         assert!(counts.iter().all(|&count| count.abs_diff(20_000) < 657), "seed 9: {counts:?}");
     }
 
@@ -604,7 +628,7 @@ mod tests {
                 point[0] * point[1]
             });
             let mean = products.sum::<f64>() / f64::from(draws);
-            // A product is 3.1 at most, so six standard errors are 0.03.
+            // A product is at most 3.1, so six standard errors are 0.03.
             assert!((mean - pairs * 0.8 * -0.5).abs() < 0.03, "seed {SEED}, k = {k}: {mean}");
         }
     }

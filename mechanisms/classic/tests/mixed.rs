@@ -1,4 +1,5 @@
-//! What `piecewise`, `duchi` and `hybrid` do on records of numbers and levels, and the audit of them and of faulty variants.
+//! Tests of `piecewise`, `duchi` and `hybrid` on records of numbers and levels, and audits of them and of
+//! faulty variants.
 
 use scumble_adversary::{Effort, Verdict, audit_plugin, caught};
 use scumble_classic::{DUCHI, Estimator, HYBRID, PIECEWISE, SampledNumbers};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 const ALL: [Plugin; 3] = [PIECEWISE, DUCHI, HYBRID];
 
-/// A lower bound on ε that is wrong once in a million audits.
+/// Checks the audited lower bound on ε, which is wrong once in a million audits.
 #[test]
 fn most_of_the_claimed_epsilon_is_seen_on_numbers_and_levels() {
     for plugin in ALL {
@@ -28,7 +29,7 @@ fn records(names: &[&str], features: impl IntoIterator<Item = Domain>, target: T
     RecordDomain::new(columns, Domain::product(features).unwrap(), target).unwrap()
 }
 
-/// A number, and a group of three levels.
+/// Domain of a number and a group of three levels.
 fn people() -> RecordDomain {
     let names = ["size", "colour=red", "colour=green", "colour=blue"];
     records(&names, [Domain::unit_box(1), Domain::one_hot(3).unwrap()], TargetDomain::None)
@@ -39,7 +40,7 @@ fn local(plugin: &Plugin, domain: RecordDomain, epsilon: f64, k: usize) -> Arc<d
     scumble_testing::local(plugin.design(&json!({ "k": k }), &brief).unwrap())
 }
 
-/// With k = 2 both attributes are answered, at ε/2 each. The variant answers for the level at ε.
+/// With k = 2 both attributes are answered, at ε/2 each. The faulty variant answers for the level at ε.
 #[test]
 fn levels_answered_at_the_whole_epsilon_are_caught() {
     let whole = people();
@@ -53,7 +54,7 @@ fn levels_answered_at_the_whole_epsilon_are_caught() {
     }
 }
 
-/// Of the answers that a mechanism gives, none is more than e^ε times as likely for one record as for another.
+/// Checks that every answer is at most e^ε times as likely for one record as for another.
 #[test]
 fn no_answer_has_larger_odds_than_claimed() {
     let corners: Vec<Vec<f64>> = [0.0, 0.3, 1.0]
@@ -85,7 +86,7 @@ fn no_answer_has_larger_odds_than_claimed() {
     }
 }
 
-/// 100,000 people, of whom half are red, a third green and a sixth blue; their mean size is 1/2.
+/// `n` people: half are red, a third green and a sixth blue; their mean size is 1/2.
 fn table(n: usize) -> Table {
     let rows = ndarray::Array2::from_shape_fn((n, 4), |(row, column)| match column {
         0 => (row % 101) as f64 / 100.0,

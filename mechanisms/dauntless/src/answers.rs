@@ -1,4 +1,4 @@
-//! The key that answers queries of a model, each mixed with a private record before it is transformed.
+//! Key that answers queries of a model, each mixed with a private record before it is transformed.
 
 use crate::disguise::{Disguise, labels, vectors};
 use ndarray::{Array1, Array2, ArrayView1};
@@ -8,16 +8,17 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::sync::{Mutex, PoisonError};
 
-/// The key of a release whose model is asked by mixtures: each new query takes the next private record of a pool, and no other query has
-/// it. One that was asked before is answered as before: it tells nothing new, and is not counted again.
+/// Key of a release whose model is queried by mixtures. Each new query takes the next private record of a
+/// pool, and no other query uses that record. A repeated query gets its first answer again. It discloses
+/// nothing new and is not counted again.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answers {
     disguise: Disguise,
-    /// One a query (q × d), with its class where there are any.
+    /// One private record per query (q × d), with its class if records have classes.
     pool: Array2<f64>,
     classes: Option<Array1<usize>>,
-    /// The digests of the queries that were asked, in their order.
+    /// Digests of the queries asked so far, in order.
     asked: Mutex<Vec<String>>,
 }
 
@@ -26,10 +27,11 @@ impl Answers {
         Self { disguise, pool, classes, asked: Mutex::default() }
     }
 
-    /// The places in the pool of the partners of these queries (n × d); new ones are counted, all of them or none.
+    /// Returns the positions in the pool of the partners of these queries (n × d). Counts either all new
+    /// queries or none.
     ///
     /// # Errors
-    /// [`Error::Spent`] where there are more new ones than the pool has left.
+    /// [`Error::Spent`] if the pool has fewer records left than there are new queries.
     fn partners(&self, queries: &Array2<f64>) -> Result<Vec<usize>> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let before = asked.len();
@@ -61,7 +63,8 @@ fn digest(query: ArrayView1<f64>) -> String {
 }
 
 impl SecretKey for Answers {
-    /// Each record as a query: mixed half and half with its partner, and transformed. Its target is that of the query alone.
+    /// Mixes each record as a query, half and half with its partner, and transforms it. The target is the
+    /// query's own.
     fn view(&self, clean: &Table) -> Result<Table> {
         let queries = self.disguise.projected(clean)?;
         let drawn = self.disguise.drawn()?;
@@ -70,7 +73,8 @@ impl SecretKey for Answers {
         self.disguise.released(&drawn, &mixed, labels(clean).map(|classes| drawn.bases.of(classes)))
     }
 
-    /// The class whose vector is nearest to 2·(f − y′/2), where f was predicted of the mixture and y′ is the partner's own.
+    /// Returns the class whose vector is nearest to 2·(f − y′/2). f is the prediction for the mixture, and y′
+    /// is the partner's own vector.
     fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
         let Some(classes) = &self.classes else {
             return Ok(predicted);

@@ -1,4 +1,4 @@
-//! A random basis of what the columns of the features span.
+//! A random basis of the column space of the features.
 
 use crate::secret_matrix::{SecretMatrix, haar};
 use crate::singular_values::SingularValues;
@@ -12,19 +12,24 @@ use std::sync::Arc;
 
 const NAME: &str = "column-space";
 
-/// An orthonormal basis of the space that the columns of the features span, drawn at random among all of them (Dauntless, Algorithm 5).
+/// Releases a random orthonormal basis of the space that the columns of the features span (Dauntless,
+/// Algorithm 5).
 ///
-/// Of features X (n × d) of rank r, with Q any orthonormal basis (n × r) of their column space and H an orthogonal matrix (r × r) of
-/// Haar's distribution, X̂ = QH leaves. Another basis of the same space is QO for an orthogonal O (Lemma 5), and OH has the distribution of H: so all
-/// features with this column space give the same distribution of X̂, and in this ambiguity set nothing tells one from another. The key is
-/// A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: ERRATA.md, D6), with which a record in the clear is seen as x·A; that of a record
-/// that was released is its row of X̂.
+/// For features X (n × d) of rank r, the release is X̂ = QH. Q is any orthonormal basis (n × r) of their
+/// column space, and H a Haar-distributed orthogonal matrix (r × r). Another basis of the same space is QO
+/// for an orthogonal O (Lemma 5), and OH has the distribution of H. So all features with this column space
+/// give the same distribution of X̂, and are indistinguishable in this ambiguity set. The key is A = X⁺X̂ =
+/// (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: ERRATA.md, D6). The view of a record x in the clear is
+/// x·A; for a released record this is its row of X̂.
 ///
-/// Features whose columns depend on each other are released in their rank, in fewer columns; singular values below 10⁻¹⁰ of the largest
-/// count as zero. With no more independent records than columns the space is all of ℝⁿ, and X̂ says nothing of the features but that.
+/// Features with linearly dependent columns are released in their rank, in fewer columns. Singular values
+/// below 10⁻¹⁰ of the largest count as zero. If the number of independent records is at most the number of
+/// columns, the space is all of ℝⁿ. X̂ then discloses nothing else about the features.
 ///
-/// It is no differential privacy: X̂X̂ᵀ is the projection onto the column space, and shows every linear relation among the records: which
-/// are equal or multiples of each other, and how much each stands out. Whoever knows r independent records knows all, exactly.
+/// The release is not differentially private: X̂X̂ᵀ is the projection onto the column space and discloses
+/// every linear relation among the records. It shows which records are equal or multiples of each other, and
+/// how far each record stands out. An adversary that knows r independent records computes all records
+/// exactly.
 ///
 /// ```
 /// use scumble_dauntless::{COLUMN_SPACE, ColumnSpace};
@@ -47,7 +52,7 @@ pub struct ColumnSpace {
 }
 
 impl ColumnSpace {
-    /// A basis of the column space of features of this domain.
+    /// Creates the mechanism for features of this domain.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] for a domain without features.
@@ -120,7 +125,8 @@ impl CuratorMechanism for ColumnSpace {
 }
 
 impl ColumnSpace {
-    /// The records, and the same with two columns of the same bounds replaced by weighted means of both.
+    /// Returns the records, and the same records with two columns of equal bounds replaced by weighted means
+    /// of both.
     fn alike(&self, table: &Table) -> Option<[Table; 2]> {
         let features = self.domain.features();
         let numbers: Vec<(usize, (f64, f64))> = features

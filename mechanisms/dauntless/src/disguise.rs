@@ -1,4 +1,5 @@
-//! What the owner of a release keeps: how labels and records were transformed, as the seed from which it is drawn again.
+//! Secret of the owner of a release: the seed from which the transformation of labels and records is drawn
+//! again.
 
 use crate::bases::Bases;
 use crate::transformation::{Shape, Transformation};
@@ -8,7 +9,7 @@ use scumble_core::{Error, RecordDomain, Result, SecretKey, Stream, Table, Target
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A transformation of records and labels, still to be drawn.
+/// A transformation of records and labels, kept as a seed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Disguise {
@@ -18,14 +19,14 @@ pub(crate) struct Disguise {
     seed: [u8; 32],
 }
 
-/// One that was drawn.
+/// A drawn transformation.
 pub(crate) struct Drawn {
     pub(crate) transformation: Transformation,
     pub(crate) bases: Bases,
 }
 
 impl Disguise {
-    /// One of a fresh seed.
+    /// Creates a transformation with a fresh seed.
     pub(crate) fn fresh(domain: &RecordDomain, shape: &Shape, label_dim: usize, stream: &mut Stream) -> Self {
         let mut seed = [0; 32];
         stream.fill_bytes(&mut seed);
@@ -37,15 +38,15 @@ impl Disguise {
         self.label_dim
     }
 
-    /// The vectors of the classes: the same each time.
+    /// Draws the vectors of the classes, the same each time.
     ///
     /// # Errors
-    /// Where no vector can be drawn.
+    /// Returns an error if no vector can be drawn.
     pub(crate) fn bases(&self) -> Result<Bases> {
         Bases::draw(classes(self.domain.target()), self.label_dim, &mut Stream::from_seed(self.seed))
     }
 
-    /// Draws it: the same each time.
+    /// Draws the transformation, the same each time.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] for a transformation that cannot be drawn.
@@ -58,7 +59,7 @@ impl Disguise {
         })
     }
 
-    /// Records (n × d) with their classes, in the form in which they are released: those of the domain, each moved into it before.
+    /// Returns the features (n × d) of a table, projected onto the domain.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape.
@@ -66,10 +67,10 @@ impl Disguise {
         self.domain.projected_features(table)
     }
 
-    /// What leaves: records (m × d) as `drawn` transforms them, beside vectors for labels (m × c′).
+    /// Builds the released table: records (m × d) transformed by `drawn`, with the vectors of their labels.
     ///
     /// # Errors
-    /// [`Error::Shape`] where there is not one label a record.
+    /// [`Error::Shape`] if the number of labels differs from the number of records.
     pub(crate) fn released(
         &self,
         drawn: &Drawn,
@@ -82,7 +83,7 @@ impl Disguise {
     }
 }
 
-/// How many classes there are to tell apart; none without a label.
+/// Number of classes; zero without a label.
 pub(crate) fn classes(target: &TargetDomain) -> usize {
     match target {
         TargetDomain::Class { levels } => levels.len(),
@@ -90,7 +91,7 @@ pub(crate) fn classes(target: &TargetDomain) -> usize {
     }
 }
 
-/// The classes of a table that has some.
+/// Classes of a table, if it has any.
 pub(crate) fn labels(table: &Table) -> Option<&Array1<usize>> {
     match table.target() {
         Target::Class(classes) => Some(classes),
@@ -98,10 +99,10 @@ pub(crate) fn labels(table: &Table) -> Option<&Array1<usize>> {
     }
 }
 
-/// Vectors that were predicted for `records` records, `label_dim` coordinates each.
+/// Predicted vectors for `records` records, with `label_dim` coordinates each.
 ///
 /// # Errors
-/// [`Error::Shape`] for anything else.
+/// [`Error::Shape`] for a prediction of another kind or shape.
 pub(crate) fn vectors(predicted: &Target, records: usize, label_dim: usize) -> Result<&Array2<f64>> {
     match predicted {
         Target::Vector(vectors) if vectors.dim() == (records, label_dim) => Ok(vectors),

@@ -1,4 +1,4 @@
-//! The guarantee of a mixed and transformed release: its claims, what it discloses, and what it assumes.
+//! The guarantee of a mixed and transformed release: claims, disclosures and assumptions.
 
 use crate::mixing::MixingWeights;
 use crate::state::{Resistance, State};
@@ -10,7 +10,7 @@ use scumble_core::{
 };
 use scumble_neural::Activation;
 
-/// The guarantee of a release of so many private records.
+/// Returns the guarantee of a release of `private` private records.
 pub(crate) fn of_release(state: &State, private: usize) -> Guarantee {
     let mut guarantee = common(state);
     match outside(state, state.is_fresh(private)) {
@@ -23,11 +23,11 @@ pub(crate) fn of_release(state: &State, private: usize) -> Guarantee {
     guarantee
 }
 
-/// The guarantee of a design: how many private records there will be is not known yet.
+/// Returns the guarantee of a design, for which the number of private records is still unknown.
 pub(crate) fn of_design(state: &State) -> Guarantee {
     let mut guarantee = common(state);
     match outside(state, true) {
-        // That there is none is plain before anything is released.
+        // A budget below one sample is known before any release.
         None if budget(state) < 1.0 => guarantee.claims.insert(0, resistance(state, 0.0)),
         None => {
             guarantee.each_release = vec![format!(
@@ -49,7 +49,7 @@ fn no_budget(reason: &str) -> String {
     format!("whatever can be recovered: {reason}, and no budget is claimed then")
 }
 
-/// Why Corollary 1 says nothing of such releases; none where it does.
+/// Reason why Corollary 1 does not cover such releases; `None` if it does.
 fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
     let mixing = &state.mixing;
     let features = state.domain.features();
@@ -76,23 +76,24 @@ fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
     .find_map(|(holds, reason)| (!holds).then_some(reason))
 }
 
-/// How far, in ℓ₂, the mean of a known record and the middle of the domain lies at most from the mean of that record and any other.
+/// Upper bound on the ℓ₂ error of a baseline estimate of a mixture of a known record and any other. The
+/// estimate is the mean of the known record and the middle of the domain.
 fn baseline_error(features: &Domain) -> f64 {
     features.squared_radius().sqrt() / 2.0
 }
 
-/// How many samples Corollary 1 allows; none where it says nothing.
+/// Number of samples that Corollary 1 allows; zero if it does not apply.
 fn budget(state: &State) -> f64 {
     let Resistance { error, confidence_gap, public_variance, private_variance } = state.resistance;
     let dim = state.domain.columns().len();
     let setting = Setting {
         error,
-        // What is proven of all matrices is claimed of those that are not drawn again.
+        // The theorem covers all matrices, the claim those that are not redrawn; δ pays for the difference.
         delta: confidence_gap + state.shape.redrawn(dim),
         dim: dim as u64,
-        // The budget is the same for every β, as the release is.
+        // The budget is the same for every β, and so is the release.
         beta: 1.0,
-        // Half of each: the theorem adds them up.
+        // The theorem adds up one half of each record. A half has a quarter of the record's variance.
         public_variance: public_variance / 4.0,
         private_variance: private_variance / 4.0,
     };
@@ -134,10 +135,11 @@ fn assumed(state: &State) -> Vec<String> {
     ]
 }
 
-/// What is claimed, disclosed and assumed whatever the number of records.
+/// Returns claims, disclosures and assumptions that do not depend on the number of records.
 fn common(state: &State) -> Guarantee {
     let mut claims = vec![];
-    // Public records that are mixed in would turn, too, and everybody sees that they did not; nor do their classes exchange names.
+    // With public records neither ambiguity holds: U would rotate them too, visibly, and their classes keep
+    // their names.
     let is_normal = state.shape.weights == Weights::Gaussian && !state.shape.layers.is_empty();
     if is_normal && state.public.is_none() {
         claims.push(Claim {

@@ -13,9 +13,10 @@ const NAME: &str = "dauntless-inference";
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct InferenceParameters {
-    /// How many different queries the key answers; each counts against the budget of the release, asked or not. 1000 by default.
+    /// Number of different queries that the key answers; 1000 by default. Each counts against the release's
+    /// budget, asked or not.
     queries: Option<usize>,
-    /// How records are mixed and transformed: the parameters of `dauntless-mix`.
+    /// Mixing and transformation of records: the parameters of `dauntless-mix`.
     training: Parameters,
 }
 
@@ -28,7 +29,7 @@ impl InferenceParameters {
     }
 }
 
-/// Without public records, so that what an exchange of classes and a turn of the records leave the same is claimed.
+/// Example without public records, so that ambiguity under exchanged classes and rotated records is claimed.
 fn example_of_inference() -> Result<Example> {
     let parameters = serde_json::json!({"queries": 100, "training": {"weights": "gaussian"}});
     Ok(Example { parameters, ..Example::numbers()? })

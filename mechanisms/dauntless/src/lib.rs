@@ -1,16 +1,18 @@
-//! Dauntless: data are mixed and transformed at random before they leave, after *Dauntless: Data Augmentation and Uniform Transformation for
-//! Learning with Scalability and Security* (Xiao and Devadas), and each release has a card with its exact guarantee.
+//! Dauntless: mechanisms that mix and transform data at random before release, after *Dauntless: Data
+//! Augmentation and Uniform Transformation for Learning with Scalability and Security* (Xiao and Devadas).
+//! Each release has a card with its exact guarantee.
 //!
 //! | plugin | what it does |
 //! |---|---|
-//! | `dauntless-mix` | public and private records are mixed, labels become random vectors, and a random network transforms what leaves (Algorithm 2) |
-//! | `dauntless-inference` | the same, and what is asked of its models is mixed with private records too (Algorithm 3) |
-//! | `perfect-secrecy` | what leaves of the records is the identity matrix (Section 5) |
-//! | `column-space` | a random orthonormal basis of the space that the columns of the features span (Algorithm 5) |
-//! | `multiplicative-dp` | records times a secret Gaussian matrix, with as much noise as central differential privacy needs (Theorem 5) |
-//! | `singular-value-obfuscation` | left singular vectors times heavy-tailed numbers (Algorithm 6), which has no guarantee |
+//! | `dauntless-mix` | mixes and transforms records, and turns labels into random vectors (Algorithm 2) |
+//! | `dauntless-inference` | does the same, and mixes queries with private records too (Algorithm 3) |
+//! | `perfect-secrecy` | releases the identity matrix in place of the records (Section 5) |
+//! | `column-space` | releases a random orthonormal basis of the column space of the features (Algorithm 5) |
+//! | `multiplicative-dp` | multiplies records by a secret Gaussian matrix and adds noise (Theorem 5) |
+//! | `singular-value-obfuscation` | multiplies left singular vectors by heavy-tailed numbers (Algorithm 6) |
 //!
-//! None of it is differential privacy but `multiplicative-dp`, and no card of the others shows an ε of it.
+//! Only `multiplicative-dp` is differentially private; the cards of the other plugins show no ε.
+//! `singular-value-obfuscation` has no guarantee.
 
 mod answers;
 mod bases;
@@ -38,5 +40,5 @@ pub use scumble_neural::Activation;
 pub use secrecy::{Improvement, PERFECT_SECRECY, PerfectSecrecy, SecretMap};
 pub use transformation::Weights;
 
-/// The name of the plugin that mixes, by which errors of mixing and transformation call it in `dauntless-inference`, too.
+/// Name of the plugin that mixes. Errors of mixing and transformation use it in `dauntless-inference`, too.
 const MIX: &str = "dauntless-mix";

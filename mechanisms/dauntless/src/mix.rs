@@ -20,18 +20,25 @@ use serde_json::Value;
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
-/// Public and private records are mixed, labels become random vectors, and a random network transforms what leaves.
+/// Mixes public and private records, turns labels into random vectors, and transforms the result by a random
+/// network.
 ///
-/// Each of m released records is a weighted mean of private records and public ones, the volunteers', so that an adversary that knows the
-/// public part of it still does not know what was transformed; without public volunteers private records are mixed with each other, or not
-/// at all. Labels are mixed likewise, as vectors of independent normal coordinates, one a class. Then every mixed record goes through one
-/// random network, of which the owner keeps the seed, and its values are rounded to 2^bits points.
+/// Each of m released records is a weighted mean of private records and public ones (the volunteers'). An
+/// adversary that knows the public part still does not know what was transformed. Without public volunteers,
+/// private records are mixed with each other or not at all. Labels are mixed likewise, as vectors of
+/// independent normal coordinates, one per class. Then one random network transforms every mixed record. The
+/// owner keeps the network's seed. Values are rounded to 2^bits points.
 ///
-/// The card of each release says what it claims: for numbers through one layer of inverse uniform weights, mixtures of one private and one public
-/// record of equal weights, none of which is used twice, that no mixed record is recovered while the budget of Corollary 1 lasts (as corrected:
-/// [`scumble_accounting::pac`]), if records were independent and normal; where no public records are mixed in, that all tables X·U with a unitary U
-/// have one output distribution under normal weights (Lemma 1), and all labels whose classes exchange their names (Theorem 4). Public records show
-/// their classes, which no exchange of the private ones' names reaches. It is no differential privacy.
+/// The card of each release states its claims. They are no differential privacy:
+///
+/// - **No recovery of a mixed record** while the budget of Corollary 1 lasts, if records were independent and
+///   normal. Corollary 1 is used as corrected ([`scumble_accounting::pac`]). The claim covers numbers and one
+///   layer of inverse uniform weights. Each mixture has one private and one public record of equal weights,
+///   and no record is used twice.
+/// - **Ambiguity**, if no public records are mixed in. All tables X·U with a unitary U have one output
+///   distribution under normal weights (Lemma 1). Under any weights, so do all labels whose classes exchange
+///   their names (Theorem 4). Public records disclose their own classes, and exchanging the names of private
+///   ones does not change these.
 ///
 /// ```
 /// use scumble_dauntless::DAUNTLESS_MIX;
@@ -62,7 +69,7 @@ impl TryFrom<State> for Dauntless {
     }
 }
 
-/// Records (n × d), and their labels as vectors (n × c′) where they have some.
+/// Records (n × d), with their labels as vectors (n × c′) if they have labels.
 struct Labelled {
     records: Array2<f64>,
     vectors: Option<Array2<f64>>,
@@ -168,8 +175,8 @@ impl Dauntless {
     }
 }
 
-/// The records at half their distance from the middle of the domain, and the same turned by 45 degrees in the first two columns that are numbers:
-/// both lie in the domain.
+/// Returns two tables within the domain. The first has the records at half their distance from the centre.
+/// The second has them rotated by 45 degrees in the first two numeric columns.
 fn turned(features: &Domain, table: &Table) -> Option<[Table; 2]> {
     let center = Array1::from(features.center());
     let mut numbers = features.factors().filter_map(|(at, factor)| match factor {
@@ -178,7 +185,7 @@ fn turned(features: &Domain, table: &Table) -> Option<[Table; 2]> {
     });
     let ((one, width), (other, across)) = (numbers.next()?, numbers.next()?);
     let mut half = (table.records() - &center) / 2.0;
-    // A turn leaves no rectangle but within its shorter side.
+    // Scaling to the shorter side keeps the rotated records within the rectangle.
     half.column_mut(one).mapv_inplace(|x| x * width.min(across) / width);
     half.column_mut(other).mapv_inplace(|x| x * width.min(across) / across);
     let mut turned = half.clone();
@@ -196,39 +203,42 @@ fn turned(features: &Domain, table: &Table) -> Option<[Table; 2]> {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Parameters {
-    /// How many mixed records a release has; as many as there are private records by default.
+    /// Number of mixed records per release; by default the number of private records.
     samples: Option<usize>,
-    /// How many records make a mixed one, half of them public (rounded down) where volunteers are; two by default, and one, no mixing at
-    /// all, without volunteers.
+    /// Number of records per mixture, half of them public (rounded down) if there are public volunteers; two
+    /// by default. Without public volunteers the default is one, which is no mixing.
     mixed: Option<usize>,
-    /// How they are weighted; equal by default, what the budget is proven for.
+    /// Weights of the records in a mixture; equal by default, as the proof of the budget requires.
     mixing_weights: Option<MixingWeights>,
-    /// The dimension of label vectors, c′; one a class by default, and no less.
+    /// Dimension c′ of label vectors, at least the number of classes; by default the number of classes.
     label_dim: Option<usize>,
-    /// The widths of the layers; one as wide as the records by default, and none at all, mixing alone, for an empty list.
+    /// Widths of the layers; by default one layer as wide as the records. An empty list gives mixing alone.
     layers: Option<Vec<usize>>,
-    /// How weights are drawn; inverse-uniform by default.
+    /// Distribution of the weights; inverse-uniform by default.
     weights: Option<Weights>,
-    /// What each layer does to the sums; identity by default.
+    /// Activation function of each layer; identity by default.
     activation: Option<Activation>,
-    /// A matrix to be inverted is drawn again where its largest singular value is so many times the least, or more; a hundred times the
-    /// width of the records by default.
+    /// Condition number at or above which a matrix is drawn again before inversion; by default a hundred
+    /// times the width of the records.
     most_condition: Option<f64>,
     /// Bits of each released value, which the budget counts; 16 by default.
     bits: Option<u32>,
-    /// How near to a mixed record a recovery must come to count, in ℓ₂ and units of the encoded record; 0.001 by default.
+    /// Largest ℓ₂ distance from a mixed record at which a recovery counts, in units of the encoded record;
+    /// 0.001 by default.
     error: Option<f64>,
     /// δ: only recovery with probability 1 − δ or more is excluded; 0.1 by default.
     confidence_gap: Option<f64>,
-    /// The variance that is assumed of each coordinate of a public record, in squared units of the encoded record: at most a quarter of the
-    /// narrowest column's squared range, 1/4 where a schema's columns are encoded; by default that of values spread evenly over it, 1/12.
+    /// Assumed variance of each coordinate of a public record, in squared units of the encoded record. At
+    /// most a quarter of the narrowest column's squared range, which is 1/4 for a schema's encoded columns.
+    /// By default the variance of a uniform distribution over that range, 1/12.
     public_variance: Option<f64>,
-    /// The same of a private record.
+    /// Assumed variance of each coordinate of a private record, with the same bound and default as for public
+    /// records.
     private_variance: Option<f64>,
 }
 
 impl Parameters {
-    /// What a brief makes of them, with so many queries.
+    /// Builds the state from these parameters, with `queries` queries.
     pub(crate) fn learn(self, queries: usize, brief: &Brief) -> Result<State> {
         let domain = &brief.domain;
         let public = match &brief.volunteers {
@@ -271,7 +281,8 @@ impl Parameters {
     }
 }
 
-/// An example wide enough for a budget of two samples, with ten public records of whose classes one is far rarer than the other.
+/// Example wide enough for a budget of two samples. One class is far rarer than the other in its ten public
+/// records.
 fn example() -> Result<Example> {
     let mut example = Example::wide(20)?;
     let public: Vec<usize> = (0..10).collect();

@@ -1,4 +1,5 @@
-//! Records that are mixed, so that what is public of them no longer says what is transformed (Algorithm 2, phase 2).
+//! Mixing of records, so that their public parts no longer disclose the transformed records (Algorithm 2,
+//! phase 2).
 
 use ndarray::{Array2, ArrayView2, Axis};
 use rand_core::RngCore;
@@ -8,17 +9,17 @@ use scumble_sampling::uniform_below;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
-/// By what the parts of a mixed record are weighted. The weights of a record always add up to one.
+/// Weights of the parts of a mixed record. They always add up to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MixingWeights {
-    /// All alike: what the budget is proven for.
+    /// Equal weights, for which the budget is proven.
     Equal,
-    /// Spread evenly over all that add up to one.
+    /// Weights drawn uniformly from all weights that add up to one.
     Random,
 }
 
-/// How many parts make a mixed record, and how they are weighted.
+/// Number of parts of a mixed record, and their weights.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mixing {
@@ -27,7 +28,8 @@ pub(crate) struct Mixing {
     pub(crate) weights: MixingWeights,
 }
 
-/// What a mixed record is made of: places among the private records and among the public ones, and the weights of both, in that order.
+/// Composition of a mixed record: indices of private records, indices of public records, and the weights of
+/// both, in this order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mix {
     private: Vec<usize>,
@@ -40,16 +42,17 @@ impl Mixing {
         self.public_parts + self.private_parts
     }
 
-    /// Whether so many mixed records need none twice.
+    /// Returns whether `samples` mixed records use every record at most once.
     pub(crate) fn is_fresh(&self, samples: usize, private: usize, public: usize) -> bool {
         samples.saturating_mul(self.private_parts) <= private
             && samples.saturating_mul(self.public_parts) <= public
     }
 
-    /// Draws `samples` mixtures of `private` and `public` records: none of them twice where there are enough.
+    /// Draws `samples` mixtures of `private` and `public` records. No record is used twice if there are
+    /// enough.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where a mixture has more parts than there are records.
+    /// [`Error::NotApplicable`] if a mixture has more parts than there are records.
     pub(crate) fn draw(
         &self,
         samples: usize,
@@ -79,11 +82,11 @@ impl Mixing {
         match self.weights {
             MixingWeights::Equal => vec![1.0 / self.parts() as f64; self.parts()],
             MixingWeights::Random => {
-                // Exponential shares of their sum are spread evenly over the simplex.
+                // Exponential numbers divided by their sum are uniform on the simplex.
                 let share = |_| -(((stream.next_u64() >> 11) as f64 + 1.0) * 2f64.powi(-53)).ln();
                 let shares: Vec<f64> = (0..self.parts()).map(share).collect();
                 let sum: f64 = shares.iter().sum();
-                // Of one part the share may be nothing of nothing.
+                // With a single part the sum may be zero, and the weight is then 1.
                 shares.iter().map(|x| if sum > 0.0 { x / sum } else { 1.0 }).collect()
             }
         }
@@ -91,7 +94,7 @@ impl Mixing {
 }
 
 impl Mix {
-    /// The weighted mean of its rows of `private` and `public` (d columns each).
+    /// Adds the weighted mean of its rows of `private` and `public` (d columns each) to `mixed`.
     fn of(&self, private: ArrayView2<f64>, public: Option<ArrayView2<f64>>, mixed: &mut [f64]) {
         let private = self.private.iter().map(|&row| private.row(row));
         let public = public.iter().flat_map(|public| self.public.iter().map(|&row| public.row(row)));
@@ -101,7 +104,7 @@ impl Mix {
     }
 }
 
-/// The mixtures of rows of `private` and `public` (d columns each): m × d.
+/// The mixtures of rows of `private` and `public` (d columns each), m × d.
 pub(crate) fn mixed(mixes: &[Mix], private: ArrayView2<f64>, public: Option<ArrayView2<f64>>) -> Array2<f64> {
     let mut rows = Array2::zeros((mixes.len(), private.ncols()));
     for (mix, mut row) in mixes.iter().zip(rows.axis_iter_mut(Axis(0))) {
@@ -112,10 +115,11 @@ pub(crate) fn mixed(mixes: &[Mix], private: ArrayView2<f64>, public: Option<Arra
     rows
 }
 
-/// From where records are drawn: each once where there are enough, else each time from all of them.
+/// Source of records: draws without replacement if there are enough records, else independently for each
+/// mixture.
 struct Urn {
     records: usize,
-    /// Those that were not drawn yet, in random order; none where one may be drawn twice.
+    /// Unused records in random order; `None` if a record may be drawn twice.
     unused: Option<Vec<usize>>,
 }
 
@@ -125,7 +129,7 @@ impl Urn {
         Self { records, unused: is_enough.then(|| shuffled(records, stream)) }
     }
 
-    /// So many, none twice.
+    /// Draws `parts` different records.
     fn take(&mut self, parts: usize, stream: &mut Stream) -> Vec<usize> {
         if let Some(unused) = &mut self.unused {
             return unused.split_off(unused.len().saturating_sub(parts));
@@ -148,7 +152,7 @@ pub(crate) fn shuffled(records: usize, stream: &mut Stream) -> Vec<usize> {
     order
 }
 
-/// A number below `count`; zero where that is zero.
+/// A uniform number below `count`; zero if `count` is zero.
 pub(crate) fn below(count: usize, stream: &mut Stream) -> usize {
     NonZeroU64::new(count as u64).map_or(0, |count| uniform_below(stream, count) as usize)
 }

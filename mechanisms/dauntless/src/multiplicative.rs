@@ -18,21 +18,26 @@ use std::sync::Arc;
 
 const NAME: &str = "multiplicative-dp";
 
-/// An ε of a thousand hides nothing, and v hardly falls beyond: a larger budget, unless it is infinite, is spent no further.
+/// Largest ε that is spent. This ε gives no meaningful protection, and v hardly falls beyond it. A larger
+/// budget, unless infinite, is not spent further.
 const MOST_EPSILON: f64 = 1e3;
 
-/// Records times a random Gaussian matrix, under central differential privacy (Dauntless, Theorem 5, as corrected).
+/// Multiplies records by a random Gaussian matrix, under central differential privacy (Dauntless, Theorem 5,
+/// as corrected).
 ///
-/// What leaves of n records X of d numbers is XW₁ + vW₂, where W₁ (d × d′) and W₂ (n × d′) are independent standard Gaussian numbers. That
-/// is the distribution of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for which the theorem's proof goes through (ERRATA.md, D12); no singular value
-/// decomposition is made, and the theorem's n × n matrix is X beside zeros, where copies would multiply the sensitivity by √(n/d). The
-/// key is W₁: x·W₁ is the view of a record in the clear.
+/// The release of n records X of d numbers is XW₁ + vW₂. W₁ (d × d′) and W₂ (n × d′) are independent standard
+/// Gaussian numbers. The release has the distribution of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for
+/// which the theorem's proof holds (ERRATA.md, D12). No singular value decomposition is computed. The
+/// theorem's n × n matrix is X padded with zeros, because copies would multiply the sensitivity by √(n/d).
+/// The key is W₁: x·W₁ is the view of a record in the clear.
 ///
-/// B, by how much one record may move, is the ℓ₂ diameter of the public domain. v is the least with which the features of one record,
-/// replaced by any other, are (ε, δ)-private among so many records as there are at least, a declared number: with more of them ε is
-/// smaller, and fewer are refused. A target leaves in the clear.
+/// B, the largest change of one record, is the ℓ₂ diameter of the public domain. v is the least value that
+/// makes the features of one record (ε, δ)-private, under replacement by any other. It assumes the declared
+/// minimum number of records: with more records ε is smaller, and fewer are refused. A target is released in
+/// the clear.
 ///
-/// W₂ is drawn exactly, on a lattice 2⁴⁰ times finer than v, to which XW₁ is rounded. An infinite ε has v = 0 and no claim.
+/// W₂ is drawn exactly, on a lattice 2⁴⁰ times finer than v, to which XW₁ is rounded. An infinite ε has v = 0
+/// and no claim.
 ///
 /// ```
 /// use scumble_dauntless::{MULTIPLICATIVE_DP, MultiplicativeDp};
@@ -50,7 +55,7 @@ const MOST_EPSILON: f64 = 1e3;
 #[derive(Debug, Clone)]
 pub struct MultiplicativeDp {
     state: State,
-    /// v, and the (ε, δ) that it has; none where nothing need be private.
+    /// v and its (ε, δ); `None` if the budget is infinite.
     noise: Option<(f64, CentralDp)>,
 }
 
@@ -60,7 +65,7 @@ pub struct MultiplicativeDp {
 struct State {
     domain: RecordDomain,
     budget: Budget,
-    /// How many records there are at least.
+    /// Least number of records.
     records: u64,
     /// d′.
     dim: usize,
@@ -94,7 +99,7 @@ impl TryFrom<State> for MultiplicativeDp {
 }
 
 impl State {
-    /// That the matrix, and the release of so many records, may be held at once.
+    /// Checks that the matrix and a release of `records` records fit in memory at once.
     fn check_sizes(&self, records: u64) -> Result<()> {
         let records = usize::try_from(records).unwrap_or(usize::MAX);
         size::check_held(NAME, "dim", &[self.domain.columns().len(), self.dim], DRAWN)?;
@@ -102,7 +107,7 @@ impl State {
     }
 }
 
-/// The least v for `epsilon` and the δ of the budget, with what it is worth.
+/// Least v for `epsilon` and the δ of the budget, with the guarantee that it gives.
 ///
 /// # Errors
 /// [`Error::Budget`] for a δ of zero, [`Error::Parameter`] for too few records.
@@ -112,45 +117,47 @@ fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
         return Err(Error::Budget { name: "delta", range: "above zero for a random factor", value: delta });
     }
     let refused = |error: AccountingError| Error::parameter(NAME, error);
-    // Floats sum up d squares with d roundings at most.
+    // A floating-point sum of d squares has at most d rounding errors.
     let sensitivity = state.domain.features().l2_diameter();
     let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (state.domain.columns().len() + 2) as f64);
     let factor = Factor::new(sensitivity, state.records, state.dim as u64).map_err(refused)?;
     let (v, private) = factor.least_v(epsilon, delta).map_err(refused)?;
-    // The parts of δ add up to no more than it.
+    // The parts of δ add up to at most δ.
     Ok((v, CentralDp::new(private.epsilon, delta, Neighbours::ReplaceOne)))
 }
 
 impl MultiplicativeDp {
-    /// The release of at least `records` records as `dim` columns, d′, within this budget.
+    /// Creates the release of at least `records` records as `dim` columns, d′, within this budget.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for features with one possible value, [`Error::Budget`] for a δ of zero, [`Error::TooLarge`] for columns that could
-    /// not be held, [`Error::Parameter`] for no column, or for fewer records than the theorem needs (some 4·ln(32·d′/δ)).
+    /// [`Error::NotApplicable`] for features with one possible value, [`Error::Budget`] for a δ of zero,
+    /// [`Error::TooLarge`] for columns that do not fit in memory, [`Error::Parameter`] for no column, or for
+    /// fewer records than the theorem needs (about 4·ln(32·d′/δ)).
     pub fn new(domain: RecordDomain, budget: Budget, records: u64, dim: usize) -> Result<Self> {
         State { domain, budget, records, dim }.try_into()
     }
 
-    /// v: the standard deviation of the noise beside XW₁, in the units of the encoded record; zero where nothing need be private.
+    /// v: the standard deviation of the noise added to XW₁, in units of the encoded record; zero for an
+    /// infinite budget.
     pub fn v(&self) -> f64 {
         self.noise.as_ref().map_or(0.0, |(v, _)| *v)
     }
 
-    /// Rounds XW₁ (n × d′) to a lattice and adds vW₂, the same for any number of threads.
+    /// Rounds XW₁ (n × d′) to a lattice and adds vW₂. The result is the same for any number of threads.
     ///
     /// # Errors
-    /// None that is not the sampler's.
+    /// Errors of the sampler only.
     fn add_noise(&self, released: &mut Array2<f64>, streams: &Streams) -> Result<()> {
         let Some((v, _)) = &self.noise else {
             return Ok(());
         };
         let step = 2f64.powi(v.log2().floor() as i32 - FINENESS);
-        // Upward: no less noise than is claimed for.
+        // Rounding up never gives less noise than the claim needs.
         let distribution = DiscreteGaussian::new(Rational::new((v / step).ceil() as u64, 1)?)?;
         let values =
             released.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
         values.par_chunks_mut(local::BLOCK * self.state.dim).enumerate().for_each(|(number, block)| {
-            // The first stream is the matrix's.
+            // The first stream belongs to the matrix.
             let mut stream = streams.stream(number as u64 + 1);
             for x in block {
                 let sum = (*x / step).round() as i128 + distribution.sample(&mut stream);
@@ -239,9 +246,10 @@ impl MultiplicativeDp {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// How many records there are at least, a public number: the noise is made for so many, and fewer are refused.
+    /// Least number of records, a public number that determines the noise. Tables with fewer records are
+    /// refused.
     records: Option<u64>,
-    /// d′, the number of released columns; as many as the features have by default.
+    /// d′, the number of released columns; by default the number of feature columns.
     dim: Option<usize>,
 }
 
@@ -255,7 +263,7 @@ fn learn(Parameters { records, dim }: Parameters, brief: &Brief) -> Result<State
     Ok(State { domain, budget: brief.budget, records, dim })
 }
 
-/// Two hundred records of three numbers: the theorem needs some seventy at the example's δ.
+/// Example of two hundred records of three numbers. The theorem needs about seventy at the example's δ.
 fn example() -> Result<Example> {
     const RECORDS: usize = 200;
     let few = Example::numbers()?;

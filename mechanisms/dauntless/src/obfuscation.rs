@@ -16,15 +16,17 @@ use std::sync::Arc;
 
 const NAME: &str = "singular-value-obfuscation";
 
-/// The left singular vectors of the features, each times its singular value and a heavy-tailed number (Dauntless, Algorithm 6).
+/// Releases each left singular vector of the features, times its singular value and a heavy-tailed number
+/// (Dauntless, Algorithm 6).
 ///
-/// Of features X = UΣVᵀ of rank r, X̂ = XVW = UΣW leaves, where the r numbers on W's diagonal are independent with the density of
-/// equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) beyond. The key is VW. Features whose columns depend on each other are
-/// released in their rank.
+/// For features X = UΣVᵀ of rank r, the release is X̂ = XVW = UΣW. The r numbers on W's diagonal are
+/// independent with the density of equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) beyond. The key
+/// is VW. Features with linearly dependent columns are released in their rank.
 ///
-/// It claims nothing. The paper's Lemmas 6 and 7 add up an inequality of densities and are false as differential privacy (ERRATA.md, D13);
-/// [`obfuscation_delta`] gives the true δ(ε) for two tables with the same left singular vectors, and tables with others are told apart
-/// with certainty: the vectors leave in the clear.
+/// The mechanism claims nothing. The paper's Lemmas 6 and 7 add up an inequality of densities and are false
+/// as differential privacy (ERRATA.md, D13). [`obfuscation_delta`] gives the true δ(ε) for two tables with
+/// the same left singular vectors. Tables with different left singular vectors are distinguished with
+/// certainty, because the vectors are released in the clear.
 ///
 /// ```
 /// use scumble_dauntless::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation};
@@ -68,7 +70,7 @@ fn check_tau(tau: f64) -> Result<f64> {
 }
 
 impl SingularValueObfuscation {
-    /// Numbers whose tail falls like z^−τ.
+    /// Creates the mechanism with numbers whose tail falls like z^−τ.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless 0 < τ ≤ 1000; [`Error::NotApplicable`] for a domain without features.
@@ -77,15 +79,20 @@ impl SingularValueObfuscation {
     }
 }
 
-/// δ(ε) of Algorithm 6 with this τ between two tables with the same left singular vectors and the same singular values but for one,
-/// which is `ratio` times as large in the one as in the other, or `ratio` times smaller: the larger of both directions, in closed form.
+/// δ(ε) of Algorithm 6 with this τ, in closed form, for two tables that differ in one singular value. They
+/// share the left singular vectors and all other singular values. The value in one table is `ratio` times the
+/// value in the other, in either direction. The result is the larger δ of both directions.
 ///
-/// With ρ the ratio or its inverse, whichever is above one, and c = τ/(1 + τ), the smaller value's distribution p and the larger one's q have
-/// ∫(p − e^ε·q)₊ = c + (c/τ)(1 − a^−τ) − c·e^ε·a/ρ, a = (ρ·e^−ε)^(1/(1+τ)), while e^ε < ρ, and
-/// ∫(q − e^ε·p)₊ = c(1 − b/ρ) + (c/τ)(1 − e^ε·b^−τ), b = (ρ·e^ε)^(1/(1+τ)), while e^ε < ρ^τ; both are zero beyond.
+/// Let ρ be the ratio or its inverse, whichever is above one, and c = τ/(1 + τ). Let p be the distribution of
+/// the smaller value, and q the distribution of the larger one.
 ///
-/// A smaller ratio has a smaller δ. Where k singular values differ, each within the ratio, k·δ(ε/k) is a bound (composition). Where left
-/// singular vectors differ, δ is one.
+/// - ∫(p − e^ε·q)₊ = c + (c/τ)(1 − a^−τ) − c·e^ε·a/ρ with a = (ρ·e^−ε)^(1/(1+τ)), while e^ε < ρ.
+/// - ∫(q − e^ε·p)₊ = c(1 − b/ρ) + (c/τ)(1 − e^ε·b^−τ) with b = (ρ·e^ε)^(1/(1+τ)), while e^ε < ρ^τ.
+///
+/// Both are zero beyond these ranges.
+///
+/// A smaller ratio has a smaller δ. If k singular values differ, each within the ratio, k·δ(ε/k) is a bound
+/// (composition). If left singular vectors differ, δ is one.
 ///
 /// ```
 /// // Lemma 6 prints δ = τ/(1 + τ) = 0.0099 at ε = τ·ln 10.
@@ -95,7 +102,8 @@ impl SingularValueObfuscation {
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] unless 0 < τ ≤ 1000; [`Error::Budget`] unless the ratio is finite and above zero, and ε ≥ 0.
+/// [`Error::Parameter`] unless 0 < τ ≤ 1000; [`Error::Budget`] unless `ratio` is finite and above zero, and
+/// ε ≥ 0.
 pub fn obfuscation_delta(tau: f64, ratio: f64, epsilon: f64) -> Result<f64> {
     check_tau(tau)?;
     let check = |name, value: f64, range, holds: bool| match holds {
@@ -105,7 +113,7 @@ pub fn obfuscation_delta(tau: f64, ratio: f64, epsilon: f64) -> Result<f64> {
     check("the ratio of singular values", ratio, "above zero, and finite", ratio > 0.0 && ratio.is_finite())?;
     check("epsilon", epsilon, "zero or more", epsilon >= 0.0)?;
     let (ln_ratio, body) = (ratio.ln().abs(), tau / (1.0 + tau));
-    // All by logarithms, so that nothing leaves the floats; c/τ is 1/(1 + τ).
+    // Logarithms throughout avoid overflow; c/τ is 1/(1 + τ).
     let tail = 1.0 / (1.0 + tau);
     let of_smaller = if epsilon < ln_ratio {
         let ln_a = (ln_ratio - epsilon) * tail;
@@ -122,12 +130,13 @@ pub fn obfuscation_delta(tau: f64, ratio: f64, epsilon: f64) -> Result<f64> {
     Ok(of_smaller.max(of_larger).clamp(0.0, 1.0))
 }
 
-/// The exponent at which a number is cut off, so that a product with a record remains a float. No claim depends on it.
+/// Largest logarithm of a number, so that its product with a record is a finite float. No claim depends on
+/// it.
 const MOST_LN: f64 = 600.0;
 
-/// A number with the density of equation (22).
+/// Draws a number with the density of equation (22).
 fn heavy_tailed(tau: f64, stream: &mut Stream) -> f64 {
-    // Of (0, 1), never an end.
+    // Uniform on the open interval (0, 1).
     let mut uniform = || ((stream.next_u64() >> 11) as f64 + 0.5) * 2f64.powi(-53);
     if uniform() < tau / (1.0 + tau) { uniform() } else { (-uniform().ln() / tau).min(MOST_LN).exp() }
 }
@@ -139,7 +148,7 @@ impl CuratorMechanism for SingularValueObfuscation {
 
     fn guarantee(&self) -> Guarantee {
         let tau = self.state.tau;
-        // Both in range, for they were checked.
+        // Both arguments were checked to be in range.
         let delta = obfuscation_delta(tau, 10.0, 1.0).unwrap_or(1.0);
         let mut discloses = in_clear(&self.state.domain, Unit::Label);
         discloses.extend([
@@ -188,7 +197,7 @@ impl SingularValueObfuscation {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// τ of the heavy-tailed numbers: the smaller, the heavier; 1 by default.
+    /// τ of the heavy-tailed numbers; 1 by default. A smaller τ gives heavier tails.
     tau: Option<f64>,
 }
 
@@ -213,13 +222,13 @@ register! {
 mod tests {
     use super::*;
 
-    /// Density of equation (22) for a singular value r: that of α at z/r, over r.
+    /// Density of equation (22) for a singular value r: the density of α at z/r, divided by r.
     fn density(tau: f64, value: f64, z: f64) -> f64 {
         let at = z / value;
         tau / (1.0 + tau) / value * if at <= 1.0 { 1.0 } else { at.powf(-1.0 - tau) }
     }
 
-    /// By the trapezoidal rule in ln z.
+    /// Computes δ(ε) by the trapezoidal rule in ln z.
     fn integrated(tau: f64, ratio: f64, epsilon: f64) -> f64 {
         let excess = |one: f64, other: f64| {
             let (low, high, steps) = (-40.0, 40.0 + 30.0 / tau, 4_000_000);
@@ -253,7 +262,7 @@ mod tests {
         }
     }
 
-    /// ERRATA.md, D13: at the printed ε = τ·ln ρ the printed δ is 0.0099 whatever the ratio.
+    /// ERRATA.md, D13: at the printed ε = τ·ln ρ the printed δ is 0.0099 for any ratio.
     #[test]
     fn what_lemma_6_prints_is_less_than_the_truth() {
         let at = |ratio: f64| obfuscation_delta(0.01, ratio, 0.01 * ratio.ln()).unwrap();
@@ -286,7 +295,7 @@ mod tests {
                 let seen = drawn.iter().filter(|z| **z > at).count() as f64 / DRAWS as f64;
                 let expected =
                     if at <= 1.0 { 1.0 - at * tau / (1.0 + tau) } else { f64::powf(at, -tau) / (1.0 + tau) };
-                // Five standard errors and more.
+                // More than five standard errors.
                 assert!(
                     (seen - expected).abs() < 0.006,
                     "seed {SEED}, τ = {tau}: P(α > {at}) is {seen}, not {expected}"

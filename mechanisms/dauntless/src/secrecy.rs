@@ -1,4 +1,5 @@
-//! Perfect secrecy for generalised linear models (Section 5): whatever the records are, what leaves of them is the identity matrix.
+//! Perfect secrecy for generalised linear models (Section 5): the release is the identity matrix, whatever
+//! the records are.
 
 use crate::secret_matrix::gaussian;
 use crate::singular_values::SingularValues;
@@ -15,21 +16,21 @@ use std::sync::Arc;
 
 const NAME: &str = "perfect-secrecy";
 
-/// More records are not written as a matrix: five thousand take 200 MB.
+/// Number of records above which no matrix is written: five thousand take 200 MB.
 const MOST_WRITTEN: usize = 5000;
 
-/// How small singular values are improved (SVI). The paper has two ways under one name.
+/// Improvement of small singular values (SVI). The paper has two ways under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Improvement {
-    /// Σ + v·I (Sections 3.3 and A.1).
+    /// Adds v to each singular value: Σ + v·I (Sections 3.3 and A.1).
     Add,
-    /// Those below v become v (Algorithm 4).
+    /// Raises singular values below v to v (Algorithm 4).
     Raise,
 }
 
 impl Improvement {
-    /// What becomes of the singular value σ.
+    /// Returns the improved singular value for `sigma`.
     pub fn of(self, sigma: f64, v: f64) -> f64 {
         match self {
             Self::Add => sigma + v,
@@ -38,20 +39,23 @@ impl Improvement {
     }
 }
 
-/// The records become the n × n identity matrix, whatever they are (Section 5 of Dauntless): perfect secrecy of the features.
+/// Replaces the records by the n × n identity matrix (Section 5 of Dauntless): perfect secrecy of the
+/// features.
 ///
-/// With X the records (n × d, measured from the middle of the domain, and a column of ones) and W random (d × n), XW = UΣV, and
-/// X̃ = UΣ̃V with improved singular values, T(x) = x·W·X̃⁻¹ takes the records to a matrix of their own rank, in whose place the constant I_n
-/// leaves (ERRATA.md, D10). A model f of I_n becomes x ↦ f(T(x)) by the owner's key.
+/// Let X be the records (n × d, measured from the middle of the domain, with a column of ones) and W random
+/// (d × n). With XW = UΣV and X̃ = UΣ̃V, where Σ̃ has improved singular values, T(x) = x·W·X̃⁻¹. T maps the
+/// records to a matrix of their own rank. The constant I_n is released in its place (ERRATA.md, D10). The
+/// owner's key turns a model f of I_n into x ↦ f(T(x)).
 ///
-/// X̃⁻¹ is never made: on records of the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ of the thin decomposition (d × r), and only L of
-/// W = L·Q is drawn, by its own distribution (Bartlett): O(n·d²) time, O(n·d) memory. Directions that no record has are left out of x: X̃⁻¹ would turn them
-/// by chance.
+/// X̃⁻¹ is never computed. On the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ of the thin
+/// decomposition (d × r). Of W = L·Q only L is drawn, from its own distribution (Bartlett): O(n·d²) time,
+/// O(n·d) memory. Components of x in directions that no record has are dropped; X̃⁻¹ would rotate them at
+/// random.
 ///
-/// # What is guaranteed
+/// # Guarantee
 ///
-/// What leaves of the features is a constant, so that nothing can be learned of them from it. The labels leave in the clear, and so does n. A model that
-/// was taken back through the key depends on the records, and has no guarantee.
+/// The release holds a constant in place of the features, so it discloses nothing about them. The labels and
+/// n are released in the clear. A model converted by the key depends on the records, and has no guarantee.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -69,7 +73,7 @@ pub struct PerfectSecrecy {
     state: State,
 }
 
-/// State of the mechanism: what is public.
+/// Public state of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -87,10 +91,11 @@ impl TryFrom<State> for PerfectSecrecy {
 }
 
 impl PerfectSecrecy {
-    /// Singular values of XW improved by v.
+    /// Improves the singular values of XW by `v`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless v is finite and above zero, [`Error::NotApplicable`] for records without features.
+    /// [`Error::Parameter`] unless `v` is finite and above zero, [`Error::NotApplicable`] for records without
+    /// features.
     pub fn new(domain: RecordDomain, v: f64, improvement: Improvement) -> Result<Self> {
         Error::check(NAME, "v", v, "finite and above zero", v.is_finite() && v > 0.0)?;
         if domain.columns().is_empty() {
@@ -99,11 +104,12 @@ impl PerfectSecrecy {
         Ok(Self { state: State { domain, v, improvement } })
     }
 
-    /// The map T for these records, in whose image's place the identity matrix leaves: the owner's secret, for any number of records.
+    /// Draws the map T for these records, the owner's secret, for any number of records. The identity matrix
+    /// is released in place of its image.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape, [`Error::NotApplicable`] where its
-    /// singular values are not found.
+    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape,
+    /// [`Error::NotApplicable`] if its singular value decomposition fails.
     pub fn map(&self, table: &Table, randomness: &mut Randomness) -> Result<SecretMap> {
         let domain = &self.state.domain;
         let records = with_ones(domain, &domain.projected_features(table)?);
@@ -122,7 +128,8 @@ fn with_ones(domain: &RecordDomain, records: &Array2<f64>) -> Array2<f64> {
     concatenate![Axis(1), centered, Array2::ones((records.nrows(), 1))]
 }
 
-/// L of a matrix W = L·Q (d × n) of independent normal entries, with Q·Qᵀ = I: lower triangular by Bartlett's distribution where n ≥ d, else W itself.
+/// L of a matrix W = L·Q (d × n) of independent normal entries, with Q·Qᵀ = I. If n ≥ d, L is lower
+/// triangular with Bartlett's distribution; else it is W itself.
 fn mixing_distribution(d: usize, n: usize, stream: &mut Stream) -> Result<Array2<f64>> {
     if n < d {
         return gaussian(d, n, stream);
@@ -130,14 +137,14 @@ fn mixing_distribution(d: usize, n: usize, stream: &mut Stream) -> Result<Array2
     let mut distribution = gaussian(d, d, stream)?;
     for row in 0..d {
         distribution.slice_mut(ndarray::s![row, row + 1..]).fill(0.0);
-        // The length of what is left of a row of W beside the rows before it.
+        // Length of the component of a row of W that is orthogonal to the rows before it.
         let rest = gaussian(1, n - row, stream)?;
         distribution[[row, row]] = rest.iter().map(|x| x * x).sum::<f64>().sqrt();
     }
     Ok(distribution)
 }
 
-/// T(x) = x̂·C·U₁ᵀ for x̂ = (x less the middle of the domain, 1): the secret of a release.
+/// T(x) = x̂·C·U₁ᵀ for x̂ = (x minus the middle of the domain, 1): the secret of a release.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecretMap {
@@ -149,8 +156,9 @@ pub struct SecretMap {
 }
 
 impl SecretMap {
-    /// Weights (n × h) on the identity's columns as weights on the features: ((d + 1) × h), the last row for the constant. What a linear
-    /// model, or the first layer of a network, that was trained on the identity matrix is on records in the clear.
+    /// Converts weights (n × h) on the identity's columns into weights ((d + 1) × h) on the features, the
+    /// last row for the constant. They apply a model that was trained on the identity matrix to records in
+    /// the clear. The model is linear, or the first layer of a network.
     ///
     /// # Errors
     /// [`Error::Shape`] for weights of another height.
@@ -165,10 +173,11 @@ impl SecretMap {
         Ok(self.inner.dot(&self.outer.t().dot(&weights)))
     }
 
-    /// What folded weights (d + 1 × h) make of records in the clear (m × d): m × h.
+    /// Applies folded weights ((d + 1) × h) to records in the clear (m × d): m × h.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape than the domain's.
+    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape than the
+    /// domain's.
     pub fn apply(&self, clean: &Table, folded: ArrayView2<f64>) -> Result<Array2<f64>> {
         if folded.nrows() != self.inner.nrows() {
             return Err(Error::shape("the weights are not those of this map"));
@@ -182,7 +191,7 @@ fn columns(n: usize) -> Vec<String> {
 }
 
 /// # Errors
-/// [`Error::NotApplicable`] for a matrix of more rows or columns than are written.
+/// [`Error::NotApplicable`] for a matrix with more entries than are written.
 fn check_written(rows: usize, columns: usize) -> Result<()> {
     if rows.saturating_mul(columns) <= MOST_WRITTEN * MOST_WRITTEN {
         return Ok(());
@@ -267,9 +276,9 @@ impl PerfectSecrecy {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
-    /// By how much, or up to what, singular values are improved; 1 by default.
+    /// Increment or lower limit v of the improved singular values, see `improvement`; 1 by default.
     v: Option<f64>,
-    /// In which of the paper's two ways; "add" by default.
+    /// Improvement of singular values: "add" v to each, or "raise" smaller ones to v; "add" by default.
     improvement: Option<Improvement>,
 }
 

@@ -1,4 +1,5 @@
-//! What mechanisms share that release records times a secret matrix: the matrix's randomness, the table that leaves, and the key.
+//! Shared parts of the mechanisms that multiply records by a secret matrix: its random entries, the released
+//! table, and the key.
 
 use ndarray::{Array2, ArrayView1};
 use scumble_core::{
@@ -9,27 +10,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// `records` (n × m) in the place of the table's own, as columns that are none of the schema's; the target unchanged.
+/// Replaces the records of `table` by `records` (n × m), under column names outside the schema. The target is
+/// unchanged.
 ///
 /// # Errors
-/// [`Error::Shape`] for another number of records than the target has.
+/// [`Error::Shape`] if the number of records differs from the target's.
 fn in_place_of(table: &Table, records: Array2<f64>) -> Result<Table> {
     let columns = (1..=records.ncols()).map(|at| format!("released {at}")).collect();
     Table::new(columns, records, table.target().clone())
 }
 
-/// How many binary digits finer than its standard deviation the lattice is on which a Gaussian number is drawn.
+/// Resolution of the lattice on which Gaussian numbers are drawn: 2⁻⁴⁰ of the standard deviation.
 pub(crate) const FINENESS: i32 = 40;
 
-/// The bytes of a number while it is drawn: as an integer, and as what is made of it.
+/// Bytes of a number while it is drawn: as an integer and as the resulting float.
 pub(crate) const DRAWN: usize = size_of::<i64>() + size_of::<f64>();
 
-/// `rows` × `columns` independent standard Gaussian numbers.
+/// Draws `rows` × `columns` independent standard Gaussian numbers.
 ///
 /// # Errors
-/// None that is not the sampler's.
+/// Errors of the sampler only.
 pub(crate) fn gaussian(rows: usize, columns: usize, stream: &mut Stream) -> Result<Array2<f64>> {
-    /// It takes longer to set up than to draw from.
+    /// Shared, because it takes longer to set up than to draw from.
     static STANDARD: LazyLock<scumble_sampling::Result<DiscreteGaussian>> =
         LazyLock::new(|| Rational::new(1 << FINENESS, 1).and_then(DiscreteGaussian::new));
     let distribution = STANDARD.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;
@@ -40,17 +42,18 @@ pub(crate) fn gaussian(rows: usize, columns: usize, stream: &mut Stream) -> Resu
     Array2::from_shape_vec((rows, columns), draws).map_err(|problem| Error::shape(problem.to_string()))
 }
 
-/// An orthogonal matrix (r × r) of Haar's distribution, the same as itself times any other: Gaussian columns, each orthogonal to those before.
+/// Draws an orthogonal matrix (r × r) from the Haar distribution, which is invariant under multiplication by
+/// any orthogonal matrix. Each Gaussian column is made orthogonal to the columns before it.
 ///
 /// # Errors
-/// As [`gaussian`].
+/// Same errors as [`gaussian`].
 pub(crate) fn haar(size: usize, stream: &mut Stream) -> Result<Array2<f64>> {
     let mut drawn = gaussian(size, size, stream)?;
     for at in 0..size {
         loop {
             let (before, mut rest) = drawn.view_mut().split_at(ndarray::Axis(1), at);
             let mut column = rest.column_mut(0);
-            // Twice: what rounding left of it the first time is gone.
+            // The second pass removes what rounding left in the first.
             for _ in 0..2 {
                 let along = before.t().dot(&column);
                 column -= &before.dot(&along);
@@ -60,7 +63,8 @@ pub(crate) fn haar(size: usize, stream: &mut Stream) -> Result<Array2<f64>> {
                 column /= length;
                 break;
             }
-            // A column that all but lies among the others is no direction of its own: another one, of the same distribution.
+            // A column almost within the span of the others has no direction of its own, so it is redrawn
+            // from the same distribution.
             let fresh = gaussian(size, 1, stream)?;
             column.assign(&fresh.column(0));
         }
@@ -72,7 +76,7 @@ fn norm(vector: ArrayView1<f64>) -> f64 {
     vector.dot(&vector).sqrt()
 }
 
-/// The key: a record in the clear is moved into the domain, and multiplied by the secret matrix.
+/// Key that projects a record in the clear onto the domain and multiplies it by the secret matrix.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SecretMatrix {
@@ -82,15 +86,15 @@ pub(crate) struct SecretMatrix {
 }
 
 impl SecretMatrix {
-    /// The key of records of `domain` times `matrix` (d × m).
+    /// Creates the key that multiplies records of `domain` by `matrix` (d × m).
     pub(crate) fn new(domain: &RecordDomain, matrix: Array2<f64>) -> Self {
         Self { domain: domain.clone(), matrix }
     }
 
-    /// The release of `records` (n × m), with noise of this distribution, in the place of the table's own.
+    /// Releases `records` (n × m), with noise of this distribution, in place of the table's own.
     ///
     /// # Errors
-    /// As [`in_place_of`].
+    /// Same errors as [`in_place_of`].
     pub(crate) fn released(
         self,
         table: &Table,
@@ -137,7 +141,8 @@ mod tests {
             assert!(off.iter().all(|x| x.abs() < 1e-14), "{off}");
             sum += &matrix;
         }
-        // An entry's mean of 4,000 has a deviation of √(1/3/4000) = 0.009: six of them.
+        // The mean of 4,000 entries has a standard deviation of √(1/3/4000) = 0.009; the tolerance is six of
+        // them.
         assert!(sum.iter().all(|x: &f64| (x / 4000.0).abs() < 0.055), "seed {SEED}: {sum}");
     }
 }

@@ -7,24 +7,26 @@ use faer::{Mat, MatRef, Par};
 use ndarray::{Array1, Array2};
 use scumble_core::{Error, Result};
 
-/// A singular value below this share of the largest is rounding, and its direction is none of the records'.
+/// Share of the largest singular value below which a singular value is rounding error, and its direction is
+/// not one of the records.
 const RANK_TOLERANCE: f64 = 1e-10;
 
 /// X = U·Σ·Vᵀ of rank r.
 pub(crate) struct SingularValues {
     /// U: n × r.
     pub(crate) left: Array2<f64>,
-    /// Σ, from the largest on (r values).
+    /// Σ, in descending order (r values).
     pub(crate) values: Array1<f64>,
     /// V: d × r.
     pub(crate) right: Array2<f64>,
 }
 
 impl SingularValues {
-    /// That of `records` (n × d), the same for any number of threads.
+    /// Decomposes `records` (n × d). The result is the same for any number of threads.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`], in the name of `mechanism`, for records that are all zero, or for which it was not found.
+    /// [`Error::NotApplicable`], in the name of `mechanism`, for records that are all zero, or if the
+    /// decomposition fails.
     pub(crate) fn of(records: &Array2<f64>, mechanism: &str) -> Result<Self> {
         let refuse = |reason: &str| Error::not_applicable(mechanism, reason);
         let (n, d) = records.dim();
@@ -65,7 +67,7 @@ mod tests {
 
     #[test]
     fn it_multiplies_back_to_the_records_in_their_rank() {
-        // The third column is the sum of the others: rank two, tall or wide.
+        // The third column is the sum of the others, so the rank is two, tall or wide.
         let tall = array![[1.0, 2.0, 3.0], [0.5, -1.0, -0.5], [4.0, 0.0, 4.0], [0.1, 0.2, 0.3]];
         for records in [tall.clone(), tall.t().to_owned()] {
             let SingularValues { left, values, right } = SingularValues::of(&records, "a mechanism").unwrap();

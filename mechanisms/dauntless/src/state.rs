@@ -1,4 +1,4 @@
-//! What a saved mechanism of mixtures holds, and its checks.
+//! State of a saved mixing mechanism, and its checks.
 
 use crate::MIX;
 use crate::disguise::classes;
@@ -9,14 +9,14 @@ use ndarray::{Array1, Array2};
 use scumble_core::{Domain, Error, Factor, RecordDomain, Result, Stream, Table, Target, TargetDomain, size};
 use serde::{Deserialize, Serialize};
 
-/// State of the mechanism: what is public.
+/// Public state of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct State {
     pub(crate) domain: RecordDomain,
-    /// How many mixed records a release has; as many as there are private ones, where it is not said.
+    /// Number of mixed records per release; by default the number of private records.
     pub(crate) samples: Option<usize>,
-    /// How many queries may be asked of a model of the release, by its key.
+    /// Number of queries that a model of the release may be asked through its key.
     pub(crate) queries: usize,
     pub(crate) mixing: Mixing,
     pub(crate) label_dim: usize,
@@ -25,7 +25,7 @@ pub(crate) struct State {
     pub(crate) public: Option<Public>,
 }
 
-/// What is to be resisted, and what is assumed of the records.
+/// Attack to resist, and assumptions about the records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Resistance {
@@ -35,7 +35,7 @@ pub(crate) struct Resistance {
     pub(crate) private_variance: f64,
 }
 
-/// Records that everybody knows (p × d), with their classes where records have some.
+/// Public records (p × d), with their classes if they have any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Public {
@@ -43,16 +43,17 @@ pub(crate) struct Public {
     pub(crate) classes: Option<Array1<usize>>,
 }
 
-/// Wider layers take minutes to draw.
+/// Largest width of a layer. Wider layers take minutes to draw.
 const WIDEST: usize = 8192;
 
-/// The largest variance that a coordinate of every column of the domain can have, and the column that allows no more: a quarter of the squared
-/// range of an interval, p(1 − p) ≤ 1/4 of a level; columns with one possible value do not count.
+/// Largest variance that a coordinate may have in every column of the domain, and the column that sets this
+/// limit. An interval allows a quarter of its squared range, a level p(1 − p) ≤ 1/4. Columns with one
+/// possible value do not count.
 pub(crate) fn most_variance(domain: &RecordDomain) -> (&str, f64) {
     let of_factor = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),
         Factor::OneHot { .. } => 0.25,
-        // A point has no more of any one coordinate than of all.
+        // The squared radius bounds the variance of every coordinate.
         factor => Domain::try_from(vec![factor.clone()]).map_or(0.0, |set| set.squared_radius()),
     };
     let columns = domain.features().factors();
@@ -130,7 +131,7 @@ impl State {
         self.public.as_ref().map_or(Ok(()), |public| self.check_public(public))
     }
 
-    /// That a release of so many samples, and all that it is made by, may be held at once.
+    /// Checks that a release of `samples` samples, with everything needed to make it, fits in memory at once.
     pub(crate) fn check_sizes(&self, samples: usize) -> Result<()> {
         let held =
             |parameter: &str, counts: &[usize]| size::check_held(MIX, parameter, counts, size_of::<f64>());
@@ -141,7 +142,7 @@ impl State {
         size::check_layers(MIX, "layers", &widths, DRAWN)?;
         widths.iter().try_for_each(|width| held("samples", &[samples, *width]))?;
         held("samples", &[samples, if classes > 0 { self.label_dim } else { 0 }])?;
-        // Of each part which record it is, and its weight.
+        // Each part has the index of its record and a weight.
         held("mixed", &[samples, self.mixing.public_parts, 2])?;
         held("mixed", &[samples, self.mixing.private_parts, 2])?;
         held("queries", &[self.queries, features])
@@ -157,14 +158,16 @@ impl State {
         self.samples.unwrap_or(private)
     }
 
-    /// Whether a release of so many private records uses none of them twice, nor a public one.
+    /// Returns whether a release of `private` private records uses every private and public record at most
+    /// once.
     pub(crate) fn is_fresh(&self, private: usize) -> bool {
         let public = self.public.as_ref().map_or(0, |public| public.records.nrows());
         let left = private.saturating_sub(self.queries);
         left > 0 && self.mixing.is_fresh(self.samples(private), left, public)
     }
 
-    /// The rows of so many private records that are mixed, and those that queries will be mixed with: others, where there are enough.
+    /// Splits the rows of `private` private records into rows to mix and rows for queries. The two sets are
+    /// disjoint if there are enough records.
     pub(crate) fn parted(&self, private: usize, draws: &mut Stream) -> [Vec<usize>; 2] {
         if self.is_fresh(private) {
             let mut training = shuffled(private, draws);
@@ -174,7 +177,7 @@ impl State {
         [(0..private).collect(), (0..self.queries).map(|_| below(private, draws)).collect()]
     }
 
-    /// What counts against the budget: what is released, and what may be asked.
+    /// Number of samples counted against the budget: released records and possible queries.
     pub(crate) fn spent(&self, private: usize) -> usize {
         self.samples(private).saturating_add(self.queries)
     }

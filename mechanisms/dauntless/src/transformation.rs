@@ -1,4 +1,4 @@
-//! The random network through which records go before they leave (Algorithm 2, phase 3).
+//! The random network that transforms records before release (Algorithm 2, phase 3).
 
 use crate::secret_matrix::gaussian;
 use faer::linalg::solvers::DenseSolveCore;
@@ -11,19 +11,19 @@ use scumble_core::{Domain, Error, Result, Stream, local};
 use scumble_neural::Activation;
 use serde::{Deserialize, Serialize};
 
-/// How the weights of a layer are drawn.
+/// Distribution of the weights of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// The inverse of a matrix of independent entries from [−β, β] (Approach 1): what Corollary 1 is about.
+    /// The inverse of a matrix of independent entries from [−β, β] (Approach 1), which Corollary 1 requires.
     InverseUniform,
     /// Independent entries from [−β, β] (Approach 2).
     Uniform,
-    /// Independent normal entries: what the ambiguity of Lemma 1 needs.
+    /// Independent normal entries, which the ambiguity of Lemma 1 requires.
     Gaussian,
 }
 
-/// What is public of a transformation: all but the weights.
+/// Public description of a transformation: everything but the weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Shape {
@@ -31,24 +31,26 @@ pub(crate) struct Shape {
     pub(crate) layers: Vec<usize>,
     pub(crate) weights: Weights,
     pub(crate) activation: Activation,
-    /// A matrix whose largest singular value is this many times the least, or more, is drawn again before it is inverted.
+    /// Condition number, largest over least singular value, at or above which a matrix is drawn again before
+    /// inversion.
     pub(crate) most_condition: f64,
     /// Bits of each released value.
     pub(crate) bits: u32,
 }
 
-/// How often a matrix is drawn before it is called singular.
+/// Number of draws after which a matrix counts as singular.
 const MOST_DRAWS: usize = 1000;
 
-/// Released values lie within so many standard deviations of a record that is drawn uniformly from the whole domain; beyond they are clipped.
+/// Largest released value; larger values are clipped. It is in standard deviations of the output for
+/// independent coordinates with the domain's root mean square radius.
 const WIDEST: f64 = 4.0;
 
-/// The network N_W(x) = σ(… σ(σ(x·W₁)·W₂) …·W_L) of drawn weights, with values on a grid.
+/// The network N_W(x) = σ(… σ(σ(x·W₁)·W₂) …·W_L) with drawn weights and values on a grid.
 #[derive(Debug, Clone)]
 pub(crate) struct Transformation {
-    /// Where records are measured from, d values: the middle of the domain, which is public.
+    /// Origin of the records, d values: the middle of the domain, which is public.
     center: Array1<f64>,
-    /// W₁ … W_L, the columns of each divided by how large their sums are.
+    /// W₁ … W_L, with each column divided by the size of its sums.
     weights: Vec<Array2<f64>>,
     activation: Activation,
     /// Half the number of steps of the grid.
@@ -59,9 +61,10 @@ impl Shape {
     /// Draws the weights for records of these features.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where no matrix that can be inverted is drawn.
+    /// [`Error::NotApplicable`] if no invertible matrix is drawn.
     pub(crate) fn draw(&self, features: &Domain, stream: &mut Stream) -> Result<Transformation> {
-        // How far a coordinate lies from the centre, by what is public; after a layer it is taken to be one.
+        // Largest root mean square of the centred coordinates, by the public bounds. After a layer it is
+        // taken to be one.
         let mut spread = (features.squared_radius() / features.dim().max(1) as f64).sqrt();
         let mut inputs = features.dim();
         let mut weights = vec![];
@@ -99,19 +102,20 @@ impl Shape {
         }
     }
 
-    /// The inverse, where the singular values lie near enough to each other.
+    /// Returns the inverse, if the singular values are near enough to each other.
     fn inverse(&self, matrix: &Array2<f64>) -> Option<Array2<f64>> {
         let matrix = mat(matrix.view());
         let singular = matrix.singular_values().ok()?;
         let (largest, least) = (singular.first()?, singular.last()?);
-        // A comparison that is false for NaN, too.
+        // The comparison is false for NaN, too.
         (*largest < self.most_condition * least).then(|| array(matrix.partial_piv_lu().inverse().as_ref()))
     }
 
-    /// How much the distribution of W differs, in total variation, from that of a matrix that is never drawn again: the probability that one is.
+    /// Probability of a redraw. It is the distance, in total variation, between the distribution of W and
+    /// that of a matrix that is never redrawn.
     ///
-    /// That of a d × d matrix of independent entries tends to 1 − e^(−2/x − 2/x²) for a condition number of d·x and more (Edelman 1988, for
-    /// normal entries; Tao and Vu 2010, for others).
+    /// For a d × d matrix of independent entries, the probability of a condition number of d·x or more tends
+    /// to 1 − e^(−2/x − 2/x²) (Edelman 1988, for normal entries; Tao and Vu 2010, for others).
     pub(crate) fn redrawn(&self, dim: usize) -> f64 {
         match self.weights {
             Weights::InverseUniform => {
@@ -124,10 +128,10 @@ impl Shape {
 }
 
 impl Transformation {
-    /// The released values of records (n × d): n × d_L.
+    /// Returns the released values of records (n × d): n × d_L.
     pub(crate) fn apply(&self, records: ArrayView2<f64>) -> Array2<f64> {
         let width = self.weights.last().map_or(self.center.len(), Array2::ncols);
-        // Block by block, so that a sum has the same order whatever the number of threads.
+        // Fixed blocks give sums the same order for any number of threads.
         let blocks: Vec<ArrayView2<f64>> = records.axis_chunks_iter(Axis(0), local::BLOCK).collect();
         let released: Vec<Array2<f64>> =
             blocks.into_par_iter().map(|records| self.of_block(records)).collect();
@@ -148,24 +152,24 @@ impl Transformation {
         values
     }
 
-    /// The nearest of 2^bits points of [−1, 1).
+    /// Returns the nearest of 2^bits points in [−1, 1).
     fn on_grid(&self, x: f64) -> f64 {
         (x * self.steps).round().clamp(-self.steps, self.steps - 1.0) / self.steps
     }
 }
 
-/// Entries from [−1, 1): a factor β is lost again when columns are divided by their size.
+/// Entries from [−1, 1). A factor β would cancel when columns are divided by their size.
 fn uniform(rows: usize, columns: usize, stream: &mut Stream) -> Array2<f64> {
     const STEPS: f64 = (1u64 << 52) as f64;
     Array2::from_shape_simple_fn((rows, columns), || (stream.next_u64() >> 11) as f64 / STEPS - 1.0)
 }
 
-/// A matrix of faer's as one of ndarray's.
+/// Converts a `faer` matrix to `ndarray`.
 fn array(matrix: MatRef<f64>) -> Array2<f64> {
     Array2::from_shape_fn((matrix.nrows(), matrix.ncols()), |(row, column)| matrix[(row, column)])
 }
 
-/// A matrix of ndarray's as one of faer's.
+/// Converts an `ndarray` matrix to `faer`.
 fn mat(matrix: ArrayView2<f64>) -> Mat<f64> {
     Mat::from_fn(matrix.nrows(), matrix.ncols(), |row, column| matrix[[row, column]])
 }

@@ -1,4 +1,4 @@
-//! Noise with bounds: Theorem 2.6 and Corollary 2.7, coordinate by coordinate.
+//! Noise with bounds: Theorem 2.6 and Corollary 2.7, for each coordinate.
 
 use crate::bounded_noise::{BoundedNoise, Column};
 use crate::claims::{features_of, of_features};
@@ -16,16 +16,21 @@ use std::sync::OnceLock;
 
 const NAME: &str = "fisher-bounded";
 
-/// Noise of the least Fisher information for its size among those that leave every released value within stated bounds: of density
-/// w², where w is the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and Corollary
-/// 2.7, with ERRATA.md, F3). The label leaves in the clear.
+/// Mechanism whose noise has the least Fisher information for its size and keeps every released value within
+/// stated bounds.
 ///
-/// The noise of a column is drawn from a table of integers on a lattice of its own, and what is claimed is δ(ε) of that table, at the
-/// domain's own diameter. There is no ε for δ = 0: noise with bounds moves its support with the record (ERRATA.md, F5). Often there is none
-/// at all: where the noise is not wider than the domain, records at its ends have no output in common, and the guarantee says how
-/// likely it is that they are told apart for certain.
+/// The density of the noise is w². w is the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of
+/// the noise (Farokhi, Theorem 2.6 and Corollary 2.7, with ERRATA.md, F3). The label is released in the
+/// clear.
 ///
-/// A column's bounds need not lie as far below it as above; then its noise has a mean, which is public and part of the view.
+/// The noise of a column is drawn from a table of integers on a lattice of its own. The claim is δ(ε) of this
+/// table, at the diameter of the domain. For δ = 0 no ε exists, because the support of bounded noise moves
+/// with the record (ERRATA.md, F5). Often no ε exists at all. If the noise is not wider than the domain,
+/// records at its ends have no output in common. The guarantee then states the probability that they are
+/// distinguished with certainty.
+///
+/// A column's bounds may be asymmetric about its domain. Its noise then has a mean, which is public and part
+/// of the view.
 ///
 /// ```
 /// use scumble_fisher_svm::{FisherBounded, Reach};
@@ -45,19 +50,19 @@ const NAME: &str = "fisher-bounded";
 #[derive(Debug, Clone)]
 pub struct FisherBounded {
     state: State,
-    /// None at λ = ∞.
+    /// `None` at λ = ∞.
     noise: Option<BoundedNoise>,
-    /// What it claims, once it was asked for: a search along δ(ε), which no release need make again.
+    /// The claimed ε, kept after its first computation, which is a search along δ(ε).
     epsilon: OnceLock<f64>,
 }
 
-/// Where released values lie.
+/// Bounds of released values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reach {
-    /// How far beyond its domain a released value may lie, on either side, in widths of its domain.
+    /// Distance beyond its domain that a released value may reach on either side, in widths of its domain.
     pub beyond: f64,
-    /// The lower and upper bound of released values of some columns, in units of the encoded record.
+    /// Lower and upper bound of released values of some columns, in units of the encoded record.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ranges: BTreeMap<String, (f64, f64)>,
 }
@@ -79,7 +84,7 @@ struct State {
     reach: Reach,
     #[serde(with = "scumble_core::number")]
     lambda: f64,
-    /// At which ε is claimed.
+    /// The δ at which ε is claimed.
     delta: f64,
 }
 
@@ -88,7 +93,7 @@ fn refused(problem: String) -> Error {
 }
 
 impl State {
-    /// The columns with their bounds and weights, one a coordinate.
+    /// Returns the columns with their bounds and weights, one per coordinate.
     fn columns(&self) -> Result<Vec<Column>> {
         let Self { domain, reach, .. } = self;
         let names = domain.columns();
@@ -152,18 +157,20 @@ impl TryFrom<State> for FisherBounded {
     }
 }
 
-/// How much λ changes from one candidate to the next where it is looked for: σ by a tenth, and then by a hundredth, as often as makes a
-/// tenth.
+/// Factors between successive candidates for λ in the search. The first changes σ by a tenth. The second
+/// changes σ by a hundredth, and `FINE_STRIDES` of them make a tenth.
 const STRIDES: [f64; 2] = [1.4641, 1.04060401];
 const FINE_STRIDES: usize = 10;
 
 impl FisherBounded {
-    /// Designed from λ, the weight of the noise's size against what it tells; 0 for the noise that tells least, whatever its size, and
-    /// none at λ = ∞. ε is claimed at `delta`.
+    /// Creates the mechanism from λ, the weight of the noise's size against its Fisher information. λ = 0
+    /// gives the noise of least information, whatever its size, and λ = ∞ gives no noise. ε is claimed at
+    /// `delta`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless λ ≥ 0, or for weights that are not positive, ranges that do not reach beyond the domain or are inverted;
-    /// [`Error::NotApplicable`] where there is no feature, a feature lies in a ball, or δ is zero.
+    /// [`Error::Parameter`] unless λ ≥ 0, for weights that are not positive, and for ranges that are inverted
+    /// or do not reach beyond the domain. [`Error::NotApplicable`] if there is no feature, a feature lies in
+    /// a ball, or δ is zero.
     pub fn of_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -174,10 +181,12 @@ impl FisherBounded {
         State { domain, weights, reach, lambda, delta }.try_into()
     }
 
-    /// Designed from (ε, δ): the largest λ, to some percent, whose noise has them on this domain within these bounds.
+    /// Creates the mechanism from (ε, δ), with the largest λ, to some percent, whose noise meets the budget
+    /// on this domain within these bounds.
     ///
     /// # Errors
-    /// As [`of_lambda`](Self::of_lambda); and [`Error::NotApplicable`] where no λ has them, with the least δ that was found at ε.
+    /// Same errors as [`of_lambda`](Self::of_lambda), and [`Error::NotApplicable`] with the least δ that was
+    /// found at ε, if no λ meets the budget.
     pub fn of_budget(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -190,12 +199,13 @@ impl FisherBounded {
             return at(f64::INFINITY);
         }
         let spent = |mechanism: &Self| mechanism.noise.as_ref().map_or(1.0, |noise| noise.delta(epsilon));
-        // From noise that is narrow for the narrowest column to noise that fills the widest range.
+        // The search runs from noise that is narrow for the narrowest column to noise that fills the widest
+        // range.
         let columns = at(0.0)?.state.columns()?;
         let scales = columns.iter().map(Column::natural_scales);
         let (narrowest, widest) =
             scales.fold((f64::INFINITY, 0.0_f64), |(a, b), (c, d)| (a.min(c), b.max(d)));
-        // Hardly as wide as Gaussian noise without bounds would have to be, to begin with.
+        // The first candidate is slightly narrower than the unbounded Gaussian noise of this budget.
         let spread =
             Weighting::new(NAME, weights.as_ref(), domain.columns())?.spread(domain.features()).value;
         let (mut lambda, least) =
@@ -237,13 +247,13 @@ impl FisherBounded {
         self.state.lambda
     }
 
-    /// The lower and upper bound of each released feature (d values), in units of the encoded record.
+    /// Lower and upper bound of each released feature (d values), in units of the encoded record.
     pub fn ranges(&self) -> Vec<(f64, f64)> {
-        let columns = self.state.columns().unwrap_or_default(); // they were checked when it was made
+        let columns = self.state.columns().unwrap_or_default(); // checked at construction
         columns.into_iter().map(|column| column.range).collect()
     }
 
-    /// δ(ε) of the tables, on the domain: an upper bound to some 10⁻¹²; 1 at λ = ∞.
+    /// Upper bound on δ(ε) of the tables on the domain, tight to about 10⁻¹²; 1 at λ = ∞.
     pub fn delta(&self, epsilon: f64) -> f64 {
         self.noise.as_ref().map_or(1.0, |noise| noise.delta(epsilon))
     }
@@ -309,7 +319,7 @@ impl LocalMechanism for FisherBounded {
             (Factor::Interval { lower, upper }, Some(mean)) => Domain::interval(lower + mean, upper + mean),
             _ => Domain::try_from(vec![factor.clone()]),
         });
-        // A domain that is moved by a finite mean is one.
+        // A domain shifted by a finite mean is a valid domain.
         moved.collect::<Result<Vec<_>>>().and_then(Domain::product).unwrap_or_else(|_| flat.clone())
     }
 
@@ -343,32 +353,33 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        self.state.domain.pair_of_features(unit, self.range().l2_farthest())
+        unit.pair_of_features(&self.state.domain, self.range().l2_farthest())
     }
 }
 
-/// Parameters of `fisher-bounded`: how far released values may lie, and λ; without λ the noise is the least that the budget allows. The
-/// budget is a ceiling: an ε that follows from λ and exceeds it is refused.
+/// Parameters of `fisher-bounded`: the reach of released values, and λ. Without λ, the noise is the least
+/// that the budget allows. The budget is a ceiling: an ε that follows from λ and exceeds it is refused.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// How far beyond its domain a released value may lie, on either side, in widths of its domain: above zero. By default 1 with λ, and
-    /// without it the least power of two within which the budget can be kept.
+    /// Distance beyond its domain that a released value may reach on either side, in widths of its domain;
+    /// above zero. The default is 1 with λ. Without λ, it is the least power of two that can meet the budget.
     beyond: Option<f64>,
-    /// The lower and upper bound of released values, an object of encoded columns and pairs, in units of the encoded record.
+    /// Lower and upper bounds of released values: an object that maps encoded columns to pairs, in units of
+    /// the encoded record.
     ranges: Option<BTreeMap<String, (f64, f64)>>,
-    /// λ ≥ 0, the weight of the noise's size against what it tells.
+    /// λ ≥ 0, the weight of the noise's size against its Fisher information.
     lambda: Option<f64>,
-    /// The diagonal of Π: an object of encoded columns and their ϑ > 0; others have 1.
+    /// Diagonal of Π: an object that maps encoded columns to their ϑ > 0; other columns have 1.
     weights: Option<BTreeMap<String, f64>>,
 }
 
-/// The σ, times ϑ^{1/4}, of the Gaussian noise that keeps this budget at this distance.
+/// σ, times ϑ^{1/4}, of the Gaussian noise that meets this budget at this distance.
 fn gaussian_scale(spread: f64, budget: Budget) -> f64 {
     gaussian::mu(budget.epsilon(), budget.delta()).map_or(0.0, |mu| spread / mu)
 }
 
-/// The width of the widest factor: in it the noise has the most room.
+/// Width of the widest factor, in which the noise has the most room.
 fn widest(domain: &RecordDomain) -> f64 {
     domain.features().factors().map(|(_, factor)| factor.l2_diameter()).fold(0.0, f64::max)
 }
@@ -379,7 +390,8 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
     let of = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
     let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
     let Some(lambda) = lambda else {
-        // There is no room within two standard deviations of Gaussian noise that keeps the budget, and plenty within thirty.
+        // Within two standard deviations of Gaussian noise for the budget there is no room, within thirty
+        // there is plenty.
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
         let least = gaussian_scale(weighting.spread(domain.features()).value, brief.budget) / widest(&domain);
         let mut widths = match beyond {
@@ -450,7 +462,8 @@ mod tests {
         }
     }
 
-    /// ERRATA.md, F5: no wider than the domain's own width beyond it, records at its ends are told apart for certain half of the time.
+    /// ERRATA.md, F5: noise that reaches one width beyond the domain distinguishes records at opposite ends
+    /// with certainty half of the time.
     #[test]
     fn noise_without_room_claims_no_differential_privacy_and_says_why() {
         let mechanism = FisherBounded::of_lambda(numbers(1), None, Reach::default(), 0.0, 1e-6).unwrap();
@@ -468,7 +481,7 @@ mod tests {
         assert!(refused.contains("no noise has δ = 1e-6") && refused.contains("Wider bounds"), "{refused}");
     }
 
-    /// However little noise there is, and however large the ε that is looked at.
+    /// Holds for arbitrarily little noise, and for arbitrarily large ε.
     #[test]
     fn disjoint_supports_have_no_epsilon() {
         for lambda in [1e4, 1e6, 1e12, 1e40] {
@@ -485,14 +498,14 @@ mod tests {
                 let dp = design.mechanism().guarantee().local_dp(Unit::Record).cloned().unwrap();
                 assert!(dp.epsilon <= epsilon, "{dp:?}");
                 let noise = design.local().unwrap().noise();
-                // Gaussian noise of such an ε has a σ of some 1/√(2ε).
+                // Gaussian noise of such an ε has a σ of about 1/√(2ε).
                 let sigma = noise.feature_variance().unwrap()[0].sqrt();
                 assert!(sigma > 0.8 / (2.0 * epsilon).sqrt(), "ε = {epsilon}: σ = {sigma}");
             }
         }
     }
 
-    /// Far from its bounds it is the noise of Theorem 2.4 (ERRATA.md, F4).
+    /// With distant bounds the noise is that of Theorem 2.4 (ERRATA.md, F4).
     #[test]
     fn with_distant_bounds_it_is_gaussian_noise() {
         let reach = Reach { beyond: 1000.0, ..Reach::default() };
@@ -505,7 +518,7 @@ mod tests {
             _ => panic!("{guarantee}"),
         };
         let ratio = error(bounded.guarantee()) / error(gaussian.guarantee());
-        // But for the margin that covers several releases.
+        // The tolerance includes the margin that covers several releases.
         assert!((ratio - 1.0).abs() < 3e-4, "{ratio}");
     }
 

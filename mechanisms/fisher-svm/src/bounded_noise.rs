@@ -7,32 +7,33 @@ use scumble_schrodinger::GroundState;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A column, and where its released values may lie.
+/// A column with the bounds of its released values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Column {
-    /// Of the domain.
+    /// Bounds of the domain.
     pub(crate) bounds: (f64, f64),
-    /// Of what is released.
+    /// Bounds of released values.
     pub(crate) range: (f64, f64),
     /// ϑ.
     pub(crate) weight: f64,
-    /// Whether it is one of a one-hot group.
+    /// True for a column of a one-hot group.
     pub(crate) is_level: bool,
 }
 
 impl Column {
-    /// The bounds of its noise.
+    /// Returns the bounds of its noise.
     fn reach(&self) -> (f64, f64) {
         (self.range.0 - self.bounds.0, self.range.1 - self.bounds.1)
     }
 
-    /// Whether its noise may be as large on either side, to rounding.
+    /// Returns whether its noise may be equally large on both sides, up to rounding.
     fn is_symmetric(&self) -> bool {
         let (lower, upper) = self.reach();
         (lower + upper).abs() <= 1e-12 * (upper - lower)
     }
 
-    /// A σ next to which it is wide, and one next to which its noise has no room, each times ϑ^{1/4}: λ is its inverse fourth power.
+    /// Two values of σ, each times ϑ^{1/4}; λ is the inverse fourth power. Compared with the first σ the
+    /// column is wide. Noise of the second σ has no room in it.
     pub(crate) fn natural_scales(&self) -> (f64, f64) {
         let (lower, upper) = self.reach();
         let width = self.bounds.1 - self.bounds.0;
@@ -41,7 +42,7 @@ impl Column {
     }
 
     /// # Errors
-    /// What is wrong with its range, in words.
+    /// Describes the problem with the range.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
         let ((lower, upper), (from, to)) = (self.bounds, self.range);
         if !((to - from).is_finite() && from < to) {
@@ -59,22 +60,23 @@ impl Column {
     }
 }
 
-/// Noise on every coordinate of a domain from tables of integers, and what the tables cost together.
+/// Noise on every coordinate of a domain from tables of integers, with the joint privacy accounting of the
+/// tables.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundedNoise {
-    /// The factors' coordinates.
+    /// Coordinates of each factor.
     factors: Vec<Range<usize>>,
-    /// One a coordinate; columns that are alike share one.
+    /// One table per coordinate; equal columns share one.
     tables: Vec<Arc<Table>>,
     together: Arc<Together>,
     certain: f64,
 }
 
 impl BoundedNoise {
-    /// The noise of these columns, which were checked, for the coordinates of `domain`.
+    /// Creates the noise of these columns, which were checked, for the coordinates of `domain`.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where the equation's solution leaves the floats.
+    /// [`Error::NotApplicable`] if the solution of the equation is not finite in floating point.
     pub(crate) fn new(domain: &Domain, columns: &[Column], lambda: f64) -> Result<Self> {
         let mut distinct: Vec<(Column, Arc<Table>)> = vec![];
         let mut tables = vec![];
@@ -91,7 +93,7 @@ impl BoundedNoise {
             tables.push(table);
         }
         let factors: Vec<Range<usize>> = domain.factors().map(|(at, _)| at).collect();
-        // A number differs in its column; a level in two.
+        // Two numbers differ in one column, two levels in two.
         let differing = |column: &Column| -> usize {
             let first_of = |at: &&Range<usize>| columns.get(at.start) == Some(column);
             let per_factor = |factor: &Factor| if matches!(factor, Factor::OneHot { .. }) { 2 } else { 1 };
@@ -104,7 +106,7 @@ impl BoundedNoise {
                 Shifted::new(table.weights.clone(), table.shift()).map_err(|problem| unfit(&problem))?;
             distributions.push((distribution, differing(column)));
         }
-        // Were it Gaussian noise, losses would have the mean m/2 and the variance m.
+        // For Gaussian noise, the privacy losses would have mean m/2 and variance m.
         let of_each = distinct
             .iter()
             .zip(&distributions)
@@ -121,35 +123,36 @@ impl BoundedNoise {
         Ok(Self { factors, tables, together, certain: 1.0 - hidden })
     }
 
-    /// How likely two records at opposite ends of the domain are told apart for certain.
+    /// Probability that two records at opposite ends of the domain are distinguished with certainty.
     pub(crate) fn certain(&self) -> f64 {
         self.certain
     }
 
-    /// δ(ε); the least that is known for an infinite ε.
+    /// δ(ε); for an infinite ε, the least known δ.
     pub(crate) fn delta(&self, epsilon: f64) -> f64 {
         self.together.delta(epsilon.clamp(0.0, self.together.widest())).unwrap_or(1.0)
     }
 
-    /// The ε at δ, infinite where there is none.
+    /// ε at δ; infinite if no ε exists.
     pub(crate) fn epsilon(&self, delta: f64) -> f64 {
         self.together.epsilon(delta).unwrap_or(f64::INFINITY)
     }
 
-    /// The mean of each coordinate's noise (d values).
+    /// Mean of each coordinate's noise (d values).
     pub(crate) fn means(&self) -> Vec<f64> {
         self.tables.iter().map(|table| table.mean).collect()
     }
 
-    /// The variance of each coordinate's noise (d values).
+    /// Variance of each coordinate's noise (d values).
     pub(crate) fn variances(&self) -> Vec<f64> {
         self.tables.iter().map(|table| table.variance).collect()
     }
 
-    /// What [`add`](Self::add) does. Its bounds leave it less kurtosis than Gaussian noise.
+    /// Describes the noise that [`add`](Self::add) adds. The bounds give it less kurtosis than Gaussian
+    /// noise.
     pub(crate) fn described(&self) -> DescribedNoise {
         let variances = self.variances();
-        // A number moves in its column; a level in two, of which each may have a scale of its own.
+        // A number moves in its column. A level moves in two columns, and each may have its own scale.
         let of_factor = |at: &Range<usize>| {
             let of_each = at.clone().map(|place| {
                 let Table { bounds: (lower, upper), step, .. } = &*self.tables[place];
@@ -170,14 +173,15 @@ impl BoundedNoise {
         }
     }
 
-    /// What a released coordinate tells of the true one (d values): see [`information`]; of a level all, for it has no neighbouring
-    /// values.
+    /// Information of each released coordinate about the true one (d values), see [`information`]. Infinite
+    /// for a level, which has no neighbouring values.
     pub(crate) fn information(&self) -> Vec<f64> {
         let of = |table: &Arc<Table>| if table.is_level { f64::INFINITY } else { table.information };
         self.tables.iter().map(of).collect()
     }
 
-    /// Rounds a point (d values, each moved by its mean) to the lattices within the domain, and adds a draw to each coordinate.
+    /// Rounds a point (d values, each shifted by its mean) to the lattices within the domain, and adds a draw
+    /// to each coordinate.
     ///
     /// # Errors
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
@@ -189,10 +193,10 @@ impl BoundedNoise {
         Ok(())
     }
 
-    /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    /// Logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     pub(crate) fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
         let rounded = self.round(point)?;
         let of = |((k, x), table): ((i64, &f64), &Arc<Table>)| {
@@ -249,19 +253,21 @@ struct Table {
     information: f64,
 }
 
-/// The logarithm to base 2 of the largest weight, and of the least one that is kept: so that rounding a weight never changes it by more
-/// than a part in 2²⁴. What is left out has 10⁻¹¹ of the largest density.
+/// Base-2 logarithm of the largest weight, and the least weight that is kept. Rounding then never changes a
+/// weight by more than one part in 2²⁴. Discarded weights have less than 10⁻¹¹ of the largest density.
 const LARGEST: f64 = 62.0;
 const LEAST: u64 = 1 << 24;
 
-/// Standard deviations across a table, and its cells: some thousandth of a standard deviation each.
+/// Width of a table in standard deviations, and its number of cells. A cell is one or two thousandths of a
+/// standard deviation wide.
 const DEVIATIONS: f64 = 16.0;
 const CELLS: f64 = 8192.0;
 const MOST_CELLS: usize = 1 << 20;
 
 impl Table {
     /// # Errors
-    /// [`Error::NotApplicable`] where the equation's solution leaves the floats, or a group's lattice is too fine for its range.
+    /// [`Error::NotApplicable`] if the solution of the equation is not finite in floating point, or a group's
+    /// lattice is too fine for its range.
     fn new(column: &Column, lambda: f64) -> Result<Self> {
         let (lower, upper) = column.reach();
         let state =
@@ -275,7 +281,7 @@ impl Table {
         };
         let top = whole((column.bounds.1 / step).floor())?;
         let bounds = (whole((column.bounds.0 / step).ceil())?.min(top), top);
-        // So that whatever the record, the sum lies within the range.
+        // These ends keep the sum within the range for every record.
         let mut ends = (
             whole((column.range.0 / step).ceil())? - bounds.0,
             whole((column.range.1 / step).floor())? - bounds.1,
@@ -311,27 +317,28 @@ impl Table {
         self.first + self.distribution.sample(stream) as i64
     }
 
-    /// The squared distance of the farthest values of the column, in variances.
+    /// Squared distance between the farthest values of the column, in variances.
     fn mu_squared(&self) -> f64 {
         (self.shift() as f64 * self.step).powi(2) / self.variance
     }
 
-    /// How far two values of the column may lie apart, in steps.
+    /// Largest distance between two values of the column, in steps.
     fn shift(&self) -> usize {
         self.bounds.1.abs_diff(self.bounds.0) as usize
     }
 }
 
-/// The density at the points of the lattice as integers, from the first that has weight, log-concave by construction.
+/// Density at the points of the lattice as integers, from the first point with weight. It is log-concave by
+/// construction.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] where there is no point between the ends, or more than are kept.
+/// [`Error::NotApplicable`] if there is no point between the ends, or more points than are kept.
 fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec<u64>)> {
     if ends.0 > ends.1 {
         return Err(unfit(&"its range holds no point of the lattice"));
     }
     let log_density = |k: i64| state.log_density(k as f64 * step);
-    // The density has one maximum, and vanishes from the floats far from its mean.
+    // The density has one maximum, and underflows to zero far from its mean.
     let mean = (state.mean() / step).round() as i64;
     let rises = |k: i64| {
         let (here, next) = (log_density(k), log_density(k + 1));
@@ -348,7 +355,8 @@ fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec
     }
     let (mode, peak) = (from, log_density(from));
     let weight = |k: i64| ((log_density(k) - peak).exp() * LARGEST.exp2()) as u64;
-    // From the mode outwards no weight is larger than the last two allow: what rounding may have bent is straight again.
+    // From the mode outwards, the last two weights bound the next one. This restores the log-concavity that
+    // rounding may have broken.
     let outwards = |keys: &mut dyn Iterator<Item = i64>| {
         let (mut before, mut last) = (weight(mode), weight(mode));
         let mut side = vec![];
@@ -369,7 +377,7 @@ fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec
         return Err(unfit(&"a group's levels lie too many steps of the lattice apart"));
     }
     if mode == 0 && ends.0 == -ends.1 {
-        // Either side may be rounded differently in its last bit.
+        // The two sides may be rounded differently in their last bit.
         let both: Vec<u64> = left.iter().zip(&right).map(|(a, b)| *a.min(b)).collect();
         let whole = both.iter().rev().copied().chain([weight(0)]).chain(both.iter().copied());
         return Ok((-(both.len() as i64), straightened(whole.collect())));
@@ -378,7 +386,7 @@ fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec
     Ok((mode - left.len() as i64, whole.collect()))
 }
 
-/// A table with one maximum in the middle, made log-concave from there outwards.
+/// Makes a table with its maximum in the middle log-concave, from the middle outwards.
 fn straightened(mut weights: Vec<u64>) -> Vec<u64> {
     let middle = weights.len() / 2;
     for at in middle + 1..weights.len() {
@@ -391,14 +399,16 @@ fn straightened(mut weights: Vec<u64>) -> Vec<u64> {
     weights
 }
 
-/// What a released value tells of the true one, per squared unit, such that no estimate that is unbiased at two neighbouring lattice
-/// values has a mean variance below its inverse there: the Hellinger distance H of the table from itself one step on, 4H²/step², with
-/// what the step takes from it.
+/// Information of a released value about the true one, per squared unit. Its inverse is a lower bound on the
+/// mean variance of every estimate that is unbiased at two neighbouring lattice values. The information is
+/// 4H²/step², enlarged by the effect of the step. H is the Hellinger distance between the table and itself,
+/// shifted by one step.
 ///
-/// The bound of Hammersley, Chapman and Robbins needs one support within the other, and those of noise with bounds move. With densities p
-/// and q, an estimate T of means t and t + h, and c in their middle, h = ∫(T − c)(√q − √p)(√q + √p), so that by Cauchy and Schwarz
-/// h² ≤ H²·∫(T − c)²(√q + √p)² ≤ 2H²·(Var_p T + Var_q T + h²/2): the mean of both variances is h²/4H² − h²/4 or more.
-/// H² of independent parts adds up or less: the margin is what the step takes from 256 releases.
+/// The bound of Hammersley, Chapman and Robbins needs one support within the other, but the supports of
+/// bounded noise move. Let p and q be the densities, T an estimate with means t and t + h, and c the middle
+/// of these means. Then h = ∫(T − c)(√q − √p)(√q + √p). By Cauchy and Schwarz, h² ≤ H²·∫(T − c)²(√q + √p)² ≤
+/// 2H²·(Var_p T + Var_q T + h²/2). So the mean of both variances is at least h²/4H² − h²/4. H² of independent
+/// parts is at most the sum of theirs. The margin covers the effect of the step in 256 releases.
 fn information(weights: &[u64], step: f64) -> f64 {
     let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
     let roots = weights.iter().map(|weight| (*weight as f64 / total).sqrt());
@@ -450,7 +460,7 @@ mod tests {
         }
     }
 
-    /// The information of the density itself, 4∫w′², is what that of the table tends to.
+    /// The information of the table tends to that of the density, 4∫w′².
     #[test]
     fn a_table_tells_what_the_density_tells() {
         for (table, state) in tables() {
@@ -495,7 +505,7 @@ mod tests {
         assert!(of_five.delta(0.3) > 1.5 * of_two.delta(0.3));
     }
 
-    /// Far from the bounds it is the Gaussian mechanism.
+    /// With distant bounds the noise is that of the Gaussian mechanism.
     #[test]
     fn with_distant_bounds_the_profile_is_that_of_gaussian_noise() {
         let noise = BoundedNoise::new(&Domain::unit_box(3), &[column(-300.0, 301.0); 3], 1.0 / 16.0).unwrap();

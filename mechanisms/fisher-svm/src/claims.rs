@@ -1,8 +1,8 @@
-//! The guarantee of noise on the features, and what a bound on unbiased reconstruction does not say.
+//! Guarantee of noise on the features, and the limits of a bound on unbiased reconstruction.
 
 use scumble_core::{CramerRao, Error, Guarantee, Notion, RecordDomain, Result};
 
-/// The features of a point of the flat domain, d of its values.
+/// Returns the features of a point of the flat domain, its first d values.
 ///
 /// # Errors
 /// [`Error::Shape`] for a point of another width.
@@ -14,7 +14,8 @@ pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Re
     }
 }
 
-/// The guarantee of noise on the features alone: these claims with their theorems, but for bounds of nothing, and the label in the clear.
+/// Guarantee of noise on the features alone: these claims with their theorems, without bounds of zero, and
+/// the label in the clear.
 pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, String)>) -> Guarantee {
     notions.retain(|(notion, _)| !matches!(notion, Notion::CramerRao(bound) if bound.error() == 0.0));
     let without_bias: Vec<String> = notions
@@ -29,8 +30,9 @@ pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, Strin
     guarantee
 }
 
-/// What a Cramér–Rao bound over the features of `domain` does not say: a guess with a bias may do better, and where the domain's centre is never so far
-/// off, the bound says nothing (ERRATA.md, F13).
+/// Caveat of a Cramér–Rao bound over the features of `domain`: a biased guess may have a smaller error. If
+/// the squared error of the domain's centre is always smaller than the bound, the bound is vacuous
+/// (ERRATA.md, F13).
 pub(crate) fn without_bias(domain: &RecordDomain, bound: &CramerRao) -> String {
     let farthest = domain.features().squared_radius();
     let vacuous = if bound.error() > farthest { ", less than is claimed: the bound is vacuous" } else { "" };

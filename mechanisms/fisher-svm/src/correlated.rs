@@ -1,4 +1,4 @@
-//! Noise that a linear support vector machine does not see.
+//! Noise that leaves a linear support vector machine unchanged.
 
 use crate::CorrelatedNoise;
 use crate::claims::without_bias;
@@ -16,38 +16,46 @@ use std::sync::Arc;
 
 const NAME: &str = "fisher-correlated";
 
-/// The KKT residual to which the classifier is solved: what is trained on a release has the same.
+/// KKT residual to which the classifier is solved. A classifier trained on a release has the same residual.
 const RESIDUAL: f64 = 1e-9;
 const MOST_ITERATIONS: u64 = 200;
 
-/// How far the variance may lie from the squared radius of the domain, as a factor: noise much larger leaves no digits for the records
-/// beside it, and the classifier would go with them.
+/// Largest factor between the variance and the squared radius of the domain. Much larger noise leaves no
+/// digits for the records, and would destroy the classifier.
 const WIDEST: f64 = 1e12;
 
-/// Gaussian noise that leaves the linear support vector machine of the records unchanged (Farokhi, Theorem 2.10).
+/// Mechanism that adds Gaussian noise and leaves the linear support vector machine of the records unchanged
+/// (Farokhi, Theorem 2.10).
 ///
-/// Of q records x of p numbers with labels y of ±1 (the second level is +1) let α*, β* and ω* be the classifier of equation (2),
+/// For q records x of p numbers with labels y of ±1 (the second level is +1), let α*, β* and ω* be the
+/// classifier of equation (2),
 ///
 /// min ½‖α‖² + ½ρ(β² + ‖ξ‖²) + θ Σξᵢ, with yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0,
 ///
-/// and its multipliers, a = α* and b = ω*∘y. What leaves is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa) and G ~ N(0, m)^{q×p}
-/// ([`CorrelatedNoise`]; ERRATA.md, F8). Since Wa = 0 and Wᵀb = 0, whatever is trained on it by equation (2) has the same Karush-Kuhn-Tucker
-/// conditions (15), and so the same α*, β* and ω* (Proposition 2.9). The theorem's noise is the same for every Π; this is Π = I.
+/// and its multipliers. With a = α* and b = ω*∘y, the release is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa)
+/// and G ~ N(0, m)^{q×p} ([`CorrelatedNoise`]; ERRATA.md, F8). Since Wa = 0 and Wᵀb = 0, a classifier trained
+/// on the release by equation (2) has the same Karush-Kuhn-Tucker conditions (15). So it has the same α*, β*
+/// and ω* (Proposition 2.9). The theorem's noise is the same for every Π; this is Π = I.
 ///
-/// # What is claimed, and why it holds
+/// # Claim and proof
 ///
-/// An unbiased estimate x̂ᵢ of record i has E‖x̂ᵢ − xᵢ‖² ≥ m(p − 1)(1 − bᵢ²/bᵀb). Take the data sets x + U with Ua = 0 and
-/// Uᵀb = 0: they all have the same classifier, hence the same a, b and distribution of W, which has a density m-Gaussian on that space. An estimate
-/// without bias is without bias on them, and there the bound of Cramér and Rao is the trace of record i's block of
-/// m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa). What is released attains it. The claim for every record is the least of these, that of the largest share
-/// bᵢ²/bᵀb, a number from the records: the release's guarantee has it, and the design's says so in words.
+/// An unbiased estimate x̂ᵢ of record i has E‖x̂ᵢ − xᵢ‖² ≥ m(p − 1)(1 − bᵢ²/bᵀb). Take the data sets x + U
+/// with Ua = 0 and Uᵀb = 0. They all have the same classifier, and so the same a, b and distribution of W. On
+/// that space, W has an m-Gaussian density. An unbiased estimate is unbiased on all these data sets. There,
+/// the Cramér–Rao bound is the trace of record i's block of m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa). The release
+/// attains it. The claim for every record is the least of these bounds, that of the largest share bᵢ²/bᵀb.
+/// This share is computed from the records. The guarantee of the release contains it, and the guarantee of
+/// the design describes it in words.
 ///
-/// It holds for an adversary that knows no record. One that knows the others knows their noise wⱼ, and that of a support vector too:
-/// xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ, exactly (ERRATA.md, F12). So the information about each column of a record, with nothing else unknown, is
-/// infinite, and that is what the claim says of columns; the bound is a joint one. Beside another release of the same columns nothing is
-/// left of it, rightly: what the other one tells of the rest of the records, this one turns into the support vectors.
+/// The claim holds for an adversary that knows no record. An adversary that knows all other records knows
+/// their noise wⱼ, and so the noise of a support vector: xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ, exactly
+/// (ERRATA.md, F12). With nothing else unknown, the information about each column of a record is infinite.
+/// The claim states this for the columns; the bound is a joint one. Together with another release of the same
+/// columns, nothing of the bound remains. This is correct: this release turns the other's information about
+/// the remaining records into the support vectors.
 ///
-/// It is no differential privacy: the classifier, every αᵀxᵢ and the labels leave in the clear. All is in units of the encoded record.
+/// The release is not differentially private: the classifier, every αᵀxᵢ and the labels are released in the
+/// clear. All values are in units of the encoded record.
 ///
 /// ```
 /// use scumble_fisher_svm::{FISHER_CORRELATED, FisherCorrelated};
@@ -67,7 +75,7 @@ pub struct FisherCorrelated {
     state: State,
 }
 
-/// State of the mechanism: what is public.
+/// Public state of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -96,7 +104,7 @@ impl TryFrom<State> for FisherCorrelated {
 }
 
 /// # Errors
-/// [`Error::NotApplicable`] for records that have no such classifier, or no room for noise beside it.
+/// [`Error::NotApplicable`] for records that have no such classifier, or leave no room for noise.
 fn check_domain(domain: &RecordDomain) -> Result<()> {
     let refuse = |reason: &str| Err(Error::not_applicable(NAME, reason));
     match domain.target() {
@@ -123,28 +131,30 @@ fn check_domain(domain: &RecordDomain) -> Result<()> {
 }
 
 impl FisherCorrelated {
-    /// Noise of this variance m, in squared units of the encoded record, beside the classifier of equation (2) with θ = `theta` and
-    /// ρ = `rho`.
+    /// Creates the mechanism with noise of this variance m, in squared units of the encoded record. The
+    /// classifier of equation (2) has θ = `theta` and ρ = `rho`.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for records that have no such classifier: a label of other than two classes, fewer than two columns,
-    /// features that are neither numbers nor groups; [`Error::Parameter`] for θ, ρ or m out of range.
+    /// [`Error::NotApplicable`] for records that have no such classifier: a label of other than two classes,
+    /// fewer than two columns, features that are neither numbers nor groups. [`Error::Parameter`] for θ, ρ or
+    /// m out of range.
     pub fn new(domain: RecordDomain, theta: f64, rho: f64, variance: f64) -> Result<Self> {
         State { domain, theta, rho, variance }.try_into()
     }
 
-    /// The variance m of the noise before it is projected, in squared units of the encoded record.
+    /// Variance m of the noise before it is projected, in squared units of the encoded record.
     pub fn variance(&self) -> f64 {
         self.state.variance
     }
 
-    /// The bound for a record whose share bᵢ²/bᵀb in the classifier is this: m(p − 1)(1 − share).
+    /// Bound for a record with the share bᵢ²/bᵀb = `share` in the classifier: m(p − 1)(1 − share).
     fn bound(&self, share: f64) -> f64 {
         let open = (self.state.domain.columns().len() - 1) as f64;
         self.state.variance * open * (1.0 - share)
     }
 
-    /// What a release discloses, and what a claim of it assumes; only a release's own has the largest share.
+    /// Disclosures of a release and assumptions of its claim. Only the card of a release contains the largest
+    /// share.
     fn card(&self, share: Option<f64>) -> Guarantee {
         let share = share.map_or(String::new(), |share| format!(" = {share:.4}"));
         let mut discloses = in_clear(&self.state.domain, Unit::Label);
@@ -168,11 +178,11 @@ impl FisherCorrelated {
         }
     }
 
-    /// The guarantee of a release of records of which the largest share in the classifier is this.
+    /// Guarantee of a release whose records have this largest share in the classifier.
     fn of_release(&self, share: f64) -> Guarantee {
         let columns = self.state.domain.columns();
         let bound = CramerRao {
-            // Whoever knows the other records knows every column of a support vector.
+            // An adversary that knows the other records knows every column of a support vector.
             information: columns.iter().map(|name| (name.clone(), f64::INFINITY)).collect(),
             joint: Some(self.bound(share)),
         };
@@ -189,10 +199,10 @@ impl FisherCorrelated {
         guarantee
     }
 
-    /// The classifier of these records (q × p values) and signs (q).
+    /// Solves the classifier of these records (q × p values) and signs (q).
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where it cannot be solved, or does not look at the records.
+    /// [`Error::NotApplicable`] if it cannot be solved, or does not depend on the records.
     fn classifier(&self, records: &Array2<f64>, signs: &[f64]) -> Result<Machine> {
         let unsolved = |error: scumble_kkt::Error| {
             Error::not_applicable(NAME, format!("the classifier that it is to keep was not found: {error}"))
@@ -205,7 +215,7 @@ impl FisherCorrelated {
         let machine = programme.proven(RESIDUAL, MOST_ITERATIONS).map_err(unsolved)?;
         let largest =
             |values: &mut dyn Iterator<Item = &f64>| values.fold(0.0, |most: f64, x| most.max(x.abs()));
-        // Beside margins of 1 that is nothing, and a direction that rounding chose is none.
+        // Compared with margins of 1 such scores are zero, and only rounding chose their direction.
         if largest(&mut machine.weights.iter()) * largest(&mut records.iter()) < 1e-9 {
             let reason = "the classifier of these records looks at none of their features (α = 0), and keeping it says nothing";
             return Err(Error::not_applicable(NAME, reason));
@@ -269,7 +279,8 @@ impl FisherCorrelated {
     }
 }
 
-/// The key: the space of the records is that of what is released, and records in the clear are only moved into the domain.
+/// Key of a release. Records and release have the same space, so records in the clear are only projected onto
+/// the domain.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Space {
@@ -286,10 +297,10 @@ impl SecretKey for Space {
     }
 }
 
-/// −1 of the first level, 1 of the second (q values).
+/// Signs of the classes: −1 for the first level, 1 for the second (q values).
 ///
 /// # Errors
-/// [`Error::Shape`] for a target that is no class.
+/// [`Error::Shape`] for a target that is not a class.
 fn signs(target: &Target) -> Result<Vec<f64>> {
     match target {
         Target::Class(classes) => {
@@ -303,13 +314,13 @@ fn signs(target: &Target) -> Result<Vec<f64>> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// θ of the classifier, the price of a missed margin; 1 by default.
+    /// θ of the classifier, the penalty for a missed margin; 1 by default.
     theta: Option<f64>,
-    /// ρ of the classifier, the price of its bias and of squared slacks; 0.01 by default.
+    /// ρ of the classifier, the penalty for its bias and for squared slacks; 0.01 by default.
     rho: Option<f64>,
-    /// The variance m of the noise, in squared units of the encoded record. By default R²/(p − 1), where R is the radius of the domain
-    /// and p the number of columns: the most that is not vacuous, for what is claimed is m(p − 1)(1 − s), and a guess at the centre of
-    /// the domain is never off by more than R².
+    /// Variance m of the noise, in squared units of the encoded record. By default R²/(p − 1), with R the
+    /// radius of the domain and p the number of columns. This is the largest variance that is not vacuous.
+    /// The claim is m(p − 1)(1 − s), and the centre of the domain has an error of at most R².
     variance: Option<f64>,
 }
 

@@ -4,17 +4,19 @@ use rayon::prelude::*;
 use scumble_core::{Error, Result, Streams, local::BLOCK};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// How many binary digits finer than its standard deviation the lattice is on which noise is drawn.
+/// Resolution of the lattice on which noise is drawn: 2⁻⁴⁰ of the standard deviation.
 const FINENESS: i32 = 40;
 
-/// Gaussian noise W on q records of p values that leaves Σ bᵢxᵢ and every aᵀxᵢ unchanged: the distribution of Theorem 2.10.
+/// Gaussian noise W on q records of p values that leaves Σ bᵢxᵢ and every aᵀxᵢ unchanged: the distribution of
+/// Theorem 2.10.
 ///
-/// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, of mean zero and variance m (ERRATA.md, F8). Its
-/// covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection onto all W with Wᵀb = 0 and Wa = 0, times m. A vector of
-/// zeros keeps nothing.
+/// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, with mean zero and
+/// variance m (ERRATA.md, F8). Its covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection
+/// onto all W with Wᵀb = 0 and Wa = 0, times m. A zero vector keeps nothing.
 ///
-/// G is drawn by the exact sampler of the discrete Gaussian distribution, on a lattice some 2⁴⁰ times finer than its standard deviation, and
-/// projected in double precision: time in O(q·p), and no memory beside the records' own but for O(q + p).
+/// The exact sampler of the discrete Gaussian distribution draws G on a lattice about 2⁴⁰ times finer than
+/// its standard deviation. The projection is in double precision. It takes O(q·p) time and only O(q + p)
+/// memory in addition to the records.
 ///
 /// ```
 /// use scumble_fisher_svm::CorrelatedNoise;
@@ -36,16 +38,16 @@ pub struct CorrelatedNoise {
     /// a/‖a‖ (p values).
     a: Vec<f64>,
     distribution: DiscreteGaussian,
-    /// Of the lattice, a power of two.
+    /// Step of the lattice, a power of two.
     step: f64,
 }
 
 impl CorrelatedNoise {
-    /// Noise of variance m = `variance` before it is projected, for b (q values) and a (p values).
+    /// Creates noise of variance m = `variance` before it is projected, for b (q values) and a (p values).
     ///
     /// # Errors
-    /// [`Error::Shape`] where there is no record or no column, or a or b holds no finite number;
-    /// [`Error::Domain`] unless the variance lies between 10⁻⁶⁰ and 10⁶⁰.
+    /// [`Error::Shape`] if there is no record or no column, or a value of a or b is not finite;
+    /// [`Error::Domain`] unless `variance` lies between 10⁻⁶⁰ and 10⁶⁰.
     pub fn new(b: Vec<f64>, a: Vec<f64>, variance: f64) -> Result<Self> {
         if !(1e-60..=1e60).contains(&variance) {
             return Err(Error::Domain {
@@ -55,17 +57,18 @@ impl CorrelatedNoise {
         }
         let sigma = variance.sqrt();
         let step = 2f64.powi(sigma.log2().floor() as i32 - FINENESS);
-        // Upward: no less noise than was asked for.
+        // Rounding up never gives less noise than requested.
         let distribution = DiscreteGaussian::new(Rational::floor_of((sigma / step).ceil())?)?;
         Ok(Self { b: unit(b)?, a: unit(a)?, distribution, step })
     }
 
-    /// max bᵢ²/bᵀb: the largest part of a record's noise that the sum takes away.
+    /// max bᵢ²/bᵀb: the largest share of a record's noise that keeping the sum removes.
     pub fn largest_share(&self) -> f64 {
         self.b.iter().map(|b| b * b).fold(0.0, f64::max)
     }
 
-    /// Adds W to `records`, q × p values one record after the other: the same for any number of threads.
+    /// Adds W to `records`, q × p values, one record after the other. The result is the same for any number
+    /// of threads.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of values.
@@ -79,14 +82,15 @@ impl CorrelatedNoise {
             let mut stream = streams.stream(block as u64);
             values.iter_mut().for_each(|x| *x += self.distribution.sample(&mut stream) as f64 * self.step);
         });
-        // To restore what is kept is to project the noise. Twice is enough: what rounding left of it the first time is gone.
+        // Restoring the kept sums projects the noise. The second pass removes what rounding left in the
+        // first.
         for _ in 0..2 {
             self.restore(records, &kept);
         }
         Ok(())
     }
 
-    /// Moves `records` to the nearest ones of which all is as it was kept.
+    /// Moves `records` to the nearest ones with the scores and the sum in `kept`.
     fn restore(&self, records: &mut [f64], kept: &Kept) {
         let p = self.a.len();
         records.par_chunks_mut(p).with_min_len(BLOCK).zip(&kept.scores).for_each(|(record, score)| {
@@ -105,7 +109,7 @@ impl CorrelatedNoise {
         rows.map(|record| dot(record, &self.a)).collect()
     }
 
-    /// Σ bᵢxᵢ/‖b‖ (p values), summed block by block in their order.
+    /// Σ bᵢxᵢ/‖b‖ (p values), summed in the order of the blocks.
     fn sum(&self, records: &[f64]) -> Vec<f64> {
         let p = self.a.len();
         let blocks = records.par_chunks(BLOCK * p).zip(self.b.par_chunks(BLOCK));
@@ -126,21 +130,21 @@ impl CorrelatedNoise {
     }
 }
 
-/// What noise leaves unchanged.
+/// Sums that noise leaves unchanged.
 struct Kept {
     scores: Vec<f64>,
     sum: Vec<f64>,
 }
 
-/// The vector of length 1 along `vector`; zeros stay.
+/// Returns the vector of length 1 along `vector`; a zero vector is unchanged.
 ///
 /// # Errors
-/// [`Error::Shape`] for no values, or one that is no finite number.
+/// [`Error::Shape`] for an empty vector, or a value that is not finite.
 fn unit(mut vector: Vec<f64>) -> Result<Vec<f64>> {
     if vector.is_empty() || vector.iter().any(|x| !x.is_finite()) {
         return Err(Error::shape("what noise keeps needs a finite number or more"));
     }
-    // First by the largest, so that no square leaves the floats.
+    // Dividing by the largest value first keeps all squares finite.
     let largest = vector.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     if largest > 0.0 {
         vector.iter_mut().for_each(|x| *x /= largest);
@@ -174,8 +178,9 @@ mod tests {
         f64::from(u8::from(row == column)) - v[row] * v[column] / dot(v, v)
     }
 
-    /// Of 100,000 draws a mean of products has a standard error of √2·m/316 at most. Six of them are seldom exceeded by one of the 78:
-    /// the false-alarm rate is 2·10⁻⁷, and an error of 3 % in the variance is seen.
+    /// A mean of products over 100,000 draws has a standard error of at most √2·m/316. The tolerance is six
+    /// of them. For the 78 means, the false-alarm rate is 2·10⁻⁷. An error of 3 % in the variance is
+    /// detected.
     #[test]
     fn the_covariance_is_that_of_theorem_2_10() {
         let noise = CorrelatedNoise::new(B.to_vec(), A.to_vec(), VARIANCE).unwrap();

@@ -1,4 +1,4 @@
-//! The noise of least Fisher information for its size: Theorem 2.4.
+//! Noise of least Fisher information for its size: Theorem 2.4.
 
 use crate::claims::{features_of, of_features};
 use crate::weights::{Bound, Powers, Weighting, Weights, are_numbers, half_widths};
@@ -15,16 +15,20 @@ use std::ops::Range;
 
 pub(crate) const NAME: &str = "fisher-gaussian";
 
-/// Gaussian noise of covariance Π^{−1/2}/√λ on the features of each record: of all noise it has the least Tr(Π⁻¹I) + λ·Tr(V),
-/// with I its Fisher information and V its covariance (Farokhi, Theorem 2.4). The label leaves in the clear.
+/// Mechanism that adds Gaussian noise of covariance Π^{−1/2}/√λ to the features of each record.
 ///
-/// For a diagonal Π each coordinate has a lattice Gaussian of σ = (λϑ)^{−1/4} of its own. For a full one the record is taken to
-/// Π^{1/4}(x − c), with c the centre of the domain, and gets its noise there, where all coordinates have σ = λ^{−1/4}; the way
-/// back is post-processing. Two records are then as far apart as the ball around the image of the domain is wide, which is as far
-/// as two of them are. A full Π takes numbers alone.
+/// Of all noise it has the least Tr(Π⁻¹I) + λ·Tr(V), with I its Fisher information and V its covariance
+/// (Farokhi, Theorem 2.4). The label is released in the clear.
 ///
-/// It claims the whole profile δ(ε) on the domain's own bounds, and a Cramér–Rao error. The paper's Theorem 2.5 is weaker where it
-/// holds, and does not hold everywhere (ERRATA.md, F2): [`papers_epsilon`](Self::papers_epsilon).
+/// For a diagonal Π each coordinate has a lattice Gaussian with its own σ = (λϑ)^{−1/4}. For a full Π the
+/// record is mapped to Π^{1/4}(x − c), with c the centre of the domain. The noise is added there, where all
+/// coordinates have σ = λ^{−1/4}; the map back is post-processing. The sensitivity is the diameter of the
+/// ball around the image of the domain. Up to twenty columns, two records of the domain are that far apart;
+/// beyond, the diameter is an upper bound. A full Π accepts only numbers.
+///
+/// The mechanism claims the whole profile δ(ε) on the domain's own bounds, and a Cramér–Rao error. The
+/// paper's Theorem 2.5 is weaker where it holds, and does not hold everywhere (ERRATA.md, F2):
+/// [`papers_epsilon`](Self::papers_epsilon).
 ///
 /// ```
 /// use scumble_fisher_svm::FisherGaussian;
@@ -43,9 +47,9 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 pub struct FisherGaussian {
     state: State,
     weighting: Weighting,
-    /// Where the noise is added, if not to the features themselves: for a full Π.
+    /// Image to which the noise is added, for a full Π.
     image: Option<Image>,
-    /// None at λ = ∞.
+    /// `None` at λ = ∞.
     noise: Option<GaussianNoise>,
 }
 
@@ -58,14 +62,14 @@ struct State {
     weights: Option<Weights>,
     #[serde(with = "scumble_core::number")]
     lambda: f64,
-    /// At which ε is claimed.
+    /// The δ at which ε is claimed.
     delta: f64,
 }
 
-/// The features' image Π^{1/4}(x − c), and the way there and back.
+/// Image Π^{1/4}(x − c) of the features, with the maps in both directions.
 #[derive(Debug, Clone)]
 struct Image {
-    /// Which holds it.
+    /// Ball that contains the image.
     ball: Domain,
     center: Array1<f64>,
     there: Array2<f64>,
@@ -78,7 +82,7 @@ impl Image {
             let reason = "a full Π takes numbers alone: levels and balls have weights by column";
             return Err(Error::not_applicable(NAME, reason));
         };
-        // The map's own rounding is some 10⁻¹⁵ of a record's size.
+        // The rounding error of the map is about 10⁻¹⁵ of a record's size.
         let radius = powers.radius(&halves).value * (1.0 + 1e-9);
         Ok(Self {
             ball: Domain::l2_ball(features.dim(), radius)?,
@@ -121,12 +125,13 @@ impl TryFrom<State> for FisherGaussian {
 }
 
 impl FisherGaussian {
-    /// Designed from λ, the weight of the noise's size against what it tells: the larger, the less noise; none at λ = ∞. ε is
-    /// claimed at `delta`.
+    /// Creates the mechanism from λ, the weight of the noise's size against its Fisher information. A larger
+    /// λ gives less noise, and λ = ∞ gives none. ε is claimed at `delta`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless λ > 0, or for weights that are no positive definite Π; [`Error::NotApplicable`] where there is no
-    /// feature, or δ is zero; [`Error::Budget`] for noise that does not fit the lattice.
+    /// [`Error::Parameter`] unless λ > 0, or for weights that form no positive definite Π.
+    /// [`Error::NotApplicable`] if there is no feature, or δ is zero. [`Error::Budget`] for noise that does
+    /// not fit the lattice.
     pub fn of_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -136,11 +141,12 @@ impl FisherGaussian {
         State { domain, weights, lambda, delta }.try_into()
     }
 
-    /// Designed from the error that every unbiased reconstruction shall have, E‖Π^{1/2}(x̂ − x)‖² ≥ `error` (Proposition 2.2 with
-    /// ERRATA.md, F11): √λ = Tr(Π^{1/2})/`error`.
+    /// Creates the mechanism from a lower bound on the error of every unbiased reconstruction, E‖Π^{1/2}(x̂ −
+    /// x)‖² ≥ `error` (Proposition 2.2 with ERRATA.md, F11): √λ = Tr(Π^{1/2})/`error`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless `error` is finite and above zero; else as [`of_lambda`](Self::of_lambda).
+    /// [`Error::Parameter`] unless `error` is finite and above zero; else the same errors as
+    /// [`of_lambda`](Self::of_lambda).
     pub fn of_error(domain: RecordDomain, weights: Option<Weights>, error: f64, delta: f64) -> Result<Self> {
         Error::check(NAME, "error", error, "finite and above zero", error > 0.0 && error.is_finite())?;
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
@@ -156,10 +162,12 @@ impl FisherGaussian {
         Self::nearest(domain, weights, lambda, delta, |mechanism| mechanism.weighted_error() >= error)
     }
 
-    /// Designed from (ε, δ): the largest λ, to some billionths, whose noise has them on this domain.
+    /// Creates the mechanism from (ε, δ), with the largest λ, to some billionths, whose noise meets the
+    /// budget on this domain.
     ///
     /// # Errors
-    /// As [`of_lambda`](Self::of_lambda); and [`Error::NotApplicable`] where all records are one.
+    /// Same errors as [`of_lambda`](Self::of_lambda), and [`Error::NotApplicable`] if the domain has only one
+    /// record.
     pub fn of_budget(domain: RecordDomain, weights: Option<Weights>, budget: Budget) -> Result<Self> {
         if budget.epsilon() == f64::INFINITY || budget.delta() == 0.0 {
             return Self::of_lambda(domain, weights, f64::INFINITY, budget.delta());
@@ -179,7 +187,8 @@ impl FisherGaussian {
         })
     }
 
-    /// The mechanism of the first λ from `lambda` down that is enough: the lattice takes some billionths of it.
+    /// Creates the mechanism with the first λ, from `lambda` downwards, that is enough. The lattice costs
+    /// some billionths of λ.
     fn nearest(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -204,15 +213,16 @@ impl FisherGaussian {
         self.state.lambda
     }
 
-    /// The standard deviation of each released feature (d values), in units of the encoded record; 0 at λ = ∞.
+    /// Standard deviation of each released feature (d values), in units of the encoded record; 0 at λ = ∞.
     pub fn scales(&self) -> Vec<f64> {
         let covariance = self.distribution().added_variance().unwrap_or_default();
         covariance.into_iter().map(f64::sqrt).collect()
     }
 
-    /// A bound on E‖Π^{1/2}(x̂ − x)‖² of every unbiased estimate of a record: Tr(Π^{1/2})/√λ, but for what the lattice takes from it
-    /// (Farokhi, Proposition 2.2, with ERRATA.md, F11 and F14). Levels add nothing to it: they have no neighbouring values, and one who knows
-    /// that they are levels may err by next to nothing. 0 at λ = ∞.
+    /// Lower bound on E‖Π^{1/2}(x̂ − x)‖² for every unbiased estimate of a record; 0 at λ = ∞. It is
+    /// Tr(Π^{1/2})/√λ minus the effect of the lattice (Farokhi, Proposition 2.2, with ERRATA.md, F11 and
+    /// F14). Levels add nothing to it: they have no neighbouring values. An adversary that knows that they
+    /// are levels may have an error close to zero.
     pub fn weighted_error(&self) -> f64 {
         let Some(noise) = &self.noise else {
             return 0.0;
@@ -227,8 +237,9 @@ impl FisherGaussian {
         }
     }
 
-    /// The ε of the paper's Theorem 2.5 at `delta`, s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times the largest width of a
-    /// feature; none where s > 2, for there the theorem does not hold for every δ (ERRATA.md, F2). It is given beside the claim and never claimed.
+    /// ε of the paper's Theorem 2.5 at `delta`: s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times
+    /// the largest width of a feature. `None` for s > 2, where the theorem does not hold for every δ
+    /// (ERRATA.md, F2). The card shows this ε next to the claim, and never claims it.
     pub fn papers_epsilon(&self, delta: f64) -> Option<f64> {
         let s = self.papers_scale().value;
         (s <= 2.0).then(|| s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt()))
@@ -249,12 +260,12 @@ impl FisherGaussian {
         self.state.domain.features()
     }
 
-    /// The features' coordinates in a flat record.
+    /// Coordinates of the features in a flat record.
     fn coordinates(&self) -> Range<usize> {
         0..self.features().dim()
     }
 
-    /// The distribution of the features' noise.
+    /// Distribution of the features' noise.
     fn distribution(&self) -> NoiseDistribution {
         match (&self.noise, &self.weighting) {
             (None, _) => NoiseDistribution::Exact { width: self.features().dim() },
@@ -269,7 +280,8 @@ impl FisherGaussian {
         }
     }
 
-    /// What a release tells of each feature, I_jj = √λ·(Π^{1/2})_jj, and of a level all; of a full Π with Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
+    /// Fisher information of a release about each feature: I_jj = √λ·(Π^{1/2})_jj, infinite for a level. For
+    /// a full Π also Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
     fn information(&self, noise: &GaussianNoise) -> CramerRao {
         let of_noise = noise.information().into_iter().zip(are_numbers(self.features()));
         let of_noise = of_noise.map(|(of_each, is_number)| if is_number { of_each } else { f64::INFINITY });
@@ -287,7 +299,7 @@ impl FisherGaussian {
         CramerRao { information: columns.zip(information).collect(), joint }
     }
 
-    /// What the paper's Theorem 2.5 says, in words.
+    /// Describes the paper's Theorem 2.5 in words.
     fn papers_word(&self) -> String {
         let Bound { value, is_exact } = self.papers_scale();
         let s = if is_exact { format!("s = {value:.4}") } else { format!("s ≤ {value:.4}, a bound") };
@@ -302,7 +314,7 @@ impl FisherGaussian {
     }
 }
 
-/// Replaces `features` by `map` of them.
+/// Replaces `features` by their image under `map`.
 fn replace(features: &mut [f64], map: impl FnOnce(ArrayView1<f64>) -> Array1<f64>) {
     let mapped = map(ArrayView1::from(&*features));
     features.iter_mut().zip(mapped).for_each(|(x, y)| *x = y);
@@ -348,7 +360,7 @@ impl LocalMechanism for FisherGaussian {
         let factors = flat.factors().filter(|(at, _)| at.start >= self.coordinates().end);
         let rest = factors.map(|(_, factor)| Domain::try_from(vec![factor.clone()]));
         let all = rest.collect::<Result<Vec<_>>>().map(|rest| [vec![ball.clone()], rest].concat());
-        // A part of a domain, beside a ball, is one.
+        // A part of a domain, combined with a ball, is a valid domain.
         all.and_then(Domain::product).unwrap_or_else(|_| flat.clone())
     }
 
@@ -390,20 +402,23 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        self.state.domain.pair_of_features(unit, self.range().l2_farthest())
+        unit.pair_of_features(&self.state.domain, self.range().l2_farthest())
     }
 }
 
-/// Parameters of `fisher-gaussian`: λ, or the error that every unbiased reconstruction shall have; without either the noise is that of
-/// the budget. The budget is a ceiling: an ε that follows from the others and exceeds it is refused.
+/// Parameters of `fisher-gaussian`: λ, or a lower bound on the error of every unbiased reconstruction.
+/// Without either, the budget determines the noise. The budget is a ceiling: an ε that follows from the
+/// others and exceeds it is refused.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// λ > 0, the weight of the noise's size against what it tells. Its variance is 1/√λ per column.
+    /// λ > 0, the weight of the noise's size against its Fisher information. The noise has the variance 1/√λ
+    /// per column.
     lambda: Option<f64>,
-    /// The squared error, weighted by Π, that every unbiased reconstruction of a record shall have.
+    /// Lower bound on the squared error, weighted by Π, of every unbiased reconstruction of a record.
     error: Option<f64>,
-    /// Π: an object of encoded columns and their ϑ > 0 (others have 1), or d rows of d values. By default all columns count alike.
+    /// Π: an object that maps encoded columns to their ϑ > 0 (others have 1), or d rows of d values. By
+    /// default all columns have the same weight.
     weights: Option<Weights>,
 }
 
@@ -489,7 +504,7 @@ mod tests {
         assert!((1.0..1.0 + 1e-7).contains(&(mechanism.weighted_error() / 12.5)));
     }
 
-    /// Privacy: the claim is the budget's, whatever the weights, and the noise no larger than need be.
+    /// Privacy: the claim meets the budget for all weights, and the noise is no larger than necessary.
     #[test]
     fn a_budget_is_met_and_used_up() {
         let weights = Weights::Columns(BTreeMap::from([("x1".into(), 9.0), ("x4".into(), 0.25)]));
@@ -503,12 +518,13 @@ mod tests {
             assert_eq!(dp.delta, 1e-5);
             assert!(dp.epsilon <= 1.0 && dp.epsilon > 1.0 - 1e-6, "{}", dp.epsilon);
         }
-        // With Π = I it is the Gaussian mechanism: σ from an independent solver, and an ℓ₂ diameter of √2.
+        // With Π = I it is the Gaussian mechanism, with σ from an independent solver and an ℓ₂ diameter of
+        // √2.
         let mechanism = FisherGaussian::of_budget(numbers(2), None, budget).unwrap();
         assert!((mechanism.scales()[0] / (2f64.sqrt() * 3.7306316348159463) - 1.0).abs() < 1e-7);
     }
 
-    /// ERRATA.md, F2: λ such that s = 10; the paper prints ε = 58 at δ = 10⁻⁵, where the true δ is 0.19.
+    /// ERRATA.md, F2: λ gives s = 10. The paper prints ε = 58 at δ = 10⁻⁵, where the true δ is 0.19.
     #[test]
     fn the_papers_theorem_is_shown_where_it_holds_and_nowhere_else() {
         let of_scale = |s: f64| FisherGaussian::of_lambda(numbers(1), None, s.powi(4), 1e-5).unwrap();
@@ -537,7 +553,7 @@ mod tests {
         assert!(!card(1e4).contains("vacuous") && card(1e4).contains("centre of the domain"));
     }
 
-    /// The distribution of a full Π: covariance Π^{−1/2}/√λ, as published, and as drawn.
+    /// Covariance Π^{−1/2}/√λ of a full Π, as published and as drawn.
     #[test]
     fn a_full_weighting_has_the_covariance_of_the_theorem() {
         const ROWS: usize = 40_000;
@@ -558,7 +574,7 @@ mod tests {
         let noise = released.records() - 0.25;
         let seen = noise.t().dot(&noise) / ROWS as f64;
         for (i, j) in [(0, 0), (0, 1), (1, 1)] {
-            // A standard error of √2·0.79/√n = 0.0056 at most.
+            // The standard error is at most √2·0.79/√n = 0.0056.
             let expected = covariance[i][j];
             assert!((seen[[i, j]] - expected).abs() < 0.028, "({i}, {j}): {} for {expected}", seen[[i, j]]);
         }
@@ -579,7 +595,7 @@ mod tests {
         let mechanism = FisherGaussian::of_lambda(classes(), Some(weights), 1.0, 1e-6).unwrap();
         let scales = mechanism.scales();
         assert!((scales[0] - 1.0).abs() < 1e-6 && (scales[1] - 0.5).abs() < 1e-6, "{scales:?}");
-        // Tr(Π^{1/2}) = 1 + 4, and nothing for the levels.
+        // Tr(Π^{1/2}) = 1 + 4; the levels add nothing.
         assert!((mechanism.weighted_error() - 5.0).abs() < 1e-6);
         assert!((error_of(&mechanism.guarantee()) - 1.25).abs() < 1e-6);
     }
@@ -611,7 +627,7 @@ mod tests {
         assert!(refused.contains("numbers alone"), "{refused}");
         let levels = scumble_testing::records(Domain::one_hot(3).unwrap(), TargetDomain::None);
         assert!(FisherGaussian::of_error(levels.clone(), None, 1.0, 1e-6).is_err());
-        // Nothing is said of the error of whoever knows that they are levels.
+        // No error is claimed, because an adversary may know that the columns are levels.
         let guarantee = FisherGaussian::of_lambda(levels, None, 1.0, 1e-6).unwrap().guarantee();
         assert_eq!(guarantee.claims.len(), 1, "{guarantee}");
     }

@@ -1,4 +1,4 @@
-//! Π: how much an error in each column counts.
+//! Π: the weights of errors in each column.
 
 use ndarray::{Array1, Array2};
 use schemars::JsonSchema;
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The positive definite matrix Π of Farokhi, Proposition 2.2: an error e of a record counts ‖Π^{1/2}e‖².
+/// Positive definite matrix Π of Farokhi, Proposition 2.2: an error e of a record counts ‖Π^{1/2}e‖².
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Weights {
-    /// A diagonal Π: ϑ > 0 of some encoded columns, by name; 1 of the others.
+    /// A diagonal Π: ϑ > 0 of some encoded columns, by name; the others have 1.
     Columns(BTreeMap<String, f64>),
-    /// All of it: d rows of d values, in the order of the encoded columns.
+    /// The whole matrix: d rows of d values, in the order of the encoded columns.
     Matrix(Vec<Vec<f64>>),
 }
 
-/// Π, checked, as what the noise needs of it.
+/// Checked Π, in the form that the noise needs.
 #[derive(Debug, Clone)]
 pub(crate) enum Weighting {
     /// ϑ (d values).
     Diagonal(Vec<f64>),
-    /// One with entries beside its diagonal.
+    /// Π with entries off its diagonal.
     Full(Box<Powers>),
 }
 
@@ -38,22 +38,22 @@ pub(crate) struct Powers {
     stretch: f64,
 }
 
-/// A number, and whether it is exactly that or an upper bound.
+/// A number that is either exact or an upper bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bound {
     pub(crate) value: f64,
     pub(crate) is_exact: bool,
 }
 
-/// So many columns have corners that are looked at one by one; of more, a bound is taken.
+/// Largest number of columns for which all corners are enumerated. For more columns an upper bound is used.
 const MOST_COLUMNS: usize = 20;
 
 impl Weighting {
-    /// The weighting of records with these columns.
+    /// Checks the weights of records with these columns.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a column that is not there, a ϑ that is not finite and above zero, or a matrix that is not symmetric
-    /// and positive definite, d × d.
+    /// [`Error::Parameter`] for an unknown column, a ϑ that is not finite and above zero, or a matrix that is
+    /// not d × d, symmetric and positive definite.
     pub(crate) fn new(plugin: &str, weights: Option<&Weights>, columns: &[String]) -> Result<Self> {
         let refuse = |problem: String| Err(Error::parameter(plugin, problem));
         match weights {
@@ -131,7 +131,7 @@ impl Weighting {
                 Bound { value: domain.factors().map(of).sum::<f64>().sqrt(), is_exact: true }
             }
             Self::Full(powers) => {
-                // A box is symmetric about its centre, so that its image is twice as wide as its radius.
+                // A box is symmetric about its centre, so its image is twice as wide as its radius.
                 let Bound { value, is_exact } = powers.radius(&half_widths(domain).unwrap_or_default());
                 Bound { value: 2.0 * value, is_exact }
             }
@@ -147,7 +147,7 @@ impl Weighting {
     }
 }
 
-/// The row and column, counted from 1, where a matrix is not finite or not symmetric.
+/// Row and column, counted from 1, at which a matrix is not finite or not symmetric.
 fn asymmetric(matrix: &Array2<f64>) -> Option<(usize, usize)> {
     let size = matrix.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
     let fails = |((i, j), value): &((usize, usize), &f64)| {
@@ -158,7 +158,7 @@ fn asymmetric(matrix: &Array2<f64>) -> Option<(usize, usize)> {
 
 impl Powers {
     /// # Errors
-    /// The least eigenvalue, where it is not above zero.
+    /// The least eigenvalue, if it is not above zero.
     fn of(matrix: &Array2<f64>) -> std::result::Result<Self, f64> {
         let symmetric = (matrix + &matrix.t()) / 2.0;
         let eigen = Eigen::of(&symmetric).ok_or(f64::NAN)?;
@@ -178,7 +178,7 @@ impl Powers {
         })
     }
 
-    /// max ‖Π^{1/4}v‖₂ over the box of these half widths (d values).
+    /// max ‖Π^{1/4}v‖₂ over the box with these half widths (d values).
     pub(crate) fn radius(&self, halves: &[f64]) -> Bound {
         let images: Vec<Array1<f64>> =
             halves.iter().zip(self.quarter.columns()).map(|(half, column)| &column * *half).collect();
@@ -187,14 +187,15 @@ impl Powers {
             let value = largest_norm(&images, &Array1::zeros(self.quarter.nrows()));
             return Bound { value, is_exact: true };
         }
-        // No sum is longer than its parts are together, nor is a vector stretched by more than the largest eigenvalue.
+        // A sum is at most as long as its parts together, and the largest eigenvalue bounds the stretch of a
+        // vector.
         let together: f64 = images.iter().map(|image| squared(image).sqrt()).sum();
         let stretched = self.stretch * halves.iter().map(|half| half * half).sum::<f64>().sqrt();
         Bound { value: together.min(stretched), is_exact: false }
     }
 }
 
-/// The largest ‖so far ± each‖₂.
+/// Largest ‖`so_far` ± each image‖₂ over all signs.
 fn largest_norm(images: &[Array1<f64>], so_far: &Array1<f64>) -> f64 {
     match images.split_first() {
         None => so_far.dot(so_far).sqrt(),
@@ -204,7 +205,7 @@ fn largest_norm(images: &[Array1<f64>], so_far: &Array1<f64>) -> f64 {
     }
 }
 
-/// Half the width of each coordinate; none where one is no number between bounds.
+/// Half the width of each coordinate; `None` if a coordinate is not a number between bounds.
 pub(crate) fn half_widths(domain: &Domain) -> Option<Vec<f64>> {
     let of = |(_, factor): (Range<usize>, &Factor)| match *factor {
         Factor::Interval { lower, upper } => Some((upper - lower) / 2.0),
@@ -213,8 +214,8 @@ pub(crate) fn half_widths(domain: &Domain) -> Option<Vec<f64>> {
     domain.factors().map(of).collect()
 }
 
-/// Whether each coordinate is a number, and no level: of a level there are no neighbouring values, so that nothing binds the error of one
-/// who knows that it is a level.
+/// Returns whether each coordinate is a number and not a level. A level has no neighbouring values, so no
+/// bound holds for an adversary that knows that it is a level.
 pub(crate) fn are_numbers(domain: &Domain) -> Vec<bool> {
     let of = |(at, factor): (Range<usize>, &Factor)| vec![!matches!(factor, Factor::OneHot { .. }); at.len()];
     domain.factors().flat_map(of).collect()
@@ -275,10 +276,10 @@ mod tests {
 
     #[test]
     fn the_norm_is_the_largest_over_sign_vectors() {
-        // Π = I: √d, and the paper's (∞,2)-norm of a diagonal one is √(Σ√ϑ).
+        // Π = I gives √d, and the paper's (∞,2)-norm of a diagonal Π is √(Σ√ϑ).
         let unit = Weighting::new("p", None, numbers(2).columns()).unwrap();
         assert_eq!(unit.infinity_to_two(), Bound { value: 2f64.sqrt(), is_exact: true });
-        // By hand for a full one: ‖Π^{1/4}(1, 1)‖² = 1ᵀΠ^{1/2}1.
+        // A full Π, by hand: ‖Π^{1/4}(1, 1)‖² = 1ᵀΠ^{1/2}1.
         let Weighting::Full(powers) = full(&[&[2.0, 1.0], &[1.0, 2.0]]) else { panic!("it is full") };
         let by_hand = powers.half.sum().sqrt();
         let bound = Weighting::Full(powers).infinity_to_two();
@@ -302,7 +303,7 @@ mod tests {
     }
 
     proptest! {
-        /// No two records are further apart than the spread, and for a box two are as far.
+        /// The spread bounds the distance of any two records. For a box, two records attain it.
         #[test]
         fn the_spread_bounds_every_pair(
             a in 0.2..4.0_f64, b in 0.2..4.0_f64, tilt in -0.9..0.9_f64,

@@ -1,4 +1,4 @@
-//! The classifier of what `fisher-correlated` releases is that of the records; what it discloses, what it claims, and when.
+//! Tests of `fisher-correlated`: the unchanged classifier, disclosures, claims, and refusals.
 
 use ndarray::{Array1, Array2, Axis};
 use rand::{Rng, SeedableRng};
@@ -17,7 +17,8 @@ fn class() -> TargetDomain {
     TargetDomain::Class { levels: vec!["benign".into(), "malignant".into()] }
 }
 
-/// Numbers between the least and the greatest of each column, which these tests may look at, and a bit further.
+/// A table with the domain from 1 below the least to 1 above the largest value of each column, which these
+/// tests may read.
 fn table_of(records: Array2<f64>, classes: Vec<usize>) -> (RecordDomain, Table) {
     let columns: Vec<String> = (1..=records.ncols()).map(|at| format!("x{at}")).collect();
     let bounds = records.axis_iter(Axis(1)).map(|column| {
@@ -29,7 +30,8 @@ fn table_of(records: Array2<f64>, classes: Vec<usize>) -> (RecordDomain, Table) 
     (domain, Table::new(columns, records, Target::Class(Array1::from(classes))).unwrap())
 }
 
-/// The illustrative example of Section 3.1: fifty records around (0, 0) and fifty around (0, 5), of unit covariance.
+/// The illustrative example of Section 3.1: fifty records around (0, 0) and fifty around (0, 5), of unit
+/// covariance.
 fn two_clouds(seed: u64) -> (RecordDomain, Table) {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut normal = || (0..12).map(|_| rng.gen_range(-0.5..0.5)).sum::<f64>();
@@ -72,21 +74,22 @@ fn trained(table: &Table) -> Machine {
     let programme = SoftMargin::new(&records, &signs, &penalties).unwrap();
     let programme = programme.bias_penalty(0.01).unwrap().squared_slack_penalty(0.01).unwrap();
     match programme.solve(1e-13, 300) {
-        // As near as doubles come to it.
+        // The smallest gap that double precision reaches.
         Err(scumble_kkt::Error::NotConverged { gap, .. }) if gap < 1e-9 => programme.solve(gap, 300).unwrap(),
         solved => solved.unwrap(),
     }
 }
 
-/// α and β of the classifier (p + 1 values), to more digits than the solver's: its multipliers say which records lie on the margin (M) and
-/// which beyond it (V), and then the KKT conditions (15) are linear equations of α, β and ω on M.
+/// α and β of the classifier (p + 1 values), to more digits than the solver's. The solver's multipliers show
+/// which records lie on the margin (M) and which beyond it (V). The KKT conditions (15) are then linear
+/// equations in α, β and ω on M.
 fn coefficients(table: &Table) -> Vec<f64> {
     let (machine, signs, (theta, rho)) = (trained(table), signs(table), (1.0, 0.01));
     let p = table.records().ncols();
     let on_margin: Vec<usize> =
         (0..signs.len()).filter(|i| (1e-4..theta - 1e-4).contains(&machine.multipliers[*i])).collect();
     let beyond = (0..signs.len()).filter(|i| machine.multipliers[*i] >= theta - 1e-4);
-    // Columns in units of their largest value, and a last one of ones for β.
+    // Columns in units of their largest value, and a last column of ones for β.
     let units: Vec<f64> = table
         .records()
         .axis_iter(Axis(1))
@@ -115,7 +118,7 @@ fn coefficients(table: &Table) -> Vec<f64> {
     (0..=p).map(|j| if j < p { solution[j] / units[j] } else { solution[j] }).collect()
 }
 
-/// The solution of n linear equations, n rows of n + 1 values.
+/// Solution of n linear equations, n rows of n + 1 values.
 fn eliminated(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
     for at in 0..n {
@@ -135,7 +138,7 @@ fn largest_difference(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
-/// The largest difference of the coefficients of the classifiers of two tables, as the solver finds them.
+/// Largest difference between the solver's coefficients of the classifiers of two tables.
 fn moved(one: &Table, other: &Table) -> f64 {
     let (one, other) = (trained(one), trained(other));
     largest_difference(&one.weights, &other.weights).max((one.bias - other.bias).abs())
@@ -167,7 +170,7 @@ fn the_classifier_of_two_clouds_is_kept_at_any_size_of_noise() {
     }
 }
 
-/// The 569 records, unscaled, and class 1 where malignant; none where the data are not there.
+/// The 569 records, unscaled, with class 1 for malignant; `None` without the data.
 fn wdbc() -> Option<(RecordDomain, Table)> {
     let folder = std::env::var_os("SCUMBLE_DATA").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
@@ -199,7 +202,7 @@ fn unscaled_wdbc_keeps_its_classifier_and_has_the_bound_of_the_reference() {
         );
         assert!(moved < 1e-8, "seed {seed}: the classifier moved by {moved}");
     }
-    // An interior point solver's, to 1e-12; the paper prints 28.4·m.
+    // From an interior point solver, to 1e-12; the paper prints 28.4·m.
     let guarantee = fresh(&mechanism(&domain, 100.0), &table);
     let error = bound(&guarantee).error();
     assert!((error / 2841.2720034188304 - 1.0).abs() < 1e-9, "{error}");
@@ -221,7 +224,7 @@ fn what_is_disclosed_is_and_who_knows_the_others_knows_every_support_vector() {
     assert!((scores - clean).iter().all(|off| off.abs() < 1e-6));
     let sum = Array1::from(b.clone()).dot(table.records());
     assert!((sum - &alpha).iter().all(|off| off.abs() < 1e-6));
-    // x = x̄ + Σ bw/b over the others, whose noise w it knows (ERRATA.md, F12).
+    // x = x̄ + Σ bw/b over the others, whose noise w the adversary knows (ERRATA.md, F12).
     let noise = released.records() - table.records();
     let support: Vec<usize> = (0..b.len()).filter(|at| b[*at].abs() > 1e-3).collect();
     assert!(support.len() >= 3, "{b:?}");
@@ -236,7 +239,8 @@ fn what_is_disclosed_is_and_who_knows_the_others_knows_every_support_vector() {
     }
 }
 
-/// Of 20,000 releases the mean squared error of what is released has a standard error below 1 % of the truth: six of them.
+/// The mean squared error over 20,000 releases has a standard error below 1 % of the true value; the
+/// tolerance is six of them.
 #[test]
 fn what_is_released_attains_the_bound_at_the_record_of_the_largest_share() {
     let (domain, table) = table_of(
@@ -323,7 +327,8 @@ fn a_record_outside_the_domain_is_moved_into_it_before_the_classifier_is_trained
     assert!(moved(&release.key.view(&wild).unwrap(), &release.table) < 1e-6);
 }
 
-/// A group of levels beside numbers, more columns than records, columns that do not vary, classes far apart, one class alone.
+/// Odd tables: levels with numbers, more columns than records, a constant column, classes far apart, and a
+/// single class.
 #[test]
 fn the_classifier_is_kept_of_odd_tables() {
     let mut rng = ChaCha20Rng::seed_from_u64(3);

@@ -1,4 +1,5 @@
-//! Time and memory at the size of Adult, 48,842 records of 100 numbers: alone in its process, whose memory it reads.
+//! Time and memory at the size of Adult, 48,842 records of 100 numbers. The test runs alone in its process,
+//! whose memory it reads.
 
 use ndarray::{Array1, Array2};
 use scumble_core::{CuratorMechanism, Domain, Randomness, Table, Target, TargetDomain};
@@ -9,7 +10,7 @@ use std::time::Instant;
 const RECORDS: usize = 48_842;
 const COLUMNS: usize = 100;
 
-/// A number in [0, 1) that looks random.
+/// A pseudorandom number in [0, 1).
 fn scattered(at: usize) -> f64 {
     let mixed = (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 11) as f64 / (1u64 << 53) as f64
@@ -26,7 +27,7 @@ fn noise_for_adult_takes_a_second_and_a_release_no_second_and_third_copy_of_the_
     let domain = scumble_testing::records(Domain::unit_box(COLUMNS), TargetDomain::Class { levels });
     let table = Table::new(domain.columns().to_vec(), records, Target::Class(classes)).unwrap();
 
-    // Alone it adds next to nothing to the records.
+    // The noise alone needs little memory in addition to the records.
     let b: Vec<f64> = (0..RECORDS).map(|at| scattered(at) - 0.5).collect();
     let noise = CorrelatedNoise::new(b, vec![1.0; COLUMNS], 100.0).unwrap();
     let mut values = table.records().iter().copied().collect::<Vec<f64>>();
@@ -38,7 +39,7 @@ fn noise_for_adult_takes_a_second_and_a_release_no_second_and_third_copy_of_the_
         println!("noise: {seconds:.3} s, and {:.1} MB beside the records", after - before);
         assert!(after - before < 20.0, "the noise took {} MB", after - before);
     }
-    // A second on a quiet machine, and this one may be busy.
+    // It takes a second on an idle machine; this machine may be busy.
     assert!(seconds < 5.0, "the noise took {seconds} s");
     drop(values);
 

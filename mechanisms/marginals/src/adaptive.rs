@@ -1,4 +1,4 @@
-//! Records from noisy tables that are chosen in rounds, by what the records drawn so far get wrong.
+//! Records from noisy tables that are chosen in rounds, by the errors of the records drawn so far.
 
 use crate::answers::{Answers, LEAST_SHARE, Purse};
 use crate::columns::Columns;
@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 
 const NAME: &str = "adaptive-marginals";
 
-/// What of μ² goes into the tables that all start from.
+/// Share of μ² for the initial tables.
 const AT_FIRST: f64 = 0.5;
-/// What of a round's μ² goes into its choice.
+/// Share of a round's μ² for its choice.
 const OF_CHOICE: f64 = 0.1;
-/// Rounds that share what is left, at first.
+/// Initial number of rounds that share the remaining μ².
 const ROUNDS: usize = 8;
 
-/// Which columns are measured together.
+/// Groups of columns that are measured together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
@@ -41,7 +41,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// The column that all tables have, if there is one, and the columns before it.
+    /// Returns the column that all tables contain, if there is one, and the columns before it.
     fn parts(&self, columns: &Columns) -> (Option<usize>, Vec<usize>) {
         match self.workload {
             Workload::Target => (columns.label(), columns.features().collect()),
@@ -50,7 +50,7 @@ impl Rounds {
     }
 }
 
-/// Some columns with the target behind them, if all tables have it.
+/// Returns some columns followed by the target, if all tables contain it.
 fn with(target: Option<usize>, columns: &[usize]) -> Clique {
     columns.iter().copied().chain(target).collect()
 }
@@ -111,7 +111,7 @@ impl Program for Rounds {
                 known.table(clique).zip(&table.counts).map(|(known, now)| (known - now).abs()).sum();
             forest.add((clique[0], clique[1]));
             chosen.push(clique.clone());
-            // Noise by itself is as far: rounds that are half as many are worth twice as much each.
+            // Noise alone can explain such a distance. Half as many rounds then have twice the share each.
             let is_little = gained < 2.0 * noise(clique, &purse);
             rounds = (rounds - 1).min(others.len().saturating_sub(1 + chosen.len()));
             rounds = if is_little { rounds.div_ceil(2) } else { rounds };
@@ -124,7 +124,7 @@ impl Program for Rounds {
     }
 }
 
-/// The tables that all start from.
+/// Returns the initial tables.
 fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
     match others {
         [] => target.map(|target| vec![target]).into_iter().collect(),
@@ -132,7 +132,7 @@ fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
     }
 }
 
-/// The same tables once more, for what is left of μ².
+/// Measures the same tables once more with the remaining share of μ².
 fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec<Measured>> {
     let share = left / cliques.len().max(1) as f64;
     if share <= LEAST_SHARE {
@@ -141,12 +141,12 @@ fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec
     cliques.iter().map(|clique| answers.measure(clique, share)).collect()
 }
 
-/// What is known so far of each column: its counts, with the target, whose level changes fastest.
+/// Current estimate for each column: its counts with the target, whose level changes fastest.
 struct Known(BTreeMap<usize, OfColumn>);
 
 struct OfColumn {
     counts: Vec<f64>,
-    /// The counts of the target; the total where there is none.
+    /// Counts of the target; the total if there is no target.
     of_target: Vec<f64>,
 }
 
@@ -162,7 +162,7 @@ impl Known {
         Self(columns.iter().map(|&column| (column, of(column))).collect())
     }
 
-    /// The counts of two columns, and the target, where these two have nothing to do with each other but by the target.
+    /// Returns the counts of two columns and the target, if the two columns are independent given the target.
     fn table(&self, clique: &Clique) -> impl Iterator<Item = f64> {
         let [one, other] = [0, 1].map(|at| &self.0[&clique[at]]);
         let labels = one.of_target.len().max(1);
@@ -179,7 +179,8 @@ impl Known {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Which columns are measured together: features with the "target", the default where there is one, or "all-pairs" of columns.
+    /// Columns measured together: features with the "target" (the default if there is a target), or
+    /// "all-pairs" of columns.
     workload: Option<Workload>,
     #[serde(flatten)]
     common: Common,
@@ -197,14 +198,18 @@ fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Rounds>> {
 }
 
 register! {
-    /// Rounds of choosing and measuring, after AIM (McKenna, Mullins, Sheldon and Miklau 2022): which tables are worth their noise follows from the records.
+    /// Rounds of choosing and measuring tables, after AIM (McKenna, Mullins, Sheldon and Miklau 2022).
     ///
-    /// With the workload `target` all start from each feature's table with the target, and a round adds two features with the target; with `all-pairs` from each column's table, and a round adds
-    /// two columns. The exponential mechanism chooses by how far the counts are from what is known so far, in ℓ₁, less the noise that the table would have. "None of them" is a choice
-    /// too: what is left then goes into the first tables once more. A round that found less than its noise makes the next ones fewer and longer.
+    /// The records determine which tables are worth their noise. With the workload `target`, the mechanism
+    /// starts from each feature's table with the target, and a round adds two features with the target. With
+    /// `all-pairs`, it starts from each column's table, and a round adds two columns. The exponential
+    /// mechanism scores a table by the ℓ₁ distance of its counts from the current estimate, less the table's
+    /// expected noise. "None of them" is also a choice; the remaining budget then measures the initial tables
+    /// again. A round that found less than its noise makes the next rounds fewer and longer.
     ///
-    /// What is added forms no circle among the features, so that all tables together are those of a junction tree, of two columns and the target at most: estimates are
-    /// in closed form, and memory is bounded. AIM adds larger tables where they pay, and estimates by descent.
+    /// The added tables form no cycle among the features, so all tables together form a junction tree of at
+    /// most two columns and the target. Estimates are in closed form, and memory is bounded. AIM adds larger
+    /// tables if they pay, and estimates by descent.
     pub const ADAPTIVE_MARGINALS = {
         name: NAME,
         summary: "records drawn from noisy tables that are chosen in rounds, by what the tables so far get wrong",

@@ -1,7 +1,8 @@
-//! All that a mechanism may ask of exact counts: a noisy table, or a choice.
+//! The two questions about exact counts that a mechanism may ask: a noisy table, or a choice.
 //!
-//! A mechanism is written once, against [`Answers`]. A release is [`Drawn`] from the records; an audit asks by [`Replayed`] how likely what was drawn is for other records. Each
-//! answer is paid for before it is given, so that no mechanism spends beyond its budget, whatever it asks.
+//! A mechanism is written once, against [`Answers`]. A release uses [`Drawn`], which answers from the
+//! records. An audit uses [`Replayed`], which computes the likelihood of drawn answers for other records.
+//! Each answer is paid for in advance, so no mechanism exceeds its budget, whatever it asks.
 
 use crate::counts::{Clique, Counts};
 use crate::forest::Forest;
@@ -14,27 +15,29 @@ use scumble_noise::CountNoise;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What may be spent, and under which neighbouring relation.
+/// Budget of a mechanism, and its neighbouring relation.
 #[derive(Debug, Clone)]
 pub(crate) struct Purse {
     budget: Budget,
     neighbours: Neighbours,
-    /// The μ² of all answers together; none where nothing need be private.
+    /// μ² of all answers together; `None` if nothing needs to be private.
     squared_mu: Option<f64>,
-    /// The noise that was asked for before, by the bits of its share: its sampler takes longer to make than to use.
+    /// Noise of earlier questions, by the bits of its share. A sampler takes longer to make than to use.
     made: Arc<Mutex<BTreeMap<u64, CountNoise>>>,
 }
 
-/// What is left for roundings of noise to its lattice.
+/// Share of μ² reserved for rounding noise to its lattice.
 const FOR_ROUNDINGS: f64 = 1e-5;
-/// What a choice spends at most.
+/// Largest ε of a choice.
 const MOST_OF_CHOICE: f64 = 60.0;
-/// A share of μ² that is smaller than all that is asked for.
+/// Share of μ² smaller than every share that a mechanism asks for.
 pub(crate) const LEAST_SHARE: f64 = 1e-6;
 
 impl Purse {
+    /// Creates the purse of a budget.
+    ///
     /// # Errors
-    /// [`Error::Budget`] for a finite ε with a δ of zero, or too small an ε.
+    /// [`Error::Budget`] for a finite ε with δ = 0, or for an ε that is too small.
     pub(crate) fn new(budget: Budget, neighbours: Neighbours) -> Result<Self> {
         let squared_mu = match (budget.epsilon(), budget.delta()) {
             (f64::INFINITY, _) => None,
@@ -55,10 +58,10 @@ impl Purse {
         Ok(purse)
     }
 
-    /// Noise on a table that costs this share of μ²; none where nothing need be private.
+    /// Returns the noise of a table that costs this share of μ²; `None` if nothing needs to be private.
     ///
     /// # Errors
-    /// [`Error::Budget`] for noise beyond all counts.
+    /// [`Error::Budget`] if the noise exceeds all counts.
     pub(crate) fn noise(&self, share: f64) -> Result<Option<CountNoise>> {
         if self.squared_mu.is_none() {
             return Ok(None);
@@ -72,22 +75,24 @@ impl Purse {
         Ok(Some(noise))
     }
 
-    /// σ of such noise, in counts.
+    /// σ of the noise for this share, in counts.
     pub(crate) fn scale(&self, share: f64) -> f64 {
         self.squared_mu.map_or(0.0, |squared_mu| (self.differing() as f64 / (share * squared_mu)).sqrt())
     }
 
-    /// The ε of bounded range of a choice that costs this share of μ², or less: beyond [`MOST_OF_CHOICE`] a choice is as good as the best. Infinite where nothing need be
-    /// private.
+    /// ε of bounded range of a choice that costs at most this share of μ².
+    ///
+    /// It is at most [`MOST_OF_CHOICE`]; beyond this ε, a choice is as good as the best. It is infinite if
+    /// nothing needs to be private.
     fn epsilon_of_choice(&self, share: f64) -> f64 {
         self.squared_mu.map_or(f64::INFINITY, |squared_mu| {
-            // The inverse of `PrivacyProfile::bounded_range`: Φ(μ/2) is half of 1 + δ(0).
+            // Inverse of `PrivacyProfile::bounded_range`: Φ(μ/2) is half of 1 + δ(0).
             let half = 0.5 * gaussian::delta((share * squared_mu).sqrt(), 0.0);
             (2.0 * ((0.5 + half) / (0.5 - half)).ln()).min(MOST_OF_CHOICE)
         })
     }
 
-    /// In how many cells of a table neighbours differ.
+    /// Number of cells of a table in which neighbours differ.
     fn differing(&self) -> u64 {
         match self.neighbours {
             Neighbours::AddOrRemoveOne => 1,
@@ -95,8 +100,9 @@ impl Purse {
         }
     }
 
-    /// ε at the budget's δ for replace one record, of what is private for add/remove one record: one cell of a table loses one and another gains one; the scores of a choice
-    /// move twice as far.
+    /// ε at the budget's δ for replace one record, of answers that are private for add/remove one record.
+    ///
+    /// One cell of a table loses one record and another gains one. The scores of a choice move twice as far.
     pub(crate) fn epsilon_of_replacement(&self, chooses: bool) -> f64 {
         let factor: f64 = if chooses { 4.0 } else { 2.0 };
         let mu = self.squared_mu.map_or(f64::INFINITY, |squared_mu| (factor * squared_mu).sqrt());
@@ -104,44 +110,49 @@ impl Purse {
     }
 }
 
-/// Who answers.
+/// Source of answers.
 pub(crate) trait Answers {
-    /// What may be spent.
+    /// Budget of the answers.
     fn purse(&self) -> &Purse;
 
-    /// The noisy table of a clique, for this share of μ².
+    /// Returns the noisy table of a clique, for this share of μ².
     ///
     /// # Errors
-    /// [`Error::Budget`] where that is more than is left.
+    /// [`Error::Budget`] if the share exceeds the remaining budget.
     fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured>;
 
-    /// One of some candidates, for this share of μ²: `scores` has theirs, of which none changes by more than [`UNIT`] when one record is added or removed.
+    /// Chooses one of some candidates, for this share of μ².
+    ///
+    /// `scores` returns their scores. No score changes by more than [`UNIT`] if one record is added or
+    /// removed.
     ///
     /// # Errors
-    /// As [`measure`](Self::measure), and what `scores` says.
+    /// Same errors as [`measure`](Self::measure), and the errors of `scores`.
     fn select(&mut self, share: f64, scores: &Scores) -> Result<usize>;
 
-    /// A spanning tree of the first `columns`: pairs that are chosen one after the other, each for this share
-    /// of μ² and among those that close no circle with the pairs before. `score` has the score of a pair, as
-    /// in [`select`](Self::select).
+    /// Chooses a spanning tree of the first `columns` columns.
+    ///
+    /// Its pairs are chosen one after the other, each for this share of μ², among the pairs that close no
+    /// cycle with the earlier pairs. `score` returns the score of a pair, as in [`select`](Self::select).
     ///
     /// # Errors
-    /// As [`measure`](Self::measure).
+    /// Same errors as [`measure`](Self::measure).
     fn span(&mut self, share: f64, columns: usize, score: &ScoreOfPair) -> Result<Vec<(usize, usize)>>;
 
-    /// Takes levels of columns together from here on: `merged` has for each column the level that each of its levels becomes.
+    /// Merges levels of columns for all later questions. `merged` has for each column the merged level of
+    /// each of its levels.
     ///
     /// # Errors
     /// [`Error::Interrupted`].
     fn merge(&mut self, merged: &[Vec<u32>]) -> Result<()>;
 }
 
-/// The scores of all candidates.
+/// Function that returns the scores of all candidates.
 pub(crate) type Scores<'s> = dyn Fn(&Counts) -> Result<Vec<i64>> + 's;
-/// The score of a pair of columns.
+/// Function that returns the score of a pair of columns.
 pub(crate) type ScoreOfPair<'s> = dyn Fn(&Counts, (usize, usize)) -> i64 + Sync + 's;
 
-/// All pairs of some columns with their scores.
+/// Returns all pairs of the first `columns` columns with their scores.
 fn scored(counts: &Counts, columns: usize, score: &ScoreOfPair) -> Result<Vec<((usize, usize), i64)>> {
     let of_column = |one: usize| {
         interrupt::check()?;
@@ -152,16 +163,18 @@ fn scored(counts: &Counts, columns: usize, score: &ScoreOfPair) -> Result<Vec<((
     Ok(rows.concat())
 }
 
-/// The sensitivity of a score: by how much it may change when one record is added or removed.
+/// Sensitivity of a score: its largest change if one record is added or removed.
 pub(crate) const UNIT: u64 = 16;
 
-/// What some answers have cost.
+/// Cost of the answers so far.
 #[derive(Debug, Clone, Default)]
 struct Spent(Option<PrivacyProfile>);
 
 impl Spent {
+    /// Pays for an answer before it is given.
+    ///
     /// # Errors
-    /// [`Error::Budget`] where it is more than there is, before anything is answered.
+    /// [`Error::Budget`] if the price exceeds the remaining budget.
     fn pay(&mut self, purse: &Purse, price: PrivacyProfile) -> Result<()> {
         let all = self.0.map_or(price, |spent| spent.with(&price));
         if all.delta(purse.budget.epsilon()) > purse.budget.delta() {
@@ -173,7 +186,7 @@ impl Spent {
     }
 }
 
-/// How a question is answered, and what it costs.
+/// Noise and price of a question.
 struct Terms<'a> {
     purse: &'a Purse,
     spent: &'a mut Spent,
@@ -193,12 +206,12 @@ impl Terms<'_> {
         if epsilon.is_finite() {
             self.spent.pay(self.purse, PrivacyProfile::bounded_range(epsilon))?;
         }
-        // To replace a record is to remove one and to add one, for a score as for a table.
+        // Replacing a record is removing one and adding one, for a score as for a table.
         let sensitivity = UNIT * self.purse.differing();
         Ok(Selection::new(epsilon, sensitivity))
     }
 
-    /// As many choices as a tree of these columns has pairs, each for this share; all of them are paid for.
+    /// Pays for one choice per pair of a tree of `columns` columns, each for this share.
     fn selections(mut self, share: f64, columns: usize) -> Result<Option<Selection>> {
         let mut selection = None;
         for _ in 1..columns {
@@ -213,7 +226,7 @@ fn measured(clique: &Clique, counts: Vec<f64>, noise: Option<&CountNoise>) -> Me
     Measured { clique: clique.clone(), counts, variance }
 }
 
-/// Answers about records, with fresh noise.
+/// Answers from records, with fresh noise.
 pub(crate) struct Drawn {
     purse: Purse,
     spent: Spent,
@@ -257,7 +270,7 @@ impl Answers for Drawn {
         let selections = Terms { purse: &self.purse, spent: &mut self.spent }.selections(share, columns)?;
         let Some(selection) = selections else { return Ok(vec![]) };
         let (mut forest, mut tree) = (Forest::new(columns), vec![]);
-        // A score is the same for every choice, so that candidates are weighed once.
+        // Scores are the same for every choice, so candidates are weighed once.
         let mut candidates = selection.candidates(scored(&self.counts, columns, score)?);
         while let Some(pair) = candidates.choose(&mut self.stream, |pair| forest.connects(pair)) {
             interrupt::check()?;
@@ -281,13 +294,13 @@ fn not_of_this() -> Error {
     Error::shape("these are no statistics of such a release")
 }
 
-/// Answers that were drawn, and how likely they are of other records.
+/// Answers that were drawn, and their likelihood for other records.
 pub(crate) struct Replayed<'a> {
     purse: Purse,
     spent: Spent,
     counts: Counts,
     transcript: &'a [f64],
-    /// The logarithm of the probability of all answers so far, up to a constant.
+    /// Logarithm of the probability of all answers so far, up to a constant.
     pub(crate) log_likelihood: f64,
 }
 
@@ -296,8 +309,10 @@ impl<'a> Replayed<'a> {
         Self { purse, spent: Spent::default(), counts, transcript, log_likelihood: 0.0 }
     }
 
+    /// Takes the next `count` values of the transcript.
+    ///
     /// # Errors
-    /// [`Error::Shape`] where there are not as many.
+    /// [`Error::Shape`] if fewer values are left.
     fn next(&mut self, count: usize) -> Result<&'a [f64]> {
         let (first, rest) = self.transcript.split_at_checked(count).ok_or_else(not_of_this)?;
         self.transcript = rest;

@@ -1,34 +1,38 @@
-//! How finely numbers are counted, by a public rule.
+//! Public rule for the number of bins of numbers.
 
 use crate::columns::Columns;
 use scumble_core::{Brief, Error, Factor, RecordDomain, Result, TargetDomain};
 use std::collections::BTreeMap;
 
-/// Bins of a number: at least two, at most so many as are told apart on a plot.
+/// Smallest and largest number of bins of a number that the rule chooses. More bins cannot be distinguished
+/// on a plot.
 const FEWEST: usize = 2;
 const MOST: usize = 32;
-/// The most that may be asked for.
+/// Largest number of bins that a parameter can ask for.
 const LIMIT: usize = 1024;
 
-/// How many records there are where that is not known.
+/// Number of records assumed if it is unknown.
 const PEOPLE: usize = 1000;
 
-/// What decides on bins: how many records there are, as far as is known in public, and the σ of a table's noise, in counts.
+/// Inputs of the rule: the publicly known number of records, and the σ of a table's noise, in counts.
 pub(crate) struct Rule {
     pub(crate) records: usize,
     pub(crate) scale: f64,
 }
 
 impl Rule {
-    /// For as many people as a brief knows of.
+    /// Creates the rule for the number of people in a brief.
     pub(crate) fn of(brief: &Brief, scale: f64) -> Self {
         Self { records: brief.people.unwrap_or(PEOPLE), scale }
     }
 
-    /// Bins of a number that is counted with `labels` classes, or with another number where there are none, or by itself.
+    /// Returns the number of bins of a number counted together with `labels` classes.
     ///
-    /// A density in B bins of equal width errs by some 1/B within each, and by the noise of B of them, which is σB/n a bin of the density: the two are alike, summed over
-    /// the bins, where B³ is (n/σ)², of the records of a class. Sampling adds as much where B³ is n.
+    /// Without classes, the number is counted with another number or by itself.
+    ///
+    /// A density in B bins of equal width has an error of about 1/B within each bin. The noise of B bins is
+    /// σB/n per bin of the density. Summed over the bins, the two are equal at B³ = (n/σ)², with n the
+    /// records of a class. The sampling error is equal at B³ = n.
     fn bins(&self, labels: usize) -> usize {
         let of_class = self.records as f64 / labels.max(1) as f64;
         let by_noise = (of_class / self.scale.max(1e-9)).powi(2);
@@ -36,13 +40,13 @@ impl Rule {
     }
 }
 
-/// What is wanted of bins, in place of the rule.
+/// Explicit numbers of bins, which take precedence over the rule.
 pub(crate) struct Wanted<'a> {
-    /// By a parameter, for this column.
+    /// Bins of single columns, by a parameter.
     pub(crate) each: &'a BTreeMap<String, usize>,
-    /// By a parameter, for all columns.
+    /// Bins of all columns, by a parameter.
     pub(crate) all: Option<usize>,
-    /// By the schema, for this column.
+    /// Bins of single columns, by the schema.
     pub(crate) schema: &'a BTreeMap<String, usize>,
 }
 
@@ -51,16 +55,16 @@ impl Wanted<'_> {
         self.each.get(column).copied().or(self.all).or_else(|| self.schema.get(column).copied())
     }
 
-    /// All that is wanted.
+    /// Returns all explicit numbers of bins.
     fn bins(&self) -> impl Iterator<Item = usize> {
         self.each.values().copied().chain(self.all).chain(self.schema.values().copied())
     }
 }
 
-/// The bins of every attribute: of a number what is wanted, or by the rule.
+/// Returns the bins of every attribute; a number's are explicit or by the rule.
 ///
 /// # Errors
-/// [`Error::Parameter`] for a column that is no number, or bins out of range.
+/// [`Error::Parameter`] for a column that does not hold numbers, or for bins out of range.
 pub(crate) fn of_each(
     plugin: &str,
     domain: &RecordDomain,
@@ -85,7 +89,7 @@ pub(crate) fn of_each(
     let labels = match domain.target() {
         TargetDomain::None => 1,
         TargetDomain::Class { levels } => levels.len(),
-        // Each of two numbers counts for the other as so many classes.
+        // With two numbers, each counts for the other as a label with this number of classes.
         _ => rule.bins(8),
     };
     let bins = |(first, factor): (usize, &Factor)| match factor {
@@ -98,10 +102,10 @@ pub(crate) fn of_each(
     Ok(domain.flat().factors().map(|(at, factor)| bins((at.start, factor))).collect())
 }
 
-/// That saved bins are those of such columns.
+/// Checks that saved bins fit the columns, and returns the columns.
 ///
 /// # Errors
-/// [`Error::Parameter`] where there are not as many, or one is none of such a column.
+/// [`Error::Parameter`] for another number of bins than columns, or for bins that do not fit their column.
 pub(crate) fn check(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Columns> {
     let attributes = domain.flat().factors().count();
     let fits = |((_, factor), bins): ((_, &Factor), &usize)| match factor {

@@ -1,13 +1,13 @@
-//! The columns of records as attributes of few levels.
+//! Columns of records as attributes with few levels.
 
 use rayon::prelude::*;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{Error, RecordDomain, Result, Stream};
 
-/// Records that one core codes at once.
+/// Number of records that one core codes at once.
 const BLOCK: usize = 4096;
 
-/// The features of a domain, and its target behind them, as attributes of few levels.
+/// The features of a domain, followed by its target, as attributes with few levels.
 #[derive(Debug, Clone)]
 pub(crate) struct Columns {
     attributes: Vec<Attribute>,
@@ -15,10 +15,10 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Numbers in as many bins as are given for their place among the attributes.
+    /// Creates the attributes. `bins` has the number of bins for each attribute, by its place.
     ///
     /// # Errors
-    /// As [`Attribute::all`].
+    /// Same errors as [`Attribute::all`].
     pub(crate) fn of(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
         let places: Vec<usize> = domain.flat().factors().map(|(coordinates, _)| coordinates.start).collect();
         let bins = |first: usize| places.binary_search(&first).map_or(1, |at| bins[at]);
@@ -28,40 +28,41 @@ impl Columns {
         Ok(Self { attributes, label: place })
     }
 
-    /// How many there are, m.
+    /// Number of attributes, m.
     pub(crate) fn len(&self) -> usize {
         self.attributes.len()
     }
 
-    /// The levels of each (m values).
+    /// Number of levels of each attribute (m values).
     pub(crate) fn levels(&self) -> Vec<usize> {
         self.attributes.iter().map(Attribute::levels).collect()
     }
 
-    /// Which of them is the label.
+    /// Place of the label among the attributes.
     pub(crate) fn label(&self) -> Option<usize> {
         self.label
     }
 
-    /// Those that are not.
+    /// Places of the features.
     pub(crate) fn features(&self) -> impl Iterator<Item = usize> {
         0..self.len() - usize::from(self.label.is_some())
     }
 
-    /// Each feature with the label, where there is one: the places of both.
+    /// Returns the places of each feature with the label, if there is a label.
     pub(crate) fn each_with_label(&self) -> Vec<Vec<usize>> {
         let with_label = |at: usize| std::iter::once(at).chain(self.label).collect();
         match self.features().next() {
-            // A target without features is a table too.
+            // A target without features is also a table.
             None => vec![self.label.into_iter().collect()],
             Some(_) => self.features().map(with_label).collect(),
         }
     }
 
-    /// The levels of flat records of `domain`, one after the other: as many columns as attributes, of n values each.
+    /// Codes consecutive flat records of `domain` into levels: one column per attribute, with n values each.
     ///
     /// # Errors
-    /// As [`RecordDomain::projected`], and [`Error::Shape`] for values that are no whole number of records.
+    /// Same errors as [`RecordDomain::projected`], and [`Error::Shape`] if the values are not a whole number
+    /// of records.
     pub(crate) fn coded(&self, domain: &RecordDomain, records: &[f64]) -> Result<Vec<Vec<u32>>> {
         let width = domain.flat().dim();
         if !records.len().is_multiple_of(width) {
@@ -86,7 +87,10 @@ impl Columns {
         })
     }
 
-    /// Flat records of these levels (as many columns as attributes, of n values each), of so many coordinates, a number anywhere in its bin.
+    /// Writes flat records with `width` coordinates from levels (one column per attribute, with n values
+    /// each).
+    ///
+    /// A number is drawn uniformly from its bin.
     pub(crate) fn written(&self, levels: &[Vec<u32>], width: usize, stream: &mut Stream) -> Vec<f64> {
         let mut flat = vec![0.0; levels.first().map_or(0, Vec::len) * width];
         for (row, record) in flat.chunks_mut(width).enumerate() {

@@ -1,26 +1,27 @@
-//! Exact counts: how many records have which levels of some columns together.
+//! Exact counts of records by the levels of some columns together.
 
 use rayon::prelude::*;
 use scumble_core::{Result, interrupt, size};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Columns that are counted together, by their places, in ascending order.
+/// Columns that are counted together, by their places in ascending order.
 pub(crate) type Clique = Vec<usize>;
 
-/// The tables that a mechanism may ask for. Their size is known before any of them is built.
+/// Tables that a mechanism may ask for. Their size is known before any of them is built.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wanted {
-    /// Tables that are asked for whatever the records are.
+    /// Tables that the mechanism asks for regardless of the records.
     pub(crate) cliques: Vec<Clique>,
     /// Tables among which the mechanism chooses.
     pub(crate) pairs: Option<Pairs>,
 }
 
 impl Wanted {
-    /// Upper bound on the bytes that a release holds for columns of these `levels`, but for its records:
-    /// counts before and after levels are merged, a candidate for each pair, and the residuals of each
-    /// clique.
+    /// Upper bound on the bytes that a release holds for columns of these `levels`, except for its records.
+    ///
+    /// It holds counts before and after levels are merged, a candidate for each pair, and the residuals of
+    /// each clique.
     fn bytes(&self, levels: &[usize]) -> u128 {
         const OF_COUNT: u128 = 2 * size_of::<u64>() as u128;
         /// A candidate of a choice, with its score and weight.
@@ -43,7 +44,8 @@ impl Wanted {
         of_cliques.saturating_add(of_pairs)
     }
 
-    /// Checks, before anything is built, that there is room for all tables of columns of these `levels`.
+    /// Checks, before any table is built, that the memory suffices for all tables of columns of these
+    /// `levels`.
     ///
     /// # Errors
     /// [`Error::TooLarge`](scumble_core::Error::TooLarge).
@@ -56,27 +58,27 @@ impl Wanted {
     }
 }
 
-/// All pairs of the first columns, each with one further column if there is such a column.
+/// All pairs of the first columns, each with one further column if there is one.
 #[derive(Debug, Clone)]
 pub(crate) struct Pairs {
-    /// The number of columns that are paired.
+    /// Number of columns that are paired.
     pub(crate) of: usize,
-    /// A column behind these, which all tables have.
+    /// A further column behind these, which all tables contain.
     pub(crate) with: Option<usize>,
 }
 
 impl Pairs {
-    /// The columns of the table of a pair.
+    /// Returns the columns of the table of a pair.
     pub(crate) fn clique(&self, one: usize, other: usize) -> Clique {
         [one, other].into_iter().chain(self.with).collect()
     }
 
-    /// The number of pairs.
+    /// Number of pairs.
     fn len(&self) -> u128 {
         self.of as u128 * (self.of as u128).saturating_sub(1) / 2
     }
 
-    /// The number of cells of all tables.
+    /// Number of cells of all tables.
     fn cells(&self, levels: &[usize]) -> u128 {
         let (mut sum, mut cells) = (0u128, 0u128);
         for &levels in &levels[..self.of] {
@@ -86,19 +88,19 @@ impl Pairs {
         cells.saturating_mul(self.labels(levels) as u128)
     }
 
-    /// The levels of the further column.
+    /// Number of levels of the further column.
     fn labels(&self, levels: &[usize]) -> usize {
         self.with.map_or(1, |at| levels[at])
     }
 }
 
-/// The tables of all pairs in one piece: a row for each column, with its tables with the columns behind it.
+/// Tables of all pairs in one piece: a row for each column, with its tables with the columns behind it.
 #[derive(Debug, Clone)]
 struct PairTables {
     pairs: Pairs,
-    /// The sum of the levels of the columns before each column, and of all.
+    /// Sum of the levels of the columns before each column, and of all columns.
     before: Vec<usize>,
-    /// The start of each row, and the end of the last.
+    /// Start of each row, and end of the last row.
     starts: Vec<usize>,
     cells: Vec<u64>,
 }
@@ -117,7 +119,7 @@ impl PairTables {
         Self { pairs, before, starts, cells }
     }
 
-    /// The cells of a pair within the row of its first column.
+    /// Range of the cells of a pair within the row of its first column.
     fn within_row(&self, levels: &[usize], one: usize, other: usize) -> Range<usize> {
         let width = levels[one] * self.pairs.labels(levels);
         let start = (self.before[other] - self.before[one + 1]) * width;
@@ -152,7 +154,7 @@ impl PairTables {
     }
 }
 
-/// Tables of counts; all that a mechanism ever learns of its records.
+/// Tables of counts; a mechanism learns nothing else of its records.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     levels: Vec<usize>,
@@ -161,11 +163,11 @@ pub(crate) struct Counts {
     records: u64,
 }
 
-/// Records, or cells, that one core goes through by itself.
+/// Number of records or cells below which one core does all the work.
 const FEW: usize = 1 << 14;
 
 impl Counts {
-    /// Counts of no record yet. `levels` are those of each column.
+    /// Creates counts of zero records, for columns with `levels` levels.
     pub(crate) fn new(levels: Vec<usize>, wanted: Wanted) -> Self {
         let empty = |clique: Clique| {
             let cells = cells(&levels, &clique);
@@ -176,7 +178,7 @@ impl Counts {
         Self { tables, pairs, levels, records: 0 }
     }
 
-    /// Counts these records too: the levels of each column (m columns of n values).
+    /// Adds records to the counts, given as the levels of each column (m columns of n values).
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
@@ -201,7 +203,7 @@ impl Counts {
             count(clique, table);
             Ok(())
         };
-        // A few are counted sooner than other cores are told of them.
+        // For few records, one core is faster than distributing the work.
         match records >= FEW {
             true => self.tables.par_iter_mut().try_for_each(count_one)?,
             false => self.tables.iter_mut().try_for_each(count_one)?,
@@ -212,7 +214,8 @@ impl Counts {
         }
     }
 
-    /// The counts of the same records where levels are taken together: `merged` has for each column the level that each of its levels becomes.
+    /// Returns the counts of the same records with merged levels. `merged` has for each column the merged
+    /// level of each of its levels.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
@@ -252,12 +255,13 @@ impl Counts {
         Ok(Self { tables, pairs, levels, records: self.records })
     }
 
-    /// How many records were counted.
+    /// Number of records counted.
     pub(crate) fn records(&self) -> u64 {
         self.records
     }
 
-    /// The counts of a clique's cells, the last column's level changing fastest; none of one that is not counted.
+    /// Returns the counts of a clique's cells, the last column's level changing fastest. The slice is empty
+    /// for a clique that is not counted.
     pub(crate) fn of(&self, clique: &[usize]) -> &[u64] {
         match (self.tables.get(clique), &self.pairs, clique) {
             (Some(table), ..) => table,
@@ -271,7 +275,7 @@ impl Counts {
     }
 }
 
-/// The number of cells of a clique's table.
+/// Number of cells of a clique's table.
 pub(crate) fn cells(levels: &[usize], clique: &[usize]) -> usize {
     clique.iter().map(|&at| levels[at]).product()
 }
@@ -294,7 +298,7 @@ mod tests {
         assert_eq!(counts.of(&cliques[0]), [1, 2, 2]);
         assert_eq!(counts.of(&cliques[1]), [0, 1, 2, 0, 0, 2]);
         assert_eq!(counts.of(&cliques[2]).len(), 24);
-        assert_eq!(counts.of(&cliques[2])[23], 2); // (2, 1, 3) is the last cell
+        assert_eq!(counts.of(&cliques[2])[23], 2); // the last cell is (2, 1, 3)
         assert_eq!(counts.of(&cliques[2]).iter().sum::<u64>(), counts.records());
         assert!(counts.of(&[2]).is_empty());
         let merged = counts.merged(&[vec![0, 1, 1], vec![0, 1], vec![0, 0, 0, 1]]).unwrap();

@@ -1,4 +1,4 @@
-//! A curator who releases records that a program makes of noisy tables.
+//! Curator that releases the records that a program makes from noisy tables.
 
 use crate::answers::{Drawn, Purse, Replayed};
 use crate::bins;
@@ -22,14 +22,14 @@ pub(crate) struct Curator<P: Program> {
     purse: Purse,
 }
 
-/// State of the mechanism.
+/// Saved state of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "P: Program")]
 pub(crate) struct State<P: Program> {
     pub(crate) domain: RecordDomain,
     pub(crate) budget: Budget,
     pub(crate) neighbours: Neighbours,
-    /// The levels of each feature, and of the target: of a number, its bins.
+    /// Number of levels of each feature, and of the target; for a number, its bins.
     pub(crate) bins: Vec<usize>,
     pub(crate) program: P,
 }
@@ -49,20 +49,22 @@ impl<P: Program> TryFrom<State<P>> for Curator<P> {
     }
 }
 
-/// The parameters that all plugins of this crate have.
+/// Parameters of all plugins of this crate.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Common {
-    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default those of the schema, and where it has none a public rule of how many people there are, and of the noise.
+    /// Number of equal-width bins between the public bounds of every number, 2 to 1024. The default is the
+    /// schema's bins, or else a public rule from the number of people and the noise.
     bins: Option<usize>,
-    /// The bins of single columns, by their names ("target" for a target that is a number).
+    /// Number of bins of single columns, by column name ("target" for a numeric target).
     column_bins: Option<BTreeMap<String, usize>>,
-    /// The neighbouring relation: "replace-one" record (the default), where the number of records is public, or "add-or-remove-one".
+    /// Neighbouring relation: "replace-one" record (the default; the number of records is public), or
+    /// "add-or-remove-one".
     #[schemars(with = "Option<String>")]
     neighbours: Option<Neighbours>,
 }
 
-/// Forty records, of which few bins say what there is to say.
+/// Example of forty records, for which few bins suffice.
 ///
 /// # Errors
 /// None.
@@ -71,11 +73,11 @@ pub(crate) fn example() -> Result<Example> {
 }
 
 impl<P: Program> State<P> {
-    /// State of a design; `share` is what of μ² one table takes, for the rule of bins.
+    /// Creates the state of a design. `share` is the share of μ² of one table, for the rule of bins.
     ///
     /// # Errors
-    /// [`Error::Parameter`] and [`Error::TooLarge`] for bins, [`Error::NotApplicable`] for a δ of zero, and for columns that are neither
-    /// numbers within bounds of their own nor categories.
+    /// [`Error::Parameter`] and [`Error::TooLarge`] for bins. [`Error::NotApplicable`] for δ = 0, and for
+    /// columns that are neither numbers within their own bounds nor categories.
     pub(crate) fn learn(common: Common, brief: &Brief, share: f64, program: P) -> Result<Self> {
         let (domain, budget) = (brief.domain.clone(), brief.budget);
         budget.check_for_gaussian(P::NAME)?;
@@ -140,14 +142,14 @@ impl<P: Program> CuratorMechanism for Curator<P> {
 }
 
 impl<P: Program> Curator<P> {
-    /// Counts of a table's records.
+    /// Counts a table's records.
     fn gathered(&self, table: &Table) -> Result<Gathered<'_, P>> {
         let mut gathered = Gathered::new(self);
         in_blocks(&self.state.domain.layout(), table, |records| gathered.add(records))?;
         Ok(gathered)
     }
 
-    /// The number of records, where that is public.
+    /// Returns the number of records if it is public.
     fn total(&self, counts: &Counts) -> Option<f64> {
         (self.state.neighbours == Neighbours::ReplaceOne).then_some(counts.records() as f64)
     }
@@ -171,14 +173,14 @@ impl<P: Program> Statistics for Curator<P> {
     }
 }
 
-/// What is counted of records, of which no more is kept.
+/// Counts of records; nothing else of the records is kept.
 pub(crate) struct Gathered<'c, P: Program> {
     curator: &'c Curator<P>,
     counts: Counts,
 }
 
 impl<'c, P: Program> Gathered<'c, P> {
-    /// Counts of no record yet.
+    /// Creates counts of zero records.
     fn new(curator: &'c Curator<P>) -> Self {
         let counts = Counts::new(curator.columns.levels(), curator.state.program.tables(&curator.columns));
         Self { curator, counts }

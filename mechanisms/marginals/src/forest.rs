@@ -1,11 +1,11 @@
-//! Pairs of columns that form no circle.
+//! Pairs of columns that form no cycle.
 
-/// The columns that pairs connect so far (disjoint sets, the smaller one below the larger).
+/// Connected components of the columns (disjoint sets, the smaller below the larger).
 #[derive(Debug, Clone)]
 pub(crate) struct Forest {
-    /// Another column that each is connected with; its own place at the root.
+    /// A connected column for each column; at the root, its own place.
     parents: Vec<usize>,
-    /// The columns below each root.
+    /// Number of columns below each root.
     sizes: Vec<usize>,
 }
 
@@ -21,7 +21,7 @@ impl Forest {
         column
     }
 
-    /// Whether the pair would close a circle.
+    /// Returns true if the pair would close a cycle.
     pub(crate) fn connects(&self, (one, other): (usize, usize)) -> bool {
         self.root(one) == self.root(other)
     }
@@ -34,7 +34,7 @@ impl Forest {
     }
 }
 
-/// All pairs of these columns.
+/// Returns all pairs of these columns.
 pub(crate) fn pairs(columns: std::ops::Range<usize>) -> impl Iterator<Item = (usize, usize)> {
     let end = columns.end;
     columns.flat_map(move |one| (one + 1..end).map(move |other| (one, other)))

@@ -1,15 +1,16 @@
-//! Marginals: curators who release records that are drawn from noisy tables of counts.
+//! Marginals: curators that release records drawn from noisy tables of counts.
 //!
-//! A trusted curator counts how many records have which levels of some columns together (a *marginal*), adds exact noise to the counts, and draws records that have these counts, as near as they
-//! fit together. All else is post-processing; the records are in the schema's own columns, and any model learns from them.
+//! A trusted curator counts the records by the levels of some columns together (a *marginal*) and adds exact
+//! noise to the counts. The drawn records have these counts, as nearly as the tables agree. The rest is
+//! post-processing. The records are in the schema's own columns, and any model learns from them.
 //!
-//! | mechanism | which tables |
+//! | mechanism | tables |
 //! |---|---|
-//! | [`NOISY_MARGINALS`] | each column with the target, or those that are named |
-//! | [`MST`] | pairs along a tree of columns, chosen by how they go together |
-//! | [`ADAPTIVE_MARGINALS`] | chosen in rounds, by what the tables so far get wrong |
+//! | [`NOISY_MARGINALS`] | each column with the target, or the named columns |
+//! | [`MST`] | pairs along a tree of columns, chosen by their dependence |
+//! | [`ADAPTIVE_MARGINALS`] | chosen in rounds, by the errors of the tables so far |
 //!
-//! [`Tables`] has what a curator of another kind needs of them: counts of some of the records, and records from noisy counts.
+//! [`Tables`] serves curators of other kinds: counts of some of the records, and records from noisy counts.
 
 mod adaptive;
 mod answers;

@@ -1,4 +1,4 @@
-//! Records from noisy tables along a tree of columns, which is chosen by how they go together.
+//! Records from noisy tables along a tree of columns, which is chosen by their dependence.
 
 use crate::answers::Answers;
 use crate::columns::Columns;
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "mst";
 
-/// What of μ² goes into the tables of single columns, the choice of pairs, and the pairs' tables.
+/// Shares of μ² for the tables of single columns, the choices of pairs, and the tables of pairs.
 const OF_COLUMNS: f64 = 0.2;
 const OF_CHOICES: f64 = 0.2;
 const OF_PAIRS: f64 = 0.6;
 
-/// Levels whose noisy count is below so many σ are taken together.
+/// Limit for rare levels, in σ of a noisy count. Levels with a smaller count are merged.
 const RARE: f64 = 3.0;
 
 /// All columns along a tree.
@@ -42,7 +42,7 @@ impl Program for Tree {
     fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
         let count = columns.len();
         let edges = count.saturating_sub(1);
-        // One column has no pair: all goes into its table.
+        // A single column has no pair, so its table gets the whole budget.
         let of_columns = if edges == 0 { 1.0 } else { OF_COLUMNS } / count as f64;
         let alone =
             (0..count).map(|at| answers.measure(&vec![at], of_columns)).collect::<Result<Vec<_>>>()?;
@@ -66,22 +66,23 @@ impl Program for Tree {
     }
 }
 
-/// The estimated shares of the levels of each column, none below zero.
+/// Returns the estimated shares of the levels of each column; negative estimates become zero.
 fn shares(estimate: &Residuals<'_>, levels: &[usize]) -> Vec<Vec<f64>> {
     let of_column = |at: usize| draw::shares(estimate.table(&[at]));
     (0..levels.len()).map(of_column).collect()
 }
 
-/// Levels that are taken together.
+/// Levels that are merged.
 struct Merging {
-    /// Of each column, the level that each of its levels becomes: the rare ones the last.
+    /// For each column, the merged level of each of its levels; the rare levels become the last one.
     to: Vec<Vec<u32>>,
-    /// Of each column and each of those, the levels that it stands for with their shares.
+    /// For each column and merged level, the original levels with their shares.
     apart: Vec<Vec<Vec<(u32, f64)>>>,
 }
 
 impl Merging {
-    /// By the noisy tables of single columns: a level that is rarer than the noise is taken together with the others that are. One by itself stays.
+    /// Merges, by the noisy tables of single columns, the levels that are rarer than the noise. A single rare
+    /// level stays.
     fn of(alone: &[Measured]) -> Self {
         let of_column = |table: &Measured| {
             let least = RARE * table.variance.sqrt();
@@ -110,7 +111,7 @@ impl Merging {
         self.apart.iter().map(Vec::len).collect()
     }
 
-    /// The table of one column with its levels taken together: a sum of some counts has their noise, which is taken for that of the largest sum.
+    /// Returns the table of one column with its levels merged. The variance of a cell is unchanged.
     fn merge(&self, table: &Measured) -> Measured {
         let at = table.clique[0];
         let counts = self.apart[at]
@@ -126,12 +127,16 @@ fn learn(common: Common, brief: &Brief) -> Result<State<Tree>> {
 }
 
 register! {
-    /// MST (McKenna, Miklau and Sheldon 2021): noisy tables of single columns, a spanning tree of pairs that is chosen by the exponential mechanism, noisy tables of its pairs.
+    /// MST (McKenna, Miklau and Sheldon 2021): noisy tables of single columns and of the pairs of a spanning
+    /// tree.
     ///
-    /// A pair scores by how far its counts are from what its columns alone say, in ℓ₁; levels that are rarer than the noise are taken together first. The tables are made consistent by least
-    /// squares in closed form, and records are drawn along the tree. The target is a column like the others.
+    /// The exponential mechanism chooses the pairs of the tree. The score of a pair is the ℓ₁ distance of its
+    /// counts from the counts that its columns alone imply. Levels that are rarer than the noise are merged
+    /// first. The tables are made consistent by least squares in closed form, and records are drawn along the
+    /// tree. The target is a column like the others.
     ///
-    /// Other than in the paper, noise and choices are accounted by one privacy profile, and choices are exact: scores are whole numbers.
+    /// Unlike in the paper, one privacy profile accounts for noise and choices, and choices are exact: scores
+    /// are whole numbers.
     pub const MST = {
         name: NAME,
         summary: "records drawn along a tree of columns, chosen by how they go together, from noisy tables of its pairs",

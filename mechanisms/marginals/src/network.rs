@@ -1,4 +1,5 @@
-//! Records from tables that fit together: column by column, each given those of its table that are there already.
+//! Records from consistent tables, drawn clique by clique: new columns are drawn given the columns already
+//! drawn.
 
 use crate::counts::Clique;
 use crate::residuals::{Residuals, summed_to};
@@ -8,13 +9,15 @@ use scumble_core::{Result, Stream, interrupt};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Cliques in an order in which each meets those before it within one of them: a junction tree, from its root.
+/// Cliques in the order of a junction tree, from its root. The columns that a clique shares with earlier
+/// cliques are all in one of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     cliques: Vec<Step>,
 }
 
-/// A clique, which of its columns are there before it, and whose they are.
+/// A clique, its columns that earlier cliques contain, and the earlier clique (its parent) that contains
+/// them.
 #[derive(Debug, Clone)]
 struct Step {
     clique: Clique,
@@ -23,7 +26,7 @@ struct Step {
 }
 
 impl Step {
-    /// The places in the clique of the columns that are there before it, and of those that are new.
+    /// Returns the places in the clique of its shared columns, and of its new columns.
     fn split(&self) -> (Vec<usize>, Vec<usize>) {
         let shared = places(&self.clique, &self.shared);
         let new = (0..self.clique.len()).filter(|at| !shared.contains(at)).collect();
@@ -32,21 +35,22 @@ impl Step {
 }
 
 impl Order {
-    /// Each column by itself.
+    /// Creates an order with each column by itself.
     pub(crate) fn apart(columns: usize) -> Self {
         let step = |at: usize| Step { clique: vec![at], shared: vec![], parent: 0 };
         Self { cliques: (0..columns).map(step).collect() }
     }
 
-    /// An order of these cliques (each in ascending order), without those that another one holds; none where
-    /// there is none, as of three pairs of three columns.
+    /// Returns an order of `cliques` (each in ascending order), without cliques that another one contains.
+    ///
+    /// Returns `None` if no such order exists, for example for the three pairs of three columns.
     pub(crate) fn of(cliques: &[Clique]) -> Option<Self> {
         let distinct: Vec<&Clique> = cliques.iter().collect::<BTreeSet<_>>().into_iter().collect();
         let mut having: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, clique) in distinct.iter().enumerate() {
             clique.iter().for_each(|column| having.entry(*column).or_default().push(at));
         }
-        // A clique that holds another one has its rarest column, too.
+        // A clique that contains another one also contains its rarest column.
         let is_held =
             |at: usize| match distinct[at].iter().map(|column| &having[column]).min_by_key(|of| of.len()) {
                 Some(of_rarest) => {
@@ -54,8 +58,8 @@ impl Order {
                 }
                 None => distinct.len() > 1,
             };
-        // A maximum spanning tree by shared columns (Prim) is a junction tree where there is one.
-        let mut nearest = vec![(0, 0); distinct.len()]; // how many columns are shared, and with which step
+        // A maximum spanning tree by shared columns (Prim) is a junction tree if one exists.
+        let mut nearest = vec![(0, 0); distinct.len()]; // shared columns, and with which step
         let mut left: BTreeSet<(Reverse<usize>, usize)> =
             (0..distinct.len()).filter(|at| !is_held(*at)).map(|at| (Reverse(0), at)).collect();
         let mut steps: Vec<Step> = vec![];
@@ -66,7 +70,7 @@ impl Order {
             if steps.get(parent).is_some_and(|parent| !holds(&parent.clique, &shared)) {
                 return None;
             }
-            // A clique without a new column shares no more with this one than with its parent.
+            // A clique without a new column shares no more columns with this clique than with its parent.
             for &other in new.iter().flat_map(|column| &having[column]) {
                 let count = shared_columns(&clique, distinct[other]);
                 if count > nearest[other].0 && left.remove(&(Reverse(nearest[other].0), other)) {
@@ -81,7 +85,7 @@ impl Order {
     }
 }
 
-/// The number of columns that both cliques have.
+/// Number of columns in both cliques.
 fn shared_columns(one: &[usize], other: &[usize]) -> usize {
     let (mut count, mut rest) = (0, other);
     for column in one {
@@ -96,17 +100,18 @@ fn holds(outer: &[usize], inner: &[usize]) -> bool {
     inner.len() <= outer.len() && shared_columns(inner, outer) == inner.len()
 }
 
-/// Levels of columns, to be drawn clique by clique.
+/// Model of the levels of columns, drawn clique by clique.
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     order: Order,
-    /// The counts of each clique: none below zero, and those of shared columns the same as the parent's.
+    /// Counts of each clique. None is negative, and the counts of shared columns equal the parent's.
     tables: Vec<ArrayD<f64>>,
     levels: Vec<usize>,
 }
 
 impl Network {
-    /// The nearest counts that are none below zero, clique by clique: within each cell of the shared columns they add up to what the parent says.
+    /// Fits the nearest non-negative counts, clique by clique. Within each cell of the shared columns they
+    /// add up to the parent's count.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
@@ -128,12 +133,12 @@ impl Network {
         Ok(Self { order, tables, levels: levels.to_vec() })
     }
 
-    /// How many records its tables count.
+    /// Number of records in the tables.
     pub(crate) fn total(&self) -> f64 {
         self.tables.first().map_or(0.0, ArrayD::sum)
     }
 
-    /// The levels of so many records (a column of `records` values each), in the shares of the tables.
+    /// Draws the levels of `records` records (columns of `records` values each), in the shares of the tables.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
@@ -152,7 +157,7 @@ impl Network {
             let by_group = grouped(table, &shared, &new);
             let of_all: Vec<f64> = summed(&by_group, size(&new));
             for (rows, shares) in rows.iter().zip(by_group.chunks(size(&new).max(1))) {
-                // Of what no count supports, what is known of everybody.
+                // A group that no count supports gets the shares of all records.
                 let shares = if shares.iter().sum::<f64>() > 0.0 { shares } else { &of_all };
                 for (&row, mut cell) in rows.iter().zip(draw::levels(shares, rows.len(), stream)) {
                     for &at in new.iter().rev() {
@@ -167,25 +172,26 @@ impl Network {
     }
 }
 
-/// The place of each of `columns` in `clique`.
+/// Returns the place of each of `columns` in `clique`.
 fn places(clique: &Clique, columns: &Clique) -> Vec<usize> {
     columns.iter().filter_map(|column| clique.iter().position(|at| at == column)).collect()
 }
 
-/// The table's values, those of one cell of the shared axes one after the other.
+/// Returns the table's values, grouped by cells of the shared axes.
 fn grouped(table: &ArrayD<f64>, shared: &[usize], new: &[usize]) -> Vec<f64> {
     let axes: Vec<usize> = shared.iter().chain(new).copied().collect();
     table.view().permuted_axes(IxDyn(&axes)).iter().copied().collect()
 }
 
-/// The sum over groups of `width` values.
+/// Sums groups of `width` values.
 fn summed(grouped: &[f64], width: usize) -> Vec<f64> {
     let mut sum = vec![0.0; width];
     grouped.chunks(width.max(1)).for_each(|group| sum.iter_mut().zip(group).for_each(|(sum, x)| *sum += x));
     sum
 }
 
-/// The table with the values of each cell of its shared axes changed by `change`, which hears of the cell's number.
+/// Changes the values of each cell of the table's shared axes by `change(values, cell)`, and returns the new
+/// table.
 fn by_shared(step: &Step, table: &ArrayD<f64>, change: impl Fn(&mut [f64], usize)) -> ArrayD<f64> {
     let (shared, new) = step.split();
     let mut values = grouped(table, &shared, &new);
@@ -202,7 +208,7 @@ fn by_shared(step: &Step, table: &ArrayD<f64>, change: impl Fn(&mut [f64], usize
     changed
 }
 
-/// Moves values to the nearest ones that are none below zero and add up to `total` (Held, Wolfe and Crowder 1974).
+/// Moves values to the nearest non-negative values with sum `total` (Held, Wolfe and Crowder 1974).
 fn to_simplex(values: &mut [f64], total: f64) {
     let mut descending = values.to_vec();
     descending.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -235,7 +241,7 @@ mod tests {
             to_simplex(&mut moved, total);
             prop_assert!(moved.iter().all(|value| *value >= 0.0));
             prop_assert!((moved.iter().sum::<f64>() - total).abs() < 1e-9 * (1.0 + total));
-            // All that are above zero moved by as much, and no other one by less.
+            // All values above zero moved by the same amount, and no other value by less.
             let by: Vec<f64> = values.iter().zip(&moved).filter(|(_, moved)| **moved > 0.0).map(|(x, y)| y - x).collect();
             if let Some(first) = by.first() {
                 prop_assert!(by.iter().all(|other| (other - first).abs() < 1e-9));
@@ -251,8 +257,8 @@ mod tests {
         assert!(Order::of(&[vec![0, 1, 2], vec![1, 2], vec![0, 2, 3], vec![3, 4], vec![0, 1]]).is_some());
     }
 
-    /// Whether cliques reduce to none where columns of one clique and cliques within another one are taken
-    /// away (Graham; Yu and Özsoyoğlu).
+    /// Tests if `cliques` reduce to none by removing columns of one clique only, and cliques within others
+    /// (Graham; Yu and Özsoyoğlu).
     fn reduces(cliques: &[Clique]) -> bool {
         let mut left: Vec<BTreeSet<usize>> =
             cliques.iter().map(|clique| clique.iter().copied().collect()).collect();
@@ -291,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Steps by the square of their number would be 10¹⁰, and by its cube 10¹⁵.
+    /// A quadratic number of steps would be 10¹⁰, a cubic one 10¹⁵.
     #[test]
     fn many_columns_with_one_target_have_an_order() {
         const COLUMNS: usize = 100_000;
@@ -301,7 +307,7 @@ mod tests {
         assert_eq!(Order::of(&chain).unwrap().cliques.len(), COLUMNS);
     }
 
-    /// Without noise all of the tables' shares come back, to whole records.
+    /// Without noise, all shares of the tables are reproduced, to whole records.
     #[test]
     fn records_have_the_shares_of_the_tables() {
         let levels = [2, 3, 2];

@@ -1,4 +1,4 @@
-//! Records from noisy tables of each column with the target, or of columns that are named.
+//! Records from noisy tables of each column with the target, or of named columns.
 
 use crate::answers::Answers;
 use crate::columns::Columns;
@@ -17,7 +17,7 @@ const NAME: &str = "noisy-marginals";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Named {
-    /// Which, by their columns' places; each with the target where there are none.
+    /// Tables, by their columns' places; `None` means each feature with the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cliques: Option<Vec<Clique>>,
 }
@@ -69,7 +69,8 @@ impl Program for Named {
 struct Parameters {
     #[serde(flatten)]
     common: Common,
-    /// Which columns are counted together: lists of names ("target" for the target), of which no three or more form a circle. By default each feature with the target.
+    /// Columns counted together: lists of names ("target" for the target) that form no cycle of three or
+    /// more. The default is each feature with the target.
     marginals: Option<Vec<Vec<String>>>,
 }
 
@@ -85,10 +86,10 @@ fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Named>> {
     State::learn(common, brief, 1.0 / tables.max(1) as f64, Named { cliques })
 }
 
-/// The place of a column among the attributes: of a category, by the name before its level.
+/// Returns the place of a column among the attributes. The name of a category is the part before its level.
 ///
 /// # Errors
-/// [`Error::Parameter`] for a name that none has.
+/// [`Error::Parameter`] for an unknown name.
 fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
     let is_it = |(at, factor): (Range<usize>, &Factor)| {
         let column = &domain.columns()[at.start];
@@ -114,12 +115,13 @@ fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
 }
 
 register! {
-    /// Records drawn from noisy tables: of each feature with the target, by default, so that features are taken for independent of each other given the target, as naive Bayes
-    /// takes them.
+    /// Records drawn from noisy tables, by default of each feature with the target.
     ///
-    /// Counts get exact discrete Gaussian noise, which is calibrated on the privacy profile of all tables together. They are made consistent by least squares in closed
-    /// form (residuals by inverse variance), moved to the nearest counts that are none below zero, and records are drawn in their shares: as many as there
-    /// are, where one record is replaced and their number is public; else as many as the noisy counts say.
+    /// With the default tables, features count as independent given the target, as in naive Bayes. Counts get
+    /// exact discrete Gaussian noise, calibrated on the privacy profile of all tables together. The tables
+    /// are made consistent by least squares in closed form (residuals by inverse variance), and moved to the
+    /// nearest non-negative counts. Records are drawn in their shares. Under replace one record, the number
+    /// of released records is the public number of records. Otherwise the noisy counts determine it.
     ///
     /// ```
     /// use scumble_core::{CuratorMechanism, Designed, Randomness};

@@ -1,4 +1,5 @@
-//! What a mechanism of this crate is: which tables are counted, what is asked of them, and what is made of the answers.
+//! Interface of this crate's mechanisms: the tables to count, the questions about them, and the model from
+//! the answers.
 
 use crate::answers::Answers;
 use crate::columns::Columns;
@@ -10,44 +11,45 @@ use scumble_core::{Result, Stream};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// What differs between the mechanisms of this crate. It sees records by answers alone.
+/// The parts that differ between the mechanisms of this crate. A program sees records only through answers.
 pub(crate) trait Program:
     Clone + Debug + Serialize + for<'de> Deserialize<'de> + Send + Sync + 'static
 {
-    /// The name of the plugin.
+    /// Name of the plugin.
     const NAME: &'static str;
-    /// Whether it chooses what it measures.
+    /// True if the mechanism chooses what it measures.
     const CHOOSES: bool;
 
-    /// That it fits such columns.
+    /// Checks that the program fits these columns.
     ///
     /// # Errors
-    /// [`Error::Parameter`](scumble_core::Error::Parameter), [`Error::NotApplicable`](scumble_core::Error::NotApplicable).
+    /// [`Error::Parameter`](scumble_core::Error::Parameter),
+    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable).
     fn check(&self, columns: &Columns) -> Result<()>;
 
-    /// All tables that it may ask for: they are counted in one pass.
+    /// Returns all tables that the program may ask for; they are counted in one pass.
     fn tables(&self, columns: &Columns) -> Wanted;
 
-    /// Asks; `total` is how many records there are, where that is public.
+    /// Asks its questions. `total` is the number of records, if it is public.
     ///
     /// # Errors
-    /// As [`Answers`].
+    /// Same errors as [`Answers`].
     fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered>;
 }
 
-/// Noisy tables, and which columns go together in the records that are made of them.
+/// Noisy tables, and the groups of dependent columns for drawing records.
 pub(crate) struct Answered {
-    /// The levels of each column, as they were measured.
+    /// Number of levels of each column, as measured.
     pub(crate) levels: Vec<usize>,
     pub(crate) measured: Vec<Measured>,
-    /// Which columns go together; those of none are by themselves.
+    /// Groups of dependent columns; a column in no group is independent.
     pub(crate) cliques: Vec<Clique>,
-    /// As of [`Model`].
+    /// Same as [`Model::merged`].
     pub(crate) merged: Vec<Vec<Vec<(u32, f64)>>>,
 }
 
 impl Answered {
-    /// What records are like; `total` is how many there are, where that is public.
+    /// Fits the model of records. `total` is the number of records, if it is public.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
@@ -60,16 +62,17 @@ impl Answered {
     }
 }
 
-/// What records are like: a network, and the levels that its levels stand for where some were merged.
+/// Model of records: a network, and the original levels of merged levels.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
     pub(crate) network: Network,
-    /// For each column and each of its levels in the network, the levels that it stands for with their shares; empty where none were merged.
+    /// For each column and each of its levels in the network, the original levels with their shares. Empty if
+    /// no levels were merged.
     pub(crate) merged: Vec<Vec<Vec<(u32, f64)>>>,
 }
 
 impl Model {
-    /// The levels of so many records: a column of as many values each.
+    /// Draws the levels of `records` records, as columns of `records` values each.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted).

@@ -1,9 +1,12 @@
 //! Consistent marginals from noisy ones, in closed form.
 //!
-//! A table of counts is the sum of its residuals: that of no column is the total, that of one column how its levels depart from
-//! their mean, that of two how their cells depart from what the columns alone say, and so on. The residuals of tables with equal noise in all cells have independent noise, and a
-//! table says of each with what noise. So the least-squares estimate of all tables together is the mean of each residual over the tables that have it, weighted by
-//! precision (GReM-LS of Mullins and others 2026, arXiv 2602.05674; McKenna and others' residual basis).
+//! A table of counts is the sum of its residuals. The residual of no column is the total. The residual of one
+//! column is the departure of its levels from their mean. The residual of two columns is the departure of
+//! their cells from what the columns alone imply, and so on. In tables with equal noise in all cells,
+//! residuals have independent noise, and each table determines the noise of its residuals. The least-squares
+//! estimate of all tables together is therefore the mean of each residual over the tables that contain it,
+//! weighted by precision (GReM-LS of Mullins and others 2026, arXiv 2602.05674; McKenna and others' residual
+//! basis).
 
 use crate::counts::Clique;
 use ndarray::{ArrayD, IxDyn, aview1};
@@ -13,44 +16,46 @@ use std::collections::BTreeMap;
 /// A noisy table of counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
-    /// Of which columns.
+    /// Columns of the table.
     pub(crate) clique: Clique,
-    /// The counts, the last column's level changing fastest.
+    /// Counts, the last column's level changing fastest.
     pub(crate) counts: Vec<f64>,
-    /// The variance of the noise of a cell.
+    /// Variance of the noise of a cell.
     pub(crate) variance: f64,
 }
 
 /// Estimates of residuals, by their columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Residuals<'l> {
-    /// Of each column.
+    /// Number of levels of each column.
     levels: &'l [usize],
     total: Option<f64>,
-    /// Of each residual the precisions of the tables that have it, summed, and what these say of it, weighted by them.
+    /// For each residual, the summed precisions of the tables that contain it, and the precision-weighted sum
+    /// of their residuals.
     weighted: BTreeMap<Clique, (f64, Vec<f64>)>,
-    /// What is estimated of each, the last column's level changing fastest.
+    /// Estimate of each residual, the last column's level changing fastest.
     of: BTreeMap<Clique, Vec<f64>>,
 }
 
 impl<'l> Residuals<'l> {
-    /// Of no table of columns of so many `levels` yet, and the total where that is known.
+    /// Creates residuals of columns with `levels` levels, without a table yet. `total` is the total, if it is
+    /// known.
     pub(crate) fn new(levels: &'l [usize], total: Option<f64>) -> Self {
         let of = total.map(|total| (vec![], vec![total])).into_iter().collect();
         Self { levels, total, weighted: BTreeMap::new(), of }
     }
 
-    /// From these tables, and the total where that is known.
+    /// Estimates residuals from these tables, and from the total if it is known.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     pub(crate) fn of(levels: &'l [usize], measured: &[Measured], total: Option<f64>) -> Result<Self> {
         let mut residuals = Self::new(levels, total);
         measured.iter().try_for_each(|table| residuals.add(table))?;
         Ok(residuals)
     }
 
-    /// One table more.
+    /// Adds a table.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
@@ -59,7 +64,7 @@ impl<'l> Residuals<'l> {
         for kept in subsets(table.clique.len()) {
             interrupt::check()?;
             let (mut residual, kept_shape) = summed_to(&table.counts, &shape, &kept);
-            // A residual of fewer columns sums over more cells, and has their noise.
+            // A residual of fewer columns sums over more cells, and has the noise of their sum.
             let cells = table.counts.len() / residual.len().max(1);
             let weight = 1.0 / (table.variance.max(f64::MIN_POSITIVE) * cells as f64);
             centre(&mut residual, &kept_shape);
@@ -75,18 +80,19 @@ impl<'l> Residuals<'l> {
         Ok(())
     }
 
-    /// How many levels each of these columns has.
+    /// Returns the number of levels of each of these columns.
     fn shape(&self, clique: &[usize]) -> Vec<usize> {
         clique.iter().map(|&at| self.levels[at]).collect()
     }
 
-    /// The total, as estimated; zero where no table was measured.
+    /// Returns the estimated total; zero if no table was measured.
     pub(crate) fn total(&self) -> f64 {
         self.of.get(&vec![]).and_then(|total| total.first().copied()).unwrap_or(0.0)
     }
 
-    /// The table of a clique (a level's axis a column): the sum of the residuals that are known, so that what was not measured together is taken for independent... of
-    /// no interaction. May have counts below zero.
+    /// Returns the table of a clique (one axis per column): the sum of the known residuals.
+    ///
+    /// Columns that were not measured together are taken as without interaction. Counts can be negative.
     pub(crate) fn table(&self, clique: &[usize]) -> ArrayD<f64> {
         let shape = self.shape(clique);
         let mut sum = ArrayD::zeros(IxDyn(&shape));
@@ -101,9 +107,10 @@ impl<'l> Residuals<'l> {
     }
 }
 
-/// Of each cell of a table of this shape, one after the other, its place in the table of the axes that are kept.
+/// Maps each cell of a table of this shape, in order, to its place in the table of the `kept` axes.
 fn places(shape: &[usize], kept: &[usize]) -> impl Iterator<Item = usize> {
-    // Of each axis: how many cells it steps over in the whole table, its length, and the same in the table that is kept.
+    // Per axis: the number of cells that a step covers in the whole table, the axis length, and the step in
+    // the kept table.
     let mut steps = vec![];
     let (mut step, mut kept_step) = (1, 1);
     for (axis, &length) in shape.iter().enumerate().rev() {
@@ -116,12 +123,12 @@ fn places(shape: &[usize], kept: &[usize]) -> impl Iterator<Item = usize> {
     (0..step).map(move |cell| steps.iter().map(|(step, length, kept)| cell / step % length * kept).sum())
 }
 
-/// All subsets of the first so many places, each in ascending order.
+/// Returns all subsets of the first `places` places, each in ascending order.
 pub(crate) fn subsets(places: usize) -> impl Iterator<Item = Vec<usize>> {
     (0..1usize << places).map(move |set| (0..places).filter(|at| set >> at & 1 == 1).collect())
 }
 
-/// The sum of a table over all axes but those, and what shape is left.
+/// Sums a table over all axes except `kept`; returns the sums and their shape.
 pub(crate) fn summed_to(counts: &[f64], shape: &[usize], kept: &[usize]) -> (Vec<f64>, Vec<usize>) {
     let (mut summed, mut left) = (counts.to_vec(), shape.to_vec());
     for axis in (0..shape.len()).rev().filter(|axis| !kept.contains(axis)) {
@@ -131,7 +138,7 @@ pub(crate) fn summed_to(counts: &[f64], shape: &[usize], kept: &[usize]) -> (Vec
     (summed, left)
 }
 
-/// The sum of a table along an axis.
+/// Sums a table along an axis.
 pub(crate) fn summed_over(counts: &[f64], shape: &[usize], axis: usize) -> Vec<f64> {
     let inner: usize = shape[axis + 1..].iter().product();
     let blocks = counts.chunks((shape[axis] * inner).max(1));
@@ -149,7 +156,7 @@ pub(crate) fn summed_over(counts: &[f64], shape: &[usize], axis: usize) -> Vec<f
     sums
 }
 
-/// Takes from a table its mean along every axis.
+/// Subtracts from a table its mean along every axis.
 fn centre(table: &mut [f64], shape: &[usize]) {
     for axis in 0..shape.len() {
         let sums = summed_over(table, shape, axis);
@@ -185,18 +192,20 @@ mod tests {
         assert_abs_diff_eq!(of_last[[0]], 3.0 + 4.0 + 5.0 + 2.0 + 5.0 + 5.0, epsilon = 1e-12);
     }
 
-    /// Weighted least squares by hand: of the normal equations of two tables that share a column of two levels.
+    /// Weighted least squares by hand, from the normal equations of two tables that share a column of two
+    /// levels.
     #[test]
     fn tables_agree_by_inverse_variance() {
-        // One column of two levels beside a pair: the pair's sums have twice the noise of its cells.
+        // One column of two levels and a pair: the pair's sums have twice the noise of its cells.
         let levels = [2, 2];
         let tables = [measured(&[0], &[10.0, 2.0], 1.0), measured(&[0, 1], &[4.0, 4.0, 3.0, 5.0], 2.0)];
         let residuals = Residuals::of(&levels, &tables, None).unwrap();
         let (one, pair) = (residuals.table(&[0]), residuals.table(&[0, 1]));
-        // Of the pair the levels are 8 and 8, with variance 4: (10·1 + 8/4)/(1 + 1/4) and (2·1 + 8/4)/(1 + 1/4).
+        // In the pair the levels are 8 and 8, with variance 4: (10·1 + 8/4)/(1 + 1/4) and
+        // (2·1 + 8/4)/(1 + 1/4).
         assert_abs_diff_eq!(one[[0]], 9.6, epsilon = 1e-12);
         assert_abs_diff_eq!(one[[1]], 3.2, epsilon = 1e-12);
-        // What a level gains is shared by its cells alike.
+        // The cells of a level share its gain equally.
         let wanted = [4.8, 4.8, 0.6, 2.6];
         assert!(pair.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{pair}");
     }

@@ -1,9 +1,11 @@
-//! What is gained by measuring columns together: how far their counts are from an estimate, in whole numbers.
+//! Gain of measuring columns together: the distance of their counts from an estimate, in whole numbers.
 
 use crate::answers::UNIT;
 
-/// ‖counts − estimate‖₁ in [`UNIT`]s, less what is public: to add or remove one record changes it by one unit at most. The estimate is rounded to whole units, so that this depends
-/// on no float.
+/// ‖counts − estimate‖₁ in [`UNIT`]s, less a public value.
+///
+/// Adding or removing one record changes the distance by at most one unit. The estimate is rounded to whole
+/// units, so this bound depends on no float.
 pub(crate) fn distance(counts: &[u64], estimate: impl IntoIterator<Item = f64>, less: f64) -> i64 {
     let unit = UNIT as f64;
     let off = counts.iter().zip(estimate).map(|(count, estimate)| {
@@ -16,7 +18,7 @@ pub(crate) fn distance(counts: &[u64], estimate: impl IntoIterator<Item = f64>, 
     i64::try_from(sum).unwrap_or(i64::MAX).saturating_sub(less)
 }
 
-/// The sum of |noise| over so many cells that is to be expected of Gaussian noise of this σ: σ√(2/π) each.
+/// Expected sum of |noise| over `cells` cells, for Gaussian noise with σ = `scale`: σ√(2/π) each.
 pub(crate) fn expected_noise(scale: f64, cells: usize) -> f64 {
     scale * cells as f64 * (2.0 / std::f64::consts::PI).sqrt()
 }
@@ -27,7 +29,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Privacy: whatever the estimate, to add a record changes the score by a unit at most.
+        /// Privacy: for any estimate, adding a record changes the score by at most one unit.
         #[test]
         fn one_record_changes_a_score_by_one_unit(
             counts in prop::collection::vec(0u64..1000, 1..9), at in 0usize..9, noise in -1e3..1e3f64, less in 0.0..100.0,

@@ -1,4 +1,4 @@
-//! Choosing one of some candidates by the exponential mechanism, exactly, or several one after the other.
+//! Exact exponential mechanism for one choice among candidates, or for several choices one after the other.
 
 use rand::RngCore;
 use scumble_core::Stream;
@@ -6,26 +6,26 @@ use scumble_sampling::uniform_below;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// Binary digits of a rate behind the point, and of an exponent.
+/// Number of fractional binary digits of a rate and of an exponent.
 const DIGITS: u32 = 40;
 
 /// Upper bound on the error of the logarithm of the ratio of two weights: a weight is rounded to 40 digits.
 const FOR_ROUNDING: f64 = 1.0 / (1u64 << 37) as f64;
 
-/// The exponential mechanism (McSherry and Talwar 2007) on whole-numbered scores: a candidate with score u is
-/// chosen with probability ∝ w(u), and w(u) is exp(ε·u/2Δ), rounded.
+/// Exponential mechanism (McSherry and Talwar 2007) on whole-numbered scores.
 ///
-/// The rate is rounded down to 40 binary digits, and w(u) to 40 digits, whatever the other scores are. The ε
-/// that is used is smaller by what this rounding can add to the range of the privacy loss. All that follows
-/// is exact, on integers.
+/// A candidate with score u is chosen with probability ∝ w(u), where w(u) is exp(ε·u/2Δ), rounded. The rate
+/// is rounded down to 40 binary digits, and w(u) to 40 digits, independent of the other scores. The mechanism
+/// uses a smaller ε, to allow for the effect of this rounding on the range of the privacy loss. The remaining
+/// computation is exact, on integers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Selection {
-    /// rate·2⁴⁰, of the binary logarithm.
+    /// rate·2⁴⁰, for the binary logarithm.
     rate: u64,
 }
 
 impl Selection {
-    /// A choice of ε-bounded range where one record changes no score by more than `sensitivity`, Δ.
+    /// Creates a choice of ε-bounded range, if one record changes no score by more than `sensitivity`, Δ.
     pub(crate) fn new(epsilon: f64, sensitivity: u64) -> Self {
         let epsilon = (epsilon - 2.0 * FOR_ROUNDING).max(0.0);
         let rate = epsilon / (2.0 * sensitivity.max(1) as f64) / std::f64::consts::LN_2;
@@ -33,17 +33,17 @@ impl Selection {
         Self { rate: (rate * (1.0 - f64::EPSILON * 4.0) * 2f64.powi(DIGITS as i32)) as u64 }
     }
 
-    /// A weight m·2ᵉ: e, and m·2³⁹ for an m of [1, 2).
+    /// Returns a weight m·2ᵉ as e, and m·2³⁹ for an m in [1, 2).
     fn weight(self, score: i64) -> (i64, u64) {
         let exponent = i128::from(self.rate) * i128::from(score);
         let fraction = (exponent & ((1 << DIGITS) - 1)) as f64 / 2f64.powi(DIGITS as i32);
         let mantissa = libm::exp2(fraction) * 2f64.powi(DIGITS as i32 - 1);
-        // It saturates where scores are far beyond all counts.
+        // The exponent saturates for scores far beyond all counts.
         let whole = (exponent >> DIGITS).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
         (whole, mantissa as u64)
     }
 
-    /// Candidates with their scores, to be chosen one after the other.
+    /// Prepares candidates with their scores for one choice after the other.
     pub(crate) fn candidates<T: Copy>(self, scored: impl IntoIterator<Item = (T, i64)>) -> Candidates<T> {
         let mut all: Vec<Candidate<T>> = scored
             .into_iter()
@@ -62,7 +62,7 @@ impl Selection {
         Candidates { left: all.len(), all, groups, first: 0 }
     }
 
-    /// The logarithm of the probability of a choice.
+    /// Logarithm of the probability of a choice.
     pub(crate) fn log_likelihood(self, scores: &[i64], chosen: i64) -> f64 {
         let best = scores.iter().copied().max().unwrap_or_default();
         let rate = self.rate as f64 / 2f64.powi(DIGITS as i32) * std::f64::consts::LN_2;
@@ -79,29 +79,29 @@ struct Candidate<T> {
     mantissa: u64,
 }
 
-/// Candidates that are still there, with their weights.
+/// Remaining candidates, with their weights.
 ///
-/// Each choice is an exponential mechanism over those that are left. Its cost is that of a few proposals: a
-/// group of weights between two powers of two is proposed by the larger power, a candidate of it uniformly,
-/// and the candidate is kept with the probability that makes the distribution exact.
+/// Each choice is an exponential mechanism over the remaining candidates. Its cost is a few proposals. A
+/// group of weights between two powers of two is proposed with the larger power, and one of its candidates
+/// uniformly. The candidate is kept with the probability that makes the distribution exact.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidates<T> {
-    /// By falling exponent.
+    /// Candidates by descending exponent.
     all: Vec<Candidate<T>>,
-    /// The candidates of each exponent that are left.
+    /// Remaining candidates of each exponent.
     groups: Vec<Range<usize>>,
-    /// The first group that is not empty.
+    /// First group that is not empty.
     first: usize,
     left: usize,
 }
 
 impl<T: Copy> Candidates<T> {
-    /// The exponents below the largest that are proposed by their weights: all others together are proposed
-    /// with a probability of about 2⁻⁶⁴.
+    /// Number of exponents below the largest that are proposed by their weights. All lower exponents together
+    /// are proposed with a probability of about 2⁻⁶⁴.
     const WINDOW: u64 = 64;
 
-    /// The next choice among the candidates that are left; a candidate that is `out` is none. It is taken
-    /// away.
+    /// Returns the next choice among the remaining candidates, and removes it. A candidate is discarded if
+    /// `is_out` returns true for it.
     pub(crate) fn choose(&mut self, stream: &mut Stream, is_out: impl Fn(T) -> bool) -> Option<T> {
         while self.left > 0 {
             while self.groups[self.first].is_empty() {
@@ -123,13 +123,14 @@ impl<T: Copy> Candidates<T> {
         None
     }
 
-    /// A group, the place of a candidate in it, and how many coins must show heads for its weight.
+    /// Returns a group, the place of a candidate in it, and the number of coins that must show heads for its
+    /// weight.
     fn propose(&self, stream: &mut Stream) -> (usize, usize, u64) {
         let exponent = |group: usize| self.all[self.groups[group].start].exponent;
         let top = exponent(self.first);
         let live = || (self.first..self.groups.len()).filter(|group| !self.groups[*group].is_empty());
         let depth = |group: usize| top.abs_diff(exponent(group));
-        // In units of which a candidate below the window is proposed by one.
+        // In these units, a candidate below the window has the proposal weight one.
         let (mut all, mut below_window) = (0u128, self.left as u128);
         for group in live().take_while(|group| depth(*group) < Self::WINDOW) {
             all += (self.groups[group].len() as u128) << (Self::WINDOW - depth(group));
@@ -145,11 +146,12 @@ impl<T: Copy> Candidates<T> {
             }
             drawn -= weight;
         }
-        (self.first, 0, 0) // unreachable: what is drawn lies below the sum
+        (self.first, 0, 0) // unreachable: `drawn` is below the sum
     }
 }
 
-/// A uniform integer below `bound`, which is above zero, by rejection from the fewest bits that hold it.
+/// Draws a uniform integer below `bound`, which is above zero, by rejection from the smallest sufficient
+/// number of bits.
 fn below(bound: u128, stream: &mut Stream) -> u128 {
     if let Some(small) = u64::try_from(bound).ok().and_then(NonZeroU64::new) {
         return uniform_below(stream, small).into();
@@ -163,7 +165,7 @@ fn below(bound: u128, stream: &mut Stream) -> u128 {
     }
 }
 
-/// True with probability 2⁻ᶜ, of `c` fair coins.
+/// Returns true with probability 2⁻ᶜ, from `coins` = c fair coins.
 fn all_heads(coins: u64, stream: &mut Stream) -> bool {
     (0..coins).all(|_| stream.next_u64() >> 63 == 0)
 }
@@ -177,8 +179,8 @@ mod tests {
         Randomness::seeded(2).streams().stream(0)
     }
 
-    /// 40,000 choices of two in turn: within five standard errors of the closed form, false with probability
-    /// 1.5·10⁻⁵ for all 25 counts.
+    /// 40,000 pairs of choices. The counts are within five standard errors of the closed form; the test fails
+    /// falsely with probability 1.5·10⁻⁵ over all 25 counts.
     #[test]
     fn candidates_are_chosen_in_proportion_to_the_weights_of_those_that_are_left() {
         let scores = [30, 0, -12, 31, 25];
@@ -190,7 +192,7 @@ mod tests {
         for _ in 0..CHOICES as usize {
             let mut candidates = selection.candidates(scores.into_iter().enumerate());
             let one = candidates.choose(&mut stream, |_| false).unwrap();
-            // Who follows the first is out, for as long as another one is asked for.
+            // The candidate after the first choice is out for the second choice.
             let other = candidates.choose(&mut stream, |at| at == (one + 1) % 5).unwrap();
             counts[one][other] += 1.0;
         }
@@ -211,8 +213,7 @@ mod tests {
         }
     }
 
-    /// Weights that lie many powers of two apart, of which the large ones are out: the rest have their
-    /// shares.
+    /// Weights many powers of two apart. The large ones are out, and the rest have their shares.
     #[test]
     fn weights_far_below_the_largest_keep_their_shares() {
         let selection = Selection::new(2.0, 1);
@@ -232,7 +233,7 @@ mod tests {
         assert!((counts[1] - CHOICES * share).abs() < 5.0 * error, "{counts:?}");
     }
 
-    /// One proposal for each candidate would take two words each.
+    /// One proposal per candidate would take two words each.
     #[test]
     fn a_choice_among_many_takes_a_few_random_words() {
         const MANY: i64 = 100_000;
@@ -256,7 +257,7 @@ mod tests {
         assert!((0..100).map(best).all(|chosen| chosen == Some(1)));
     }
 
-    /// Privacy: a score that moves by the sensitivity moves the logarithm of its weight by half of ε at most,
+    /// Privacy: if a score moves by the sensitivity, the logarithm of its weight moves by at most ε/2,
     /// rounding included.
     #[test]
     fn weights_move_no_further_than_epsilon_allows() {

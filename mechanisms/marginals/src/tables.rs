@@ -1,4 +1,4 @@
-//! Tables of counts for curators whose noise is not that of this crate.
+//! Tables of counts for curators with other noise than this crate's.
 
 use crate::bins;
 use crate::columns::Columns;
@@ -8,7 +8,8 @@ use crate::residuals::Measured;
 use scumble_core::{Brief, Error, RecordDomain, Result, Stream, Table};
 use std::collections::BTreeMap;
 
-/// Tables of counts of each feature with the target: counted of any records, and made into records again whatever noise they got.
+/// Tables of counts of each feature with the target: counts of any records, and records from counts with any
+/// noise.
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -32,25 +33,29 @@ pub struct Tables {
     cliques: Vec<Clique>,
 }
 
-/// The levels of some records.
+/// Levels of some records.
 #[derive(Debug, Clone)]
 pub struct Coded(Vec<Vec<u32>>);
 
 impl Tables {
-    /// How many levels each attribute of `brief` has: of a number the `bins` that are asked for, those of its schema, or those of a public rule for noise of this σ on counts.
+    /// Returns the number of levels of each attribute of `brief`.
+    ///
+    /// A number has `bins` levels if given, else the schema's bins, else the bins of a public rule for noise
+    /// of σ = `scale` on counts.
     ///
     /// # Errors
-    /// [`Error::Parameter`](scumble_core::Error::Parameter) for fewer than 2, or more than 1024.
+    /// [`Error::Parameter`](scumble_core::Error::Parameter) for fewer than 2 bins, or more than 1024.
     pub fn bins(plugin: &str, brief: &Brief, bins: Option<usize>, scale: f64) -> Result<Vec<usize>> {
         let wanted = bins::Wanted { each: &BTreeMap::new(), all: bins, schema: &brief.bins };
         bins::of_each(plugin, &brief.domain, &wanted, &bins::Rule::of(brief, scale))
     }
 
-    /// Those of records of `domain`, with so many levels of each attribute, the target last.
+    /// Creates tables of records of `domain`, with `bins` levels for each attribute, the target last.
     ///
     /// # Errors
-    /// [`Error::Parameter`](scumble_core::Error::Parameter) for bins that are none of such columns, [`Error::NotApplicable`](scumble_core::Error::NotApplicable) for columns that are
-    /// neither numbers within bounds of their own nor categories, [`Error::TooLarge`](scumble_core::Error::TooLarge).
+    /// [`Error::Parameter`](scumble_core::Error::Parameter) for bins that do not fit their columns.
+    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) for columns that are neither numbers
+    /// within their own bounds nor categories. [`Error::TooLarge`](scumble_core::Error::TooLarge).
     pub fn new(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
         let columns = bins::check(plugin, domain, bins)?;
         let made = Self { domain: domain.clone(), cliques: columns.each_with_label(), columns };
@@ -62,26 +67,27 @@ impl Tables {
         Wanted { cliques: self.cliques.clone(), pairs: None }
     }
 
-    /// How many cells each table has.
+    /// Number of cells of each table.
     pub fn lengths(&self) -> Vec<usize> {
         let levels = self.columns.levels();
         self.cliques.iter().map(|clique| cells(&levels, clique)).collect()
     }
 
-    /// The levels of the records of `table`.
+    /// Codes the records of `table` as levels.
     ///
     /// # Errors
-    /// As [`Layout::check`](scumble_core::Layout::check).
+    /// Same errors as [`Layout::check`](scumble_core::Layout::check).
     pub fn coded(&self, table: &Table) -> Result<Coded> {
         let layout = self.domain.layout();
         layout.check(table)?;
         Ok(Coded(self.columns.coded(&self.domain, &layout.flat(table, 0..table.len()))?))
     }
 
-    /// The counts of these rows, table by table.
+    /// Counts these rows, table by table.
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) for a row that is not there, and levels of other columns.
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a row that does not exist, or for levels of other
+    /// columns.
     pub fn counts(&self, Coded(columns): &Coded, rows: &[usize]) -> Result<Vec<u64>> {
         let levels = self.columns.levels();
         scumble_core::check_width(levels.len(), columns.len())?;
@@ -100,10 +106,14 @@ impl Tables {
         Ok(self.cliques.iter().flat_map(|clique| counts.of(clique)).copied().collect())
     }
 
-    /// So many `records` with these noisy `counts`, table by table, as near as they fit together; `variances` are those of the noise on each.
+    /// Draws `records` records with these noisy `counts`, given table by table, as nearly as the tables
+    /// agree.
+    ///
+    /// `variances` are the variances of the noise on each count.
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) for counts that are not those of all tables.
+    /// [`Error::Shape`](scumble_core::Error::Shape) if `counts` or `variances` do not have one value for each
+    /// cell of all tables.
     pub fn records(
         &self,
         counts: &[f64],

@@ -1,4 +1,5 @@
-//! Tables of many columns: alone in its process, whose memory it reads and whose work it interrupts.
+//! Tables of many columns. This test is alone in its process, because it reads the process's memory and
+//! interrupts its work.
 
 use scumble_core::interrupt::Asked;
 use scumble_core::{
@@ -31,7 +32,7 @@ fn loaded(plugin: &Plugin, parameters: &Value, brief: &Brief) -> Designed {
     (plugin.build)(&design.state().to_string().parse().unwrap()).unwrap()
 }
 
-// One test, for memory and interrupts are those of the whole process.
+// A single test, because memory and interrupts belong to the whole process.
 #[test]
 fn many_columns_are_refused_or_designed_before_tables_are_built_and_an_interrupt_is_heard() {
     let brief = booleans(20_000);
@@ -46,7 +47,7 @@ fn many_columns_are_refused_or_designed_before_tables_are_built_and_an_interrupt
     for plugin in [MST, ADAPTIVE_MARGINALS] {
         loaded(&plugin, &json!({}), &brief);
     }
-    // A table of 27 columns fits, and its residuals, 3²⁷ numbers, do not.
+    // A table of 27 columns fits into memory; its residuals, 3²⁷ numbers, do not.
     let names: Vec<String> = (0..27).map(|at| format!("q{at}")).collect();
     let refused = NOISY_MARGINALS.design(&json!({ "marginals": [names] }), &booleans(27)).unwrap_err();
     assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");

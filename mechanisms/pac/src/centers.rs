@@ -12,10 +12,12 @@ use scumble_core::levels::draw;
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
 use scumble_private_models::Encoding;
 
-/// The share of the records of each cluster, and the mean of their z, target included; clusters are of features.
+/// The share of the records of each cluster, and the mean of their z, target included. Clusters are found
+/// from the features alone.
 ///
-/// Centres have no order of their own. Those of a half are searched from the centres of all records (Lloyd 1982), and so each is the one that lies there, wherever it moves: the same centre in
-/// another place of the list would take much noise, and would be told from the rest where noise was made for another order.
+/// Centres have no order of their own. The search for the centres of a half starts from the centres of all
+/// records (Lloyd 1982), so each keeps its place in the list. The same centre in another place would need
+/// much noise. With noise calibrated for another order, its place would disclose the half.
 #[derive(Debug)]
 pub(crate) struct Centers {
     domain: RecordDomain,
@@ -23,7 +25,7 @@ pub(crate) struct Centers {
     centers: usize,
 }
 
-/// Of so many searches from other places the best is taken, of all records.
+/// Number of searches from different starting points for the centres of all records; the best is taken.
 const SEARCHES: usize = 8;
 
 impl Centers {
@@ -40,12 +42,13 @@ impl Centers {
         Ok(Self { domain: domain.clone(), encoding, centers })
     }
 
-    /// d, the features' coordinates of z.
+    /// d, the number of coordinates of z that are features.
     fn features(&self) -> usize {
         self.domain.columns().len()
     }
 
-    /// The centres (K × d) that k-means finds of features (n × d), from those that are given, or the best of some, and the nearest to each record (n).
+    /// Finds the centres (K × d) of features (n × d) by k-means, and the nearest centre to each record (n).
+    /// The search starts from the centres `from`; without them, it takes the best of some searches.
     fn found(
         &self,
         features: &Array2<f64>,
@@ -77,7 +80,7 @@ impl Computed for Centers {
             let chosen = vectors.select(Axis(0), rows);
             let features = chosen.slice(s![.., 1..=d]).to_owned();
             let (_, clusters) = self.found(&features, Some(&of_all))?;
-            // The first coordinate of z is 1, and its sum a count.
+            // The first coordinate of z is 1, so its sum is a count.
             let mut sums = Array2::<f64>::zeros((self.centers, self.encoding.width()));
             for (record, cluster) in chosen.outer_iter().zip(clusters) {
                 let mut sum = sums.row_mut(cluster);
@@ -87,7 +90,7 @@ impl Computed for Centers {
                 let count = sum[0];
                 match count > 0.0 {
                     true => sum /= count,
-                    // A cluster that none is in stays where it is.
+                    // The centre of an empty cluster does not move.
                     false => sum.slice_mut(s![1..=d]).assign(&center),
                 }
                 sum[0] = count / rows.len() as f64;

@@ -7,10 +7,13 @@ use ndarray::{Array1, Array2, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table};
 use scumble_linalg::Eigen;
 
-/// The mean of z, its first principal directions, each as long as the standard deviation along it, and the mean variance of a coordinate beyond them.
+/// The mean of z, its first principal directions, and the mean variance of a coordinate beyond them. Each
+/// direction is as long as the standard deviation along it.
 ///
-/// A direction has no sign of its own, and two of nearly the same variance no order: a half whose directions come in another order or with another sign would take much noise, and would be told from the
-/// rest where noise was made for another. So each is the one that is nearest to that of all records, with the sign of that.
+/// A direction has no sign of its own, and two directions of nearly equal variance have no order. If the
+/// order or sign differed between halves, a half would need much noise. With noise calibrated for a fixed
+/// order, the order or sign would disclose the half. So each direction is the one nearest to the
+/// corresponding direction of all records, with the sign of the latter.
 #[derive(Debug)]
 pub(crate) struct Components {
     moments: Moments,
@@ -30,19 +33,20 @@ impl Components {
         Ok(Self { moments, components })
     }
 
-    /// q, the coordinates of z but for the intercept.
+    /// q, the number of coordinates of z without the intercept.
     fn width(&self) -> usize {
         self.moments.encoding.width() - 1
     }
 
-    /// The mean (q), the first directions (a row each), and the mean variance beyond, of such means of products.
+    /// Decomposes means of products into the mean (q), the first directions (one per row), and the mean
+    /// variance beyond them.
     fn decomposed(&self, means: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>, f64)> {
         let (q, k) = (self.width(), self.components);
         let mean = means.slice(s![0, 1..]).to_owned();
         let covariance = Array2::from_shape_fn((q, q), |(i, j)| means[[i + 1, j + 1]] - mean[i] * mean[j]);
         let found = Eigen::of(&covariance)
             .ok_or_else(|| Error::not_applicable(NAME, "a covariance whose eigenvalues were not found"))?;
-        // Ascending there.
+        // The eigenvalues are in ascending order.
         let value = |at: usize| found.values()[q - 1 - at].max(0.0);
         let directions =
             Array2::from_shape_fn((k, q), |(at, i)| found.vectors()[[i, q - 1 - at]] * value(at).sqrt());
@@ -55,7 +59,8 @@ impl Components {
     }
 }
 
-/// These directions in the order of the `reference` and with its signs: each row of it takes the one of those left that lies nearest along the same line.
+/// Reorders `directions` to match `reference`, with its signs. Each row of `reference` takes the remaining
+/// direction that lies nearest along the same line.
 fn matched(directions: &Array2<f64>, reference: &Array2<f64>) -> Array2<f64> {
     let mut left: Vec<usize> = (0..directions.nrows()).collect();
     let mut ordered = reference.clone();
@@ -107,7 +112,7 @@ impl Computed for Components {
                 means[[i + 1, j + 1]] = mean[i] * mean[j] + covariance[[i, j]] + beyond;
             }
         }
-        // Of the noise on the mean alone: that on directions is in them.
+        // Variance of the noise on the mean alone: the directions already contain their own noise.
         let floor = scales[..q].iter().fold(0.0_f64, |most, scale| most.max(*scale)).powi(2);
         Ok((self.moments.rows(&means, floor, records, streams)?, Key::None))
     }

@@ -1,26 +1,29 @@
-//! What a statistic is.
+//! Interface that every statistic implements.
 
 use scumble_core::{Key, Result, Streams, Table};
 use std::fmt::Debug;
 
-/// The stream that released rows are drawn from; sets and noise have those before it.
+/// Stream that released rows are drawn from. Sets and noise use the streams before it.
 pub(crate) const ROWS: u64 = 2;
 
-/// The values that any half of the rows gives, always as many; what a [`Computed`] makes of a table.
+/// Function from rows to the values of a statistic. A [`Computed`] makes it of a table; every half gives the
+/// same number of values.
 pub(crate) type OfRows<'t> = Box<dyn Fn(&[usize]) -> Result<Vec<f64>> + Send + Sync + 't>;
 
 /// A statistic of records of a domain.
 pub(crate) trait Computed: Debug + Send + Sync {
-    /// What computes it of some rows of `table`. It may depend on all records: an adversary is taken to know them.
+    /// Returns the function that computes the statistic of some rows of `table`. It may depend on all
+    /// records, because the adversary is assumed to know them.
     ///
     /// # Errors
-    /// As [`Layout::check`](scumble_core::Layout::check).
+    /// Same errors as [`Layout::check`](scumble_core::Layout::check).
     fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>>;
 
-    /// What is released for noisy values and the σ of the noise on each: a table of so many records, or of a model's coefficients.
+    /// Turns noisy values into a release: a table of `records` records, or of a model's coefficients.
+    /// `scales` holds the σ of the noise on each value.
     ///
     /// # Errors
-    /// For values of another number.
+    /// Returns an error for a wrong number of values.
     fn released(
         &self,
         noisy: &[f64],
@@ -29,7 +32,7 @@ pub(crate) trait Computed: Debug + Send + Sync {
         streams: &Streams,
     ) -> Result<(Table, Key)>;
 
-    /// The family of models that a release is one of.
+    /// Family of models to which the release belongs, if it is a model.
     fn family(&self) -> Option<&'static str> {
         None
     }

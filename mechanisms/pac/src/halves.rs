@@ -1,10 +1,11 @@
-//! Halves of the records, drawn by chance.
+//! Random halves of the records.
 
 use rand::seq::SliceRandom;
 use scumble_core::Stream;
 
-/// So many sets of the rows of a table of `records`, in pairs: a half that is drawn uniformly at random, and all other rows. So each row is in exactly half of the sets, whatever is drawn.
-/// Rows are in ascending order; of an odd number of records one set of a pair has one more.
+/// Draws `sets` sets of the rows of a table of `records`, in pairs: a uniformly random half and all other
+/// rows. So each row is in exactly half of the sets, whatever is drawn. Rows are in ascending order. If the
+/// number of records is odd, one set of each pair has one more row.
 pub fn halves(records: usize, sets: usize, stream: &mut Stream) -> impl Iterator<Item = Vec<usize>> {
     let mut rows: Vec<usize> = (0..records).collect();
     let pair = move |_| {

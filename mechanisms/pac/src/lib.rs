@@ -1,17 +1,20 @@
-//! PAC privacy: a curator who computes a statistic of half of the records, drawn by chance, and adds so much noise that little is told of which half it was.
+//! PAC privacy: a curator computes a statistic over a random half of the records and adds noise that hides
+//! which half it was.
 //!
-//! How much noise is found by computing the statistic of many halves: no sensitivity is needed, and a statistic that hardly varies between halves gets little. What is bounded is the mutual information
-//! between the half and what leaves ([`MutualInformation`](scumble_core::MutualInformation)), after Xiao and Devadas (CRYPTO 2023) and Sridhar, Xiao and Devadas (S&P 2025).
+//! The noise is calibrated by computing the statistic of many halves. The method needs no sensitivity, and a
+//! statistic that hardly varies between halves gets little noise. The guarantee bounds the mutual information
+//! between the half and the release ([`MutualInformation`](scumble_core::MutualInformation)), after Xiao and
+//! Devadas (CRYPTO 2023) and Sridhar, Xiao and Devadas (S&P 2025).
 //!
-//! | statistic | what leaves |
+//! | statistic | release |
 //! |---|---|
 //! | marginals | records drawn from tables of counts of each feature with the target |
-//! | moments | rows by chance that have the means and covariances |
-//! | components | the same of the mean and some principal directions |
+//! | moments | random rows with the noisy means and covariances |
+//! | components | random rows with the noisy mean and some noisy principal directions |
 //! | centres | records drawn from the centres of clusters |
 //! | ridge | a ridge regression |
 //! | linear machine | a support vector machine |
-//! | responses | public records, and what a ridge regression says of each |
+//! | responses | public records, each with the output of a ridge regression |
 
 mod centers;
 mod components;
@@ -30,10 +33,10 @@ pub use mechanism::{PAC_STATISTICS, PacStatistics};
 pub use noise::HidingNoise;
 pub use statistic::Statistic;
 
-/// The plugin.
+/// Name of the plugin.
 const NAME: &str = "pac-statistics";
 
-/// The README's examples run.
+/// The README, whose examples run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -9,7 +9,7 @@ use scumble_linalg::solve;
 use scumble_private_models::{Coefficients, Encoding};
 use std::sync::Arc;
 
-/// Weights of z for each output: one for a number and for two classes, else one a class.
+/// Weights of z for each output: one output for a number and for two classes, else one per class.
 #[derive(Debug)]
 pub(crate) struct Linear {
     domain: RecordDomain,
@@ -17,16 +17,16 @@ pub(crate) struct Linear {
     by: By,
 }
 
-/// How weights are found.
+/// Loss that determines the weights.
 #[derive(Debug, Clone, Copy)]
 enum By {
-    /// The least mean square of what is missed, with this much of the weights' squares; a class is 1 or −1.
+    /// Least mean squared error plus this multiple of the weights' squares. A class is 1 or −1.
     Ridge(f64),
-    /// The least mean hinge loss of 1 or −1, with this weight beside half the weights' squares.
+    /// Least mean hinge loss on 1 or −1, with this weight against half of the weights' squares.
     Margin(f64),
 }
 
-/// So much of the intercept's square that a machine has one intercept alone.
+/// Weight of the intercept's square, which makes the intercept of a machine unique.
 const BIAS_PENALTY: f64 = 1e-3;
 const TOLERANCE: f64 = 1e-9;
 const MOST_ITERATIONS: u64 = 300;
@@ -50,12 +50,12 @@ impl Linear {
         Ok(Self { domain: domain.clone(), encoding: Encoding::of(NAME, domain)?, by })
     }
 
-    /// 1 + d, the coordinates of z that are no target.
+    /// 1 + d, the number of coordinates of z without the target.
     fn inputs(&self) -> usize {
         1 + self.domain.columns().len()
     }
 
-    /// What each output is to be, of vectors z (n × outputs), in [−1, 1].
+    /// Desired outputs for vectors z (n × outputs), in [−1, 1].
     fn outputs(&self, vectors: ArrayView2<f64>) -> Array2<f64> {
         let target = vectors.slice(s![.., self.inputs()..]);
         match self.domain.target() {
@@ -65,7 +65,7 @@ impl Linear {
         }
     }
 
-    /// Weights (outputs × (1 + d)) of these vectors z.
+    /// Weights (outputs × (1 + d)) fitted to these vectors z.
     fn weights(&self, vectors: &Array2<f64>) -> Result<Array2<f64>> {
         let outputs = self.outputs(vectors.view());
         let inputs = vectors.slice(s![.., ..self.inputs()]);
@@ -100,14 +100,14 @@ fn positive(name: &str, value: f64) -> Result<f64> {
     Error::check(NAME, name, value, "above zero and finite", value > 0.0 && value.is_finite())
 }
 
-/// The weights (outputs × (1 + d)) of any half of the rows.
+/// Function from the rows of a half to its weights (outputs × (1 + d)).
 type WeightsOfRows<'t> = Box<dyn Fn(&[usize]) -> Result<Array2<f64>> + Send + Sync + 't>;
 
 impl Linear {
-    /// What finds the weights of some rows of `table`.
+    /// Returns the function that fits the weights to some rows of `table`.
     ///
     /// # Errors
-    /// As [`Layout::check`](scumble_core::Layout::check).
+    /// Same errors as [`Layout::check`](scumble_core::Layout::check).
     pub(crate) fn weights_of<'t>(&'t self, table: &Table) -> Result<WeightsOfRows<'t>> {
         let vectors = self.encoding.vectors(table)?;
         Ok(Box::new(move |rows| self.weights(&vectors.select(Axis(0), rows))))
@@ -137,7 +137,7 @@ impl Computed for Linear {
     fn family(&self) -> Option<&'static str> {
         Some(match (self.by, self.domain.target()) {
             (By::Margin(_), _) => "svm",
-            // Linear in what speaks for a class, as that is.
+            // The score of a class is linear, as in logistic regression.
             (_, TargetDomain::Class { .. }) => "logistic",
             _ => "ridge",
         })

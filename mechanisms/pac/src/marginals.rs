@@ -4,7 +4,7 @@ use crate::computed::{Computed, OfRows, ROWS};
 use scumble_core::{Key, Result, Streams, Table};
 use scumble_marginals::{Coded, Tables};
 
-/// Counts of a half, doubled: what all records would have.
+/// Counts of a half, doubled to estimate the counts of all records.
 impl Computed for Tables {
     fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
         let (coded, records): (Coded, f64) = (self.coded(table)?, table.len() as f64);

@@ -1,4 +1,4 @@
-//! The curator who releases it.
+//! The curator that releases a statistic.
 
 use crate::NAME;
 use crate::computed::Computed;
@@ -20,19 +20,22 @@ use scumble_private_models::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// As many nats as bound a guess of membership as ε = 1 does: it is right in 73 % of cases at most.
+/// Default bound in nats. It bounds a guess of membership as ε = 1 does: the guess is right in at most 73 %
+/// of cases.
 const NATS: f64 = 0.11;
 const SETS: usize = 128;
 const RIDGE: f64 = 0.01;
 const QUERIES: usize = 200;
-/// More sets take long, and say no more.
+/// Largest number of sets. More sets take longer and improve nothing.
 const MOST_SETS: usize = 4096;
 
-/// A statistic of half of the records with noise that hides which half it was.
+/// A statistic of half of the records, with noise that hides which half it was.
 ///
-/// A release draws m sets of half of the records, in pairs of a half and the rest, and takes one of them by chance. The statistic is computed of every set; how it varies between them says how much
-/// exact Gaussian noise ([`HidingNoise`]) leaves at most so many nats of mutual information between the set that was taken and what leaves. It is a bound for these sets, and no
-/// estimate. All else, such as drawing records, is post-processing.
+/// A release draws m sets of half of the records, in pairs of a half and the rest. It takes one set uniformly
+/// at random. The statistic is computed of every set, and its variation between sets determines the exact
+/// Gaussian noise ([`HidingNoise`]). The mutual information between the set that was taken and the release is
+/// then at most `nats`. This is a bound for the drawn sets, not an estimate. All further steps, such as
+/// drawing records, are post-processing.
 ///
 /// ```
 /// use scumble_core::{CuratorMechanism, Notion, Randomness};
@@ -78,18 +81,18 @@ impl TryFrom<State> for PacStatistics {
     }
 }
 
-/// What is computed of all sets.
+/// The values of all sets, and the noise calibrated to them.
 struct Candidates {
     values: Vec<Vec<f64>>,
     noise: HidingNoise,
 }
 
-/// The streams that sets are drawn from, and which of them is taken with its noise; those behind are for what follows.
+/// Streams for drawing the sets, and for choosing one with its noise. Later streams are for post-processing.
 const SETS_DRAWN: u64 = 0;
 const NOISE: u64 = 1;
 
 impl Candidates {
-    /// Which set is taken, and what it gives, with noise.
+    /// Draws a set uniformly at random. Returns its index, and its values with noise added.
     fn draw(&self, stream: &mut Stream) -> (usize, Vec<f64>) {
         let taken = stream.gen_range(0..self.values.len());
         (taken, self.noise.added(&self.values[taken], stream))
@@ -97,10 +100,12 @@ impl Candidates {
 }
 
 impl PacStatistics {
-    /// The release of a statistic of records of `domain` that tells at most so many nats of which of so many halves it was made from.
+    /// Creates a release of a statistic of records of `domain`. The release discloses at most `nats` nats
+    /// about the half, one of `sets`, that it was made from.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for records that have no such statistic, [`Error::Parameter`] for a number out of range.
+    /// [`Error::NotApplicable`] for records that have no such statistic, [`Error::Parameter`] for a number
+    /// out of range.
     pub fn new(domain: RecordDomain, statistic: Statistic, nats: f64, sets: usize) -> Result<Self> {
         State { domain, statistic, nats, sets }.try_into()
     }
@@ -110,9 +115,9 @@ impl PacStatistics {
         &self.state.statistic
     }
 
-    /// The sets of a release, drawn anew, what each gives, and noise for that.
+    /// Draws the sets of a release, computes the values of each, and calibrates the noise.
     fn candidates(&self, table: &Table, streams: &Streams) -> Result<Candidates> {
-        /// Of fewer, a half is a record.
+        /// Smallest number of records. With fewer, a half is a single record.
         const FEWEST: usize = 4;
         self.state.domain.layout().check(table)?;
         if table.len() < FEWEST {
@@ -124,7 +129,7 @@ impl PacStatistics {
         let mut sets = halves(table.len(), self.state.sets, &mut stream);
         let mut values: Vec<Vec<f64>> = vec![];
         loop {
-            // A set is as long as half of the table: as many are held as are computed at once.
+            // A set is half as long as the table, so only as many are held as are computed at once.
             let some: Vec<Vec<usize>> = sets.by_ref().take(rayon::current_num_threads()).collect();
             if some.is_empty() {
                 break;
@@ -135,7 +140,7 @@ impl PacStatistics {
             };
             values.extend(some.par_iter().map(of_set).collect::<Result<Vec<_>>>()?);
             let width = values.first().map_or(0, Vec::len);
-            // Beside the values, their distances are held.
+            // The distances between sets are held in addition to the values.
             size::check_held(NAME, "sets", &[self.state.sets, width], 2 * size_of::<f64>())?;
         }
         let noise = HidingNoise::calibrated(&values, self.state.nats)?;
@@ -232,24 +237,25 @@ impl Halving for PacStatistics {
     }
 }
 
-/// What is released: marginals (the default), moments, components, centers, ridge, linear-machine or responses (to the volunteers' records).
+/// Statistic to release: marginals (the default), moments, components, centers, ridge, linear-machine or
+/// responses (to the volunteers' records).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Which {
     /// Tables of counts of each feature with the target; records are drawn from them.
     #[default]
     Marginals,
-    /// Means and covariances; rows are drawn that have them.
+    /// Means and covariances; random rows that have them are drawn.
     Moments,
-    /// The mean and some principal directions; rows are drawn that have them.
+    /// The mean and some principal directions; random rows that have them are drawn.
     Components,
     /// Centres of clusters; records are drawn from them.
     Centers,
-    /// A ridge regression; of a class, of 1 and −1.
+    /// A ridge regression; for a class, of 1 and −1.
     Ridge,
-    /// A linear support vector machine, or one a class.
+    /// Linear support vector machines: a single one for two classes, else one per class.
     LinearMachine,
-    /// Public records, the volunteers', and what a ridge regression says of each.
+    /// Public records, the volunteers', each with the output of a ridge regression.
     Responses,
 }
 
@@ -257,30 +263,36 @@ enum Which {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// What is released.
+    /// Statistic to release.
     #[serde(default)]
     statistic: Which,
-    /// The bound on mutual information, in nats. By default 0.11, by which a guess of whether a record is in the half is right in 73 % of cases at most, as ε = 1 has it.
+    /// Upper bound on the mutual information, in nats; 0.11 by default. At 0.11, a guess whether a record is
+    /// in the half is right in at most 73 % of cases, as for ε = 1.
     nats: Option<f64>,
-    /// How many halves there are, of which one is taken: an even number, 128 by default.
+    /// Number of candidate halves, one of them used: an even number, 128 by default.
     sets: Option<usize>,
-    /// Of marginals: how many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default those of the schema, and where it has none a public rule of how many people there are, and of the noise.
+    /// Number of equal-width bins for the public bounds of every number, 2 to 1024 (marginals only). By
+    /// default the schema's bins; else a public rule computes the number from the number of people and the
+    /// noise.
     bins: Option<usize>,
-    /// How many principal directions: 2 by default.
+    /// Number of principal directions (components only); 2 by default.
     components: Option<usize>,
-    /// How many centres: 8 by default.
+    /// Number of centres (centers only); 8 by default.
     centers: Option<usize>,
-    /// Of a ridge regression, and of one that responds, what is added to the mean square of each coordinate in [−1, 1]: 0.01 by default. More of it varies less, and takes less noise.
+    /// Ridge added to the mean square of each coordinate in [−1, 1] (ridge and responses only); 0.01 by
+    /// default. A larger ridge varies less and needs less noise.
     ridge: Option<f64>,
-    /// Of a machine, the weight of the mean hinge loss beside half the squares of the weights: 10 by default. Less of it varies less, and takes less noise.
+    /// Weight of the mean hinge loss against half of the weights' squares (linear-machine only); 10 by
+    /// default. A smaller weight varies less and needs less noise.
     penalty: Option<f64>,
-    /// Of responses, to how many of the volunteers' records at most, the first of them: 200 by default. Noise grows with their number.
+    /// Largest number of volunteers' records to answer, from the first one on (responses only); 200 by
+    /// default. Noise grows with their number.
     queries: Option<usize>,
 }
 
 impl Parameters {
     /// # Errors
-    /// [`Error::Parameter`] for a number that another statistic has.
+    /// [`Error::Parameter`] for a parameter that belongs to another statistic.
     fn check(&self) -> Result<()> {
         let given = [
             ("bins", self.bins.is_some(), Which::Marginals),
@@ -322,7 +334,8 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
     let nats = parameters.nats.unwrap_or(NATS);
     let statistic = match parameters.statistic {
         Which::Marginals => {
-            // Of tables whose counts are alike: σ² of a cell is then √λ·Σ√λ/(2·nats), with λ a cell's count, for all counts are of half and doubled.
+            // Assumes tables with similar counts. Then σ² of a cell is √λ·Σ√λ/(2·nats), where λ is the cell's
+            // count, because all counts are of a half and doubled.
             let tables = brief.domain.features().factors().count().max(1) as f64;
             let people = brief.people.unwrap_or(1000) as f64;
             let scale = (tables * people / (2.0 * nats.max(f64::MIN_POSITIVE))).sqrt();
@@ -352,10 +365,10 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
     PacStatistics::new(brief.domain.clone(), statistic, nats, parameters.sets.unwrap_or(SETS))
 }
 
-/// Forty records, of which few bins say what there is to say.
+/// Example of forty records, for which few bins suffice.
 ///
 /// # Errors
-/// None.
+/// Returns no error.
 fn example() -> Result<Example> {
     let parameters = serde_json::json!({ "bins": 3, "sets": 32 });
     Ok(Example { parameters, ..Example::mixed()? })

@@ -6,7 +6,7 @@ use ndarray::{Array2, Axis};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
 use scumble_private_models::{Encoding, Population};
 
-/// The means of all products of two coordinates of z that are not known before (as `noisy-moments` has them).
+/// The means of all products of two coordinates of z that are not known beforehand, as in `noisy-moments`.
 #[derive(Debug)]
 pub(crate) struct Moments {
     pub(crate) domain: RecordDomain,
@@ -26,7 +26,8 @@ impl Moments {
         Ok(Self { domain: domain.clone(), encoding, products })
     }
 
-    /// Rows by chance with these means of products (upper triangle), whose eigenvalues noise moves so far.
+    /// Draws `records` random rows with these means of products (upper triangle). `floor` is the noise in the
+    /// eigenvalues.
     pub(crate) fn rows(
         &self,
         means: &Array2<f64>,
@@ -39,7 +40,8 @@ impl Moments {
         population.rows(records, &mut streams.stream(ROWS))
     }
 
-    /// How far noise of these σ moves the eigenvalues of a symmetric matrix of this width in the mean, were it equal on all entries: the edge of Wigner's semicircle.
+    /// Mean shift of the eigenvalues of a symmetric matrix of this width by noise of these σ, treated as
+    /// equal on all entries. It is the edge of Wigner's semicircle.
     pub(crate) fn floor(&self, scales: &[f64]) -> f64 {
         let mean_square = scales.iter().map(|scale| scale * scale).sum::<f64>() / scales.len().max(1) as f64;
         2.0 * (mean_square * self.encoding.width() as f64).sqrt()

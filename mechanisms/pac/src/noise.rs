@@ -1,25 +1,31 @@
-//! Exact Gaussian noise that hides which of some equally likely values it was added to.
+//! Exact Gaussian noise that hides which of several equally likely values it was added to.
 
 use scumble_accounting::{mutual_information, search};
 use scumble_core::{Error, Result, Stream};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// σ of noise in steps of its lattice, of which it is made a whole number: 2³⁰ to 2³¹.
+/// Exponent of the lattice's resolution. The σ of the noise is a whole number of lattice steps, from 2³⁰ to
+/// 2³¹.
 const BITS: i32 = 30;
-/// No σ is smaller or larger, as a power of two: what lies beyond is not told from nothing, or from everything.
+/// Bounds on σ, as exponents of two. A smaller value is not distinguished from zero, and a larger one not
+/// from infinity.
 const SMALLEST: i32 = -400;
 const LARGEST: i32 = 400;
-/// Values farther apart than this, in σ, do not fit the integers.
+/// Largest distance between two values, in σ, that fits the integers.
 const FARTHEST: f64 = (1u64 << 62) as f64;
 
-/// Independent discrete Gaussian noise on k values, of which some equally likely secrets give m candidates, so that what is released tells at most so many nats about which of them it was made
-/// from.
+/// Independent discrete Gaussian noise on k values that bounds the mutual information between the released
+/// values and a secret. Equally likely secrets give m candidates for the k values.
 ///
-/// Values are rounded to a lattice of their own, 2³⁰ times finer than their noise or finer, and noise is an exact integer of it. With distributions Pⱼ of what is released of candidate j, and Q that of
-/// noise about the lattice point c that is nearest to the mean of all candidates, the mutual information is at most the mean of KL(Pⱼ ‖ Q) over j, whatever Q is. Discrete Gaussian distributions
-/// about two lattice points a and c have a divergence of exactly (a − c)²/2σ²; so the bound is Σᵢ λᵢ/2σᵢ², with λᵢ the mean square of value i about cᵢ. It has the least sum of variances at
-/// σᵢ² = √λᵢ·Σ√λ/(2·nats) (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). It is no estimate: the candidates are all there are. Where many nats are
-/// spent, a bound on mixtures is smaller ([`mutual_information::of_shifts`]), and all noise is made smaller by it alike.
+/// Values are rounded to a lattice of their own, at least 2³⁰ times finer than their noise, and noise is an
+/// integer number of lattice steps. Let Pⱼ be the distribution of the release for candidate j. Let Q be the
+/// distribution of the noise about c, the lattice point nearest to the mean of all candidates. The mutual
+/// information is at most the mean of KL(Pⱼ ‖ Q) over j, for any Q. Discrete Gaussian distributions about two
+/// lattice points a and c have a divergence of exactly (a − c)²/2σ². So the bound is Σᵢ λᵢ/2σᵢ², with λᵢ the
+/// mean square of value i about cᵢ. At this bound, σᵢ² = √λᵢ·Σ√λ/(2·nats) has the least sum of variances
+/// (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). The bound is no
+/// estimate, because the candidates are all that exist. At many nats a bound on mixtures is smaller
+/// ([`mutual_information::of_shifts`]), and reduces all noise by one factor.
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -34,7 +40,7 @@ const FARTHEST: f64 = (1u64 << 62) as f64;
 /// ```
 #[derive(Debug, Clone)]
 pub struct HidingNoise {
-    /// Of each value; none where all candidates give the same.
+    /// Noise on each value; `None` if all candidates give the same value.
     of: Vec<Option<OfValue>>,
     nats: f64,
 }
@@ -43,12 +49,12 @@ pub struct HidingNoise {
 #[derive(Debug, Clone)]
 struct OfValue {
     distribution: DiscreteGaussian,
-    /// The lattice's steps in one.
+    /// Number of lattice steps per unit of the value.
     unit: f64,
 }
 
 impl OfValue {
-    /// The noise whose σ is at least `scale`, and more by one part in 2³⁰ at most.
+    /// Returns noise whose σ is at least `scale`, and larger by at most one part in 2³⁰.
     fn with_scale(scale: f64) -> Result<Self> {
         let exponent = BITS - (scale.log2().floor() as i32).clamp(SMALLEST, LARGEST);
         let unit = 2f64.powi(exponent);
@@ -60,18 +66,19 @@ impl OfValue {
         (value * self.unit).round() as i128
     }
 
-    /// How far two of its lattice's points are apart, in σ.
+    /// Distance between two points of the lattice, in σ.
     fn apart(&self, one: i128, other: i128) -> f64 {
         one.abs_diff(other) as f64 / self.distribution.scale()
     }
 }
 
 impl HidingNoise {
-    /// For these `candidates` (m × k), each as likely as the others, and so many nats.
+    /// Calibrates noise to `nats` for equally likely `candidates` (m × k).
     ///
     /// # Errors
-    /// [`Error::Shape`] for candidates of other lengths than the first, and for none; [`Error::Parameter`] unless nats are above zero and finite; [`Error::NotApplicable`] for values that are not
-    /// finite, or that differ by more than 2⁶² times the noise.
+    /// [`Error::Shape`] for candidates of other lengths than the first, and for an empty list of candidates.
+    /// [`Error::Parameter`] unless `nats` is above zero and finite. [`Error::NotApplicable`] for values that
+    /// are not finite, or that differ by more than 2⁶² times the noise.
     pub fn calibrated(candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
         let Some(first) = candidates.first() else { return Err(Error::shape("there are no candidates")) };
         candidates.iter().try_for_each(|of| scumble_core::check_width(first.len(), of.len()))?;
@@ -82,7 +89,8 @@ impl HidingNoise {
         }
         let roots = root_mean_squares(candidates);
         let sum: f64 = roots.iter().sum();
-        // Rounding to the lattice moves the mean squares by some billionths; with so small a margin the bound is then held to.
+        // Rounding to the lattice moves the mean squares by some billionths. These small margins then keep to
+        // the bound.
         for margin in [1e-9, 1e-7, 1e-5, 1e-3] {
             let scale = |root: &f64| (root * sum / (2.0 * nats)).sqrt() * (1.0 + margin);
             let noise = Self::with_scales(roots.iter().map(scale))?;
@@ -102,9 +110,10 @@ impl HidingNoise {
         Ok(Self { of: scales.map(of).collect::<Result<_>>()?, nats: 0.0 })
     }
 
-    /// With all noise smaller by one factor, where the bound on mixtures allows it.
+    /// Shrinks all noise by one factor, where the bound on mixtures allows it.
     fn sharpened(self, candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
-        /// Below this the bound on mixtures is the larger one: it counts every distance twice that is small.
+        /// Number of nats below which the bound on mixtures is the larger one, because it counts every small
+        /// distance twice.
         const FEW: f64 = 0.25;
         if nats < FEW {
             return Ok(self);
@@ -139,7 +148,8 @@ impl HidingNoise {
         self.of.iter().zip(values).map(step).collect()
     }
 
-    /// How far any two candidates are apart in a value, in σ; infinite where one does not fit the integers.
+    /// Largest distance between two candidates in a value, in σ. Infinite if a value does not fit the
+    /// integers.
     fn reach(&self, candidates: &[Vec<f64>]) -> f64 {
         let of_value = |(at, of): (usize, &OfValue)| {
             let values = || candidates.iter().map(move |candidate| candidate[at]);
@@ -156,32 +166,32 @@ impl HidingNoise {
         noisy.map(of_value).fold(0.0, f64::max)
     }
 
-    /// The bound on what is told of these candidates, on the lattice: Σ λ/2σ².
+    /// Bound Σ λ/2σ² on the mutual information for these candidates, computed on the lattice.
     fn told(&self, candidates: &[Vec<f64>]) -> f64 {
         let m = candidates.len() as i128;
         let of_value = |(at, of): (usize, &OfValue)| {
             let steps: Vec<i128> = candidates.iter().map(|candidate| of.step(candidate[at])).collect();
-            // The lattice point that is nearest to the mean, or next to it.
+            // The lattice point nearest to the mean, or the one next to it.
             let first = steps[0];
             let center = first + steps.iter().map(|step| step - first).sum::<i128>() / m;
             steps.iter().map(|step| of.apart(*step, center).powi(2)).sum::<f64>() / (2.0 * m as f64)
         };
         let noisy = self.of.iter().enumerate().filter_map(|(at, of)| of.as_ref().map(|of| (at, of)));
-        // Rounding of so many sums may not spend more.
+        // Covers the rounding errors of the sums.
         noisy.map(of_value).sum::<f64>() * (1.0 + 1e-12)
     }
 
-    /// What is told of the candidates at most, in nats: no more than was asked for.
+    /// Upper bound on the mutual information, in nats. It is at most the requested number.
     pub fn nats(&self) -> f64 {
         self.nats
     }
 
-    /// σ of the noise on each value (k), zero where it has none.
+    /// σ of the noise on each value (k), zero for a value without noise.
     pub fn scales(&self) -> Vec<f64> {
         self.of.iter().map(|of| of.as_ref().map_or(0.0, |of| of.distribution.scale() / of.unit)).collect()
     }
 
-    /// These values (k), one of the candidates, each with a draw of its own.
+    /// Adds independent noise to each of these values (k), which are one of the candidates.
     pub fn added(&self, values: &[f64], stream: &mut Stream) -> Vec<f64> {
         let mut noisy = |(of, value): (&Option<OfValue>, &f64)| match of {
             Some(of) => (of.step(*value) + of.distribution.sample(stream)) as f64 / of.unit,
@@ -191,16 +201,16 @@ impl HidingNoise {
     }
 }
 
-/// Of each value, the root of the mean square of the candidates about their mean.
+/// Root mean square of the candidates about their mean, for each value.
 fn root_mean_squares(candidates: &[Vec<f64>]) -> Vec<f64> {
     let m = candidates.len() as f64;
     let of_value = |at: usize| {
-        // About the first one, so that no digits are lost of values that hardly differ.
+        // Differences from the first candidate keep all digits of values that hardly differ.
         let first = candidates[0][at];
         let from_first = || candidates.iter().map(move |candidate| candidate[at] - first);
         let mean = from_first().sum::<f64>() / m;
         let root = (from_first().map(|value| (value - mean).powi(2)).sum::<f64>() / m).sqrt();
-        // What differs at all is not nothing.
+        // A value that differs at all gets a root above zero.
         if from_first().any(|value| value != 0.0) { root.max(2f64.powi(SMALLEST)) } else { 0.0 }
     };
     (0..candidates[0].len()).map(of_value).collect()

@@ -1,4 +1,4 @@
-//! What a model says of public records.
+//! Outputs of a model for public records.
 
 use crate::computed::{Computed, OfRows};
 use crate::linear::Linear;
@@ -6,14 +6,15 @@ use ndarray::{Array1, Array2, Axis, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, Target, TargetDomain, largest};
 use scumble_private_models::Encoding;
 
-/// The outputs of a ridge regression of half of the records for each of some public records, moved to [−1, 1]: of a class 1 where it is that one and −1 where it is not. A model itself does not leave.
+/// The outputs of a ridge regression of half of the records for some public records, clamped to [−1, 1]. For
+/// a class, 1 stands for membership and −1 for the opposite. The model itself is not released.
 #[derive(Debug)]
 pub(crate) struct Responses {
     domain: RecordDomain,
     model: Linear,
     /// The records that are asked about (q × d).
     queries: Array2<f64>,
-    /// The same as z, but for the target (q × (1 + d)).
+    /// The same records as z, without the target (q × (1 + d)).
     vectors: Array2<f64>,
 }
 
@@ -25,7 +26,7 @@ impl Responses {
                 "it answers about public records, and there are none",
             ));
         }
-        // Any target will do: it is not looked at.
+        // The target is not used, so any value will do.
         let target = match domain.target() {
             TargetDomain::Class { .. } => Target::Class(Array1::zeros(queries.nrows())),
             TargetDomain::Real { lower, .. } => Target::Real(Array1::from_elem(queries.nrows(), *lower)),

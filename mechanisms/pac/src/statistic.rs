@@ -1,4 +1,4 @@
-//! Which statistic is released.
+//! The statistics that can be released.
 
 use crate::NAME;
 use crate::centers::Centers;
@@ -19,42 +19,42 @@ use serde::{Deserialize, Serialize};
 pub enum Statistic {
     /// Tables of counts of each feature with the target.
     Marginals {
-        /// The levels of each attribute, the target last: of a number, its bins.
+        /// Number of levels of each attribute, the target last. For a number, its bins.
         bins: Vec<usize>,
     },
     /// The means of all products of two coordinates.
     Moments,
-    /// The mean, and so many principal directions.
+    /// The mean and some principal directions.
     Components {
-        /// How many.
+        /// Number of principal directions.
         components: usize,
     },
-    /// So many centres of clusters.
+    /// Centres of clusters.
     Centers {
-        /// How many.
+        /// Number of centres.
         centers: usize,
     },
     /// A ridge regression.
     Ridge {
-        /// What is added to the mean square of each coordinate in [−1, 1].
+        /// Ridge added to the mean square of each coordinate in [−1, 1].
         ridge: f64,
     },
-    /// What a ridge regression says of public records, which are released with it.
+    /// Outputs of a ridge regression for public records, which are released with them.
     Responses {
-        /// What is added to the mean square of each coordinate in [−1, 1].
+        /// Ridge added to the mean square of each coordinate in [−1, 1].
         ridge: f64,
         /// The public records (q × d).
         queries: Array2<f64>,
     },
-    /// A linear support vector machine, or one a class.
+    /// Linear support vector machines: a single one for two classes, else one per class.
     LinearMachine {
-        /// The weight of the mean hinge loss beside ½‖w‖².
+        /// Weight of the mean hinge loss against ½‖w‖².
         penalty: f64,
     },
 }
 
 impl Statistic {
-    /// Whose data shaped it: those that are asked about are in it in the clear.
+    /// Returns whose data shaped the design, which holds the records that are asked about in the clear.
     pub(crate) fn shaped_by(&self) -> ShapedBy {
         match self {
             Self::Responses { .. } => ShapedBy::PublicVolunteers,
@@ -62,10 +62,11 @@ impl Statistic {
         }
     }
 
-    /// Of records of this domain.
+    /// Builds the computation of this statistic for records of `domain`.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) for records that have no such statistic, [`Error::Parameter`](scumble_core::Error::Parameter) for a number out of range.
+    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) for records that have no such statistic,
+    /// [`Error::Parameter`](scumble_core::Error::Parameter) for a number out of range.
     pub(crate) fn computed(&self, domain: &RecordDomain) -> Result<Box<dyn Computed>> {
         Ok(match self {
             Self::Marginals { bins } => Box::new(Tables::new(NAME, domain, bins)?),

@@ -1,4 +1,4 @@
-//! Linear models that are released, by their coefficients.
+//! Released linear models, by their coefficients.
 
 use crate::encoding::Encoding;
 use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate};
@@ -8,20 +8,23 @@ use scumble_core::{
 };
 use std::sync::Arc;
 
-/// A linear model of encoded records: each output is an intercept and a sum of features times coefficients.
+/// Linear model of encoded records: each output is an intercept plus a sum of features times coefficients.
 #[derive(Debug, Clone)]
 pub struct Coefficients {
     domain: RecordDomain,
-    /// The intercept, and the coefficient of each feature of the encoded record (outputs × (1 + d)).
+    /// Intercept, and coefficient of each feature of the encoded record (outputs × (1 + d)).
     of_record: Array2<f64>,
 }
 
 impl Coefficients {
-    /// The model with these weights of z, without the target's coordinates, (outputs × (1 + d)) for records of `domain`: of a target that is a number
-    /// scaled to [−1, 1], and of a class the logit of the second of two, or of each.
+    /// Creates the model for records of `domain` with the weights `weights` of z without the target's
+    /// coordinates (outputs × (1 + d)).
+    ///
+    /// For a numeric target, the output is the target scaled to [−1, 1]. For a class, it is the logit of the
+    /// second of two classes, or of each class.
     ///
     /// # Errors
-    /// [`Error::Shape`] for weights of another width, and an encoding of other records.
+    /// [`Error::Shape`] for weights of another width, and for an encoding of other records.
     pub fn new(domain: &RecordDomain, encoding: &Encoding, weights: &Array2<f64>) -> Result<Self> {
         check_width(1 + domain.layout().width(), encoding.width())?;
         check_width(1 + domain.columns().len(), weights.ncols())?;
@@ -45,12 +48,12 @@ impl Coefficients {
         Ok(Self { domain: domain.clone(), of_record })
     }
 
-    /// The model whose [`table`](Self::table) this is, for records of `domain`. Its columns may have any
+    /// Reads the model for records of `domain` from its [`table`](Self::table). The columns may have any
     /// order.
     ///
     /// # Errors
-    /// [`Error::Shape`] for other columns, or rows that are not as many as outputs; [`Error::NonFinite`] for
-    /// a NaN or an infinity.
+    /// [`Error::Shape`] for other columns, or for another number of rows than outputs. [`Error::NonFinite`]
+    /// for a NaN or an infinity.
     pub fn from_table(domain: &RecordDomain, table: &Table) -> Result<Self> {
         let columns = column_names(domain);
         let values = table.records().select(Axis(1), &Places::of(table.columns()).find(&columns)?);
@@ -67,7 +70,7 @@ impl Coefficients {
         Ok(Self { domain: domain.clone(), of_record: values })
     }
 
-    /// The release of this model in place of records.
+    /// Returns the release of this model in place of records.
     pub(crate) fn outcome(self, guarantee: Guarantee) -> Result<Outcome> {
         let table = self.table()?;
         let unknown = |width| NoiseDistribution::Unknown { width };
@@ -75,16 +78,17 @@ impl Coefficients {
         Ok(Outcome::Model(Release { table, guarantee, noise, key: Key::Model(Arc::new(self)) }))
     }
 
-    /// The coefficients as a table: a row for each output, in the units of the encoded record.
+    /// Returns the coefficients as a table with a row for each output, in the units of the encoded record.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a domain with a column whose coefficient has the name of another column's.
+    /// [`Error::Shape`] if a column's coefficient has the same name as another column's coefficient.
     pub fn table(&self) -> Result<Table> {
         Table::new(column_names(&self.domain), self.of_record.clone(), Target::None)
     }
 
-    /// Each output for records in the clear (n × outputs), which are first moved into the domain. A record's
-    /// outputs are the same bits whatever other records there are.
+    /// Returns each output for records in the clear (n × outputs), after projecting them onto the domain.
+    ///
+    /// A record's outputs are the same bits, whatever other records there are.
     fn outputs(&self, clean: &Table) -> Result<Array2<f64>> {
         let features = clean.clone().with_target(Target::None)?;
         let features = self.domain.without_target().projected_features(&features)?;
@@ -133,7 +137,7 @@ impl ReleasedModel for Coefficients {
     }
 }
 
-/// Shares that are as the exponentials of logits.
+/// Returns shares proportional to the exponentials of `logits`.
 pub(crate) fn softmax(logits: ArrayView1<f64>) -> Array1<f64> {
     let most = logits.fold(f64::NEG_INFINITY, |most, &logit| most.max(logit));
     let shares = logits.mapv(|logit| (logit - most).exp());

@@ -1,4 +1,4 @@
-//! Descent by noisy sums of all records' clipped gradients, on integers.
+//! Gradient descent by noisy sums of all records' clipped gradients, on integers.
 
 use crate::coefficients::softmax;
 use crate::encoding::{Encoding, ONE};
@@ -10,37 +10,38 @@ use scumble_core::{Budget, Error, PrivacyProfile, Result, Stream, interrupt, loc
 use std::io::{Read, Seek, Write};
 use tempfile::SpooledTempFile;
 
-/// How a logistic regression descends.
+/// Schedule of a logistic regression's descent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Schedule {
-    /// How many steps, over all records each.
+    /// Number of steps; each step uses all records.
     pub(crate) steps: usize,
-    /// C: how long a record's gradient is at most.
+    /// C, the upper limit for the norm of a record's gradient.
     pub(crate) clipping_norm: f64,
-    /// By how much weights move, times the mean gradient.
+    /// Factor of the mean gradient in a step of the weights.
     pub(crate) learning_rate: f64,
 }
 
-/// Bytes of packed records in memory; more of them go to a temporary file.
+/// Bytes of packed records in memory; more bytes go to a temporary file.
 const IN_MEMORY: usize = 1 << 24;
-/// Bytes of packed records that are read at once, or a block for each thread.
+/// Bytes of packed records that are read at once, if that is more than a block for each thread.
 const AT_ONCE: usize = 1 << 22;
 
-/// Records as integers, packed, which every step reads from the first to the last. Beyond [`IN_MEMORY`] they
-/// lie in a temporary file that has no name and that its owner alone may read, so that memory does not grow
-/// with them.
+/// Training records as packed integers. Every step reads them from the first to the last.
+///
+/// Beyond [`IN_MEMORY`] they are in a temporary file without a name, which only its owner may read. Memory is
+/// then independent of their number.
 pub(crate) struct Lesson<'e> {
     encoding: &'e Encoding,
     packed: SpooledTempFile,
     records: usize,
-    /// The coordinates of z without the target.
+    /// Number of coordinates of z without the target.
     width: usize,
-    /// One for two classes, else one a class.
+    /// Number of outputs: one for two classes, else one per class.
     outputs: usize,
 }
 
 impl<'e> Lesson<'e> {
-    /// A lesson of no record yet.
+    /// Creates a lesson with no records.
     pub(crate) fn new(encoding: &'e Encoding, outputs: usize) -> Self {
         let width = 1 + encoding.layout.columns.len();
         Self { encoding, packed: SpooledTempFile::new(IN_MEMORY), records: 0, width, outputs }
@@ -49,7 +50,7 @@ impl<'e> Lesson<'e> {
     /// Adds flat records.
     ///
     /// # Errors
-    /// [`Error::Shape`] for values that are no whole number of records; [`Error::NonFinite`];
+    /// [`Error::Shape`] if the values are not a whole number of records; [`Error::NonFinite`];
     /// [`Error::TemporaryFile`]; [`Error::Interrupted`].
     pub(crate) fn add(&mut self, records: &[f64]) -> Result<()> {
         for block in self.encoding.packed(records)? {
@@ -63,8 +64,11 @@ impl<'e> Lesson<'e> {
         self.records
     }
 
-    /// The sum of all records' clipped gradients at these weights (outputs × (1 + d)), in steps of 2⁻⁴⁰: each a vector of integers, no longer than
-    /// C, whatever floats say of it. So two sums that differ in one record lie 2C apart at most.
+    /// Returns the sum of all records' clipped gradients at these weights (outputs × (1 + d)), in steps of
+    /// 2⁻⁴⁰.
+    ///
+    /// Each gradient is a vector of integers with norm at most C, whatever the floats are. Two sums that
+    /// differ in one record are therefore at most 2C apart.
     ///
     /// # Errors
     /// [`Error::TemporaryFile`]; [`Error::Interrupted`].
@@ -87,7 +91,7 @@ impl<'e> Lesson<'e> {
         };
         let block = local::BLOCK * encoding.packed_width();
         let mut sum = vec![0i128; count];
-        // Blocks, and the sums of each, are held at once.
+        // Blocks, and the sums of each block, are held at once.
         let blocks = (AT_ONCE / block.max(count * size_of::<i64>())).max(rayon::current_num_threads());
         let mut packed = vec![0; (blocks * block).min(self.records * encoding.packed_width())];
         self.packed.rewind().map_err(Error::TemporaryFile)?;
@@ -105,7 +109,7 @@ impl<'e> Lesson<'e> {
     }
 }
 
-/// What the model says of a record, less what is so, by output.
+/// Returns the prediction of the model for a record less the true class, for each output.
 fn residuals(weights: &Array2<f64>, z: &[i64], class: usize) -> Vec<f64> {
     let logit = |weights: ArrayView1<f64>| {
         weights.iter().zip(z).map(|(w, z)| w * *z as f64).sum::<f64>() / ONE as f64
@@ -123,29 +127,32 @@ fn residuals(weights: &Array2<f64>, z: &[i64], class: usize) -> Vec<f64> {
     }
 }
 
-/// The residuals in steps of 2⁻²⁰, so that their products with z are no longer than the norm: that is seen on the integers, and what is longer all
-/// the same, or no number, is left out.
+/// Returns the residuals in steps of 2⁻²⁰, so that the gradient (their products with z) is not longer than
+/// `norm`.
+///
+/// The integers decide: a gradient that is still longer, or that is not a number, becomes zero.
 fn clipped(residuals: &[f64], z: &[i64], norm: f64) -> Vec<i64> {
     let length = |numbers: &[i64]| numbers.iter().map(|&x| i128::from(x) * i128::from(x)).sum::<i128>();
     let of_record = length(z);
     let found = residuals.iter().map(|r| r * r).sum::<f64>().sqrt() * (of_record as f64).sqrt() / ONE as f64;
     let share = (norm / found).min(1.0) * ONE as f64;
-    // Toward zero, and not a number becomes zero.
+    // Casts round toward zero, and NaN becomes zero.
     let steps: Vec<i64> = residuals.iter().map(|r| ((r * share) as i64).clamp(-ONE, ONE)).collect();
     let most = (norm / STEP).floor() as i128;
     let is_short = length(&steps).checked_mul(of_record).is_some_and(|square| square <= most * most);
     if is_short { steps } else { vec![0; residuals.len()] }
 }
 
-/// The noise of so many steps on `dim` sums, each of records' vectors of norm C, which together are within the budget.
+/// Returns the noise on `dim` sums of gradients with norm C, such that all steps together are within the
+/// budget.
 ///
 /// # Errors
-/// [`Error::Budget`] for a δ of zero, and where noise would not fit 59 bits.
+/// [`Error::Budget`] for δ = 0, or if the noise does not fit 59 bits.
 pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> Result<SumNoise> {
     let (epsilon, delta) = (budget.epsilon(), budget.delta());
     let refused = Error::Budget { name: "delta", range: "above zero for Gaussian noise", value: delta };
     let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
-    // A lattice costs some billionths of μ, and more where the noise is small.
+    // A lattice costs some billionths of μ, and more if the noise is small.
     for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
         let each = mu * (1.0 - margin) / (schedule.steps as f64).sqrt();
         let noise = SumNoise::of_mu(dim, 2.0 * schedule.clipping_norm, each)?;
@@ -160,10 +167,11 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
     })
 }
 
-/// Descends in `steps`, on sums with noise; the weights' mean over the second half of the steps, and every noisy sum in turn.
+/// Descends on noisy sums; returns the mean of the weights over the second half of the steps, and all noisy
+/// sums in order.
 ///
 /// # Errors
-/// As [`Lesson::gradient`].
+/// Same errors as [`Lesson::gradient`].
 pub(crate) fn descend(
     lesson: &mut Lesson,
     schedule: Schedule,
@@ -184,10 +192,10 @@ pub(crate) fn descend(
     Ok((path.mean(), sums))
 }
 
-/// The logarithm of the probability of all noisy sums, were they of this lesson.
+/// Logarithm of the probability of all noisy sums, if they are of this lesson.
 ///
 /// # Errors
-/// As [`Lesson::gradient`].
+/// Same errors as [`Lesson::gradient`].
 pub(crate) fn log_likelihood(
     lesson: &mut Lesson,
     schedule: Schedule,
@@ -204,10 +212,10 @@ pub(crate) fn log_likelihood(
     Ok(total)
 }
 
-/// Weights on their way.
+/// Weights during the descent.
 struct Path {
     weights: Array2<f64>,
-    /// Over the second half of the steps.
+    /// Sum of the weights over the second half of the steps.
     sum: Array2<f64>,
     rate: f64,
     done: usize,

@@ -1,4 +1,4 @@
-//! Records as vectors of integers, of which moments are exact, and how far one record moves them.
+//! Records as vectors of integers with exact moments, and the effect of one record on the moments.
 
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -8,29 +8,34 @@ use scumble_core::{
 };
 use std::ops::Range;
 
-/// A number of a record is rounded to one of 2²¹ steps between its bounds.
+/// Precision of a record's numbers: each is rounded to one of 2²¹ steps between its bounds.
 pub(crate) const BITS: i32 = 20;
 
 /// One, in steps of a record.
 pub(crate) const ONE: i64 = 1 << BITS;
 
-/// How records of a domain become vectors z = (1, u, e): 1 for the intercept, numbers u in [−1, 1], recentred and scaled by their public
-/// bounds, and groups e of levels of which one is 1. Coordinates behind the intercept are those of a flat record, in its order.
+/// Encoding of records as vectors z = (1, u, e).
+///
+/// The 1 is for the intercept. The numbers u in [−1, 1] are centred and scaled by their public bounds. Each
+/// group e of levels contains one 1. The intercept is followed by the coordinates of a flat record, in its
+/// order.
 #[derive(Debug, Clone)]
 pub struct Encoding {
     pub(crate) layout: Layout,
     domain: Domain,
-    /// Of each coordinate of a flat record: the middle and half of the width of a number's bounds; none of a level.
+    /// For each coordinate of a flat record, the middle and half the width of a number's bounds; `None` for a
+    /// level.
     scales: Vec<Option<(f64, f64)>>,
-    /// The coordinates of a flat record that are levels, group by group.
+    /// Coordinates of a flat record that are levels, group by group.
     groups: Vec<Range<usize>>,
 }
 
 impl Encoding {
-    /// Of records of `domain`, target included.
+    /// Creates the encoding of records of `domain`, target included.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for a ball, a polytope or a vector as target: their geometry is none of intervals and groups.
+    /// [`Error::NotApplicable`] for a ball, a polytope, or a vector as target: their geometry does not
+    /// consist of intervals and groups.
     pub fn of(plugin: &str, domain: &RecordDomain) -> Result<Self> {
         if let TargetDomain::Vector { .. } = domain.target() {
             return Err(Error::not_applicable(
@@ -55,46 +60,50 @@ impl Encoding {
         Ok(Self { layout: domain.layout(), domain: domain.flat().clone(), scales, groups })
     }
 
-    /// Checks, before anything is built, that there is room for the sums of all products of two coordinates.
+    /// Checks, before anything is built, that the memory suffices for the sums of all products of two
+    /// coordinates.
     ///
     /// # Errors
     /// [`Error::TooLarge`].
     pub(crate) fn check_size(&self, plugin: &str) -> Result<()> {
-        /// Exact sums, those of [`FEW_BLOCKS`], and numbers that are made of them. So there are 2²⁴ products
-        /// at most, as many as noise has coordinates.
+        /// Bytes per product for exact sums, the sums of [`FEW_BLOCKS`], and the numbers made of them. So
+        /// there are at most 2²⁴ products, as many as noise has coordinates.
         const BYTES: usize = 128;
         let width = self.width();
         let asks = format!("multiplying {width} encoded columns (fewer columns or levels need less)");
         size::check_held(plugin, &asks, &[width, width], BYTES)
     }
 
-    /// The number of coordinates of z.
+    /// Number of coordinates of z.
     pub fn width(&self) -> usize {
         1 + self.scales.len()
     }
 
-    /// k, the number of numbers.
+    /// Number of numbers, k.
     pub fn numbers(&self) -> usize {
         self.scales.iter().flatten().count()
     }
 
-    /// g, the number of groups.
+    /// Coordinates of each of the g groups.
     pub fn groups(&self) -> &[Range<usize>] {
         &self.groups
     }
 
-    /// The middle and half of the width of a number's bounds, by its coordinate in a flat record; none of a level.
+    /// Middle and half the width of a number's bounds, by its coordinate in a flat record; `None` for a
+    /// level.
     pub fn scale(&self, coordinate: usize) -> Option<(f64, f64)> {
         self.scales.get(coordinate).copied().flatten()
     }
 
-    /// ‖z‖² at most, 1 + k + g: a group counts 1, however many levels it has.
+    /// Upper bound on ‖z‖², 1 + k + g: a group counts 1, whatever its number of levels.
     pub(crate) fn squared_norm(&self) -> f64 {
         (1 + self.numbers() + self.groups.len()) as f64
     }
 
-    /// The products of two coordinates i ≤ j of z that are not known before: all but 1·1, and those of two levels of a group, of which no two are
-    /// ever 1, and one is its own square.
+    /// Returns the products of two coordinates i ≤ j of z that are not known in advance.
+    ///
+    /// Known products are 1·1 and the products of two levels of a group. Two different levels of a group are
+    /// never both 1, and a level equals its own square.
     pub fn products(&self) -> Vec<[usize; 2]> {
         let width = self.width();
         let group = |at: usize| self.groups.iter().position(|group| at > 0 && group.contains(&(at - 1)));
@@ -104,7 +113,7 @@ impl Encoding {
         all.filter(|[i, j]| !is_known(*i, *j)).collect()
     }
 
-    /// z of a flat record in steps of 2⁻²⁰, on which |u| ≤ 1 holds whatever the floats say.
+    /// Returns z of a flat record in steps of 2⁻²⁰. On these steps |u| ≤ 1 holds, whatever the floats are.
     fn integers(&self, flat: &mut [f64]) -> Result<Vec<i64>> {
         self.domain.project(flat)?;
         let step = |(x, scale): (&f64, &Option<(f64, f64)>)| match scale {
@@ -121,10 +130,10 @@ impl Encoding {
         Ok([ONE].into_iter().chain(flat.iter().zip(&self.scales).map(step)).collect())
     }
 
-    /// z of each record (n × width), on its lattice of 2⁻²⁰.
+    /// Returns z of each record (n × width), on its lattice of 2⁻²⁰.
     ///
     /// # Errors
-    /// As [`Layout::check`].
+    /// Same errors as [`Layout::check`].
     pub fn vectors(&self, table: &Table) -> Result<Array2<f64>> {
         self.layout.check(table)?;
         let mut vectors = Array2::zeros((table.len(), self.width()));
@@ -135,11 +144,10 @@ impl Encoding {
         Ok(vectors)
     }
 
-    /// z of some flat records, one after the other, `BLOCK` records at a time and on all cores: what `of`
-    /// makes of each block's vectors.
+    /// Applies `of` to the vectors z of each block of `BLOCK` consecutive flat records, on all cores.
     ///
     /// # Errors
-    /// [`Error::Shape`] for values that are no whole number of records; [`Error::NonFinite`];
+    /// [`Error::Shape`] if the values are not a whole number of records; [`Error::NonFinite`];
     /// [`Error::Interrupted`].
     fn blocks<T: Send>(
         &self,
@@ -158,15 +166,15 @@ impl Encoding {
         records.par_chunks(local::BLOCK * width.max(1)).map(of_block).collect()
     }
 
-    /// The bytes of a packed record.
+    /// Number of bytes of a packed record.
     pub(crate) fn packed_width(&self) -> usize {
         size_of::<u32>() * (self.numbers() + self.groups.len())
     }
 
-    /// Flat records, packed: four bytes for each number, in steps, and for the level of each group.
+    /// Packs flat records: four bytes for each number, in steps, and four for the level of each group.
     ///
     /// # Errors
-    /// [`Error::Shape`] for values that are no whole number of records; [`Error::NonFinite`];
+    /// [`Error::Shape`] if the values are not a whole number of records; [`Error::NonFinite`];
     /// [`Error::Interrupted`].
     pub(crate) fn packed(&self, records: &[f64]) -> Result<Vec<Vec<u8>>> {
         self.blocks(records, |vectors| {
@@ -201,7 +209,7 @@ impl Encoding {
     }
 }
 
-/// Σ zzᵀ over the records that were added, exactly, in steps of 2⁻⁴⁰: the upper triangle.
+/// Exact sum Σ zzᵀ over the added records, in steps of 2⁻⁴⁰: the upper triangle.
 pub(crate) struct Gram<'e> {
     encoding: &'e Encoding,
     pub(crate) sum: Array2<i128>,
@@ -209,16 +217,16 @@ pub(crate) struct Gram<'e> {
 }
 
 impl<'e> Gram<'e> {
-    /// The sum over no record.
+    /// Creates the sum over zero records.
     pub(crate) fn new(encoding: &'e Encoding) -> Self {
         let width = encoding.width();
         Self { encoding, sum: Array2::zeros((width, width)), records: 0 }
     }
 
-    /// The sum over the records of `table`.
+    /// Computes the sum over the records of `table`.
     ///
     /// # Errors
-    /// As [`Layout::check`], and [`Error::Interrupted`].
+    /// Same errors as [`Layout::check`], and [`Error::Interrupted`].
     pub(crate) fn of(encoding: &'e Encoding, table: &Table) -> Result<Self> {
         let mut gram = Self::new(encoding);
         in_blocks(&encoding.layout, table, |records| gram.add(records))?;
@@ -228,11 +236,11 @@ impl<'e> Gram<'e> {
     /// Adds flat records.
     ///
     /// # Errors
-    /// [`Error::Shape`] for values that are no whole number of records; [`Error::NonFinite`];
+    /// [`Error::Shape`] if the values are not a whole number of records; [`Error::NonFinite`];
     /// [`Error::Interrupted`].
     pub(crate) fn add(&mut self, records: &[f64]) -> Result<()> {
         let width = self.encoding.width();
-        // A few sums at a time, which may be large.
+        // Few sums are held at a time, because they may be large.
         for records in records.chunks(FEW_BLOCKS * local::BLOCK * (width - 1).max(1)) {
             let sums = self.encoding.blocks(records, |vectors| {
                 let mut sum = Array2::<i64>::zeros((width, width));
@@ -250,10 +258,11 @@ impl<'e> Gram<'e> {
     }
 }
 
-/// The blocks whose sums are held at once.
+/// Number of blocks whose sums are held at once.
 const FEW_BLOCKS: usize = 4;
 
-/// Adds zzᵀ to the upper triangle of a sum: products are below 2⁴⁰ each, and a block has far fewer than 2²³ records.
+/// Adds zzᵀ to the upper triangle of a sum. Each product is below 2⁴⁰, and a block has far fewer than 2²³
+/// records.
 fn add_products(sum: &mut Array2<i64>, z: &[i64]) {
     for (at, mut row) in sum.outer_iter_mut().enumerate().filter(|(at, _)| z[*at] != 0) {
         row.iter_mut().zip(z).skip(at).for_each(|(sum, other)| *sum += z[at] * other);

@@ -1,12 +1,14 @@
-//! Models instead of data: curators who release a model, or the moments that a linear one is learned from, under central differential privacy.
+//! Models instead of data: curators that release a linear model, or the moments it is learned from, under
+//! central differential privacy.
 //!
-//! | mechanism | what leaves |
+//! | mechanism | release |
 //! |---|---|
-//! | [`NoisyMoments`] | records by chance that have the noisy second moments of all records and their target |
+//! | [`NoisyMoments`] | random records with the noisy second moments of all records and their target |
 //! | [`PrivateLogistic`] | a logistic regression |
 //! | [`PrivateRidge`] | a ridge regression |
 //!
-//! What they are made of serves curators of other crates too: records as vectors ([`Encoding`]), linear models that are released ([`Coefficients`]), rows that have given moments ([`Population`]).
+//! Their parts also serve curators of other crates: records as vectors ([`Encoding`]), released linear models
+//! ([`Coefficients`]), and rows with given moments ([`Population`]).
 
 mod coefficients;
 mod descent;
@@ -24,7 +26,7 @@ pub use moments::{NOISY_MOMENTS, NoisyMoments};
 pub use ridge::{PRIVATE_RIDGE, PrivateRidge};
 pub use rows::Population;
 
-/// The README's examples run.
+/// Runs the README's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

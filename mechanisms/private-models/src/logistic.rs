@@ -1,4 +1,4 @@
-//! Logistic regression that is released.
+//! Released logistic regression.
 
 use crate::coefficients::Coefficients;
 use crate::descent::{Lesson, Schedule, descend, log_likelihood, noise_of_steps};
@@ -16,14 +16,18 @@ use std::sync::Arc;
 
 const NAME: &str = "private-logistic";
 
-/// A logistic regression of all records, by descent on noisy sums of their clipped gradients, under central differential privacy.
+/// Logistic regression of all records under central differential privacy, by descent on noisy sums of clipped
+/// gradients.
 ///
-/// Every step takes every record. Its gradient is clipped to C and put on a lattice, where its length is seen to be C at most; sums of integers are
-/// exact, and two that differ in one record lie 2C apart. Discrete Gaussian noise is added to each sum, and steps compose as Gaussian mechanisms do. What
-/// leaves is the mean of the weights over the second half of the steps: the difference of the logits of two classes, or a logit for each of several.
+/// Every step uses every record. A record's gradient is clipped to C and rounded to a lattice, where an exact
+/// check shows that its norm is at most C. Sums of integers are exact, and two sums that differ in one record
+/// are at most 2C apart. Each sum gets discrete Gaussian noise, and steps compose as Gaussian mechanisms. The
+/// release is the mean of the weights over the second half of the steps. It predicts the difference of the
+/// logits of two classes, or a logit for each of several classes.
 ///
-/// How many steps there are follows a public rule of the number of records n, of weights p, and μ, what the budget is worth in standard deviations:
-/// nμ/3√p, from 10 to 200. C is ½ and the learning rate 16, for numbers in [−1, 1] and levels. An infinite ε has no noise, and no claim.
+/// The number of steps is nμ/3√p, from 10 to 200, for n records, p weights, and μ, the Gaussian equivalent of
+/// the budget. This rule is public. C is ½ and the learning rate 16, for numbers in [−1, 1] and levels. An
+/// infinite ε has no noise, and no claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Randomness};
@@ -41,15 +45,15 @@ const NAME: &str = "private-logistic";
 pub struct PrivateLogistic {
     state: State,
     encoding: Encoding,
-    /// One for two classes, else one a class.
+    /// Number of outputs: one for two classes, else one per class.
     outputs: usize,
-    /// μ, what the budget is worth in standard deviations; infinite where nothing need be private.
+    /// μ, the Gaussian equivalent of the budget; infinite if nothing needs to be private.
     mu: f64,
-    /// The noise of as many steps as fewest records have.
+    /// Schedule and noise for the smallest number of records.
     of_fewest: Option<(Schedule, SumNoise)>,
 }
 
-/// State of the mechanism.
+/// Saved state of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -62,18 +66,19 @@ struct State {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// How many steps are made, over all records each; by default as many as a rule of the number of records and the budget says.
+    /// Number of steps over all records. The default is a rule of the number of records and the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     steps: Option<usize>,
-    /// C: how long a record's gradient is at most, from 0.001 to 1000; 0.5 by default.
+    /// C, the upper limit for the norm of a record's gradient, from 0.001 to 1000. The default is 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     clipping_norm: Option<f64>,
-    /// By how much weights move, times the mean gradient, above zero and at most 1000; 16 by default.
+    /// Learning rate: factor of the mean gradient in a step of the weights, above zero and at most 1000. The
+    /// default is 16.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     learning_rate: Option<f64>,
 }
 
-/// The most steps: more take too long.
+/// Upper limit for the number of steps; more take too long.
 const MOST_STEPS: usize = 100_000;
 
 impl Parameters {
@@ -116,21 +121,22 @@ impl TryFrom<State> for PrivateLogistic {
 }
 
 impl PrivateLogistic {
-    /// The release of a logistic regression of records of `domain` within this budget.
+    /// Creates the release of a logistic regression of records of `domain` within this budget.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for features that are neither numbers within bounds of their own nor categories, and a target that is no class;
-    /// [`Error::Budget`] for a δ of zero, or noise that would not fit 59 bits.
+    /// [`Error::NotApplicable`] for features that are neither numbers within their own bounds nor categories,
+    /// and for a target that is not a class. [`Error::Budget`] for δ = 0, or for noise that does not fit 59
+    /// bits.
     pub fn new(domain: RecordDomain, budget: Budget) -> Result<Self> {
         State { domain, budget, parameters: Parameters::default() }.try_into()
     }
 
-    /// How many weights there are.
+    /// Number of weights.
     fn weights(&self) -> usize {
         self.outputs * (1 + self.state.domain.columns().len())
     }
 
-    /// By the public number of records.
+    /// Returns the schedule for the public number of records.
     fn schedule(&self, records: usize) -> Schedule {
         let Parameters { steps, clipping_norm, learning_rate } = self.state.parameters;
         let by_rule = records as f64 * self.mu / (3.0 * (self.weights() as f64).sqrt());
@@ -151,14 +157,14 @@ impl PrivateLogistic {
         }
     }
 
-    /// The records of `table`.
+    /// Returns the lesson of the records of `table`.
     fn lesson(&self, table: &Table) -> Result<Lesson<'_>> {
         let mut lesson = Lesson::new(&self.encoding, self.outputs);
         in_blocks(&self.encoding.layout, table, |records| lesson.add(records))?;
         Ok(lesson)
     }
 
-    /// What is learned of a lesson: the weights, and every noisy sum.
+    /// Learns from a lesson; returns the model and every noisy sum.
     fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<(Coefficients, Vec<f64>)> {
         let schedule = self.schedule(lesson.len());
         let noise = self.noise(schedule)?;
@@ -168,7 +174,7 @@ impl PrivateLogistic {
     }
 }
 
-/// The records so far.
+/// Records added so far.
 struct Gathered<'m> {
     mechanism: &'m PrivateLogistic,
     lesson: Lesson<'m>,
@@ -221,7 +227,7 @@ impl CuratorMechanism for PrivateLogistic {
     }
 }
 
-/// Every noisy sum of gradients in turn.
+/// Statistics of the release: every noisy sum of gradients, in order.
 impl Statistics for PrivateLogistic {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         Ok(self.learned(&mut self.lesson(table)?, randomness)?.1)

@@ -14,17 +14,21 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "noisy-moments";
 
-/// Records by chance, whose first and second moments, target included, are those of all records with exact Gaussian noise: what a linear model
-/// learns from a table is its moments, so that it learns from these rows what it would from the moments.
+/// Random records whose first and second moments, target included, are the noisy moments of all records.
 ///
-/// A record is z = (1, u, e): numbers u, recentred and scaled to [−1, 1] by their public bounds, and groups e of levels. What takes noise is every
-/// product of two coordinates that is not known before, summed over all records; for k numbers and g groups the sums of two tables that differ in one
-/// record lie 1 + k + g apart at most in ℓ₂, and those of two tables of which one has one added record √((T² + 1 + k − g)/2), with T = 1 + k + g (the README has the
-/// proof).
+/// The noise is exact Gaussian. A linear model learns only the moments of a table, so it learns from these
+/// rows as it would from the moments.
 ///
-/// Rows are normal about the mean of their class, or all about one where the target is a number; eigenvalues of their covariance that noise hides are
-/// raised to how large it is. A group of a row is numbers, too, so that moments are kept: a file has the largest of them as its level. An infinite ε
-/// has the records in the clear, and no claim.
+/// A record is z = (1, u, e): numbers u, centred and scaled to [−1, 1] by their public bounds, and groups e
+/// of levels. Noise is added to every product of two coordinates that is not known in advance, summed over
+/// all records. Let k be the number of numbers, g the number of groups, and T = 1 + k + g. The sums of two
+/// tables that differ in one replaced record are at most T apart in ℓ₂. With one added record they are at
+/// most √((T² + 1 + k − g)/2) apart (the README has the proof).
+///
+/// Rows are normal about the mean of their class, or about one mean if the target is a number. Eigenvalues of
+/// their covariance that are smaller than the noise are raised to its size. A group of a row consists of
+/// numbers, too, so that moments are kept; a file has the largest of them as its level. An infinite ε
+/// releases the records in the clear, without a claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Neighbours, Randomness};
@@ -40,14 +44,14 @@ const NAME: &str = "noisy-moments";
 pub struct NoisyMoments {
     state: State,
     encoding: Encoding,
-    /// The sums that take noise.
+    /// Sums that take noise.
     products: Vec<[usize; 2]>,
-    /// None where nothing need be private.
+    /// `None` if nothing needs to be private.
     noise: Option<SumNoise>,
     claims: Vec<CentralDp>,
 }
 
-/// State of the mechanism.
+/// Saved state of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -67,7 +71,7 @@ impl TryFrom<State> for NoisyMoments {
             return Err(Error::not_applicable(NAME, "records without a column have no moments"));
         }
         if state.neighbours == Neighbours::AddOrRemoveOne {
-            products.insert(0, [0, 0]); // how many there are is no longer public
+            products.insert(0, [0, 0]); // the number of records is no longer public
         }
         let mut made = Self { state, encoding, products, noise: None, claims: vec![] };
         if made.state.budget.epsilon().is_finite() {
@@ -78,21 +82,22 @@ impl TryFrom<State> for NoisyMoments {
 }
 
 impl NoisyMoments {
-    /// The release of records of `domain` within this budget.
+    /// Creates the release of records of `domain` within this budget.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for features that are neither numbers within bounds of their own nor categories, and a vector as target;
-    /// [`Error::Budget`] for a δ of zero, or noise that would not fit 59 bits.
+    /// [`Error::NotApplicable`] for features that are neither numbers within their own bounds nor categories,
+    /// and for a vector as target. [`Error::Budget`] for δ = 0, or for noise that does not fit 59 bits.
     pub fn new(domain: RecordDomain, budget: Budget, neighbours: Neighbours) -> Result<Self> {
         State { domain, budget, neighbours }.try_into()
     }
 
-    /// σ of the noise on each sum of products of coordinates in [−1, 1]; none where nothing need be private.
+    /// σ of the noise on each sum of products of coordinates in [−1, 1]; `None` if nothing needs to be
+    /// private.
     pub fn scale(&self) -> Option<f64> {
         self.noise.as_ref().map(SumNoise::scale)
     }
 
-    /// By how much the sums of two neighbours differ at most, in ℓ₂: what noise is made for.
+    /// Largest ℓ₂ distance between the sums of two neighbours, for which the noise is calibrated.
     pub fn sensitivity(&self, neighbours: Neighbours) -> f64 {
         let whole = self.encoding.squared_norm();
         match neighbours {
@@ -104,7 +109,8 @@ impl NoisyMoments {
         }
     }
 
-    /// Calibrates the noise, and says what it is worth: under add/remove one record, for replace one record too.
+    /// Calibrates the noise and sets the claims; under add/remove one record, also the claim for replace one
+    /// record.
     fn make_private(&mut self) -> Result<()> {
         let (budget, neighbours) = (spent(self.state.budget)?, self.state.neighbours);
         let dim = self.products.len();
@@ -119,19 +125,19 @@ impl NoisyMoments {
         Ok(())
     }
 
-    /// The sums that take noise, in steps.
+    /// Returns the sums that take noise, in steps.
     fn sums(&self, gram: &Gram) -> Vec<i128> {
         self.products.iter().map(|at| gram.sum[*at]).collect()
     }
 
-    /// The means of the products, and of how many records.
+    /// Returns the means of the products, and the number of records.
     fn means(&self, drawn: &[f64], records: usize) -> (Array2<f64>, usize) {
         let width = self.encoding.width();
         let mut means = Array2::zeros((width, width));
         self.products.iter().zip(drawn).for_each(|(at, sum)| means[*at] = *sum);
         let count = match self.state.neighbours {
             Neighbours::ReplaceOne => records,
-            // At least one, and no more than a table can have: what is drawn may be any number.
+            // At least one, and at most the number of rows of a table: `drawn` may be any number.
             Neighbours::AddOrRemoveOne => means[[0, 0]].clamp(1.0, u32::MAX.into()).round() as usize,
         };
         means /= count as f64;
@@ -139,7 +145,8 @@ impl NoisyMoments {
         (means, count)
     }
 
-    /// How far noise moves the eigenvalues of a covariance of so many records, in the mean: the edge of Wigner's semicircle.
+    /// Mean shift of the eigenvalues of a covariance of `records` records by noise: the edge of Wigner's
+    /// semicircle.
     fn floor(&self, records: usize) -> f64 {
         let (width, scale) = (self.encoding.width() as f64, self.scale().unwrap_or(0.0));
         2.0 * scale * width.sqrt() / records as f64
@@ -163,7 +170,7 @@ impl CuratorMechanism for NoisyMoments {
         Releases::Synthetic { values: ValuesIn::Units }
     }
 
-    /// At an infinite ε the records leave in the clear.
+    /// Starts a release; at an infinite ε it releases the records in the clear.
     fn start(&self) -> Box<dyn Accumulator + '_> {
         match &self.noise {
             Some(noise) => Box::new(Gathered { mechanism: self, noise, gram: Gram::new(&self.encoding) }),
@@ -185,7 +192,7 @@ impl NoisyMoments {
     }
 }
 
-/// The sums of products of all records so far.
+/// Sums of products of all records added so far.
 struct Gathered<'m> {
     mechanism: &'m NoisyMoments,
     noise: &'m SumNoise,
@@ -216,7 +223,8 @@ impl Accumulator for Gathered<'_> {
     }
 }
 
-/// The noisy sums of products of two coordinates, row by row of the upper triangle. Without noise they are the true sums.
+/// Noisy sums of products of two coordinates, row by row of the upper triangle. Without noise they are the
+/// true sums.
 impl Statistics for NoisyMoments {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         let sums = self.sums(&Gram::of(&self.encoding, table)?);
@@ -250,10 +258,10 @@ fn theorem(neighbours: Neighbours) -> String {
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NeighboursParameter {
-    /// Replace one record; how many there are is public.
+    /// Replace one record; the number of records is public.
     #[default]
     ReplaceOne,
-    /// Add or remove one record; how many rows are released is noisy.
+    /// Add or remove one record; the number of released rows is noisy.
     AddOrRemoveOne,
 }
 
@@ -261,7 +269,7 @@ pub(crate) enum NeighboursParameter {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// The neighbouring relation: replace-one (by default), or add-or-remove-one.
+    /// Neighbouring relation: replace-one (the default), or add-or-remove-one.
     #[serde(default)]
     neighbours: NeighboursParameter,
 }

@@ -7,10 +7,11 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 
 use crate::encoding::BITS;
 
-/// A larger ε hides nothing, and unless it is infinite it is spent no further.
+/// Largest finite ε that is spent. A larger finite ε gives no meaningful protection, so the mechanism spends
+/// this ε instead.
 const MOST_EPSILON: f64 = 1e3;
 
-/// As much of a budget as is spent.
+/// Returns the part of a budget that is spent.
 ///
 /// # Errors
 /// None.
@@ -18,13 +19,14 @@ pub(crate) fn spent(budget: Budget) -> Result<Budget> {
     Budget::new(budget.epsilon().min(MOST_EPSILON), budget.delta())
 }
 
-/// The step of a product of two coordinates.
+/// Step of a product of two coordinates.
 pub(crate) const STEP: f64 = 1.0 / (1u64 << (2 * BITS)) as f64;
 
-/// Discrete Gaussian noise on some sums that are whole multiples of [`STEP`], for neighbours whose sums lie so far apart at most in ℓ₂.
+/// Discrete Gaussian noise on sums that are whole multiples of [`STEP`], for an ℓ₂ distance between
+/// neighbours.
 ///
-/// It is calibrated as noise on the points of a ball is: [`GaussianNoise`] has the proof, which asks for nothing but the distance and the number
-/// of coordinates. The sums themselves lie in no ball, so that noise is drawn here.
+/// The noise is calibrated like noise on the points of a ball. The proof in [`GaussianNoise`] needs only the
+/// distance and the number of coordinates. The sums themselves are in no ball, so this type draws the noise.
 #[derive(Debug, Clone)]
 pub(crate) struct SumNoise {
     distribution: DiscreteGaussian,
@@ -32,13 +34,13 @@ pub(crate) struct SumNoise {
 }
 
 impl SumNoise {
-    /// Within this budget, on `dim` sums.
+    /// Calibrates noise on `dim` sums at most `distance` apart, within this budget.
     ///
     /// # Errors
-    /// [`Error::Budget`] for a δ of zero, and where noise would not fit 59 bits.
+    /// [`Error::Budget`] for δ = 0, or if the noise does not fit 59 bits.
     pub(crate) fn calibrated(dim: usize, distance: f64, budget: Budget) -> Result<Self> {
         let noise = on_ball(dim, distance, budget)?;
-        // Of a scale that doubles do not hold, the next above.
+        // A scale that doubles cannot hold is rounded up to the next one.
         let scale = noise.scales().first().map_or(1.0, |scale| (scale / STEP).next_up().ceil());
         Ok(Self {
             distribution: DiscreteGaussian::new(Rational::new(scale as u64, 1)?)?,
@@ -46,17 +48,18 @@ impl SumNoise {
         })
     }
 
-    /// The noise by which such sums are μ-Gaussian differentially private, but for what the lattice adds, which its profile has.
+    /// Returns the noise for μ-Gaussian differential privacy of the sums. The profile includes the additional
+    /// cost of the lattice.
     ///
     /// # Errors
-    /// As [`calibrated`](Self::calibrated).
+    /// Same errors as [`calibrated`](Self::calibrated).
     pub(crate) fn of_mu(dim: usize, distance: f64, mu: f64) -> Result<Self> {
-        // Any point of the profile says what μ is: this one has a δ that is no small number, and below one.
+        // Any point of the profile determines μ; this one has a δ that is neither tiny nor one.
         let epsilon = mu.max(mu * mu / 2.0);
         Self::calibrated(dim, distance, Budget::new(epsilon, gaussian::delta(mu, epsilon))?)
     }
 
-    /// δ(ε).
+    /// Privacy profile δ(ε).
     pub(crate) fn profile(&self) -> PrivacyProfile {
         self.profile
     }
@@ -66,10 +69,11 @@ impl SumNoise {
         self.distribution.scale() * STEP
     }
 
-    /// The least ε, to a millionth, of this noise for other neighbours, `distance` apart in `dim` sums.
+    /// Returns the smallest ε, to a millionth, of this noise for other neighbours, `distance` apart in `dim`
+    /// sums.
     ///
     /// # Errors
-    /// [`Error::Budget`] where there is none.
+    /// [`Error::Budget`] if there is no such ε.
     pub(crate) fn epsilon(&self, dim: usize, distance: f64, delta: f64) -> Result<f64> {
         let is_enough = |epsilon: f64| {
             let needed =
@@ -83,12 +87,13 @@ impl SumNoise {
         })
     }
 
-    /// Sums with one draw added to each, in units of the sums: what is rounded here has its noise.
+    /// Adds one draw to each sum; returns the result in units of the sums. Rounding happens only after the
+    /// noise.
     pub(crate) fn added(&self, sums: &[i128], stream: &mut Stream) -> Vec<f64> {
         sums.iter().map(|sum| (sum + self.distribution.sample(stream)) as f64 * STEP).collect()
     }
 
-    /// The logarithm of the probability that such sums become `drawn`, up to a constant.
+    /// Logarithm of the probability that such sums become `drawn`, up to a constant.
     pub(crate) fn log_likelihood(&self, sums: &[i128], drawn: &[f64]) -> f64 {
         let off = sums.iter().zip(drawn).map(|(sum, drawn)| (drawn - *sum as f64 * STEP) / self.scale());
         -off.map(|off| off * off).sum::<f64>() / 2.0
@@ -105,7 +110,8 @@ fn on_ball(dim: usize, diameter: f64, budget: Budget) -> Result<GaussianNoise> {
 mod tests {
     use super::*;
 
-    /// On so fine a lattice it is the analytic Gaussian mechanism, 3.7306316348159463 standard deviations for (1, 10⁻⁵) (Balle and Wang 2018).
+    /// On a lattice this fine, the noise matches the analytic Gaussian mechanism: σ = 3.7306316348159463 for
+    /// (1, 10⁻⁵) (Balle and Wang 2018).
     #[test]
     fn the_noise_is_that_of_the_analytic_gaussian_mechanism() {
         let noise = SumNoise::calibrated(30, 7.0, Budget::new(1.0, 1e-5).unwrap()).unwrap();

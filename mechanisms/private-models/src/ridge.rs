@@ -1,4 +1,4 @@
-//! Ridge regression that is released.
+//! Released ridge regression.
 
 use crate::coefficients::Coefficients;
 use crate::encoding::{Encoding, Gram};
@@ -16,21 +16,23 @@ use std::sync::Arc;
 
 const NAME: &str = "private-ridge";
 
-/// The shares of μ² of the smallest eigenvalue of XᵀX, of XᵀX and of Xᵀy.
+/// Shares of μ² of the smallest eigenvalue of XᵀX, of XᵀX, and of Xᵀy.
 const SHARES: [f64; 3] = [0.05, 0.475, 0.475];
-/// With which probability, at most, λ is smaller than it is taken to be.
+/// Upper bound on the probability that λ is smaller than its assumed value.
 const RARE: f64 = 0.05;
 
-/// More records than this are refused: the error of an eigenvalue, which the noise is made for, grows with them.
+/// Largest number of records. The noise allows for the error of an eigenvalue, which grows with this number.
 const MOST_RECORDS: usize = 1 << 27;
 
-/// A ridge regression of all records from noisy moments, regularised by how much noise there is (AdaSSP, Wang 2018), under central differential
-/// privacy.
+/// Ridge regression of all records from noisy moments, regularised by the size of the noise (AdaSSP, Wang
+/// 2018).
 ///
-/// What takes noise, discrete and Gaussian, is XᵀX, Xᵀy and λ, the smallest eigenvalue of XᵀX, of records scaled to [−1, 1] by their public bounds;
-/// λ has a twentieth of μ², and the two others have halves of the rest. The ridge is what the norm of the noise on XᵀX exceeds λ by, where λ is taken to
-/// be as small as its own noise allows: data that are well conditioned need none. That norm is 2σ√d, the edge of Wigner's semicircle, where the paper
-/// has a bound that is about twice as large. An infinite ε has no noise, and no claim.
+/// The guarantee is central differential privacy. Discrete Gaussian noise is added to XᵀX, Xᵀy and λ, the
+/// smallest eigenvalue of XᵀX. Records are scaled to [−1, 1] by their public bounds. λ has a twentieth of μ²,
+/// and the two others have half of the rest each. The ridge is the norm of the noise on XᵀX less λ, where λ
+/// is taken as small as its own noise allows. Well-conditioned data need no ridge. The norm is taken as 2σ√d,
+/// the edge of Wigner's semicircle; the paper's bound is about twice as large. An infinite ε has no noise,
+/// and no claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Randomness};
@@ -47,13 +49,14 @@ const MOST_RECORDS: usize = 1 << 27;
 pub struct PrivateRidge {
     state: State,
     encoding: Encoding,
-    /// The sums of products that take noise: of two features, and of a feature and the target.
+    /// Sums of products that take noise: of two features, and of a feature and the target.
     products: [Vec<[usize; 2]>; 2],
-    /// On λ, on the products of features, and on those with the target; none where nothing need be private.
+    /// Noise on λ, on the products of features, and on the products with the target; `None` if nothing needs
+    /// to be private.
     noise: Option<[SumNoise; 3]>,
 }
 
-/// State of the mechanism.
+/// Saved state of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -74,7 +77,7 @@ impl TryFrom<State> for PrivateRidge {
         let is_with_target = |[_, j]: &[usize; 2]| *j + 1 == width;
         let (mut with_target, of_features): (Vec<_>, Vec<_>) =
             encoding.products().into_iter().partition(is_with_target);
-        with_target.retain(|[i, j]| i < j); // what the target's own square is does not matter
+        with_target.retain(|[i, j]| i < j); // the regression does not need the target's own square
         let mut made = Self { state, encoding, products: [of_features, with_target], noise: None };
         if made.state.budget.epsilon().is_finite() {
             made.noise = Some(made.calibrated(spent(made.state.budget)?)?);
@@ -83,31 +86,34 @@ impl TryFrom<State> for PrivateRidge {
     }
 }
 
-/// What takes noise, in steps of 2⁻⁴⁰, without the noise.
+/// Quantities that take noise, in steps of 2⁻⁴⁰, before the noise.
 struct Moments {
-    /// λ.
+    /// Smallest eigenvalue, λ.
     least: i128,
-    /// XᵀX and Xᵀy, the products that are not known before.
+    /// XᵀX and Xᵀy: the products that are not known in advance.
     products: [Vec<i128>; 2],
 }
 
 impl PrivateRidge {
-    /// The release of a ridge regression of records of `domain` within this budget.
+    /// Creates the release of a ridge regression of records of `domain` within this budget.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for features that are neither numbers within bounds of their own nor categories, and a target that is no number;
-    /// [`Error::Budget`] for a δ of zero, or noise that would not fit 59 bits.
+    /// [`Error::NotApplicable`] for features that are neither numbers within their own bounds nor categories,
+    /// and for a target that is not a number. [`Error::Budget`] for δ = 0, or for noise that does not fit 59
+    /// bits.
     pub fn new(domain: RecordDomain, budget: Budget) -> Result<Self> {
         State { domain, budget }.try_into()
     }
 
-    /// ‖x‖² at most, intercept included.
+    /// Upper bound on ‖x‖², intercept included.
     fn squared_norm(&self) -> f64 {
         self.encoding.squared_norm() - 1.0 // the target counts 1
     }
 
-    /// By how much each part differs between neighbours at most: λ by the norm of xxᵀ − x′x′ᵀ (Weyl), and by what floats err, XᵀX as the
-    /// README says, and Xᵀy by 2‖x‖.
+    /// Largest difference of each part between neighbours.
+    ///
+    /// λ differs by the norm of xxᵀ − x′x′ᵀ (Weyl) plus floating-point error, XᵀX as in the README, and Xᵀy
+    /// by 2‖x‖.
     fn sensitivities(&self) -> [f64; 3] {
         let of_features = self.squared_norm();
         [
@@ -117,8 +123,10 @@ impl PrivateRidge {
         ]
     }
 
-    /// By how much a computed eigenvalue is off at most, over ‖x‖²: a backward stable algorithm errs by a small polynomial of the width in roundings
-    /// of the norm, for which 64·d² is ample.
+    /// Upper bound on the error of a computed eigenvalue, over ‖x‖².
+    ///
+    /// A backward stable algorithm errs by a small polynomial of the width, in roundings of the norm; 64·d²
+    /// is ample.
     fn eigenvalue_error(&self) -> f64 {
         64.0 * (self.encoding.width() as f64).powi(2) * f64::EPSILON * MOST_RECORDS as f64
     }
@@ -129,7 +137,7 @@ impl PrivateRidge {
         let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
         let [least, features, target] = self.sensitivities();
         let dims = [(1, least), (self.products[0].len().max(1), features), (self.products[1].len(), target)];
-        // The lattice costs some billionths of μ, and more where the noise is small.
+        // The lattice costs some billionths of μ, and more if the noise is small.
         for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
             let of =
                 |at: usize| SumNoise::of_mu(dims[at].0, dims[at].1, mu * (1.0 - margin) * SHARES[at].sqrt());
@@ -146,7 +154,7 @@ impl PrivateRidge {
         })
     }
 
-    /// The sums over the records of `table`.
+    /// Computes the sums over the records of `table`.
     fn gathered(&self, table: &Table) -> Result<Gathered<'_>> {
         let mut gathered = Gathered { mechanism: self, gram: Gram::new(&self.encoding) };
         in_blocks(&self.encoding.layout, table, |records| gathered.add(records))?;
@@ -162,7 +170,7 @@ impl PrivateRidge {
         Moments { least: (least / STEP).round() as i128, products }
     }
 
-    /// λ, XᵀX and Xᵀy with noise, one after the other.
+    /// Returns λ, XᵀX and Xᵀy with noise, one after the other.
     fn drawn(&self, gram: &Gram, stream: &mut Stream) -> Vec<f64> {
         let Moments { least, products: [features, target] } = self.moments(gram);
         let parts = [vec![least], features, target];
@@ -174,7 +182,7 @@ impl PrivateRidge {
         }
     }
 
-    /// The ridge regression of noisy moments.
+    /// Computes the ridge regression from noisy moments.
     fn model(&self, drawn: &[f64], records: usize) -> Result<Coefficients> {
         let features = self.encoding.width() - 1;
         let [of_features, with_target] = &self.products;
@@ -195,9 +203,10 @@ impl PrivateRidge {
         Coefficients::new(&self.state.domain, &self.encoding, &weights.insert_axis(Axis(0)))
     }
 
-    /// The ridge that the noise asks for where the smallest eigenvalue is this, and the least that an eigenvalue is then taken to be.
+    /// Returns the ridge for the noise at the smallest eigenvalue `least`, and the lower limit for an
+    /// eigenvalue.
     fn ridge(&self, least: f64, features: usize) -> (f64, f64) {
-        /// A ridge without noise, for features that depend on each other.
+        /// Ridge without noise, for linearly dependent features.
         const TINY: f64 = 1e-9;
         let Some([of_least, of_features, _]) = &self.noise else { return (TINY, TINY) };
         let d = features as f64;
@@ -247,7 +256,7 @@ impl CuratorMechanism for PrivateRidge {
     }
 }
 
-/// The sums of products of all records so far.
+/// Sums of products of all records added so far.
 struct Gathered<'m> {
     mechanism: &'m PrivateRidge,
     gram: Gram<'m>,
@@ -270,7 +279,7 @@ impl Accumulator for Gathered<'_> {
     }
 }
 
-/// λ, XᵀX and Xᵀy with noise, one after the other.
+/// Statistics of the release: λ, XᵀX and Xᵀy with noise, one after the other.
 impl Statistics for PrivateRidge {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         Ok(self.drawn(&self.gathered(table)?.gram, &mut randomness.streams().stream(0)))
@@ -292,7 +301,7 @@ fn design(_: NoParameters, brief: &Brief) -> Result<PrivateRidge> {
     PrivateRidge::new(brief.domain.clone(), brief.budget)
 }
 
-/// Forty records of two numbers and a group, with a number to learn.
+/// Example with forty records of two numbers and a group, and a numeric target.
 fn example() -> Result<Example> {
     let mixed = Example::mixed()?;
     let value = |(row, record): (usize, ndarray::ArrayView1<f64>)| {

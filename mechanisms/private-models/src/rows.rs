@@ -1,4 +1,4 @@
-//! Records by chance that have given first and second moments.
+//! Random records with given first and second moments.
 
 use crate::encoding::Encoding;
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
@@ -8,19 +8,23 @@ use scumble_core::levels::draw;
 use scumble_core::{Layout, RecordDomain, Result, Stream, Table, Target, TargetLayout};
 use scumble_linalg::Eigen;
 
-/// What rows are drawn from: records are normal about the mean of their class, with one covariance; where the target is no class there is one class.
+/// Distribution of rows: normal about the mean of their class, with one covariance. Without a class as target
+/// there is one class.
 pub struct Population {
     layout: Layout,
     encoding: Encoding,
-    /// Of each class: which share of the rows it has, and its mean (q).
+    /// Share of the rows, and mean (q), of each class.
     classes: Vec<(f64, Array1<f64>)>,
-    /// The root of the covariance about the mean of the class (q × q).
+    /// Root of the covariance about the mean of the class (q × q).
     colour: Array2<f64>,
 }
 
 impl Population {
-    /// The population with these means of products zzᵀ (upper triangle), as far as there is one: shares and means are moved into the domain, and the
-    /// eigenvalues of the covariance that lie below `floor`, how far noise moves them, are raised to it. None for moments that are not finite, or not those of such records.
+    /// Creates the population with these means of products zzᵀ (upper triangle), as far as one exists.
+    ///
+    /// Shares and means are moved into the domain. Eigenvalues of the covariance below `floor`, the shift by
+    /// noise, are raised to it. Returns `None` for moments that are not finite or that do not fit such
+    /// records.
     pub fn of(domain: &RecordDomain, encoding: &Encoding, moments: &Array2<f64>, floor: f64) -> Option<Self> {
         let layout = domain.layout();
         if encoding.width() != 1 + layout.width() || moments.dim() != (encoding.width(), encoding.width()) {
@@ -51,7 +55,8 @@ impl Population {
         Some(Self { layout, encoding: encoding.clone(), classes, colour })
     }
 
-    /// So many rows, whose means by class and whose covariance about them are those of the population wherever there are rows enough.
+    /// Draws `count` rows. With enough rows, their means by class and their covariance about them equal the
+    /// population's.
     ///
     /// # Errors
     /// None that moments could cause.
@@ -68,9 +73,11 @@ impl Population {
         self.table(rows, classes)
     }
 
-    /// What makes rows of another covariance of those drawn, of which there are enough: S^−½ of theirs, then C^½.
+    /// Returns the matrix that gives drawn rows the covariance C: S^−½ of their own covariance S, then C^½.
+    ///
+    /// With too few rows, it is C^½ alone.
     fn coloured(&self, drawn: &Array2<f64>) -> Array2<f64> {
-        /// Below this the rows do not span all directions.
+        /// Lower limit for an eigenvalue; below it the rows do not span all directions.
         const DEPENDENT: f64 = 1e-9;
         let covariance = drawn.t().dot(drawn) / drawn.nrows() as f64;
         match Eigen::of(&covariance).filter(|of| of.least() > DEPENDENT) {
@@ -79,7 +86,7 @@ impl Population {
         }
     }
 
-    /// In the units of the encoded record.
+    /// Returns the table in the units of the encoded record.
     fn table(&self, mut rows: Array2<f64>, classes: Vec<usize>) -> Result<Table> {
         for (at, mut column) in rows.axis_iter_mut(Axis(1)).enumerate() {
             if let Some((middle, half)) = self.encoding.scale(at) {
@@ -100,7 +107,8 @@ fn root(value: f64) -> f64 {
     value.max(0.0).sqrt()
 }
 
-/// Both triangles, with what is known of levels: one is its own square, and no two of a group are ever 1.
+/// Returns both triangles, with the known products of levels: a level equals its own square, and two levels
+/// of a group are never both 1.
 fn completed(encoding: &Encoding, upper: &Array2<f64>) -> Array2<f64> {
     let mut all = Array2::from_shape_fn(upper.dim(), |(i, j)| upper[[i.min(j), i.max(j)]]);
     for group in encoding.groups() {
@@ -111,7 +119,7 @@ fn completed(encoding: &Encoding, upper: &Array2<f64>) -> Array2<f64> {
     all
 }
 
-/// The mean of records, moved to where one can lie.
+/// Moves the mean of records to the nearest possible values.
 fn within(encoding: &Encoding, mut mean: Array1<f64>) -> Array1<f64> {
     mean.mapv_inplace(|u| u.clamp(-1.0, 1.0));
     let width = mean.len();
@@ -122,7 +130,7 @@ fn within(encoding: &Encoding, mut mean: Array1<f64>) -> Array1<f64> {
     mean
 }
 
-/// Takes the mean of its class off each row.
+/// Subtracts from each row the mean of its class.
 fn center(rows: &mut Array2<f64>, of: &[usize], classes: usize) {
     let mut sums = Array2::<f64>::zeros((classes, rows.ncols()));
     let mut counts = vec![0.0; classes];

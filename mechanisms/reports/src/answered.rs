@@ -1,22 +1,23 @@
-//! What mechanisms that make reports have in common.
+//! Code shared by the mechanisms that make reports.
 
 use scumble_core::levels::Attribute;
 use scumble_core::{RecordDomain, Result};
 
-/// The bins of a label that is a number, where the design does not choose them.
+/// Number of bins of a numeric label, if the design does not choose it.
 const LABEL_BINS: usize = 8;
 
-/// Those of the features, and of the label if there is one.
+/// Returns the attributes of the features, and of the label if there is one.
 pub(crate) fn attributes(plugin: &str, domain: &RecordDomain) -> Result<(Vec<Attribute>, Option<Attribute>)> {
     Attribute::all(plugin, domain, |_| LABEL_BINS)
 }
 
-/// How many levels a label has; one where there is none.
+/// Number of levels of a label; 1 if there is no label.
 pub(crate) fn levels(label: Option<&Attribute>) -> usize {
     label.map_or(1, Attribute::levels)
 }
 
-/// What a local mechanism is whose points and reports are those of one of its fields, and what collects its reports is itself.
+/// Methods of a local mechanism that takes its points and reports from the field `$field`, and collects its
+/// own reports.
 macro_rules! answered_by {
     ($field:ident) => {
         fn range(&self) -> scumble_core::Domain {

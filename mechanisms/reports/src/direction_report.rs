@@ -1,4 +1,5 @@
-//! `direction-report`: each person reports which way its record lies from the volunteers' mean, with its label.
+//! `direction-report`: each person reports the direction of its record from the volunteers' mean, with its
+//! label.
 
 use crate::answered::{answered_by, attributes, levels};
 use crate::directions::{Directions, best, variance};
@@ -16,17 +17,27 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "direction-report";
 
-/// The variance of a label's mean about that of all, over the variance of records in the same direction, as one direction is expected to say before any other does.
+/// Prior ratio of the variance of a label's mean about the overall mean to the variance of records in the
+/// same direction. It has the weight of one direction.
 const OF_LABELS: f64 = 0.05;
 
-/// The variance of the noise on how far the means of two labels lie apart, over that of records, averaged over directions: there are as many of these as keep it below.
+/// Upper limit for the noise of the difference between two labels' means.
+///
+/// The noise is a variance relative to the variance of records, averaged over directions. The number of
+/// directions is the largest below this limit.
 const NOISE: f64 = 0.12;
 
-/// Volunteers teach the principal directions of records; each person reports where its record lies along a few of them, seen from the volunteers' mean and clipped, together with
-/// its label, by [`PrivUnit`] at all of ε. What many reports tell is the share of each label and the mean of its records.
+/// Report of a record's coordinates along the volunteers' principal directions together with its label, by
+/// [`PrivUnit`].
 ///
-/// Nothing is asked about the labels of volunteers. Where records have no label there is one mean: who knows the label of each person takes the reports of each apart.
-/// Records are collected by drawing labels, and of each label records that differ from its mean as volunteers differ from theirs, less what the labels' means differ by.
+/// Volunteers teach the principal directions of records. Each person reports its record's coordinates along a
+/// few directions and its label, at all of ε. The coordinates are relative to the volunteers' mean, and
+/// clipped. Many reports determine the share of each label and the mean of its records.
+///
+/// Volunteers need no labels. For records without a label there is one mean. If the label of each person is
+/// known, collect the reports of each label separately. `collect` draws labels, and for each label records
+/// around its mean. Their spread about this mean is the volunteers' spread, less the spread of the labels'
+/// means.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Unit};
@@ -40,7 +51,7 @@ const NOISE: f64 = 0.12;
 #[derive(Debug, Clone)]
 pub struct DirectionReport {
     state: State,
-    /// Of the features, and of the label if there is one.
+    /// Attributes of the features; the label's attribute is separate.
     features: Vec<Attribute>,
     label: Option<Attribute>,
     reported: Directions,
@@ -52,7 +63,7 @@ struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
-    /// Of which a report names one.
+    /// Number of candidate directions; a report names one of them.
     candidates: usize,
     frame: Frame,
     shaped_by: ShapedBy,
@@ -71,22 +82,26 @@ impl TryFrom<State> for DirectionReport {
     }
 }
 
-/// How many coordinates are reported: for each label how often it is had, and the sum of its records along each direction; without labels the sum of all.
+/// Number of reported coordinates.
+///
+/// With labels, each label has one coordinate for its frequency, and one for the sum of its records along
+/// each direction. Without labels there is one sum of all records along each direction.
 fn width(dimensions: usize, labels: usize) -> usize {
     if labels > 1 { labels * (dimensions + 1) } else { dimensions }
 }
 
-/// What reports tell of the people with one label.
+/// Estimates for the people with one label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OfLabel {
-    /// The share of people that has it.
+    /// Share of people with this label.
     pub share: f64,
-    /// The mean of their records, clipped, along each direction, from the volunteers' mean; shrunk toward that as far as noise demands.
+    /// Mean of their clipped records along each direction, relative to the volunteers' mean. It is shrunk
+    /// toward the volunteers' mean according to the noise.
     pub mean: Array1<f64>,
 }
 
 impl DirectionReport {
-    /// How a person answers.
+    /// The PrivUnit oracle that answers.
     pub fn oracle(&self) -> &PrivUnit {
         self.reported.oracle()
     }
@@ -95,7 +110,8 @@ impl DirectionReport {
         levels(self.label.as_ref())
     }
 
-    /// Where an encoded record's features (d) lie from the volunteers' mean, along each direction, clipped.
+    /// Returns the clipped coordinates of an encoded record's features (d) along each direction, relative to
+    /// the volunteers' mean.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of features.
@@ -104,20 +120,21 @@ impl DirectionReport {
         Ok(self.state.frame.coordinates(features))
     }
 
-    /// The length at which coordinates are clipped.
+    /// Length at which coordinates are clipped.
     pub fn clipping_norm(&self) -> f64 {
         self.state.frame.clipping_norm()
     }
 
-    /// The variance of volunteers' records along each direction.
+    /// Variance of the volunteers' records along each direction.
     pub fn variances(&self) -> &Array1<f64> {
         self.state.frame.variances()
     }
 
-    /// What these reports tell of each label, in its order; where there is none, of all.
+    /// Estimates the share and the mean of each label, in the label's order. Without a label, returns one
+    /// estimate for all people.
     ///
     /// # Errors
-    /// [`Error::Shape`] for reports that the mechanism does not make, naming the row.
+    /// [`Error::Shape`] for reports that the mechanism does not make; the message names the row.
     pub fn of_labels(&self, reports: &Table) -> Result<Vec<OfLabel>> {
         let State { frame, .. } = &self.state;
         let (sums, noise) = self.reported.mean(reports)?;
@@ -128,7 +145,8 @@ impl DirectionReport {
                 return Array1::zeros(sums.len());
             }
             let (mean, noise) = (sums / (per_sum * share), noise / (per_sum * share).powi(2));
-            // By how large a share of the variance the mean lies from that of all, as what is wide and so little noisy tells it (moments weighted by variances).
+            // Estimate of the variance of the mean about the overall mean, as a share of the records'
+            // variance. Directions are weighted by their variances, because wide directions are less noisy.
             let weights = variances.dot(variances);
             let beyond =
                 mean.iter().zip(variances).map(|(x, variance)| variance * (x * x - noise)).sum::<f64>();
@@ -189,7 +207,7 @@ impl Collector for DirectionReport {
 }
 
 impl DirectionReport {
-    /// The record (d) at these coordinates: of a category, shares of its levels.
+    /// Returns the record (d) at these coordinates; a category holds shares of its levels.
     fn center(&self, mean: &Array1<f64>) -> Vec<f64> {
         let mut center = self.state.frame.record(mean);
         for attribute in self.features.iter().filter(|attribute| !attribute.is_number()) {
@@ -238,28 +256,33 @@ impl LocalMechanism for DirectionReport {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Along how many of the volunteers' principal directions, 50 at most, a record is reported. By default as many as a public rule of ε, of how many people there are (--people, else
-    /// 10,000), and of how many labels says, and at most one for every eight volunteers.
+    /// Number of the volunteers' principal directions along which a record is reported, at most 50. There is
+    /// at most one direction for every eight volunteers. The default follows a public rule from ε, the number
+    /// of people (--people, else 10,000) and the number of labels.
     directions: Option<usize>,
-    /// The share of volunteers whose records are so far from their mean that they are clipped, from 0 to below 1: with more of them there is less noise, and means are nearer to the
-    /// volunteers' than they should be. By default 0.1.
+    /// Share of the volunteers whose records are longer than the clipping norm, from 0 to below 1. A larger
+    /// share means less noise, but moves the estimated means toward the volunteers' mean. The default is 0.1.
     clipped: Option<f64>,
 }
 
-/// The share of volunteers who are clipped where nothing is said of it.
+/// Default share of volunteers who are clipped.
 const CLIPPED: f64 = 0.1;
 
-/// Volunteers for each direction.
+/// Number of volunteers required for each direction.
 const FOR_A_DIRECTION: usize = 8;
 
-/// How many directions by the public rule, of those along which volunteers have these variances (the largest first): as many as keep the noise below [`NOISE`] where all labels are had
-/// equally often. Where records have none, people are taken for two groups whose reports are kept separate.
+/// Returns the number of directions by the public rule, for the volunteers' `variances` along them (largest
+/// first).
+///
+/// This is the largest number that keeps the noise below [`NOISE`] if all labels are equally frequent.
+/// Without labels, the rule assumes two groups of people whose reports are kept separate.
 fn by_rule(people: usize, labels: usize, epsilon: f64, variances: &[f64]) -> usize {
     let is_clear = |dimensions: &usize| {
         let here = &variances[..*dimensions];
         let (all, inverse) =
             (here.iter().sum::<f64>(), here.iter().map(|variance| 1.0 / variance).sum::<f64>());
-        // A coordinate's noise is as many times what is reported as the sum of the variances; over each of them, on average.
+        // The noise of a coordinate grows with the sum of the variances. It is divided by the variance of
+        // each direction and averaged.
         let spread = all * inverse / *dimensions as f64;
         let of_a_mean = match labels {
             1 => 2.0 * spread,
@@ -322,7 +345,7 @@ mod tests {
         let digits = |epsilon| by_rule(15_000, 10, epsilon, &alike);
         assert_eq!([0.1, 0.5, 1.0].map(nines), [1, 12, 48]);
         assert_eq!([1.0, 2.0, 4.0, 8.0].map(digits), [1, 4, 19, 50]);
-        // Of directions that are less and less wide the noise counts for more.
+        // If the directions become narrower, the noise counts for more.
         let narrower: Vec<f64> = (1..=50).map(|at| 1.0 / f64::from(at)).collect();
         assert_eq!(by_rule(10_700, 1, 1.0, &narrower), 24);
         assert_eq!(by_rule(1, 2, 0.1, &alike), 1);

@@ -1,4 +1,5 @@
-//! Directions: each person answers with one, and the mean of the answers is that of the people's unit vectors.
+//! Unit vectors: each person answers with a direction, and the mean of the answers estimates the people's
+//! mean unit vector.
 
 use crate::questions::{log_odds, whole};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
@@ -9,10 +10,10 @@ use scumble_core::{
 };
 use scumble_oracles::{Answer, PrivUnit};
 
-/// Columns of reports.
+/// Columns of a report.
 const COLUMNS: [&str; 2] = ["reported seed", "reported direction"];
 
-/// A unit vector of each person, answered for by [`PrivUnit`].
+/// Unit vector of each person, answered by [`PrivUnit`].
 #[derive(Debug, Clone)]
 pub(crate) struct Directions {
     plugin: &'static str,
@@ -20,20 +21,21 @@ pub(crate) struct Directions {
     range: Domain,
 }
 
-/// How so many coordinates are answered for best.
+/// Returns the best oracle for `coordinates` coordinates.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] where there are too many, or for such an ε.
+/// [`Error::NotApplicable`] if there are too many coordinates, or if no oracle exists for this ε.
 pub(crate) fn best(plugin: &str, coordinates: usize, epsilon: f64) -> Result<PrivUnit> {
     PrivUnit::best(coordinates + 1, epsilon)
         .map_err(|problem| Error::not_applicable(plugin, problem.to_string()))
 }
 
 impl Directions {
-    /// Of vectors of `coordinates` numbers and one more, for how long they are; among so many candidates.
+    /// Creates an oracle for vectors of `coordinates` numbers and one coordinate for their length, with
+    /// `candidates` candidate directions.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where there are too many coordinates, or for such an ε.
+    /// [`Error::NotApplicable`] if there are too many coordinates, or if no oracle exists for this ε.
     pub(crate) fn new(
         plugin: &'static str,
         coordinates: usize,
@@ -49,7 +51,8 @@ impl Directions {
         &self.oracle
     }
 
-    /// The unit vector of whom these coordinates are, which have a norm of at most 1: one coordinate more says how long they are, so that nothing is drawn before the answer.
+    /// Returns the unit vector for coordinates with a norm of at most 1. One more coordinate completes the
+    /// length to 1, so that nothing is drawn before the answer.
     pub(crate) fn point(&self, mut coordinates: Vec<f64>) -> Result<Vec<f64>> {
         let length: f64 = coordinates.iter().map(|x| x * x).sum();
         coordinates.push((1.0 - length).max(0.0).sqrt());
@@ -57,7 +60,7 @@ impl Directions {
         Ok(coordinates)
     }
 
-    /// The direction of each report (n × dimensions of the oracle).
+    /// Returns the direction of each report (n × dimensions of the oracle).
     fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
         self.layout().check(reports)?;
         let (records, dim) = (reports.records(), self.oracle.dim());
@@ -75,7 +78,7 @@ impl Directions {
                 Ok(())
             })
             .collect();
-        // The first that is wrong, whichever thread was faster.
+        // Report the first faulty row, independent of the threads' timing.
         rows.into_iter().collect::<Result<()>>().map(|()| answers)
     }
 
@@ -84,7 +87,8 @@ impl Directions {
         self.oracle.direction(answer).map_err(|problem| problem.to_string())
     }
 
-    /// The mean of the people's coordinates, estimated without bias, and the variance of each.
+    /// Returns the unbiased estimate of the mean of the people's coordinates, and the variance of each
+    /// coordinate.
     pub(crate) fn mean(&self, reports: &Table) -> Result<(Array1<f64>, f64)> {
         let answers = self.answers(reports)?;
         let people = reports.len().max(1) as f64;
@@ -93,7 +97,7 @@ impl Directions {
         Ok((mean, variance(&self.oracle, people)))
     }
 
-    /// Each report as a direction.
+    /// Returns each report as a direction.
     pub(crate) fn told(&self, reports: &Table) -> Result<Table> {
         let answers = self.answers(reports)?;
         let columns = (1..=self.oracle.dim()).map(|at| format!("direction {at}")).collect();
@@ -141,12 +145,13 @@ impl Directions {
     }
 }
 
-/// The variance in each dimension of the mean of so many people's answers, over answers and people: what an answer says has the length 1/m always.
+/// Variance in each dimension of the mean of `people` answers, over answers and people. The vector of an
+/// answer always has the length 1/m, with m the shrinkage of the oracle.
 pub(crate) fn variance(oracle: &PrivUnit, people: f64) -> f64 {
     oracle.shrinkage().powi(-2) / (oracle.dim() as f64 * people)
 }
 
-/// The answer that a report is.
+/// Parses the answer in a report.
 fn read(report: &[f64]) -> std::result::Result<Answer, String> {
     let [seed, candidate, ..] = report else { return Err("it is too short".into()) };
     let whole = |value: f64, column: usize| whole(value, || COLUMNS[column].to_owned());

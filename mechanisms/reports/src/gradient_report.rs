@@ -1,4 +1,5 @@
-//! `gradient-report`: each person reports the direction in which its record would move a model that volunteers taught.
+//! `gradient-report`: each person reports the direction in which its record moves a model learned from
+//! volunteers.
 
 use crate::answered::{self, answered_by};
 use crate::directions::{Directions, best, variance};
@@ -18,19 +19,21 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "gradient-report";
 
-/// Directions that are tried, where none are asked for.
+/// Numbers of directions to try, if the design does not choose one.
 const DIRECTIONS: [usize; 4] = [4, 8, 16, 32];
 
-/// Volunteers for each direction, and for each kind of record that they teach.
+/// Number of volunteers required for each direction, and for each kind of record that they teach.
 const FOR_A_DIRECTION: usize = 8;
 const FOR_A_KIND: usize = 30;
 
-/// Volunteers teach a model of the label; each person reports the gradient of that model's loss at its record, in few directions and clipped, by
-/// [`PrivUnit`] at all of ε. By the mean of the reports the model takes one step, to the mean
-/// of its posterior where the volunteers are the prior and the reports' noise is Gaussian.
+/// Report of a clipped gradient of the volunteers' model in a few directions, by [`PrivUnit`] at all of ε.
 ///
-/// Records are collected by drawing features that are like the volunteers', and labels of the model after its step: so any other model can learn
-/// what it knows.
+/// Volunteers teach a model of the label. Each person reports the gradient of its loss at the person's
+/// record. The mean of the reports moves the model by one step, to its posterior mean. The prior comes from
+/// the volunteers, and the reports' noise counts as Gaussian.
+///
+/// `collect` draws features like the volunteers', and labels from the model after its step. Any other model
+/// can therefore learn what this model knows.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Unit};
@@ -55,7 +58,7 @@ struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
-    /// Of which a report names one.
+    /// Number of candidate directions; a report names one of them.
     candidates: usize,
     model: LabelModel,
     step: Step,
@@ -78,7 +81,7 @@ impl TryFrom<State> for GradientReport {
     }
 }
 
-/// Those of the features, and of the label.
+/// Returns the attributes of the features, and of the label.
 fn attributes(domain: &RecordDomain) -> Result<(Vec<Attribute>, Attribute)> {
     let (features, label) = answered::attributes(NAME, domain)?;
     let label = label
@@ -87,17 +90,17 @@ fn attributes(domain: &RecordDomain) -> Result<(Vec<Attribute>, Attribute)> {
 }
 
 impl GradientReport {
-    /// How a person answers.
+    /// The PrivUnit oracle that answers.
     pub fn oracle(&self) -> &PrivUnit {
         self.reported.oracle()
     }
 
-    /// In how many directions a gradient is reported.
+    /// Number of directions in which a gradient is reported.
     pub fn directions(&self) -> usize {
         self.state.step.dimensions()
     }
 
-    /// The model that volunteers taught after the step that reports say.
+    /// Returns the volunteers' model after the step that the reports determine.
     fn moved(&self, reports: &Table) -> Result<LabelModel> {
         let (mean, variance) = self.reported.mean(reports)?;
         let taken = self.state.step.taken(mean.view(), variance);
@@ -168,8 +171,9 @@ impl LocalMechanism for GradientReport {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// In how many directions a gradient is reported. By default 4, 8, 16 or 32, at most one for every eight volunteers, by what is expected of the
-    /// step with ε and so many people (--people, else 10,000).
+    /// Number of directions in which a gradient is reported. The default is 4, 8, 16 or 32, at most one for
+    /// every eight volunteers. The choice has the largest expected gain at ε for the number of people
+    /// (--people, else 10,000).
     directions: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! A model of the label given the features, which volunteers teach: multinomial logistic regression.
+//! Multinomial logistic regression of the label on the features, learned from volunteers.
 
 use linfa::DatasetBase;
 use linfa::traits::Fit;
@@ -10,36 +10,38 @@ use scumble_linear::LogisticParams;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Coefficients at most: their curvature is a matrix of as many rows and columns.
+/// Upper limit for the number of coefficients. Their curvature is a matrix with as many rows and columns.
 const MOST_COEFFICIENTS: usize = 1024;
 
-/// Precisions that a prior may have: of these the likeliest is taken.
+/// Candidate precisions of the prior; the likeliest is taken.
 const PRECISIONS: [f64; 8] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 
 /// P(k | x) ∝ exp⟨wₖ, (z, 1)⟩ for the standardised features z of a record x, and K levels of the label.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LabelModel {
-    /// Of each feature among volunteers (d).
+    /// Mean of each feature among volunteers (d).
     means: Vec<f64>,
-    /// Likewise; 1 for a level of a category, and for a number that does not vary.
+    /// Deviation of each feature (d); 1 for a level of a category, and for a number that does not vary.
     deviations: Vec<f64>,
-    /// Of each level the weights and, at the end, the intercept (K × (d + 1)).
+    /// Weights of each level, followed by its intercept (K × (d + 1)).
     weights: Array2<f64>,
 }
 
-/// A model with what a step away from it is weighed by.
+/// A model with the precision and the curvature that weight a step away from it.
 pub(crate) struct Taught {
     pub(crate) model: LabelModel,
-    /// The precision λ of the normal prior of its weights.
+    /// Precision λ of the normal prior of the weights.
     pub(crate) precision: f64,
-    /// The mean of the loss's second derivative over volunteers, K(d + 1) × K(d + 1), level by level.
+    /// Mean over volunteers of the second derivative of the loss, K(d + 1) × K(d + 1), level by level.
     pub(crate) curvature: Array2<f64>,
 }
 
 impl LabelModel {
-    /// Learns from the features (n × d) of volunteers and their labels, of K levels, with the normal prior under which their labels are likeliest by Laplace's
-    /// approximation (MacKay 1992).
+    /// Learns from the features (n × d) of volunteers and their labels of K levels.
+    ///
+    /// The normal prior is the one under which the labels are likeliest, by Laplace's approximation (MacKay
+    /// 1992).
     pub(crate) fn learn(
         plugin: &str,
         features: ArrayView2<f64>,
@@ -60,7 +62,8 @@ impl LabelModel {
         }
         let mean = features.mean_axis(Axis(0)).unwrap_or_default();
         let deviation = features.std_axis(Axis(0), 0.0);
-        // A level keeps its unit: in that of its deviation a rare one would be as free as a common one to fit the few who have it.
+        // A level keeps its unit. In units of its deviation, a rare level would be as free as a common one to
+        // fit the few volunteers who have it.
         let mut deviations = vec![1.0; features.ncols()];
         for at in attributes.iter().filter(|attribute| attribute.is_number()).flat_map(|a| a.coordinates()) {
             if deviation[at] > 1e-9 {
@@ -84,7 +87,7 @@ impl LabelModel {
                     Error::not_applicable(plugin, format!("no model was learned from volunteers: {problem}"))
                 })?;
             let (coefficients, intercepts) = fitted.coefficients();
-            // A level that no volunteer has is as rare as half of one.
+            // A level without volunteers gets the frequency of half a volunteer.
             let rare = intercepts.mapv(f64::exp).sum().ln() - (2.0 * labels.len() as f64).ln();
             model.weights.fill(0.0);
             model.weights.column_mut(features.ncols()).fill(rare);
@@ -103,7 +106,7 @@ impl LabelModel {
             .ok_or_else(|| Error::not_applicable(plugin, "no model was learned from volunteers"))
     }
 
-    /// That it is one of so many features and levels.
+    /// Checks that the model is for `features` features and `levels` levels.
     pub(crate) fn check(&self, features: usize, levels: usize) -> Result<()> {
         let fits = self.weights.dim() == (levels, features + 1)
             && [self.means.len(), self.deviations.len()] == [features; 2]
@@ -112,7 +115,7 @@ impl LabelModel {
         if fits { Ok(()) } else { Err(Error::shape("the model of the label is not one of such records")) }
     }
 
-    /// The standardised features of records (n × d), and a one after them (n × (d + 1)).
+    /// Returns the standardised features of records (n × d), followed by a column of ones (n × (d + 1)).
     pub(crate) fn standardized(&self, features: ArrayView2<f64>) -> Array2<f64> {
         let d = self.means.len();
         Array2::from_shape_fn((features.nrows(), d + 1), |(row, column)| match column {
@@ -121,7 +124,7 @@ impl LabelModel {
         })
     }
 
-    /// P(k | x) (n × K) of records whose features are standardised (n × (d + 1)).
+    /// Returns P(k | x) (n × K) of records with standardised features (n × (d + 1)).
     pub(crate) fn probabilities(&self, standardized: &Array2<f64>) -> Array2<f64> {
         let mut scores = standardized.dot(&self.weights.t());
         for mut row in scores.outer_iter_mut() {
@@ -133,14 +136,14 @@ impl LabelModel {
         scores
     }
 
-    /// The model whose coefficients are less by these (K(d + 1), level by level).
+    /// Returns the model with `step` (K(d + 1), level by level) subtracted from its coefficients.
     pub(crate) fn less(&self, step: &Array1<f64>) -> Self {
         let mut moved = self.clone();
         moved.weights.iter_mut().zip(step).for_each(|(weight, step)| *weight -= step);
         moved
     }
 
-    /// The mean over records of Σₖₗ (pₖ[k = l] − pₖpₗ) zzᵀ in the blocks of k and l.
+    /// Mean over records of Σₖₗ (pₖ[k = l] − pₖpₗ) zzᵀ in the blocks of k and l.
     fn curvature(&self, standardized: &Array2<f64>) -> Array2<f64> {
         let (n, width) = standardized.dim();
         let (probabilities, levels) = (self.probabilities(standardized), self.weights.nrows());
@@ -161,7 +164,8 @@ impl LabelModel {
         curvature
     }
 
-    /// The logarithm of the labels' likelihood with the weights integrated out, by Laplace's approximation and up to a constant.
+    /// Logarithm of the labels' likelihood with the weights integrated out, by Laplace's approximation and up
+    /// to a constant.
     fn evidence(
         &self,
         standardized: &Array2<f64>,
@@ -169,7 +173,7 @@ impl LabelModel {
         precision: f64,
         curvature: &Array2<f64>,
     ) -> f64 {
-        /// The precision of intercepts, of which next to nothing is known.
+        /// Precision of the intercepts' prior, which is almost flat.
         const OF_INTERCEPTS: f64 = 1e-3;
         let (n, width) = standardized.dim();
         let probabilities = self.probabilities(standardized);

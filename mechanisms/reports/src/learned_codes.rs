@@ -1,4 +1,5 @@
-//! `learned-codes`: each person reports which of a few kinds of record it has, and the label, together.
+//! `learned-codes`: each person reports the record's code, one of a few kinds of record, together with the
+//! label.
 
 use crate::answered::{answered_by, attributes, levels};
 use crate::partition::Partition;
@@ -15,15 +16,19 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "learned-codes";
 
-/// The variance of a label's share among the records of one code about its share among all, over that of the label itself; and of its share among all
-/// about equal shares. What noise hides is shrunk by them, and with many people they say nothing.
+/// Prior variance of a label's share within one code about its overall share, relative to the variance of the
+/// label.
+///
+/// `OF_ALL` is the same for the overall share about equal shares. These priors shrink estimates with large
+/// noise; with many people they have no effect.
 const OF_CODES: f64 = 0.2;
 const OF_ALL: f64 = 0.02;
 
-/// Volunteers teach a partition of the records into codes; each person reports code and label, together, at all of ε.
+/// Report of a record's code together with its label, at all of ε; volunteers teach the partition into codes.
 ///
-/// Nothing is asked about the labels of volunteers. Records are collected by drawing codes and labels as often as was estimated, and of each code a
-/// record that is like its volunteers': its numbers normal about their mean, its categories in their shares.
+/// Volunteers need no labels. `collect` draws codes and labels with their estimated frequencies. For each
+/// code it draws a record like the volunteers' of this code: numbers are normal about their mean, and
+/// categories have their shares.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Unit};
@@ -37,7 +42,7 @@ const OF_ALL: f64 = 0.02;
 #[derive(Debug, Clone)]
 pub struct LearnedCodes {
     state: State,
-    /// Of the features, and of the label if there is one.
+    /// Attributes of the features; the label's attribute is separate.
     features: Vec<Attribute>,
     label: Option<Attribute>,
     questions: Questions,
@@ -68,8 +73,10 @@ impl TryFrom<State> for LearnedCodes {
     }
 }
 
-/// The number of codes by a public rule: the most at which the noise on a label's share of a code, of the `people`, is at most a quarter of the label's own variance;
-/// and each has thirty volunteers.
+/// Returns the number of codes by a public rule.
+///
+/// It is the largest number for which the noise of a label's share within a code, for `people` reports, is at
+/// most a quarter of the label's own variance. Each code needs thirty volunteers.
 fn codes(people: usize, volunteers: usize, labels: usize, epsilon: f64) -> usize {
     const NOISE: f64 = 0.25;
     let of_label = match labels {
@@ -86,12 +93,12 @@ fn codes(people: usize, volunteers: usize, labels: usize, epsilon: f64) -> usize
 }
 
 impl LearnedCodes {
-    /// The oracle that answers for code and label.
+    /// The frequency oracle that answers for code and label.
     pub fn oracle(&self) -> &Oracle {
         &self.questions.oracles()[0]
     }
 
-    /// How many codes there are.
+    /// Number of codes.
     pub fn codes(&self) -> usize {
         self.state.partition.codes()
     }
@@ -100,28 +107,34 @@ impl LearnedCodes {
         levels(self.label.as_ref())
     }
 
-    /// The code of an encoded record's features (d).
+    /// Returns the code of an encoded record's features (d).
     pub fn code(&self, features: &[f64]) -> usize {
         self.state.partition.code(features)
     }
 
-    /// The share of the population that has each code with each label (codes × labels; one label where there is none), with confidence intervals that together cover the truth
-    /// with the probability `confidence`. By reports alone: nothing is taken from volunteers, and nothing shrunk.
+    /// Estimates the population's share of each code with each label, with confidence intervals.
+    ///
+    /// The shape is codes × labels, with one label if records have none. The intervals together cover the
+    /// truth with the probability `confidence`. The estimate uses the reports only: no data of volunteers,
+    /// and no shrinkage.
     ///
     /// # Errors
-    /// [`Error::Shape`] for reports that the mechanism does not make, naming the row; [`Error::Budget`] unless 0 < `confidence` < 1.
+    /// [`Error::Shape`] for reports that the mechanism does not make; the message names the row.
+    /// [`Error::Budget`] unless 0 < `confidence` < 1.
     pub fn frequencies(&self, reports: &Table, confidence: f64) -> Result<Array2<Estimate>> {
         Ok(self.questions.joint(reports, confidence)?.remove(0))
     }
 
-    /// The estimated share of each code with each label (codes × labels; one label where there is none), from reports.
+    /// Estimates the share of each code with each label from reports (codes × labels; one label if records
+    /// have none).
     ///
-    /// Codes have the shares that they have among volunteers, which are known without noise. The labels of each are estimated, and shrunk toward those of all as far as
-    /// noise demands: the mean of normal shares about a normal mean, given what was observed with known variances. Where there is no label the shares of codes are estimated themselves, and
-    /// shrunk toward the volunteers'.
+    /// Codes have their shares among volunteers, which are known without noise. The label shares of each code
+    /// are estimated, and shrunk toward the overall label shares according to the noise. The estimate is the
+    /// mean of normal shares about a normal mean, given observations with known variances. Without labels,
+    /// the shares of codes are themselves estimated, and shrunk toward the volunteers' shares.
     ///
     /// # Errors
-    /// [`Error::Shape`] for reports that the mechanism does not make, naming the row.
+    /// [`Error::Shape`] for reports that the mechanism does not make; the message names the row.
     pub fn labels_of_codes(&self, reports: &Table) -> Result<Array2<f64>> {
         let oracle = self.oracle();
         let counted = self.questions.counted(reports)?;
@@ -166,7 +179,10 @@ impl LearnedCodes {
     }
 }
 
-/// Observed shares with noise of this variance in all, moved toward what was believed of them by what noise is of how far they lie from it, and made shares again.
+/// Shrinks `observed` shares with total noise variance `noise` toward `believed` shares, and projects them
+/// onto the simplex.
+///
+/// The weight of `believed` is the ratio of `noise` to the squared distance of the two.
 fn shrunk(observed: &[f64], believed: &[f64], noise: f64) -> Vec<f64> {
     let off =
         observed.iter().zip(believed).map(|(observed, believed)| (observed - believed).powi(2)).sum::<f64>();
@@ -240,14 +256,14 @@ impl LocalMechanism for LearnedCodes {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// How many codes there are, from 2 to as many as there are volunteers. By default a public rule of ε, of how many people there are (--people, else
-    /// 10,000), and of how many volunteers.
+    /// Number of codes, from 2 to the number of volunteers. The default follows a public rule from ε, the
+    /// number of people (--people, else 10,000), and the numbers of volunteers and labels.
     codes: Option<usize>,
-    /// The frequency oracle: "randomized-response", "unary-encoding", "subset-selection" or "hadamard-response". By default the one with the least
-    /// variance.
+    /// Frequency oracle: "randomized-response", "unary-encoding", "subset-selection" or "hadamard-response".
+    /// The default is the oracle with the smallest variance.
     #[schemars(with = "Option<String>")]
     oracle: Option<Kind>,
-    /// The random seed with which volunteers' records are clustered. By default 0.
+    /// Random seed for clustering the volunteers' records. The default is 0.
     seed: Option<u64>,
 }
 

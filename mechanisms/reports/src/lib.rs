@@ -1,15 +1,16 @@
-//! Reports: mechanisms that protect a whole record, and keep how its features and its label go together.
+//! Reports: mechanisms that protect a whole record and preserve the dependence of its features and its label.
 //!
-//! Noise on each coordinate by itself destroys what learning needs: which values of the features go with which label. These mechanisms ask each person one
-//! question, whose answer holds both, and spend all of ε on it. What leaves is a *report*; the reports of many people are
-//! [collected](scumble_core::Collector) into records in the schema's own columns, from which any model learns.
+//! Noise on each coordinate by itself destroys what learning needs: the dependence of the label on the
+//! features. These mechanisms ask each person one question about both, and spend all of ε on the answer, the
+//! *report*. Many people's reports are [collected](scumble_core::Collector) into records in the schema's own
+//! columns, from which any model learns.
 //!
-//! | mechanism | the question |
+//! | mechanism | question |
 //! |---|---|
 //! | [`PairResponse`] | one column, drawn uniformly at random, and the label |
-//! | [`LearnedCodes`] | which of a few kinds of record, that volunteers taught, and the label |
-//! | [`DirectionReport`] | where the record lies from the volunteers' mean, and the label |
-//! | [`GradientReport`] | which way a model should go, that volunteers taught |
+//! | [`LearnedCodes`] | the record's code, one of a few learned from volunteers, and the label |
+//! | [`DirectionReport`] | the record's direction from the volunteers' mean, and the label |
+//! | [`GradientReport`] | the direction in which the record moves a model learned from volunteers |
 
 mod answered;
 mod direction_report;

@@ -1,4 +1,4 @@
-//! `pair-response`: each person is asked for one column and the label, together.
+//! `pair-response`: each person reports one column and the label together.
 
 use crate::answered::answered_by;
 use crate::questions::{PEOPLE, Questions};
@@ -14,13 +14,14 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "pair-response";
 
-/// Bins at least and at most.
+/// Smallest and largest number of bins that the public rule chooses.
 const BINS: (usize, usize) = (2, 32);
 
-/// Of each record one pair, drawn uniformly at random: a column's level, or the bin of a number, and the label, reported together at all of ε.
+/// Report of one random pair of each record, a column and the label, at all of ε.
 ///
-/// What is perturbed is the pair and not its two halves, so that reports tell how columns and label go together, which is what learning needs.
-/// Records are collected from them as if columns were independent given the label (naive Bayes).
+/// The column is drawn uniformly at random; the pair holds its level, or the bin of its number. The pair is
+/// perturbed as a whole, not its two halves, so reports show the dependence of columns and label, which
+/// learning needs. `collect` draws records as if columns were independent given the label (naive Bayes).
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Randomness, Unit, release_local};
@@ -39,7 +40,7 @@ const BINS: (usize, usize) = (2, 32);
 #[derive(Debug, Clone)]
 pub struct PairResponse {
     state: State,
-    /// Of the features, and of the label.
+    /// Attributes of the features; the label's attribute is separate.
     attributes: Vec<Attribute>,
     label: Attribute,
     questions: Questions,
@@ -51,9 +52,9 @@ struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
-    /// Of every number.
+    /// Number of bins of every number.
     bins: usize,
-    /// The best one for each question where none is said.
+    /// Frequency oracle; `None` picks the best one for each question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     oracle: Option<Kind>,
 }
@@ -83,8 +84,11 @@ impl TryFrom<State> for PairResponse {
     }
 }
 
-/// The number of bins by a public rule: the most, B, of which B³ is no more than the number of people who would say as much without noise as those who
-/// are asked one question do with it. (A histogram of n values has some n^⅓ bins: Freedman and Diaconis 1981.)
+/// Returns the number of bins by a public rule.
+///
+/// It is the largest B with B³ at most an equivalent number of people: without noise, they give the same
+/// information as the people asked one question give with noise. (A histogram of n values has about n^⅓ bins:
+/// Freedman and Diaconis 1981.)
 fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) -> usize {
     let asked = people as f64 / questions.max(1) as f64;
     let is_fine = |bins: &usize| {
@@ -98,35 +102,41 @@ fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) ->
 }
 
 impl PairResponse {
-    /// Numbers in so many bins; the best oracle for each pair where none is named.
+    /// Creates the mechanism with `bins` bins per number, and with `oracle` or else the best oracle for each
+    /// pair.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where there is no label or no column, for a column that is neither a number within bounds of its own nor a category, and for an ε at which
-    /// nothing can be answered; [`Error::Parameter`] for bins out of range.
+    /// [`Error::NotApplicable`] if there is no label or no column, or if nothing can be answered at this ε.
+    /// The same error occurs for a column that is neither a number within its own bounds nor a category.
+    /// [`Error::Parameter`] if `bins` is out of range.
     pub fn new(domain: RecordDomain, epsilon: f64, bins: usize, oracle: Option<Kind>) -> Result<Self> {
         State { domain, epsilon, bins, oracle }.try_into()
     }
 
-    /// How many bins a number has.
+    /// Number of bins of a number.
     pub fn bins(&self) -> usize {
         self.state.bins
     }
 
-    /// The oracles that answer for each column with the label.
+    /// The frequency oracles that answer for each column with the label.
     pub fn oracles(&self) -> &[Oracle] {
         self.questions.oracles()
     }
 
-    /// Of each column, a category or a number's bins, the share of the population that has each of its levels with each label (levels × labels), with confidence intervals: those of one
-    /// column together cover the truth with the probability `confidence`.
+    /// Estimates, for each column, the population's share of each level with each label (levels × labels).
+    ///
+    /// The levels of a number are its bins. The confidence intervals of one column together cover the truth
+    /// with the probability `confidence`.
     ///
     /// # Errors
-    /// [`Error::Shape`] for reports that the mechanism does not make, naming the row; [`Error::Budget`] unless 0 < `confidence` < 1.
+    /// [`Error::Shape`] for reports that the mechanism does not make; the message names the row.
+    /// [`Error::Budget`] unless 0 < `confidence` < 1.
     pub fn frequencies(&self, reports: &Table, confidence: f64) -> Result<Vec<Array2<Estimate>>> {
         self.questions.joint(reports, confidence)
     }
 
-    /// Of each column the estimated distribution of its levels and the label (levels × labels), and the label's own.
+    /// Estimates each column's joint distribution of its levels and the label (levels × labels), and the
+    /// label's own distribution.
     fn distributions(&self, reports: &Table) -> Result<(Vec<Array2<f64>>, Vec<f64>)> {
         let counted = self.questions.counted(reports)?;
         let labels = self.label.levels();
@@ -138,7 +148,7 @@ impl PairResponse {
             let joint = ArrayView2::from_shape((attribute.levels(), labels), &joint)
                 .map_err(|problem| Error::shape(problem.to_string()))?
                 .to_owned();
-            // Each says something of the label: by how many people, and how noisily.
+            // Each question informs about the label, weighted by its number of answers and its noise.
             let weight = counts.answers() as f64 / (1.0 + oracle.total_variance());
             of_label.iter_mut().zip(joint.sum_axis(Axis(0))).for_each(|(all, own)| *all += weight * own);
             pairs.push(joint);
@@ -170,7 +180,7 @@ impl Collector for PairResponse {
             interrupt::check()?;
             for (label, rows) in rows.iter().enumerate() {
                 let given = joint.column(label).to_vec();
-                // Of a label that no report supports, what is known of everybody.
+                // A label that no report supports gets the distribution of all people.
                 let given = if given.iter().sum::<f64>() > 0.0 { &given } else { &of_all };
                 for (&row, level) in rows.iter().zip(draw::levels(given, rows.len(), stream)) {
                     write(row, attribute, level, draw::uniform(stream));
@@ -219,11 +229,11 @@ impl LocalMechanism for PairResponse {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// How many bins of equal width a number's bounds are divided into, 2 to 1024. By default a public rule of ε, of how many people there are
-    /// (--people, else 10,000) and of how many columns.
+    /// Number of equal-width bins between a number's bounds, 2 to 1024. The default follows a public rule
+    /// from ε, the number of people (--people, else 10,000) and the number of columns.
     bins: Option<usize>,
-    /// The frequency oracle: "randomized-response", "unary-encoding", "subset-selection" or "hadamard-response". By default the one with the least
-    /// variance for each column's levels with the label's.
+    /// Frequency oracle: "randomized-response", "unary-encoding", "subset-selection" or "hadamard-response".
+    /// The default is the oracle with the smallest variance for each column's levels with the label's.
     #[schemars(with = "Option<String>")]
     oracle: Option<Kind>,
 }
@@ -260,7 +270,7 @@ mod tests {
 
     #[test]
     fn bins_follow_people_and_epsilon() {
-        // 1,279 people, 11 numbers, two classes: as many bins as little noise allows.
+        // 1,279 people, 11 numbers, two classes: as many bins as keep the noise small.
         let wine = |epsilon| bins(1_279, 11, Some(2), epsilon);
         assert_eq!([0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY].map(wine), [2, 2, 3, 4, 4, 4]);
         assert_eq!(bins(1_000_000, 10, Some(2), 4.0), 28);

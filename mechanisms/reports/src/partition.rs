@@ -12,28 +12,33 @@ use scumble_core::{Error, RecordDomain, Result, Stream, largest, size};
 use scumble_linalg::Eigen;
 use serde::{Deserialize, Serialize};
 
-/// Directions at most along which records are clustered, and in which the records of a code differ.
+/// Largest number of directions along which records are clustered, and along which the records of a code
+/// differ.
 const DIRECTIONS: usize = 50;
-/// Wide records are clustered so often, for what is found of them depends most on where a search starts; the clusters that fit best are taken.
+/// Number of k-means runs for wide records, whose result depends most on the starting centres. The best fit
+/// is taken.
 const SEARCHES: usize = 4;
 
-/// Codes: the nearest of some centres, and what records of a code are like.
+/// Codes: each record has the code of the nearest centre, and each code has a distribution of records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Partition {
-    /// The mean of the volunteers of each code (K × d): of a category, the shares of its levels.
+    /// Mean of the volunteers of each code (K × d); a category holds the shares of its levels.
     centers: Array2<f64>,
-    /// The share of the volunteers that has each code (K).
+    /// Share of the volunteers with each code (K).
     shares: Vec<f64>,
-    /// Directions times standard deviations (r × d): how records of one code differ, alike for all codes.
+    /// Directions times standard deviations (r × d) of the differences within one code, equal for all codes.
     spread: Array2<f64>,
-    /// The standard deviation of each coordinate (d) beyond these directions.
+    /// Standard deviation of each coordinate (d) beyond these directions.
     rest: Vec<f64>,
 }
 
 impl Partition {
-    /// Learns `codes` of them from encoded records (n × d) by k-means (Lloyd 1982, from the centres of Arthur and Vassilvitskii 2007). Numbers count in
-    /// widths of their public bounds. Wide records are clustered along the principal directions of all of them, of which some fifty tell kinds of record apart as well as hundreds of columns do.
+    /// Learns `codes` codes from encoded records (n × d) by k-means.
+    ///
+    /// The method is Lloyd's (1982), from the starting centres of Arthur and Vassilvitskii (2007). Numbers
+    /// are measured in widths of their public bounds. Wide records are clustered along their principal
+    /// directions: some fifty directions distinguish kinds of record as well as hundreds of columns.
     pub(crate) fn learn(plugin: &str, records: ArrayView2<f64>, codes: usize, seed: u64) -> Result<Self> {
         let (n, d) = records.dim();
         size::check_steps(plugin, "codes", &[n, codes])?;
@@ -64,7 +69,7 @@ impl Partition {
         for (mut center, &count) in centers.outer_iter_mut().zip(&counts) {
             center /= count.max(1) as f64;
         }
-        // Codes that no volunteer has would never be reported, and could not be drawn from.
+        // A code without volunteers would never be reported, and no record could be drawn from it.
         let had: Vec<usize> = (0..codes).filter(|&code| counts[code] > 0).collect();
         let of = |record: usize| centers.row(near[record]);
         let residuals =
@@ -78,7 +83,7 @@ impl Partition {
         })
     }
 
-    /// That it is one of records of this domain.
+    /// Checks that the partition fits records of this domain.
     pub(crate) fn check(&self, domain: &RecordDomain) -> Result<()> {
         let d = domain.features().dim();
         let fits = self.centers.nrows() > 0
@@ -90,44 +95,47 @@ impl Partition {
         if fits { Ok(()) } else { Err(Error::shape("the partition is not one of such records")) }
     }
 
-    /// How many codes there are.
+    /// Number of codes.
     pub(crate) fn codes(&self) -> usize {
         self.shares.len()
     }
 
-    /// The share of volunteers that has each code.
+    /// Share of the volunteers with each code.
     pub(crate) fn shares(&self) -> &[f64] {
         &self.shares
     }
 
-    /// The code of a record (d).
+    /// Returns the code of a record (d).
     pub(crate) fn code(&self, record: &[f64]) -> usize {
         nearest(&self.centers, ArrayView1::from(record))
     }
 
-    /// The mean of the volunteers of this code (d).
+    /// Mean of the volunteers of this code (d).
     pub(crate) fn center(&self, code: usize) -> ArrayView1<'_, f64> {
         self.centers.row(code)
     }
 
-    /// How records of one code differ, alike for all codes: orthogonal directions times the standard deviation along each (r × d), the largest first.
+    /// Differences of records within one code, equal for all codes (r × d).
+    ///
+    /// Each row is an orthogonal direction times the standard deviation along it, the largest first.
     pub(crate) fn spread(&self) -> ArrayView2<'_, f64> {
         self.spread.view()
     }
 
-    /// The same, where records differ along each direction by so many times as much.
+    /// Returns the partition with the differences along each direction multiplied by `times`.
     pub(crate) fn with_spread(&self, times: &[f64]) -> Self {
         let mut other = self.clone();
         other.spread.outer_iter_mut().zip(times).for_each(|(mut direction, times)| direction *= *times);
         other
     }
 
-    /// Writes a record that is like the volunteers of this code into the first values of `record`.
+    /// Writes a record like the volunteers of this code into the first values of `record`.
     pub(crate) fn draw(&self, code: usize, features: &[Attribute], record: &mut [f64], stream: &mut Stream) {
         self.draw_about(&self.centers.row(code).to_vec(), features, record, stream);
     }
 
-    /// Writes a record that differs from `center` (d) as records of one code do into the first values of `record`.
+    /// Writes a record into the first values of `record`. It differs from `center` (d) like records within
+    /// one code.
     pub(crate) fn draw_about(
         &self,
         center: &[f64],
@@ -145,7 +153,7 @@ impl Partition {
     }
 }
 
-/// The row of `centers` (K × d) that is nearest to a record (d).
+/// Returns the row of `centers` (K × d) nearest to a record (d).
 fn nearest(centers: &Array2<f64>, record: ArrayView1<f64>) -> usize {
     let distance =
         |center: ArrayView1<f64>| center.iter().zip(record).map(|(c, x)| (c - x).powi(2)).sum::<f64>();
@@ -153,10 +161,11 @@ fn nearest(centers: &Array2<f64>, record: ArrayView1<f64>) -> usize {
     largest(&distances)
 }
 
-/// A covariance (d × d) with its directions, the columns (d × d), and the variance along each (d), the largest first.
+/// Principal directions (the columns, d × d), the variance along each (d, largest first), and the covariance
+/// (d × d).
 type Principal = (Array2<f64>, Vec<f64>, Array2<f64>);
 
-/// Of records (n × d) less their means.
+/// Computes the principal directions of centred records (n × d).
 fn principal(plugin: &str, centered: &Array2<f64>) -> Result<Principal> {
     let (n, d) = centered.dim();
     size::check_held(plugin, "codes", &[d, d], 8)?;
@@ -172,7 +181,8 @@ fn principal(plugin: &str, centered: &Array2<f64>) -> Result<Principal> {
     Ok((found.vectors().clone(), found.values().to_vec(), covariance))
 }
 
-/// The principal directions of residuals (n × d), times the standard deviations along them, and the standard deviation of each coordinate beyond them.
+/// Returns the principal directions of residuals (n × d) times their standard deviations, and the standard
+/// deviation of each coordinate beyond these directions.
 fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64>)> {
     let d = residuals.ncols();
     let (vectors, values, covariance) = principal(plugin, residuals)?;
@@ -187,7 +197,8 @@ fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64
 mod tests {
     use super::*;
 
-    /// Records of so many columns, of three kinds by turns, whose columns differ by half of their bounds where the kinds do.
+    /// Records with `columns` columns, of three alternating kinds. The columns differ by half of their bounds
+    /// between kinds.
     fn of_three_kinds(columns: usize) -> Array2<f64> {
         Array2::from_shape_fn((90, columns), |(row, column)| {
             let kind = if column % 3 == row % 3 { 0.75 } else { 0.25 };
@@ -205,7 +216,7 @@ mod tests {
                 records.outer_iter().map(|record| partition.code(&record.to_vec())).collect();
             assert!((3..90).all(|row| codes[row] == codes[row % 3]), "{columns} columns: {codes:?}");
             assert!(codes[0] != codes[1] && codes[1] != codes[2] && codes[0] != codes[2]);
-            // Centres are means of records, in their own columns.
+            // Centres are means of records in their own columns.
             let of_first = records.slice(s![..;3, ..]).mean_axis(Axis(0)).unwrap();
             let apart = &partition.centers.row(codes[0]) - &of_first;
             assert!(apart.iter().all(|x| x.abs() < 1e-12), "{columns} columns");

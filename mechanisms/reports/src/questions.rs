@@ -11,40 +11,44 @@ use scumble_sampling::uniform_below;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::num::NonZeroU64;
 
-/// How many people answer where nothing is said of it.
+/// Number of people assumed if none is given.
 pub(crate) const PEOPLE: usize = 10_000;
 
-/// Columns of reports.
+/// Columns of a report.
 const QUESTION: &str = "reported question";
 const ANSWER: &str = "reported answer";
 
-/// What is in a column of a report is less.
+/// Exclusive upper limit for the values of a report.
 const WORDS: u64 = 1 << WORD;
 
-/// Reports that are counted by one thread at a time.
+/// Number of reports that one thread counts at a time.
 const BLOCK: usize = 4096;
 
-/// Questions of which each person is asked one, drawn uniformly at random whatever the record: the answers cost ε once.
+/// Set of questions. Each person is asked one, drawn uniformly at random independent of the record, so the
+/// answers cost ε once.
 ///
-/// A question is about two things together: its own, and one that all questions are about, the label. A *point* has a group of coordinates for
-/// the own thing of each question, and one for the label; in each group a one says which level a person has.
+/// A question asks about two attributes together: its own, and the label, which all questions share. A
+/// *point* has a group of coordinates for each question's own attribute, and one group for the label. In each
+/// group a one marks the person's level.
 #[derive(Debug, Clone)]
 pub(crate) struct Questions {
-    /// How many levels the own thing of each question has.
+    /// Number of levels of each question's own attribute.
     own: Vec<usize>,
-    /// Where its group begins in a point; at the end, where that of the label does.
+    /// Start of each question's group in a point, followed by the start of the label's group.
     starts: Vec<usize>,
-    /// How many levels the label has; one where there is none.
+    /// Number of levels of the label; 1 if there is no label.
     labels: usize,
     oracles: Vec<Oracle>,
     range: Domain,
 }
 
 impl Questions {
-    /// One question for each number of levels, the label's beside each; by this oracle, or by the best for each.
+    /// Creates one question for each number of levels in `own`, each together with the label.
+    ///
+    /// Answers use `oracle`, or the best oracle for each question.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where an oracle has no answer for so many levels, or for such an ε.
+    /// [`Error::NotApplicable`] if an oracle has no answer for this number of levels or this ε.
     pub(crate) fn new(
         plugin: &str,
         own: Vec<usize>,
@@ -68,7 +72,7 @@ impl Questions {
         let groups = own.iter().copied().chain((labels > 1).then_some(labels));
         let filled = own.iter().sum::<usize>() + if labels > 1 { labels } else { 0 };
         let questions = Self { own: own.clone(), starts, labels, oracles, range: Domain::empty() };
-        // A report may need more room than the point that it takes the place of.
+        // A report may need more room than its point.
         let room = (filled..questions.width()).map(|_| Domain::interval(0.0, 0.0));
         let range = Domain::product(groups.map(Domain::one_hot).chain(room).collect::<Result<Vec<_>>>()?)?;
         Ok(Self { range, ..questions })
@@ -78,7 +82,7 @@ impl Questions {
         &self.oracles
     }
 
-    /// How its answers are made, in words.
+    /// Names of the oracles in use.
     pub(crate) fn kinds(&self) -> String {
         let mut kinds: Vec<String> = self.oracles.iter().map(|oracle| oracle.kind().to_string()).collect();
         kinds.sort();
@@ -86,23 +90,23 @@ impl Questions {
         kinds.join(" or ")
     }
 
-    /// How many bits tell one report from all others of its form, at most.
+    /// Upper bound on the number of bits that identify a report among all reports of its form.
     pub(crate) fn bits(&self) -> u64 {
         let questions = (self.oracles.len() as u64).next_power_of_two().ilog2();
         u64::from(questions) + self.oracles.iter().map(Oracle::bits).max().unwrap_or(0)
     }
 
-    /// Where points lie.
+    /// Domain of the points.
     pub(crate) fn range(&self) -> &Domain {
         &self.range
     }
 
-    /// The two points that differ in all that any question is about.
+    /// Returns the two points that differ in every attribute of every question.
     pub(crate) fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         if unit == Unit::Record { vec![self.range.l2_farthest()] } else { vec![] }
     }
 
-    /// The point of somebody with these levels.
+    /// Returns the point of a person with these levels.
     pub(crate) fn point(&self, own: impl Iterator<Item = usize>, label: usize) -> Vec<f64> {
         let mut point = vec![0.0; self.range.dim()];
         for (start, level) in self.starts.iter().zip(own) {
@@ -114,7 +118,7 @@ impl Questions {
         point
     }
 
-    /// What a point answers to a question.
+    /// Returns the true answer of a point to a question.
     fn level(&self, point: &[f64], question: usize) -> u64 {
         let group = |start: usize, levels: usize| largest(&point[start..start + levels]);
         let own = group(self.starts[question], self.own[question]);
@@ -122,22 +126,22 @@ impl Questions {
         (own * self.labels + label) as u64
     }
 
-    /// How many values a report has: the question, if there are several, and the words of the longest answer.
+    /// Number of values of a report: the question, if there are several, and the words of the longest answer.
     pub(crate) fn width(&self) -> usize {
         self.before() + self.oracles.iter().map(Oracle::words).max().unwrap_or(0)
     }
 
-    /// How many values come before the answer.
+    /// Number of values before the answer.
     fn before(&self) -> usize {
         usize::from(self.oracles.len() > 1)
     }
 
-    /// The column of a word of an answer, of so many.
+    /// Returns the column name of word `at` of an answer with `words` words.
     fn answer_column(at: usize, words: usize) -> String {
         if words == 1 { ANSWER.to_owned() } else { format!("{ANSWER} {}", at + 1) }
     }
 
-    /// The columns of reports.
+    /// Columns of reports.
     pub(crate) fn layout(&self) -> Layout {
         let words = self.width() - self.before();
         let answers = (0..words).map(|at| Self::answer_column(at, words));
@@ -146,7 +150,7 @@ impl Questions {
         Layout { columns, target: TargetLayout::None }
     }
 
-    /// The distribution of reports, given what they are made of.
+    /// Distribution of reports, given their points.
     pub(crate) fn noise(&self) -> Noise {
         Noise {
             features: vec![NoiseDistribution::Unknown { width: self.width() }],
@@ -154,7 +158,7 @@ impl Questions {
         }
     }
 
-    /// Makes a report of a point, in place: what is behind the report becomes zero.
+    /// Replaces a point by its report, in place. Values behind the report become zero.
     ///
     /// # Errors
     /// [`Error::Shape`] for a point of another width.
@@ -175,17 +179,17 @@ impl Questions {
         Ok(())
     }
 
-    /// The report in a perturbed point.
+    /// Extracts the report from a perturbed point.
     ///
     /// # Errors
-    /// As [`perturb`](Self::perturb).
+    /// Same errors as [`perturb`](Self::perturb).
     pub(crate) fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
         check_width(self.range.dim(), point.len())?;
         point.truncate(self.width());
         Ok(point)
     }
 
-    /// The question of a report, and its answer.
+    /// Parses a report into its question and its answer.
     pub(crate) fn read(&self, report: &[f64]) -> std::result::Result<(usize, Vec<u64>), String> {
         let (before, words) = report.split_at_checked(self.before()).ok_or("it is empty")?;
         let question =
@@ -204,7 +208,7 @@ impl Questions {
         Ok((question, answer))
     }
 
-    /// The logarithm of the probability that a point becomes a report, up to a constant.
+    /// Logarithm of the probability that a point becomes a report, up to a constant.
     pub(crate) fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         if point.len() != self.range.dim() {
             return None;
@@ -214,8 +218,10 @@ impl Questions {
         Some(log_odds(oracle.epsilon(), oracle.supports(&answer, self.level(point, question))))
     }
 
+    /// Parses all reports in blocks, and folds each block with `read` from a state made by `start`.
+    ///
     /// # Errors
-    /// [`Error::Shape`] for a table of another layout, and for a report that is none, naming the row.
+    /// [`Error::Shape`] for a table of another layout, and for an invalid report; the message names the row.
     fn read_all<T: Send>(
         &self,
         reports: &Table,
@@ -238,10 +244,10 @@ impl Questions {
         blocks.collect()
     }
 
-    /// The answers to each question.
+    /// Counts the answers to each question.
     ///
     /// # Errors
-    /// [`Error::Shape`] for what are no reports, naming the row.
+    /// [`Error::Shape`] for invalid reports; the message names the row.
     pub(crate) fn counted(&self, reports: &Table) -> Result<Vec<Counts>> {
         let none = || self.oracles.iter().map(Counts::new).collect::<Vec<_>>();
         let add = |counts: &mut Vec<Counts>, question: usize, answer: &[u64]| {
@@ -254,11 +260,14 @@ impl Questions {
         }))
     }
 
-    /// Of each question the share of the population that has each of its levels with each label (levels × labels), unbiased. All intervals of one question together cover the truth
-    /// with the probability `confidence` (Bonferroni), by the central limit theorem for some hundreds of answers and more.
+    /// Estimates without bias, for each question, the population's share of each level with each label
+    /// (levels × labels).
+    ///
+    /// All intervals of one question together cover the truth with the probability `confidence` (Bonferroni).
+    /// They use the central limit theorem, for some hundreds of answers or more.
     ///
     /// # Errors
-    /// As [`counted`](Self::counted); [`Error::Budget`] unless 0 < `confidence` < 1.
+    /// Same errors as [`counted`](Self::counted); [`Error::Budget`] unless 0 < `confidence` < 1.
     pub(crate) fn joint(&self, reports: &Table, confidence: f64) -> Result<Vec<Array2<Estimate>>> {
         check_confidence(confidence)?;
         let counted = self.counted(reports)?;
@@ -277,10 +286,13 @@ impl Questions {
             .collect())
     }
 
-    /// What each report says of each level of its question's own thing, and of the label: the share of what it supports (n × all levels).
+    /// Returns the support of each report for each level of its question's own attribute and of the label
+    /// (n × all levels).
+    ///
+    /// The support is the share of the levels that the report's answer supports.
     ///
     /// # Errors
-    /// As [`counted`](Self::counted).
+    /// Same errors as [`counted`](Self::counted).
     pub(crate) fn told(&self, reports: &Table) -> Result<Table> {
         let of_label = self.starts[self.own.len()];
         let all = of_label + self.labels;
@@ -304,7 +316,8 @@ impl Questions {
     }
 }
 
-/// The logarithm of the probability of an answer that is e^ε times as likely where it `supports` what a person has, up to a constant.
+/// Logarithm of the probability of an answer, up to a constant. It is e^ε times as likely if it `supports`
+/// the person's level.
 pub(crate) fn log_odds(epsilon: f64, supports: bool) -> f64 {
     match (epsilon, supports) {
         (f64::INFINITY, true) => 0.0,
@@ -313,12 +326,12 @@ pub(crate) fn log_odds(epsilon: f64, supports: bool) -> f64 {
     }
 }
 
-/// The whole number that a value of a report is, in the column of this name.
+/// Parses a value of a report as a whole number; `column` names its column in an error.
 pub(crate) fn whole(value: f64, column: impl FnOnce() -> String) -> std::result::Result<u64, String> {
     if (0.0..WORDS as f64).contains(&value) && value.fract() == 0.0 {
         return Ok(value as u64);
     }
-    // A number of hundreds of digits says no more than its first ones.
+    // For a number with hundreds of digits, the first digits are enough.
     let shown = if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") };
     Err(format!("column {:?}: {shown} is no whole number from 0 to below 2^{WORD}", column()))
 }

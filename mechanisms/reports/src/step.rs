@@ -1,4 +1,4 @@
-//! A step of a model in few directions, by the mean of many people's gradients.
+//! Step of a model in few directions, from the mean of many people's gradients.
 
 use crate::label_model::{LabelModel, Taught};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
@@ -6,33 +6,38 @@ use scumble_core::{Error, Result};
 use scumble_linalg::{Eigen, solve};
 use serde::{Deserialize, Serialize};
 
-/// Shares of the volunteers whose gradients are not clipped: of these that is taken which is expected to gain most.
+/// Candidate shares of volunteers whose gradients are not clipped. The share with the largest expected gain
+/// is taken.
 const NOT_CLIPPED: [f64; 6] = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
 
-/// Gradients of a record's loss in Z directions, and what their mean says of how far the model should go along each.
+/// Gradients of a record's loss in Z directions, and the step of the model that their mean determines.
 ///
-/// The directions are those in which the loss is curved most, as long as makes the curvature of each 1 (*whitened*): volunteers know the model as well along
-/// each, and a unit of noise costs as much.
+/// The directions have the largest curvature of the loss, and are scaled to curvature 1 (*whitened*). Along
+/// each direction volunteers know the model equally well, and a unit of noise costs the same.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Step {
-    /// K(d + 1) × Z, level by level.
+    /// Directions in the space of coefficients, K(d + 1) × Z, level by level.
     directions: Array2<f64>,
-    /// The norm at which a gradient is clipped.
+    /// Norm at which a gradient is clipped.
     clipping_norm: f64,
-    /// The variance of how far the model is off along each direction, by volunteers' records alone (Z).
+    /// Variance of the model's error along each direction, from volunteers' records alone (Z).
     prior: Vec<f64>,
-    /// How the mean of clipped gradients changes by the model's step (Z × Z), were the model's own probabilities those of labels.
+    /// Derivative of the mean of clipped gradients with respect to the step (Z × Z), expected under the
+    /// model's own label probabilities.
     jacobian: Array2<f64>,
-    /// The mean of clipped gradients were the model right (Z). Not zero, for clipping takes more of some labels than of others.
+    /// Expected mean of clipped gradients if the model is right (Z). It is not zero, because clipping affects
+    /// some labels more than others.
     reference: Vec<f64>,
-    /// The covariance of the reference (Z × Z): volunteers are a sample.
+    /// Covariance of the reference (Z × Z); volunteers are a sample.
     mismatch: Array2<f64>,
 }
 
 impl Step {
-    /// The step of which most is expected, among those of as many directions as `dimensions` says. The variance of a mean of gradients in each direction,
-    /// in squares of the clipping norm, is `variance` of their number.
+    /// Learns the step with the largest expected gain, over the numbers of directions in `dimensions`.
+    ///
+    /// `variance(z)` is the variance of a mean of gradients in each of z directions, in squares of the
+    /// clipping norm.
     pub(crate) fn learn(
         plugin: &str,
         taught: &Taught,
@@ -98,12 +103,12 @@ impl Step {
         best.map(|(_, step)| step).ok_or_else(failed)
     }
 
-    /// Z.
+    /// Number of directions, Z.
     pub(crate) fn dimensions(&self) -> usize {
         self.prior.len()
     }
 
-    /// That it is one of a model of so many coefficients.
+    /// Checks that the step fits a model with `coefficients` coefficients.
     pub(crate) fn check(&self, coefficients: usize) -> Result<()> {
         let z = self.dimensions();
         let values =
@@ -120,7 +125,10 @@ impl Step {
         if fits { Ok(()) } else { Err(Error::shape("the step is not one of such a model")) }
     }
 
-    /// The gradient (Z) of a record's loss by the steps, clipped, in clipping norms: of the unit ball.
+    /// Returns the clipped gradient (Z) of a record's loss along the directions, in units of the clipping
+    /// norm.
+    ///
+    /// The result is in the unit ball.
     pub(crate) fn gradient(
         &self,
         model: &LabelModel,
@@ -136,22 +144,25 @@ impl Step {
         };
         let gradient = gradients.of(0).row(label).to_owned();
         if gradient.iter().any(|x| !x.is_finite()) {
-            // Of a saved model of absurd size: whether there is an error would tell of the record.
+            // A saved model of absurd size can overflow. An error here would depend on the record, so the
+            // gradient is zero.
             return Array1::zeros(self.dimensions());
         }
         let longest = norm(gradient.view()).max(self.clipping_norm);
         gradient / longest
     }
 
-    /// How far the coefficients (K(d + 1)) should go against the gradient, by the mean of gradients (Z, in clipping norms) and its variance in each direction: the
-    /// posterior mean of a normal step, given what is observed of it.
+    /// Returns the step of the coefficients (K(d + 1)) against the gradient.
+    ///
+    /// `mean` is the mean of gradients (Z, in clipping norms), and `variance` its variance in each direction.
+    /// The step is the posterior mean of a normal step, given the observation.
     pub(crate) fn taken(&self, mean: ArrayView1<f64>, variance: f64) -> Option<Array1<f64>> {
         let weighed = solve(&self.covariance(variance), &self.jacobian_by_prior())?;
         let observed = &mean * self.clipping_norm - Array1::from(self.reference.clone());
         Some(self.directions.dot(&weighed.t().dot(&observed)))
     }
 
-    /// By how much the variance of the step shrinks where it is taken, summed over directions.
+    /// Expected reduction of the step's variance, summed over directions.
     fn expected_gain(&self, variance: f64) -> Option<f64> {
         let explained = self.jacobian_by_prior();
         let weighed = solve(&self.covariance(variance), &explained)?;
@@ -163,24 +174,26 @@ impl Step {
         &self.jacobian * &Array1::from(self.prior.clone())
     }
 
-    /// The covariance of the mean of gradients: J P Jᵀ, and its noise.
+    /// Covariance of the mean of gradients: J P Jᵀ plus the noise.
     fn covariance(&self, variance: f64) -> Array2<f64> {
         let noise = Array2::from_diag_elem(self.dimensions(), variance * self.clipping_norm.powi(2));
         self.jacobian_by_prior().dot(&self.jacobian.t()) + &self.mismatch + noise
     }
 }
 
-/// Gradients of records (n) in directions.
+/// Gradients of n records along the directions.
 struct Gradients<'a> {
     directions: &'a Array2<f64>,
-    /// n × (d + 1).
+    /// Standardised features, n × (d + 1).
     standardized: &'a Array2<f64>,
-    /// n × K.
+    /// Label probabilities, n × K.
     probabilities: &'a Array2<f64>,
 }
 
 impl Gradients<'_> {
-    /// Those of one record (K × Z), for each level that its label might have: Σₗ pₗ bₗ − bₖ, where bₖ is what the directions have of level k's coefficients.
+    /// Returns the gradients of one record (K × Z), one for each possible level of the label: Σₗ pₗ bₗ − bₖ.
+    ///
+    /// bₖ is the record's features times the block of the directions for level k's coefficients.
     fn of(&self, row: usize) -> Array2<f64> {
         let (z, probabilities) = (self.standardized.row(row), self.probabilities.row(row));
         let width = z.len();
@@ -192,7 +205,10 @@ impl Gradients<'_> {
         mean - by_level
     }
 
-    /// Were the model right: how the mean of clipped gradients changes by a step, the mean itself, and its covariance.
+    /// Returns the derivative of the mean of clipped gradients with respect to a step, the mean itself, and
+    /// its covariance.
+    ///
+    /// All three are expectations if the model is right.
     fn expected(&self, clipping_norm: f64) -> (Array2<f64>, Vec<f64>, Array2<f64>) {
         let (n, z) = (self.standardized.nrows(), self.directions.ncols());
         let mut jacobian = Array2::zeros((z, z));

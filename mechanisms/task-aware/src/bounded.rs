@@ -1,4 +1,4 @@
-//! Latents that are bounded by construction, trained end to end through fresh noise.
+//! Latents bounded by construction, trained end to end through fresh noise.
 
 use crate::PAPER;
 use crate::chain::{Chain, training_noise, unfit};
@@ -21,12 +21,12 @@ const NAME: &str = "task-aware-bounded";
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Z, how many latents there are: half as many as features by default.
+    /// Number of latents, Z: half the number of features by default.
     latent_dim: Option<usize>,
-    /// The weight of ‖θ‖²/2 of encoder and decoder beside the loss. By default the one of several that loses least on a quarter of the volunteers that
-    /// the others did not see.
+    /// Weight of ‖θ‖²/2 of encoder and decoder in the objective. By default the candidate with the least loss
+    /// on a quarter of the volunteers, which are held out from its training.
     weight_decay: Option<f64>,
-    /// Networks and steps. The noise is drawn for every step.
+    /// Networks and steps. Every step draws new noise.
     #[serde(default)]
     training: TrainingParameters,
 }
@@ -35,32 +35,33 @@ fn by_default() -> Training {
     Training { hidden: Hidden::Relu, epochs: 4000, learning_rate: 3e-3, ..Training::default() }
 }
 
-/// The weight decays of which one is chosen.
+/// Candidate weight decays.
 const DECAYS: [f64; 5] = [0.0, 3e-4, 1e-3, 3e-3, 1e-2];
-/// Of so many volunteers one is kept for the choice.
+/// Reciprocal share of the volunteers held out for the choice: one in four.
 const ONE_OF: usize = 4;
-/// How often noise is drawn on those.
+/// Number of noise draws on the held-out volunteers.
 const DRAWS: usize = 100;
 
-/// The encoder's output lies in [−1, 1] by construction; its latents are that, times half-widths that sum to ½.
+/// A chain whose encoder output lies in [−1, 1] by construction. The latents are this output times
+/// half-widths that sum to ½.
 struct Bounded {
     chain: Chain,
-    /// The half-widths' logarithms, up to a constant (Z).
+    /// Logarithms of the half-widths, up to a constant (Z).
     logs: Array1<f64>,
 }
 
 impl Bounded {
-    /// h (Z), which sum to ½.
+    /// Returns the half-widths h (Z), which sum to ½.
     fn half_widths(&self) -> Array1<f64> {
         let largest = self.logs.fold(f64::NEG_INFINITY, |a, b| a.max(*b));
         let weights = self.logs.mapv(|x| (x - largest).exp());
         &weights / (2.0 * weights.sum())
     }
 
-    /// Trained on the trainer's records.
+    /// Trains on the trainer's records.
     ///
     /// # Errors
-    /// [`Error::Diverged`] with the epoch in which the loss left the finite numbers.
+    /// [`Error::Diverged`] with the epoch in which the loss became infinite or not a number.
     fn trained(trainer: &Trainer, latents: usize, weight_decay: f64) -> Result<Self> {
         let Training { epochs, batch_size, seed, .. } = *trainer.training;
         let n = trainer.table.len();
@@ -74,8 +75,8 @@ impl Bounded {
         let mut stream = Randomness::seeded(seed).streams().stream(0);
         let diverged = |epoch| Error::Diverged { mechanism: NAME.into(), epoch };
         for epoch in 1..=epochs {
-            // Half of the way at full speed, and then slower and slower; while weights decay more and more, for what decays before it has learned
-            // anything learns nothing.
+            // The first half runs at the full learning rate, which then falls. Weight decay grows over the
+            // first half, because a network that decays before it has learned anything learns nothing.
             let done = (epoch - 1) as f64 / epochs as f64;
             let (left, decay) = (2.0 * (1.0 - done), weight_decay * (2.0 * done).min(1.0));
             for stepper in [&mut of_encoder, &mut of_decoder, &mut of_widths] {
@@ -100,7 +101,7 @@ impl Bounded {
                 }
                 of_encoder.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
                 of_decoder.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
-                // Of h = softmax(t)/2: ∂h_j/∂t_k = h_j(δ_jk − 2h_k).
+                // For h = softmax(t)/2: ∂h_j/∂t_k = h_j(δ_jk − 2h_k).
                 let pull = half_widths.dot(&gradients.scales);
                 let slopes = &half_widths * &(&gradients.scales - 2.0 * pull);
                 if let (Some(logs), Some(slopes)) = (own.logs.as_slice_mut(), slopes.as_slice()) {
@@ -120,7 +121,7 @@ impl Bounded {
         self.chain.mean_loss(trainer.task, batch, &scales, noise.view())
     }
 
-    /// The mean loss on `table`, over draws of noise.
+    /// Estimates the mean loss on `table` over draws of noise.
     fn loss(&mut self, task: &dyn DifferentiableTask, table: &Table, epsilon: f64) -> Result<f64> {
         let scales = self.half_widths();
         let mut stream = Randomness::seeded(0).streams().stream(1);
@@ -133,7 +134,7 @@ impl Bounded {
     }
 }
 
-/// The weight decay that loses least on volunteers that it was not trained on.
+/// Returns the weight decay with the least loss on volunteers that were held out from training.
 fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
     let (kept, others): (Vec<usize>, Vec<usize>) =
         (0..trainer.table.len()).partition(|row| row % ONE_OF == 0);
@@ -148,7 +149,7 @@ fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
             bounded.loss(trainer.task, &kept, trainer.epsilon)
         })
         .collect();
-    // One that diverges is not chosen.
+    // Candidates that diverge are skipped.
     let finite = DECAYS.iter().zip(&losses).filter_map(|(decay, loss)| {
         loss.as_ref().ok().filter(|loss| loss.is_finite()).map(|loss| (*decay, *loss))
     });
@@ -180,7 +181,7 @@ fn design(
     lesson.trainer(&training, Some(&set)).designed(brief, Chain::new(scaled(encoder, &half_widths)?, decoder))
 }
 
-/// The network with its outputs times these numbers: one layer more.
+/// Multiplies the outputs of the network by `scales`, as one more layer.
 fn scaled(network: Network<f64>, scales: &Array1<f64>) -> Result<Network<f64>> {
     let latents = scales.len();
     let architecture = network.architecture().clone().layer(latents, Activation::Identity);

@@ -1,11 +1,11 @@
-//! Encoder, noise, decoder and task, one behind the other, with the gradient of their loss.
+//! Encoder, noise, decoder and task in a chain, with the gradient of their loss.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::Rng;
 use scumble_core::{DifferentiableTask, Error, Result, Stream, Table};
 use scumble_neural::{Network, Pass};
 
-/// What is trained, with the memory of a step.
+/// The trained networks, and the memory of a step.
 pub(crate) struct Chain {
     pub(crate) encoder: Network<f64>,
     pub(crate) decoder: Network<f64>,
@@ -13,11 +13,11 @@ pub(crate) struct Chain {
     passes: [Pass<f64>; 2],
 }
 
-/// Of the mean loss of a batch, by all parameters.
+/// Gradients of a batch's mean loss with respect to all parameters.
 pub(crate) struct Gradients {
     pub(crate) encoder: Vec<f64>,
     pub(crate) decoder: Vec<f64>,
-    /// By the scales of the latents (Z).
+    /// Gradient with respect to the scales of the latents (Z).
     pub(crate) scales: Array1<f64>,
 }
 
@@ -31,7 +31,8 @@ impl Chain {
         Self { encoder, decoder, gradients, passes: Default::default() }
     }
 
-    /// The mean loss of a batch (b records) whose latents, times `scales` (Z), take this noise (b × Z). Its gradients are left behind.
+    /// Computes the mean loss of a batch (b records) whose latents, times `scales` (Z), receive `noise`
+    /// (b × Z). Stores the gradients in `self`.
     pub(crate) fn mean_loss(
         &mut self,
         task: &dyn DifferentiableTask,
@@ -62,7 +63,7 @@ pub(crate) fn unfit(problem: scumble_neural::Error) -> Error {
     }
 }
 
-/// Laplace noise (n × Z) of this scale in floats: what training sees, and what is never released.
+/// Draws Laplace noise (n × Z) of scale `scale` in floats, for training only. It is never released.
 pub(crate) fn training_noise((n, latents): (usize, usize), scale: f64, stream: &mut Stream) -> Array2<f64> {
     Array2::from_shape_simple_fn((n, latents), || {
         let uniform: f64 = stream.r#gen::<f64>() - 0.5;

@@ -1,4 +1,4 @@
-//! Each latent clipped to a box of its own, chosen for the least loss (ERRATA.md, T5).
+//! Latents clipped to individual boxes, chosen for the least loss (ERRATA.md, T5).
 
 use crate::PAPER;
 use crate::affine::affine;
@@ -18,8 +18,8 @@ use std::cell::{Cell, RefCell};
 
 const NAME: &str = "task-aware-clipped";
 
-/// What is chosen for each of Z latents φ: where its box begins, its width, and its share of ε. A latent of width w and share s has noise of
-/// scale w/(sε), so that all of them together spend Σ s·ε = ε.
+/// Boxes of Z latents φ: the lower end, the width and the share of ε of each. A latent of width w and share s
+/// has noise of scale w/(sε), so all latents together spend Σ s·ε = ε.
 #[derive(Debug, Clone)]
 struct Boxes {
     lower: Array1<f64>,
@@ -27,7 +27,8 @@ struct Boxes {
     share: Array1<f64>,
 }
 
-/// A latent of this standard deviation beside others: two of them wide, with a tenth of the budget.
+/// Appends a latent of standard deviation `deviation` to the others: its box is two deviations wide, and its
+/// share a tenth of the budget.
 fn with_one_more(flat: &Array1<f64>, deviation: f64) -> Array1<f64> {
     let part = |at: usize| {
         let latents = flat.len() / 3;
@@ -39,12 +40,13 @@ fn with_one_more(flat: &Array1<f64>, deviation: f64) -> Array1<f64> {
     concatenate![Axis(0), part(0), one(-deviation), part(1), one((2.0 * deviation).ln()), part(2), one(share)]
 }
 
-/// A latent with a smaller share of the budget is drowned in noise, and a search that strays beyond these comes to no end.
+/// Limits of the search: the least log share and the largest log width. A latent with a smaller share is lost
+/// in noise, and a search beyond the limits does not end.
 const LEAST_LOG_SHARE: f64 = -12.0;
 const MOST_LOG_WIDTH: f64 = 40.0;
 
 impl Boxes {
-    /// So wide that none of the latents (N × Z) is clipped.
+    /// Widens the boxes so that no latent (N × Z) is clipped.
     fn widen(&mut self, latents: &Array2<f64>) {
         for (at, column) in latents.axis_iter(Axis(1)).enumerate() {
             let (lower, upper) =
@@ -53,7 +55,8 @@ impl Boxes {
         }
     }
 
-    /// From numbers without bounds: the lower ends, the logarithms of the widths, and those of the shares up to a constant.
+    /// Builds boxes from unbounded numbers: the lower ends, the logarithms of the widths, and the logarithms
+    /// of the shares up to a constant.
     fn of(flat: &Array1<f64>) -> Self {
         let latents = flat.len() / 3;
         let part = |at: usize| flat.slice(s![at * latents..(at + 1) * latents]).to_owned();
@@ -76,7 +79,7 @@ impl Boxes {
         clipped
     }
 
-    /// The variance of each latent's noise, 2(w/(sε))².
+    /// Variance of each latent's noise, 2(w/(sε))².
     fn variance(&self, epsilon: f64) -> Array1<f64> {
         (&self.width / &self.share).mapv(|x| 2.0 * (x / epsilon).powi(2))
     }
@@ -84,26 +87,27 @@ impl Boxes {
 
 type Searched<T> = std::result::Result<T, argmin::core::Error>;
 
-/// The loss of boxes: E‖K(x̂ − x)‖² over the sample and the noise, with the decoder that is best for the clipped latents.
+/// Loss of boxes: E‖K(x̂ − x)‖² over the sample and the noise, with the best decoder for the clipped latents.
 struct Problem<'p> {
-    /// φ, N × Z.
+    /// Latents φ, N × Z.
     latents: &'p Array2<f64>,
-    /// K(x − μ), N × m.
+    /// Outputs K(x − μ), N × m.
     outputs: &'p Array2<f64>,
     epsilon: f64,
-    /// How many boxes a search has tried, and the best of them: a line along which rounding is all there is has no end of its own.
+    /// Number of boxes that a search has tried, and the best of them. A line search that sees only rounding
+    /// errors would not end by itself.
     tried: Cell<usize>,
     best: RefCell<Option<(Array1<f64>, f64)>>,
 }
 
-/// The best decoder of clipped latents, and what it loses.
+/// The best decoder of clipped latents, and its loss.
 struct Decoded {
-    /// The latents' means (Z), after clipping.
+    /// Means of the latents (Z), after clipping.
     means: Array1<f64>,
-    /// From latents, less their means, to the outputs (m × Z).
+    /// Map from centred latents to the outputs (m × Z).
     decoder: Array2<f64>,
     loss: f64,
-    /// By the latents (N × Z), after clipping.
+    /// Gradient with respect to the latents (N × Z), after clipping.
     slopes: Array2<f64>,
 }
 
@@ -125,8 +129,10 @@ impl<'p> Problem<'p> {
         Decoded { means, decoder, loss, slopes }
     }
 
+    /// Checks that the search is within its limits.
+    ///
     /// # Errors
-    /// Where a search has gone on for too long, or astray.
+    /// An error if the search has run for too long or its numbers are not finite.
     fn check(&self, flat: &Array1<f64>) -> Searched<()> {
         if self.tried.get() <= MOST_TRIED && flat.iter().all(|x| x.is_finite()) {
             return Ok(());
@@ -134,18 +140,19 @@ impl<'p> Problem<'p> {
         Err(argmin::core::Error::msg("the search has gone on for too long, or astray"))
     }
 
-    /// What each latent's noise adds to the loss (Z).
+    /// Loss caused by each latent's noise (Z).
     fn noise_cost(&self, boxes: &Boxes, decoder: &Array2<f64>) -> Array1<f64> {
         let squares: Array1<f64> = decoder.axis_iter(Axis(1)).map(squared_norm).collect();
         boxes.variance(self.epsilon) * squares
     }
 }
 
-/// The best linear decoder (m × Z) of latents (N × Z) of mean zero, with noise of these variances (Z), to `outputs` (N × m).
+/// Computes the best linear decoder (m × Z) from centred latents (N × Z) with noise of `variance` (Z) to
+/// `outputs` (N × m).
 fn decoder(latents: &Array2<f64>, outputs: &Array2<f64>, variance: &Array1<f64>) -> Array2<f64> {
     let n = latents.nrows() as f64;
     let own = latents.t().dot(latents) / n + &Array2::from_diag(variance);
-    // In units in which the diagonal is one: latents may be of very different size.
+    // Scale the diagonal to one, because latents may differ in size by orders of magnitude.
     let units = own.diag().mapv(|x| if x > 0.0 { x.sqrt().recip() } else { 0.0 });
     let scaled = (&own * &units).t().to_owned() * &units;
     solve_right(&(outputs.t().dot(latents) / n * &units), &scaled) * &units
@@ -170,14 +177,14 @@ impl Gradient for &Problem<'_> {
     type Param = Array1<f64>;
     type Gradient = Array1<f64>;
 
-    /// The decoder being the best, its own change adds nothing.
+    /// Gradient for a fixed decoder. The decoder is optimal, so its own change contributes nothing.
     fn gradient(&self, flat: &Array1<f64>) -> Searched<Array1<f64>> {
         self.check(flat)?;
         let boxes = Boxes::of(flat);
         let Decoded { decoder, slopes, .. } = self.decoded(&boxes);
         let of_noise = self.noise_cost(&boxes, &decoder);
         let columns = self.latents.axis_iter(Axis(1)).zip(slopes.axis_iter(Axis(1)));
-        // What a move of the lower, and of the upper end would change.
+        // Derivatives with respect to the lower and the upper ends.
         let ends =
             columns.zip(boxes.lower.iter().zip(&boxes.width)).map(|((column, slopes), (lower, width))| {
                 let sum = |is_beyond: &dyn Fn(f64) -> bool| -> f64 {
@@ -193,18 +200,19 @@ impl Gradient for &Problem<'_> {
     }
 }
 
-/// How many boxes a search tries, and by how much less a loss must be for one more latent.
+/// Maximum number of boxes that a search tries, and the relative improvement of the loss that justifies one
+/// more latent.
 const MOST_TRIED: usize = 250;
 const WORTHWHILE: f64 = 1e-6;
-/// Ranks that are tried in vain before no more are.
+/// Number of consecutive ranks without improvement after which no more are tried.
 const PATIENCE: usize = 3;
 
-/// The boxes of least loss on the way from `start`, and their loss.
+/// Searches for the boxes of least loss from `start`. Returns them and their loss.
 fn improved(problem: Problem, start: Array1<f64>) -> (Array1<f64>, f64) {
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10);
     let search = Executor::new(&problem, solver)
         .configure(|state| state.param(start.clone()).max_iters(MOST_TRIED as u64));
-    // However it ends, the best is kept.
+    // The best result counts, even if the search ends with an error.
     let _ = search.run();
     let best = problem.best.take();
     best.unwrap_or_else(|| {
@@ -217,24 +225,26 @@ fn improved(problem: Problem, start: Array1<f64>) -> (Array1<f64>, f64) {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Z, how many latents there are at most. By default as many as are worth it.
+    /// Maximum number of latents, Z. By default the optimal number.
     latent_dim: Option<usize>,
 }
 
-/// The latents are the task's principal components (N × Z). From one on, as many are taken as make the loss less.
+/// Designs boxes for the task's principal components (N × Z). Latents are added one by one while they reduce
+/// the loss.
 fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(NAME)?;
     let sample = Sample::new(table.records().view())?;
     let k = linear_task(NAME, brief, table, &sample)?;
     let whitened = Whitened::new(NAME, &sample, &k)?;
     let most = whitened.latent_dim(NAME, latent_dim)?;
-    // In units in which the whole loss is one, for the search.
+    // For the search, scale the total loss to one.
     let size = whitened.eigenvalues.sum().sqrt();
     let roots: Vec<f64> = whitened.eigenvalues.iter().take(most).map(|value| value.sqrt() / size).collect();
     let map = whitened.map(&roots);
     let centered = sample.records() - sample.mean();
     let (all, outputs) = (centered.dot(&map.t()), centered.dot(&k.t()) / size);
-    // Any finite ε: of an infinite one all that is kept of the boxes is that they hold everything.
+    // The search needs a finite ε. For an infinite one, the boxes are widened afterwards to hold every
+    // latent.
     let epsilon = brief.budget.epsilon().min(1e12);
     let mut best: Option<(Array1<f64>, f64)> = None;
     let mut start = Array1::zeros(0);
@@ -262,7 +272,7 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     let map = map.slice(s![..boxes.lower.len(), ..]).to_owned();
     let problem = Problem::new(&latents, &centered, brief.budget.epsilon());
     let Decoded { means, decoder, .. } = problem.decoded(&boxes);
-    // Latents in units in which the noise of all has one scale: v = s(φ − lower)/w.
+    // Scale latents so that all have noise of the same scale: v = s(φ − lower)/w.
     let units = &boxes.share / &boxes.width;
     let constant = -(map.dot(sample.mean()) + &boxes.lower) * &units;
     let decoder = &decoder / &units;
@@ -291,7 +301,7 @@ register! {
 mod tests {
     use super::*;
 
-    /// Forty latents of three columns, and two outputs that follow from them in part.
+    /// Returns forty latents of three columns, and two outputs that partly depend on them.
     fn drawn() -> (Array2<f64>, Array2<f64>) {
         let wave = |row: usize, column: usize| ((row * (column + 2)) as f64 * 0.7 + column as f64).sin();
         let latents = Array2::from_shape_fn((40, 3), |(row, column)| wave(row, column) / (column + 1) as f64);
@@ -330,7 +340,7 @@ mod tests {
         }
     }
 
-    /// Without noise to speak of nothing is clipped, and what is lost is what a linear model loses.
+    /// With negligible noise nothing is clipped, and the loss equals the loss of a linear model.
     #[test]
     fn with_hardly_any_noise_it_is_least_squares() {
         let (latents, outputs) = drawn();

@@ -1,4 +1,4 @@
-//! Encoders and decoders that are trained through noise: Algorithm 1, and both benchmark approaches (Section A.7.4).
+//! Encoders and decoders trained through noise: Algorithm 1, and both benchmark approaches (Section A.7.4).
 
 use crate::PAPER;
 use crate::affine::affine;
@@ -25,9 +25,9 @@ const NAME: &str = "task-aware-gradient";
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Z, how many latents there are: half as many as features by default.
+    /// Number of latents, Z: half the number of features by default.
     latent_dim: Option<usize>,
-    /// η, the weight of ‖θ_e‖² beside the loss: without it the encoder would grow for ever.
+    /// Weight η of ‖θ_e‖² in the objective. Without it the encoder would grow without bound.
     #[serde(default = "by_default")]
     eta: f64,
     /// Networks and steps.
@@ -40,7 +40,7 @@ fn by_default() -> f64 {
 }
 
 impl Training {
-    /// As in Section A.8.
+    /// Returns the settings of Section A.8.
     pub(crate) fn of_the_paper() -> Self {
         Self { epochs: 2000, steps: 15, ..Self::default() }
     }
@@ -63,31 +63,32 @@ impl Default for Training {
     }
 }
 
-/// What is trained, on whose records, and for what.
+/// Training data, task and settings of a training.
 pub(crate) struct Trainer<'a> {
     pub(crate) plugin: &'static str,
     pub(crate) table: &'a Table,
     pub(crate) task: &'a dyn DifferentiableTask,
     pub(crate) training: &'a Training,
     pub(crate) epsilon: f64,
-    /// Where latents are moved to; the tightest set that holds those of the records at hand, if none.
+    /// Set into which latents are moved; `None` for the tightest set of the training records' latents.
     pub(crate) set: Option<&'a Domain>,
 }
 
-/// What of Algorithm 1 is run.
+/// A run of Algorithm 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
-    /// Whether the encoder steps, with this η; else it stays unchanged.
+    /// η, if the encoder is trained; `None` leaves it unchanged.
     pub(crate) eta: Option<f64>,
-    /// Whether there is noise.
+    /// Adds noise.
     pub(crate) is_noisy: bool,
 }
 
 impl Trainer<'_> {
-    /// Algorithm 1: in every epoch noise is drawn that fits the current encoder, and all parameters make some steps through it.
+    /// Runs Algorithm 1. Every epoch draws noise for the current encoder, and all parameters make some steps
+    /// through it.
     ///
     /// # Errors
-    /// [`Error::Diverged`] with the epoch in which the loss left the finite numbers.
+    /// [`Error::Diverged`] with the epoch in which the loss became infinite or not a number.
     pub(crate) fn run(&self, chain: &mut Chain, Run { eta, is_noisy }: Run) -> Result<()> {
         let Training { epochs, steps, batch_size, seed, .. } = *self.training;
         let (n, latents) = (self.table.len(), chain.encoder.architecture().outputs());
@@ -123,7 +124,7 @@ impl Trainer<'_> {
                 of_decoder.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
             }
         }
-        // The last step, too, may have led out of them.
+        // The last step may also have overflowed.
         let without_noise = Array2::zeros((n, latents));
         let loss = chain.mean_loss(self.task, self.table, &ones, without_noise.view())?;
         let networks = [&chain.encoder, &chain.decoder];
@@ -133,7 +134,7 @@ impl Trainer<'_> {
         Ok(())
     }
 
-    /// Δ₁ of the set that a release would move latents to.
+    /// Returns Δ₁ of the set into which a release would move latents.
     fn sensitivity(&self, encoder: &Network<f64>) -> Result<f64> {
         Ok(match self.set {
             Some(set) => set.l1_diameter(),
@@ -148,7 +149,7 @@ impl Trainer<'_> {
         move |problem| Error::parameter(plugin, problem)
     }
 
-    /// What was trained, to release by.
+    /// Builds the mechanism from the trained networks.
     pub(crate) fn designed(&self, brief: &Brief, chain: Chain) -> Result<LatentLaplace> {
         let Chain { mut encoder, mut decoder, .. } = chain;
         let Latents { set, origin } = match self.set {
@@ -156,7 +157,8 @@ impl Trainer<'_> {
             None => Latents::of_points(predict(&encoder, self.table.records().view())?.view())?,
         };
         if origin.iter().any(|x| *x != 0.0) {
-            // Latents are taken from their origin at the encoder's last layer, and put back at the decoder's first.
+            // The encoder's last layer subtracts the origin from the latents, and the decoder's first layer
+            // adds it.
             let first =
                 decoder.weights(0).map(|weights| weights.dot(&origin)).unwrap_or_else(|| origin.clone());
             let of_weights = first.len() * origin.len();
@@ -170,7 +172,7 @@ impl Trainer<'_> {
     }
 }
 
-/// The volunteers, of whom a network learns something, what it learns for, and at which ε.
+/// The volunteers, the task and the ε of a training.
 pub(crate) struct Lesson<'b> {
     plugin: &'static str,
     pub(crate) table: &'b Table,
@@ -179,37 +181,42 @@ pub(crate) struct Lesson<'b> {
 }
 
 impl Lesson<'_> {
-    /// Who trains, with latents in this set, or in the tightest one.
+    /// Returns a trainer with latents in `set`, or in the tightest set if `None`.
     pub(crate) fn trainer<'a>(&'a self, training: &'a Training, set: Option<&'a Domain>) -> Trainer<'a> {
         let Self { plugin, table, task, epsilon } = self;
         Trainer { plugin, table, task: &**task, training, epsilon: *epsilon, set }
     }
 
-    /// Z, by default half as many as there are features, between 1 and their number.
+    /// Returns the number of latents Z: by default half the number of features, and between 1 and their
+    /// number.
     pub(crate) fn latent_dim(&self, wanted: Option<usize>) -> Result<usize> {
         let d = self.table.columns().len();
         checked_latent_dim(self.plugin, wanted.unwrap_or(d.div_ceil(2)), d, "the number of features")
     }
 }
 
+/// Prepares a training.
+///
 /// # Errors
-/// As [`volunteers`] and [`differentiable_task`], and [`Error::NotApplicable`] where there is no feature,
-/// [`Error::Budget`] for an ε that is too small for any noise.
+/// Same errors as [`Brief::unclaimed_volunteers`] and [`differentiable_task`]; [`Error::NotApplicable`]
+/// without features, [`Error::Budget`] for an ε that is too small for any noise.
 pub(crate) fn lesson<'b>(plugin: &'static str, brief: &'b Brief, training: &Training) -> Result<Lesson<'b>> {
     let table = brief.unclaimed_volunteers(plugin)?;
     if table.columns().is_empty() || table.is_empty() {
         return Err(Error::not_applicable(plugin, "there is no feature, or no volunteer, to learn from"));
     }
     if brief.budget.epsilon().is_finite() {
-        // Where there is no such noise, nothing need be trained to find that out.
+        // Fail before training if no noise meets ε.
         LaplaceNoise::calibrated(&Domain::unit_box(1), brief.budget.epsilon())?;
     }
     let task = differentiable_task(plugin, brief, table, training)?;
     Ok(Lesson { plugin, table, task, epsilon: brief.budget.epsilon() })
 }
 
+/// Checks that `value` is finite and not negative.
+///
 /// # Errors
-/// [`Error::Parameter`] unless it is finite and not negative.
+/// [`Error::Parameter`] otherwise.
 pub(crate) fn not_negative(plugin: &str, name: &str, value: f64) -> Result<f64> {
     Error::check(plugin, name, value, "finite and not negative", value.is_finite() && value >= 0.0)
 }
@@ -220,7 +227,7 @@ fn design(Parameters { latent_dim, eta, training }: Parameters, brief: &Brief) -
 }
 
 impl Trainer<'_> {
-    /// Networks that know nothing yet, of so many latents.
+    /// Creates untrained networks with `latents` latents.
     pub(crate) fn start(&self, latents: usize, last: Activation) -> Result<Chain> {
         let d = self.table.columns().len();
         let Training { encoder_hidden, decoder_hidden, .. } = *self.training;
@@ -230,7 +237,7 @@ impl Trainer<'_> {
     }
 }
 
-/// A design of encoder and decoder by these runs, one after the other.
+/// Designs encoder and decoder by `runs`, one after the other.
 pub(crate) fn trained(
     plugin: &'static str,
     latent_dim: Option<usize>,
@@ -247,7 +254,7 @@ pub(crate) fn trained(
     trainer.designed(brief, chain)
 }
 
-/// `task-agnostic` by training: the decoder alone.
+/// Designs `task-agnostic` by training only the decoder.
 pub(crate) fn task_agnostic(
     plugin: &'static str,
     set: Option<&Domain>,
@@ -264,10 +271,12 @@ pub(crate) fn task_agnostic(
     trainer.designed(brief, chain)
 }
 
-/// The mean loss of a mechanism's releases of `table`, drawn `draws` times, at least once, from `seed`: an estimate of its expectation over the noise.
+/// Estimates the mean loss of a mechanism's releases of `table` over the noise.
+///
+/// It averages `draws` releases, at least one, drawn from `seed`.
 ///
 /// # Errors
-/// [`Error::Shape`] for records that it, or the task, does not take.
+/// [`Error::Shape`] for records that the mechanism or the task does not accept.
 pub fn expected_loss(
     mechanism: &Designed,
     task: &dyn DifferentiableTask,
@@ -287,7 +296,7 @@ pub fn expected_loss(
     Ok(sum / draws as f64)
 }
 
-/// The paper's networks are trained for half a minute; an example need only run.
+/// Builds an example with a short training; the paper's networks train for half a minute.
 pub(crate) fn trained_example(parameters: serde_json::Value) -> Result<Example> {
     Ok(Example { parameters, ..Example::numbers()?.with_public_volunteers() })
 }

@@ -10,31 +10,31 @@ use scumble_neural::{Activation, Network};
 use scumble_noise::LaplaceNoise;
 use serde::{Deserialize, Serialize};
 
-/// State of a [`LatentLaplace`]: all that it is made of.
+/// State of a [`LatentLaplace`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
-    /// Where the records lie, of d features.
+    /// Domain of the records, with d features.
     pub domain: RecordDomain,
-    /// How features are written for the encoder, and read from the decoder.
+    /// Scales on which the encoder reads and the decoder writes the features.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub lens: Lens,
-    /// From the features (d) to the latents (Z).
+    /// Encoder: features (d) to latents (Z).
     pub encoder: Network<f64>,
-    /// Where the latents lie, Z coordinates: whatever the encoder gives is moved into it.
+    /// Set of latents, with Z coordinates. Every output of the encoder is moved into it.
     pub latent: Domain,
-    /// From noisy latents (Z) to estimates of the features (d).
+    /// Decoder: noisy latents (Z) to estimates of the features (d).
     pub decoder: Network<f64>,
     /// ε; infinity for no noise.
     #[serde(with = "scumble_core::number")]
     pub epsilon: f64,
-    /// What is released.
+    /// Released data: features or latents.
     pub level: Level,
-    /// What the release is for.
+    /// Purpose of the release.
     pub aim: Aim,
-    /// Whose records shaped the encoder, the decoder and the set of latents.
+    /// People whose records shaped the encoder, the decoder and the set of latents.
     pub shaped_by: ShapedBy,
-    /// The guarantee for those people.
+    /// Guarantee for these people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volunteers: Option<VolunteersClaim>,
 }
@@ -43,7 +43,7 @@ fn is_plain(lens: &Lens) -> bool {
     lens.scales().is_empty()
 }
 
-/// What is released of a record.
+/// Released form of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -53,34 +53,38 @@ pub enum Level {
     Latent,
 }
 
-/// What a release is for.
+/// Purpose of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aim {
     /// A task, which shaped the design.
     Task,
-    /// Whatever comes.
+    /// No specific purpose.
     Anything,
 }
 
-/// The guarantee for those whose records shaped a design: it follows from the training, and cannot be read off the design.
+/// Guarantee for the people whose records shaped a design. It follows from the training, and cannot be
+/// verified from the design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VolunteersClaim {
     /// (ε, δ) of the whole design, for neighbouring sets of volunteers.
     pub dp: CentralDp,
-    /// The theorem from which it follows.
+    /// Theorem that proves it.
     pub theorem: String,
-    /// What it assumes.
+    /// Assumptions of the theorem.
     pub assumes: Vec<String>,
 }
 
-/// A record is encoded, moved into a set of latents whose ℓ₁ diameter is Δ₁, and given Laplace noise of scale Δ₁/ε a latent. What is
-/// released is that, or the decoder's estimate x̂ of the features (Cheng, Tang and Chinchali, Section 3; *Learning to Noise*, Section 3.1).
-/// The target leaves in the clear.
+/// A local mechanism that adds Laplace noise to an encoded record.
 ///
-/// The claim holds for **every** record of the domain, for it depends on the set of latents alone (ERRATA.md, T2): encoder and decoder may be
-/// anything, and be shaped by anybody's records.
+/// The encoder's output is moved into a set of latents with ℓ₁ diameter Δ₁, and each latent receives Laplace
+/// noise of scale Δ₁/ε. The mechanism releases the noisy latents, or the decoder's estimate x̂ of the
+/// features (Cheng, Tang and Chinchali, Section 3; *Learning to Noise*, Section 3.1). The target is disclosed
+/// in the clear.
+///
+/// The claim holds for **every** record of the domain, because it depends only on the set of latents
+/// (ERRATA.md, T2). Encoder and decoder may be arbitrary, and shaped by anybody's records.
 ///
 /// ```
 /// use scumble_task_aware::{Aim, LatentLaplace, Lens, Level, Parts};
@@ -112,9 +116,9 @@ pub struct VolunteersClaim {
 #[derive(Debug, Clone)]
 pub struct LatentLaplace {
     parts: Parts,
-    /// The latents, then the target.
+    /// Range of the mechanism: the latents, then the target.
     range: Domain,
-    /// None at ε = ∞.
+    /// Noise; `None` at ε = ∞.
     noise: Option<LaplaceNoise>,
 }
 
@@ -159,43 +163,43 @@ impl TryFrom<Parts> for LatentLaplace {
 }
 
 impl LatentLaplace {
-    /// What it is made of.
+    /// Returns the state.
     pub fn parts(&self) -> &Parts {
         &self.parts
     }
 
-    /// What it is made of, and the mechanism no more.
+    /// Returns the state, and consumes the mechanism.
     pub fn into_parts(self) -> Parts {
         self.parts
     }
 
-    /// Z.
+    /// Returns the number of latents, Z.
     pub fn latent_dim(&self) -> usize {
         self.parts.latent.dim()
     }
 
-    /// Δ₁, the ℓ₁ diameter of the set of latents.
+    /// Returns Δ₁, the ℓ₁ diameter of the set of latents.
     pub fn l1_sensitivity(&self) -> f64 {
         self.parts.latent.l1_diameter()
     }
 
-    /// The variance of each latent's noise, 2(Δ₁/ε)²; 0 at ε = ∞.
+    /// Returns the variance of each latent's noise, 2(Δ₁/ε)²; 0 at ε = ∞.
     pub fn noise_variance(&self) -> f64 {
         self.noise.as_ref().map_or(0.0, LaplaceNoise::variance)
     }
 
-    /// What goes into the decoder where there is no noise: the latents (n × Z) of `records` (n × d).
+    /// Computes the latents (n × Z) of `records` (n × d), the decoder's input without noise.
     ///
     /// # Errors
-    /// [`Error::Shape`] or [`Error::NonFinite`] for records that are not of the domain's shape.
+    /// [`Error::Shape`] or [`Error::NonFinite`] for records that do not have the domain's shape.
     pub fn latents(&self, records: ArrayView2<f64>) -> Result<Array2<f64>> {
-        // Row by row in memory, whatever the table's order.
+        // Store the rows contiguously, for any order of the table in memory.
         let mut features = records.as_standard_layout().into_owned();
         each_row(&mut features, |row| self.parts.domain.features().project(row))?;
         self.encoded(features.view())
     }
 
-    /// The decoder's estimates (n × d) of the features of records whose latents, noisy or not, are these (n × Z).
+    /// Computes the decoder's estimates (n × d) of the features from `latents` (n × Z), noisy or not.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of latents.
@@ -204,11 +208,11 @@ impl LatentLaplace {
         Ok(self.parts.lens.read(said, self.parts.domain.features()))
     }
 
-    /// The mean over `records` (n × d) of E‖K(x̂ − x)‖² over the noise, for a matrix K (m × d), in closed form; none where x̂ is not linear in the
-    /// latents.
+    /// Computes the mean over `records` (n × d) of E‖K(x̂ − x)‖² over the noise, for a matrix K (m × d), in
+    /// closed form. Returns `None` if x̂ is not linear in the latents.
     ///
     /// # Errors
-    /// As [`latents`](Self::latents), and [`Error::Shape`] for a K of another width.
+    /// Same errors as [`latents`](Self::latents), and [`Error::Shape`] for a K of another width.
     pub fn linear_loss(&self, k: ArrayView2<f64>, records: ArrayView2<f64>) -> Result<Option<f64>> {
         let Some(decoder) = self.linear_decoder() else { return Ok(None) };
         if k.ncols() != records.ncols() || records.is_empty() {
@@ -226,7 +230,7 @@ impl LatentLaplace {
         Ok(Some(square(&errors) / records.nrows() as f64 + self.noise_variance() * square(&of_noise)))
     }
 
-    /// D (d × Z), where x̂ = Dv + c.
+    /// Returns D (d × Z) if x̂ = Dv + c.
     fn linear_decoder(&self) -> Option<ArrayView2<'_, f64>> {
         if !is_plain(&self.parts.lens) {
             return None;
@@ -237,10 +241,10 @@ impl LatentLaplace {
         }
     }
 
-    /// The latents (n × Z) of features (n × d) within the domain.
+    /// Computes the latents (n × Z) of features (n × d) within the domain.
     fn encoded(&self, features: ArrayView2<f64>) -> Result<Array2<f64>> {
         let mut latents = predict(&self.parts.encoder, self.parts.lens.write(features).view())?;
-        // What an encoder makes of records far from those that it learned from may leave the floats.
+        // For records far from its training data, an encoder's output may overflow.
         latents.mapv_inplace(|x| if x.is_nan() { 0.0 } else { x.clamp(f64::MIN, f64::MAX) });
         each_row(&mut latents, |row| self.parts.latent.project(row))?;
         Ok(latents)
@@ -251,28 +255,29 @@ impl LatentLaplace {
         Error::shape(format!("a point has {found} values where the range has {width}"))
     }
 
-    /// A point of the range as its latents and what follows them.
+    /// Splits a point of the range into its latents and its target.
     fn split<'p>(&self, point: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
         (point.len() == self.range.dim()).then(|| point.split_at(self.latent_dim()))
     }
 }
 
-/// A task shapes the design, and whoever's data shaped the task.
+/// Assumption of a design for a task: the task shapes the design, and so do the people whose data shaped the
+/// task.
 const TASK_IS_PUBLIC: &str =
     "the task that it was designed for is public, or those whose data it comes from agreed";
 
-/// Changes the rows of `matrix` one by one.
+/// Applies `change` to each row of `matrix`.
 fn each_row(matrix: &mut Array2<f64>, change: impl Fn(&mut [f64]) -> Result<()>) -> Result<()> {
     let misfit = || Error::shape("the rows of the matrix are not contiguous");
     matrix.outer_iter_mut().try_for_each(|mut row| change(row.as_slice_mut().ok_or_else(misfit)?))
 }
 
-/// One row.
+/// Returns `values` as a matrix of one row.
 fn alone(values: &[f64]) -> Result<ArrayView2<'_, f64>> {
     ArrayView2::from_shape((1, values.len()), values).map_err(|problem| Error::shape(problem.to_string()))
 }
 
-/// What comes out of a network (n × outputs) for `records` (n × inputs).
+/// Computes a network's outputs (n × outputs) for `records` (n × inputs).
 ///
 /// # Errors
 /// [`Error::Shape`] for records of another width.
@@ -404,7 +409,7 @@ impl LocalMechanism for LatentLaplace {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        self.parts.domain.pair_of_features(unit, self.range.l1_farthest())
+        unit.pair_of_features(&self.parts.domain, self.range.l1_farthest())
     }
 }
 

@@ -1,39 +1,40 @@
-//! How features are written for networks.
+//! Scales on which networks see features.
 
 use ndarray::{Array2, ArrayView2};
 use scumble_core::{Domain, Error, Factor, Result};
 use serde::{Deserialize, Serialize};
 
-/// How one feature is written for an encoder, and read from what a decoder says of it.
+/// Scale on which an encoder sees a feature, with the inverse for a decoder's output.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "scale", rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Scale {
-    /// x as (x − center)/width, and back.
+    /// Maps x to (x − center)/width, and back.
     Standard {
-        /// What is written as 0.
+        /// Value that is mapped to 0.
         center: f64,
-        /// How far from it 1 is.
+        /// Distance from the centre to the value that is mapped to 1.
         width: f64,
     },
-    /// x as ln(s/(1 − s)), and back, for its share s = (x − lower)/(upper − lower) of an interval, drawn in by a margin on both sides:
-    /// s = margin + (1 − 2·margin)·share (Learning to Noise, E.1, for pixels).
+    /// Maps x to ln(s/(1 − s)), and back, for its share of an interval, (x − lower)/(upper − lower). A margin
+    /// keeps the share away from both ends: s = margin + (1 − 2·margin)·share (*Learning to Noise*, E.1, for
+    /// pixels).
     Logit {
-        /// The share 0.
+        /// Lower end of the interval, share 0.
         lower: f64,
-        /// The share 1.
+        /// Upper end of the interval, share 1.
         upper: f64,
-        /// Between 0 and ½.
+        /// Margin, between 0 and ½.
         margin: f64,
     },
-    /// x as its share of an interval, read from the logit of a share.
+    /// Maps x to its share of an interval. The decoder's output is the logit of a share.
     Share {
-        /// The share 0.
+        /// Lower end of the interval, share 0.
         lower: f64,
-        /// The share 1.
+        /// Upper end of the interval, share 1.
         upper: f64,
     },
-    /// One level of a category, unchanged, read from the logits of all its levels.
+    /// Keeps one level of a category unchanged. The decoder's outputs are the logits of all its levels.
     Level,
 }
 
@@ -50,7 +51,7 @@ impl Scale {
         }
     }
 
-    /// What is read; that of a level is its logit as yet.
+    /// Maps a decoder's output back. For a level the result is still a logit.
     fn read(self, y: f64) -> f64 {
         match self {
             Self::Standard { center, width } => center + width * y,
@@ -78,7 +79,7 @@ fn logistic(y: f64) -> f64 {
     1.0 / (1.0 + (-y).exp())
 }
 
-/// How each of d features is written for networks; unchanged, if nothing is said.
+/// Scales of d features for networks. An empty lens leaves features unchanged.
 ///
 /// ```
 /// use ndarray::array;
@@ -99,30 +100,31 @@ pub struct Lens {
 }
 
 impl Lens {
-    /// Features unchanged.
+    /// Creates a lens that leaves features unchanged.
     pub fn plain() -> Self {
         Self::default()
     }
 
-    /// Each feature of `domain` (d) on its scale.
+    /// Creates a lens with one scale for each feature of `domain` (d).
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// Same errors as [`check`](Self::check).
     pub fn of(scales: Vec<Scale>, domain: &Domain) -> Result<Self> {
         let lens = Self { scales };
         lens.check(domain)?;
         Ok(lens)
     }
 
-    /// The scales (d); none where features are unchanged.
+    /// Returns the scales (d); empty if features are unchanged.
     pub fn scales(&self) -> &[Scale] {
         &self.scales
     }
 
-    /// That there is a scale for each feature of `domain`, or none at all, and that categories are read as a whole.
+    /// Checks that each feature of `domain` has a scale, or that there are no scales, and that all levels of
+    /// a category have level scales.
     ///
     /// # Errors
-    /// [`Error::Shape`] with what is wrong.
+    /// [`Error::Shape`] with a description of the problem.
     pub fn check(&self, domain: &Domain) -> Result<()> {
         if self.scales.is_empty() {
             return Ok(());
@@ -149,7 +151,7 @@ impl Lens {
         Ok(())
     }
 
-    /// Features (n × d) as networks see them (n × d).
+    /// Maps features (n × d) to the networks' scales (n × d).
     pub fn write(&self, features: ArrayView2<f64>) -> Array2<f64> {
         let mut written = features.to_owned();
         for (mut column, scale) in written.columns_mut().into_iter().zip(&self.scales) {
@@ -158,8 +160,8 @@ impl Lens {
         written
     }
 
-    /// What a decoder says (n × d) as features of `domain` (n × d): within the bounds of an interval, and for a category the probability of
-    /// each of its levels.
+    /// Maps a decoder's output (n × d) to features of `domain` (n × d): clamped to the bounds of an interval,
+    /// and probabilities of the levels of a category.
     pub fn read(&self, mut said: Array2<f64>, domain: &Domain) -> Array2<f64> {
         for (mut column, scale) in said.columns_mut().into_iter().zip(&self.scales) {
             column.mapv_inplace(|y| scale.read(y));
@@ -224,7 +226,7 @@ mod tests {
         );
         let mut said = written;
         said[[0, 2]] = (0.25_f64 / 0.75).ln();
-        said[[0, 4]] = 1000.0; // sure of it
+        said[[0, 4]] = 1000.0; // almost certain
         let read = lens().read(said, &domain());
         assert!((&read - &record).iter().all(|x| x.abs() < 1e-12), "{read}");
     }

@@ -1,13 +1,16 @@
-//! Task-aware local privacy, after Cheng, Tang and Chinchali, *Task-aware privacy preservation for multi-dimensional data*: records are
-//! encoded into the few numbers that a task needs, and the budget is spent on these.
+//! Task-aware local privacy, after Cheng, Tang and Chinchali, *Task-aware privacy preservation for
+//! multi-dimensional data*.
+//!
+//! Records are encoded into the few numbers that a task needs, and the privacy budget is spent on these
+//! numbers.
 //!
 //! | plugin | what it does |
 //! |---|---|
 //! | `privacy-agnostic` | the task's principal components at equal scale, then noise (Section A.7) |
 //! | `task-agnostic` | noise on the features themselves, then the best decoder (Section A.7) |
-//! | `task-aware-bounded` | latents bounded by construction, encoder and decoder trained together through fresh noise |
-//! | `task-aware-clipped` | linear latents, each clipped to a box of its own that is chosen for the least loss |
-//! | `task-aware-gradient` | encoder and decoder trained by turns with fresh noise (Algorithm 1) |
+//! | `task-aware-bounded` | latents bounded by construction, networks trained jointly through fresh noise |
+//! | `task-aware-clipped` | linear latents, each clipped to its own box, chosen for the least loss |
+//! | `task-aware-gradient` | encoder and decoder trained in turn with fresh noise (Algorithm 1) |
 //! | `task-aware-linear` | the near-optimal linear encoder of Theorem 1 |
 
 mod affine;
@@ -38,7 +41,7 @@ pub use set::Sensitivity;
 const PAPER: &str =
     "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";
 
-/// The README's example runs.
+/// Runs the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

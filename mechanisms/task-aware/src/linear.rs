@@ -15,24 +15,25 @@ use scumble_kkt::Waterfilling;
 use scumble_noise::LaplaceNoise;
 use serde::Deserialize;
 
-/// A linear encoder v = A(x − μ) (Z × n), and where its latents lie.
+/// A linear encoder v = A(x − μ) (Z × n) with its centre.
 pub(crate) struct Encoder<'s> {
     pub(crate) map: Array2<f64>,
     pub(crate) center: ArrayView1<'s, f64>,
 }
 
 impl Encoder<'_> {
-    /// The constant c of v = Ax + c.
+    /// Returns the constant c of v = Ax + c.
     fn constant(&self) -> Array1<f64> {
         -self.map.dot(&self.center)
     }
 
-    /// The latents (N × Z) of `records` (N × n).
+    /// Computes the latents (N × Z) of `records` (N × n).
     fn of(&self, records: ArrayView2<f64>) -> Array2<f64> {
         (&records - &self.center).dot(&self.map.t())
     }
 
-    /// The released form: with the noise that ε asks for on these latents, and the decoder that is best for it (Proposition 1).
+    /// Builds the mechanism, with the noise that ε requires on these latents and the best decoder for it
+    /// (Proposition 1).
     pub(crate) fn designed(&self, brief: &Brief, sample: &Sample, latents: Latents) -> Result<LatentLaplace> {
         let Latents { set, origin } = latents;
         let epsilon = brief.budget.epsilon();
@@ -41,7 +42,7 @@ impl Encoder<'_> {
             epsilon => LaplaceNoise::calibrated(&set, epsilon)?.variance(),
         };
         let decoder = sample.best_decoder(&self.map, variance);
-        // x̂ = μ + D(v + o − A(μ − c)), where o was taken from the latents v = A(x − c) − o.
+        // x̂ = μ + D(v + o − A(μ − c)), where o was subtracted from the latents v = A(x − c) − o.
         let off_center = self.map.dot(&(sample.mean() - &self.center));
         let constant = sample.mean() + &decoder.dot(&(&origin - &off_center));
         let encoder = affine(&self.map, (self.constant() - &origin).view())?;
@@ -53,21 +54,24 @@ impl Encoder<'_> {
 pub(crate) struct Whitened {
     /// L⁺ (r × n).
     inverse: Array2<f64>,
-    /// λ, the eigenvalues of PᵀP (r values), largest first, and zero where the task does not care.
+    /// Eigenvalues λ of PᵀP (r values), in descending order; zero in directions that the task ignores.
     pub(crate) eigenvalues: Array1<f64>,
-    /// Q, their vectors (r × r).
+    /// Eigenvectors Q (r × r).
     vectors: Array2<f64>,
 }
 
 impl Whitened {
+    /// Whitens the task.
+    ///
     /// # Errors
-    /// [`Error::NotApplicable`] where nothing that varies counts.
+    /// [`Error::NotApplicable`] if the task ignores every direction in which records vary.
     pub(crate) fn new(plugin: &str, sample: &Sample, k: &Array2<f64>) -> Result<Self> {
         let (l, inverse) = sample.whitening();
         let p = k.dot(&l);
         let (values, vectors) = eigen(&p.t().dot(&p));
         let largest = values.first().copied().unwrap_or(0.0);
-        // What would count if all columns varied by themselves: of it rounding leaves nothing below this share.
+        // Total loss if all columns varied independently. A largest eigenvalue below 10⁻¹⁴ of it is a
+        // rounding error.
         let alone = (k * k).dot(&sample.covariance().diag()).sum();
         if !alone.is_finite() {
             let reason = "the task's and the records' numbers are too large to be squared";
@@ -79,33 +83,34 @@ impl Whitened {
         Ok(Self { inverse, eigenvalues: values.mapv(|x| if x > 1e-14 * largest { x } else { 0.0 }), vectors })
     }
 
-    /// Z, by default how many eigenvalues are not zero, and no more than these.
+    /// Returns the number of latents Z: by default the number of nonzero eigenvalues, which is also the
+    /// maximum.
     ///
     /// # Errors
-    /// As [`checked_latent_dim`].
+    /// Same errors as [`checked_latent_dim`].
     pub(crate) fn latent_dim(&self, plugin: &str, wanted: Option<usize>) -> Result<usize> {
         let rank = self.eigenvalues.iter().filter(|value| **value > 0.0).count();
         checked_latent_dim(plugin, wanted.unwrap_or(rank), rank, "the directions that vary and count")
     }
 
-    /// ΣQᵀL⁺ (Z × n), Proposition 2 with U = I: the map with these singular values (Z).
+    /// Returns ΣQᵀL⁺ (Z × n), Proposition 2 with U = I: the map with the singular values `singular` (Z).
     pub(crate) fn map(&self, singular: &[f64]) -> Array2<f64> {
         let vectors = self.vectors.slice(ndarray::s![.., ..singular.len()]);
         let scaled = &vectors * &ArrayView1::from(singular);
         scaled.t().dot(&self.inverse)
     }
 
-    /// r_max, the radius of the smallest centred ball that holds all h of the sample.
+    /// Returns r_max, the radius of the smallest centred ball that contains all h of the sample.
     pub(crate) fn radius(&self, sample: &Sample) -> f64 {
         let h = (sample.records() - sample.mean()).dot(&self.inverse.t());
         h.outer_iter().map(squared_norm).fold(0.0, f64::max).sqrt()
     }
 }
 
-/// Z, between 1 and `most`, the number of `what`.
+/// Checks that the number of latents Z is between 1 and `most`, the number of `what`.
 ///
 /// # Errors
-/// [`Error::Parameter`] for another.
+/// [`Error::Parameter`] otherwise.
 pub(crate) fn checked_latent_dim(plugin: &str, latents: usize, most: usize, what: &str) -> Result<usize> {
     if (1..=most).contains(&latents) {
         return Ok(latents);
@@ -118,10 +123,10 @@ pub(crate) fn checked_latent_dim(plugin: &str, latents: usize, most: usize, what
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Linear {
-    /// Z, how many latents there are at most. By default as many as are worth it.
+    /// Maximum number of latents, Z. By default the optimal number.
     latent_dim: Option<usize>,
-    /// Whose latents need not be moved into the set on which the claim holds: the volunteers' ("empirical", the default), or those of the whole domain
-    /// ("domain").
+    /// Records whose latents define the set of the claim: the volunteers' ("empirical", the default), or all
+    /// records of the domain ("domain"). Latents outside the set are moved into it.
     #[serde(default)]
     sensitivity: Sensitivity,
 }
@@ -130,13 +135,14 @@ struct Linear {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Z, how many latents there are: all principal components of the task by default, and with `training` half as many as features.
+    /// Number of latents, Z: all principal components of the task by default, and half the number of features
+    /// with `training`.
     latent_dim: Option<usize>,
-    /// Whose latents need not be moved into the set on which the claim holds: the volunteers' ("empirical", the default), or those of the whole domain
-    /// ("domain").
+    /// Records whose latents define the set of the claim: the volunteers' ("empirical", the default), or all
+    /// records of the domain ("domain"). Latents outside the set are moved into it.
     #[serde(default)]
     sensitivity: Sensitivity,
-    /// Networks and steps, for networks that are trained in place of closed forms.
+    /// Networks and steps, for trained networks instead of closed forms.
     training: Option<TrainingParameters>,
 }
 
@@ -144,10 +150,10 @@ struct Parameters {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct OfFeatures {
-    /// Whose features need not be moved into the set on which the claim holds: those of the whole domain ("domain", the default), or the volunteers'
-    /// ("empirical").
+    /// Records whose features define the set of the claim: all records of the domain ("domain", the default),
+    /// or the volunteers' ("empirical"). Features outside the set are moved into it.
     sensitivity: Option<Sensitivity>,
-    /// Networks and steps, for a decoder that is trained in place of the best linear one.
+    /// Networks and steps, for a trained decoder instead of the best linear one.
     training: Option<TrainingParameters>,
 }
 
@@ -160,14 +166,14 @@ fn latents(encoder: &Encoder, sample: &Sample, sensitivity: Sensitivity, domain:
 
 const LINEAR: &str = "task-aware-linear";
 
-/// Theorem 1's three steps: the ball of radius r_max, the encoder that is best for it (Propositions 2 to 4), and the noise that the true set
-/// of latents asks for, with the decoder that is best for that noise.
+/// Designs by the three steps of Theorem 1. They are the ball of radius r_max, its best encoder (Propositions
+/// 2 to 4), and the noise of the true set of latents. The decoder is the best one for this noise.
 fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(LINEAR)?;
     let sample = Sample::new(table.records().view())?;
     let whitened = Whitened::new(LINEAR, &sample, &linear_task(LINEAR, brief, table, &sample)?)?;
     let latent_dim = whitened.latent_dim(LINEAR, latent_dim)?;
-    // Two ratios, so that no ε is too small or too large to be squared.
+    // Square the ratio, so that no ε is too small or too large to be squared.
     let ratio = whitened.radius(&sample) / brief.budget.epsilon();
     let noise = (8.0 * ratio * ratio).min(1e300);
     let eigenvalues = whitened.eigenvalues.to_vec();
@@ -181,7 +187,8 @@ fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Resu
 
 const PRIVACY: &str = "privacy-agnostic";
 
-/// The task's Z principal components, all at one scale: the encoder of a design without noise. Without a `latent_dim` all of them.
+/// Designs the task's Z principal components, all at one scale: the encoder of a design without noise.
+/// Without `latent_dim` it uses all components.
 fn privacy_agnostic(
     Parameters { latent_dim, sensitivity, training }: Parameters,
     brief: &Brief,
@@ -191,7 +198,7 @@ fn privacy_agnostic(
             let problem = "a trained encoder has no sensitivity \"domain\": its latents are moved to where the volunteers' are";
             return Err(Error::parameter(PRIVACY, problem));
         }
-        // Encoder and decoder without noise, and then the decoder with it.
+        // Train encoder and decoder without noise, and then the decoder with noise.
         let runs = [Run { eta: Some(0.0), is_noisy: false }, Run { eta: None, is_noisy: true }];
         return gradient::trained(PRIVACY, latent_dim, &training, brief, &runs);
     }
@@ -206,7 +213,7 @@ fn privacy_agnostic(
 
 const TASK: &str = "task-agnostic";
 
-/// The features themselves, noise, and the best decoder (Corollary 2).
+/// Designs noise on the features themselves and the best decoder (Corollary 2).
 fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
     let of_domain = sensitivity != Some(Sensitivity::Empirical);
     if let Some(training) = training {
@@ -227,7 +234,7 @@ fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief
     encoder.designed(brief, &sample, latents)
 }
 
-/// Three numbers of which two combinations count, of volunteers whose data are public.
+/// Example with three numbers and a task of two linear combinations; the volunteers' data are public.
 pub(crate) fn example() -> Result<Example> {
     let mut example = Example::numbers()?.with_public_volunteers();
     example.brief.task = Task::Linear(ndarray::array![[1.0, 0.5, 0.0], [0.0, 0.5, 0.5]]);

@@ -4,20 +4,23 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use scumble_core::{DifferentiableTask, Error, Result, Table, Target};
 use scumble_neural::{Loss, Network, Pass};
 
-/// A frozen network f of d inputs: what counts is how far f(x̂) is from the target y. Of a real target that is (f(x̂) − y)²; of a vector the sum over its
-/// entries; of classes the cross-entropy, where one output is the logit of the second of two classes, and K outputs are those of a softmax.
+/// A task given by a frozen network f of d inputs: the loss is the distance of f(x̂) from the target y.
+///
+/// For a real target the loss is (f(x̂) − y)², and for a vector the sum over its entries. For classes it is
+/// the cross-entropy: a single output is the logit of the second of two classes, and K outputs are the logits
+/// of a softmax.
 #[derive(Debug, Clone)]
 pub struct NetworkTask {
     network: Network<f64>,
 }
 
 impl NetworkTask {
-    /// The task of getting f(x̂) right.
+    /// Creates the task of predicting the target by f(x̂).
     pub fn new(network: Network<f64>) -> Self {
         Self { network }
     }
 
-    /// f.
+    /// Returns the network f.
     pub fn network(&self) -> &Network<f64> {
         &self.network
     }
@@ -43,7 +46,7 @@ impl DifferentiableTask for NetworkTask {
     }
 }
 
-/// What should come out of a network.
+/// Target outputs of a network.
 pub(crate) enum Wanted {
     Numbers(Array2<f64>),
     Shares(Array2<f64>),
@@ -51,7 +54,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// Of a network with so many outputs, from a target; none where there is no target.
+    /// Converts a target for a network with `outputs` outputs; `None` without a target.
     pub(crate) fn of(target: &Target, outputs: usize) -> Option<Self> {
         match target {
             Target::None => None,
@@ -73,7 +76,7 @@ impl Wanted {
     }
 }
 
-/// ‖K(x̂ − x)‖² for a matrix K (m × d).
+/// The task with loss ‖K(x̂ − x)‖², for a matrix K (m × d).
 #[derive(Debug, Clone)]
 pub(crate) struct LinearTask {
     k: Array2<f64>,

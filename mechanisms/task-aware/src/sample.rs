@@ -1,10 +1,11 @@
-//! What linear designs take from volunteers' records: mean, covariance, and coordinates in which that is the identity.
+//! Statistics of volunteers' records for linear designs: mean, covariance, and whitened coordinates.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use scumble_core::{Error, Result};
 use scumble_linalg::Eigen;
 
-/// Of the columns' correlations: directions of less than this share of the largest variance are none (ERRATA.md, T4).
+/// Least share of the largest variance of the columns' correlations. Directions below it count as constant
+/// (ERRATA.md, T4).
 const LEAST_VARIANCE: f64 = 1e-12;
 
 /// Records (N × n), with their mean and their covariance, divided by N.
@@ -16,10 +17,10 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Of these records (N × n).
+    /// Computes the statistics of `records` (N × n).
     ///
     /// # Errors
-    /// [`Error::Empty`] where there is none, [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Empty`] for no records, [`Error::NonFinite`] for a NaN or an infinity.
     pub fn new(records: ArrayView2<f64>) -> Result<Self> {
         let Some(mean) = records.mean_axis(Axis(0)) else {
             return Err(Error::Empty { place: "the volunteers' table".into() });
@@ -32,25 +33,25 @@ impl Sample {
         Ok(Self { records: records.to_owned(), mean, covariance })
     }
 
-    /// The records (N × n).
+    /// Returns the records (N × n).
     pub fn records(&self) -> &Array2<f64> {
         &self.records
     }
 
-    /// μ_x (n values).
+    /// Returns the mean μ_x (n values).
     pub fn mean(&self) -> &Array1<f64> {
         &self.mean
     }
 
-    /// Σ_xx (n × n).
+    /// Returns the covariance Σ_xx (n × n).
     pub fn covariance(&self) -> &Array2<f64> {
         &self.covariance
     }
 
-    /// L (n × r) with LLᵀ = Σ_xx, and L⁺ (r × n), of the directions in which records vary: h = L⁺(x − μ) has the covariance I of r
-    /// dimensions, and x = μ + Lh.
+    /// Computes L (n × r) with LLᵀ = Σ_xx, and L⁺ (r × n), for the directions in which records vary.
+    /// h = L⁺(x − μ) has the covariance I of r dimensions, and x = μ + Lh.
     pub fn whitening(&self) -> (Array2<f64>, Array2<f64>) {
-        // Of correlations: columns may have any units.
+        // Use correlations, because columns may have any units.
         let deviations = self.covariance.diag().mapv(f64::sqrt);
         let inverses = deviations.mapv(|deviation| if deviation > 0.0 { 1.0 / deviation } else { 0.0 });
         let per_column = |values: &Array1<f64>| values.clone().insert_axis(Axis(1));
@@ -63,8 +64,8 @@ impl Sample {
         (l * per_column(&deviations), (inverse * per_column(&inverses)).reversed_axes())
     }
 
-    /// D = Σ_xx Aᵀ(AΣ_xxAᵀ + σ_w²I)⁻¹ (n × Z), which is E's decoder of Proposition 1 in the coordinates of x: the best for `map` A (Z × n) and
-    /// noise of the variance σ_w² on each latent, whatever K.
+    /// Computes D = Σ_xx Aᵀ(AΣ_xxAᵀ + σ_w²I)⁻¹ (n × Z), the decoder E of Proposition 1 in the coordinates of
+    /// x. It is the best one for `map` A (Z × n) and noise of variance σ_w² on each latent, for any K.
     pub fn best_decoder(&self, map: &Array2<f64>, variance: f64) -> Array2<f64> {
         let with_records = self.covariance.dot(&map.t());
         let own = map.dot(&with_records) + &(Array2::<f64>::eye(map.nrows()) * variance);
@@ -72,8 +73,8 @@ impl Sample {
     }
 }
 
-/// The eigenvalues (n) of a symmetric matrix (n × n), largest first, and their vectors, one a column; without values where there is an entry
-/// that is no finite number.
+/// Computes the eigenvalues (n) of a symmetric matrix (n × n) in descending order, and their eigenvectors as
+/// columns. Returns no values if an entry is not finite.
 pub(crate) fn eigen(matrix: &Array2<f64>) -> (Array1<f64>, Array2<f64>) {
     let symmetric = (matrix + &matrix.t()) / 2.0;
     match Eigen::of(&symmetric).map(Eigen::falling) {
@@ -82,7 +83,8 @@ pub(crate) fn eigen(matrix: &Array2<f64>) -> (Array1<f64>, Array2<f64>) {
     }
 }
 
-/// X (m × k) with X·`matrix` = `right` (m × k) for a positive semidefinite matrix (k × k), least where there are many.
+/// Solves X·`matrix` = `right` (m × k) for X (m × k) and a positive semidefinite matrix (k × k), with the
+/// least norm.
 pub(crate) fn solve_right(right: &Array2<f64>, matrix: &Array2<f64>) -> Array2<f64> {
     let (values, vectors) = eigen(matrix);
     let largest = values.first().copied().unwrap_or(0.0);
@@ -91,7 +93,7 @@ pub(crate) fn solve_right(right: &Array2<f64>, matrix: &Array2<f64>) -> Array2<f
     (right.dot(&vectors) * &inverses).dot(&vectors.t())
 }
 
-/// Σᵢ aᵢ² .
+/// Computes Σᵢ aᵢ².
 pub(crate) fn squared_norm(vector: ArrayView1<f64>) -> f64 {
     vector.iter().map(|x| x * x).sum()
 }

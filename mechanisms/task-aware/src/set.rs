@@ -1,4 +1,4 @@
-//! Sets of latents: what an encoder's output is moved into, and what its sensitivity is that of.
+//! Sets of latents: the encoder's outputs are moved into them, and their ℓ₁ diameter is the sensitivity.
 
 use crate::sensitivity::{sign_bounds, signs};
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
@@ -6,29 +6,31 @@ use schemars::JsonSchema;
 use scumble_core::{Domain, Factor, Result};
 use serde::{Deserialize, Serialize};
 
-/// A polytope between 2^(Z−1) pairs of faces is looked at for every record.
+/// Largest number of latents for a polytope. Every record is compared with its 2^(Z−1) pairs of faces.
 const MOST_SIGNED: usize = 12;
 
-/// Whose latents need not be moved.
+/// Records whose latents define the set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sensitivity {
-    /// The volunteers': others, where they lie further out, are moved towards theirs (ERRATA.md, T2).
+    /// The volunteers' records. Latents of other people that are farther out are moved towards the
+    /// volunteers' (ERRATA.md, T2).
     #[default]
     Empirical,
-    /// Everybody's of the domain.
+    /// All records of the domain.
     Domain,
 }
 
-/// A set of latents, for latents from which `origin` (Z values) was taken.
+/// A set of latents, after subtraction of `origin` (Z values).
 pub(crate) struct Latents {
     pub(crate) set: Domain,
     pub(crate) origin: Array1<f64>,
 }
 
 impl Latents {
-    /// The tightest set that holds `points` (N × Z): between parallel faces for a few latents, with the ℓ₁ diameter of the points themselves,
-    /// and else a box or an ℓ₁ ball, whichever has the smaller diameter.
+    /// Returns the tightest set that contains `points` (N × Z). For a few latents it lies between parallel
+    /// faces and has the ℓ₁ diameter of the points. Otherwise it is a box or an ℓ₁ ball, whichever has the
+    /// smaller diameter.
     ///
     /// # Errors
     /// [`Error::Domain`](scumble_core::Error::Domain) for points that are too far apart.
@@ -52,11 +54,12 @@ impl Latents {
         Ok(Self { set: of_box, origin: Array1::zeros(latents) })
     }
 
-    /// One that holds the latents Ax + c of all of `domain`, for a map A (Z × n) and c (Z values): with their very ℓ₁ diameter for a few latents, and
-    /// else a box. Rounding may leave a latent just outside of it, from where it is moved back.
+    /// Returns a set that contains the latents Ax + c of all of `domain`, for a map A (Z × n) and c (Z
+    /// values). For a few latents it has their ℓ₁ diameter, and otherwise it is a box. A latent that rounding
+    /// leaves just outside is moved back.
     ///
     /// # Errors
-    /// As [`of_points`](Self::of_points).
+    /// Same errors as [`of_points`](Self::of_points).
     pub(crate) fn of_domain(
         map: ArrayView2<f64>,
         constant: ArrayView1<f64>,
@@ -83,9 +86,10 @@ impl Latents {
     }
 }
 
-/// The polytope between these bounds around a centre, which lies within but for rounding.
+/// Builds the polytope between `bounds` around `center`, which lies within the bounds up to rounding.
 fn polytope(center: Array1<f64>, mut bounds: Vec<(f64, f64)>) -> Result<Domain> {
-    // A face pair that hardly leaves room would move whoever is not quite like the volunteers far to the middle; the widest decides the diameter.
+    // A narrow pair of faces would move people who differ slightly from the volunteers far to the middle. The
+    // widest pair determines the diameter.
     let least = 1e-3 * bounds.iter().map(|(lower, upper)| upper - lower).fold(0.0, f64::max);
     for (lower, upper) in &mut bounds {
         let missing = (least - (*upper - *lower)).max(0.0);
@@ -99,13 +103,13 @@ fn polytope(center: Array1<f64>, mut bounds: Vec<(f64, f64)>) -> Result<Domain> 
     Domain::polytope(center.to_vec(), bounds)
 }
 
-/// The box between these bounds.
+/// Builds the box between `bounds`.
 pub(crate) fn between(bounds: impl Iterator<Item = (f64, f64)>) -> Result<Domain> {
     let intervals = bounds.map(|(lower, upper)| Domain::interval(lower, upper));
     Domain::product(intervals.collect::<Result<Vec<_>>>()?)
 }
 
-/// The least and the largest g·x over the points x of a factor.
+/// Computes the least and the largest g·x over the points x of a factor.
 fn extremes(factor: &Factor, g: &[f64]) -> (f64, f64) {
     let around = |half: f64| (-half, half);
     match factor {
@@ -118,7 +122,7 @@ fn extremes(factor: &Factor, g: &[f64]) -> (f64, f64) {
         }
         Factor::L1Ball { radius, .. } => around(radius * largest(g)),
         Factor::L2Ball { radius, .. } => around(radius * dot(g, g).sqrt()),
-        // No farther from its centre, in ℓ₁, than this.
+        // Upper bound on the ℓ₁ distance from its centre.
         Factor::Polytope { center, .. } => {
             let (middle, reach) = (dot(g, center), factor.l1_diameter() * largest(g));
             (middle - reach, middle + reach)

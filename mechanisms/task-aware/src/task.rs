@@ -1,4 +1,4 @@
-//! What the error of an estimate counts.
+//! Tasks: the loss of an estimate.
 
 use crate::latent::{Aim, LatentLaplace, Level, Parts};
 use crate::lens::Lens;
@@ -7,7 +7,7 @@ use ndarray::{Array2, Axis};
 use scumble_core::{Brief, Domain, Error, Result, Table, Target, Task};
 use scumble_neural::Network;
 
-/// What was designed for the brief's task: latents in `set`, and estimates of the features by `decoder`.
+/// Builds a mechanism for the brief's task: latents in `set`, and estimates of the features by `decoder`.
 pub(crate) fn released_by(
     brief: &Brief,
     encoder: Network<f64>,
@@ -29,8 +29,10 @@ pub(crate) fn released_by(
     .try_into()
 }
 
-/// K (m × n): the one that is given, or the weights of the linear model of the volunteers' target (least squares; of classes one row each,
-/// on indicators). All of the record counts, K = I, where there is neither.
+/// Returns K (m × n): the given matrix, or the weights of the linear model of the volunteers' target.
+///
+/// The linear model is by least squares; for classes it has one row each, on indicators. Without a matrix and
+/// a target, K = I: all of the record counts.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] for a task that is not linear, and for one that ignores every column.
@@ -62,8 +64,10 @@ pub(crate) fn linear_task(
     }
 }
 
+/// Checks that K fits the columns of the records.
+///
 /// # Errors
-/// [`Error::Shape`] for a K that is not for records of these columns, or has an entry that is no finite number.
+/// [`Error::Shape`] for another number of columns, or an entry that is not finite.
 pub(crate) fn check(k: &Array2<f64>, table: &Table) -> Result<()> {
     let (n, found) = (table.columns().len(), k.ncols());
     if found != n {
@@ -78,7 +82,8 @@ pub(crate) fn check(k: &Array2<f64>, table: &Table) -> Result<()> {
     }
 }
 
-/// K over a power of two near its largest entry: no design depends on the unit of a loss, and no square leaves the floats.
+/// Divides K by a power of two near its largest entry. No design then depends on the unit of the loss, and no
+/// square overflows.
 fn in_its_unit(k: &Array2<f64>) -> Array2<f64> {
     let largest = k.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     match largest > 0.0 {
@@ -87,7 +92,7 @@ fn in_its_unit(k: &Array2<f64>) -> Array2<f64> {
     }
 }
 
-/// There is nothing to release where nothing counts.
+/// Returns the error of a task that ignores everything, and so needs no release.
 pub(crate) fn ignores_everything(plugin: &str) -> Error {
     Error::not_applicable(
         plugin,
@@ -95,7 +100,7 @@ pub(crate) fn ignores_everything(plugin: &str) -> Error {
     )
 }
 
-/// The targets as numbers (N × m); none where there is no target.
+/// Returns the targets as numbers (N × m); `None` without a target.
 fn targets(table: &Table) -> Option<Array2<f64>> {
     match table.target() {
         Target::None => None,
@@ -109,14 +114,15 @@ fn targets(table: &Table) -> Option<Array2<f64>> {
     }
 }
 
-/// The weights (m × n) of the targets' (N × m) best linear model with a constant; the least where there are many.
+/// Computes the weights (m × n) of the best linear model of the targets (N × m) with a constant; of several
+/// solutions, the one of least norm.
 fn least_squares(sample: &Sample, targets: &Array2<f64>) -> Array2<f64> {
     let centered = sample.records() - sample.mean();
     let mut targets = targets.clone();
     for mut target in targets.axis_iter_mut(Axis(1)) {
         let (mean, largest) =
             (target.mean().unwrap_or(0.0), target.fold(0.0_f64, |most, x| most.max(x.abs())));
-        // Of a target that is always the same, centring leaves rounding, and rounding is no task.
+        // Centring a constant target leaves rounding errors, which must not count as a task.
         target.mapv_inplace(|x| if (x - mean).abs() > 1e-12 * largest { x - mean } else { 0.0 });
     }
     let with_records = targets.t().dot(&centered) / targets.nrows() as f64;

@@ -1,4 +1,4 @@
-//! How designs are trained, and the tasks that they are trained for.
+//! Training of designs, and the tasks of a training.
 
 use crate::network_task::{LinearTask, NetworkTask, Wanted};
 use crate::task::{check, ignores_everything};
@@ -10,34 +10,34 @@ use scumble_neural::{
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// The networks of a trained design, and how often they step: what of it is given.
+/// Networks and steps of a trained design. Every setting is optional.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TrainingParameters {
-    /// How many units the encoder's hidden layer has; 0, the default, for a linear encoder.
+    /// Width of the encoder's hidden layer; 0, the default, for a linear encoder.
     encoder_hidden: Option<usize>,
-    /// How many units the decoder's hidden layer has; 0, the default, for a linear decoder.
+    /// Width of the decoder's hidden layer; 0, the default, for a linear decoder.
     decoder_hidden: Option<usize>,
-    /// What these units do.
+    /// Activation of the hidden layers.
     hidden: Option<Hidden>,
-    /// How many rectified linear units the task's hidden layer has, where the task is learned from the volunteers' target: by default half as
-    /// many again as there are features.
+    /// Width of the task network's hidden layer of rectified linear units, if the task is learned from the
+    /// volunteers' target: 1.5 times the number of features by default.
     task_hidden: Option<usize>,
-    /// How often the task's network sees each volunteer.
+    /// Number of epochs of the task's network.
     task_epochs: Option<usize>,
-    /// How often the volunteers' noise is drawn.
+    /// Number of epochs: each draws new noise for the volunteers.
     epochs: Option<usize>,
-    /// How many steps are made with the same noise.
+    /// Number of steps with the same noise.
     steps: Option<usize>,
-    /// How many volunteers make a step; by default all of them.
+    /// Number of volunteers per step; all by default.
     batch_size: Option<usize>,
-    /// Adam's.
+    /// Learning rate of Adam.
     learning_rate: Option<f64>,
-    /// From what parameters, noise and order are drawn.
+    /// Random seed of the initial parameters, the noise and the order of records.
     seed: Option<u64>,
 }
 
-/// The same, all of it.
+/// Complete settings of a training.
 #[derive(Debug, Clone)]
 pub(crate) struct Training {
     pub(crate) encoder_hidden: usize,
@@ -53,7 +53,7 @@ pub(crate) struct Training {
 }
 
 impl TrainingParameters {
-    /// What is not given is taken from there.
+    /// Fills in missing settings from `other`.
     pub(crate) fn or(&self, other: Training) -> Training {
         Training {
             encoder_hidden: self.encoder_hidden.unwrap_or(other.encoder_hidden),
@@ -70,7 +70,7 @@ impl TrainingParameters {
     }
 }
 
-/// What the units of a hidden layer do.
+/// Activation of a hidden layer.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Hidden {
@@ -93,18 +93,19 @@ impl Hidden {
     }
 }
 
-/// Wider layers than this would take minutes a step.
+/// Maximum width of a layer. A wider layer would take minutes per step.
 const MOST_UNITS: usize = 1 << 14;
-/// The bytes of a weight while it is trained: it, its slope and Adam's two moments.
+/// Bytes per weight during training: the weight, its slope and Adam's two moments.
 const TRAINED: usize = 4 * 8;
-/// How many volunteers make a step of the task's network.
+/// Number of volunteers per step of the task's network.
 const TASK_BATCH: usize = 32;
 
 impl Training {
-    /// For so many volunteers of so many features.
+    /// Checks the settings for `volunteers` volunteers with `features` features.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for layers that are too wide, and for nothing to do; [`Error::TooLarge`] for too much.
+    /// [`Error::Parameter`] for layers that are too wide, and for counts of zero; [`Error::TooLarge`] for
+    /// sizes beyond the limits.
     fn check(&self, plugin: &str, [volunteers, features]: [usize; 2]) -> Result<()> {
         let layers = [
             ("encoder_hidden", self.encoder_hidden),
@@ -124,7 +125,7 @@ impl Training {
             Error::check(plugin, name, count, "one or more", count > 0)?;
         }
         for (name, units) in layers {
-            // As wide at both ends as the features are: latents are no more of them.
+            // The number of features bounds both ends, because there are at most as many latents.
             size::check_layers(plugin, name, &[features, units, features], TRAINED)?;
         }
         let batches = volunteers.div_ceil(self.batch_size.unwrap_or(volunteers).max(1));
@@ -136,7 +137,7 @@ impl Training {
         Optimiser::Adam(Adam { learning_rate: self.learning_rate, ..Adam::default() })
     }
 
-    /// A network of one hidden layer of so many units, or of none.
+    /// Creates a network with one hidden layer of width `hidden`, or without one if it is 0.
     pub(crate) fn network(
         &self,
         inputs: usize,
@@ -151,11 +152,13 @@ impl Training {
     }
 }
 
-/// The task to train for: the one that is given; a linear one as ‖K(x̂ − x)‖²; else a network that is fitted to the volunteers' target.
+/// Returns the task of a training: the given one; a linear one as ‖K(x̂ − x)‖²; otherwise a network fitted to
+/// the volunteers' target.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] without task and target, for a K that ignores every column, and where fitting diverges; [`Error::Shape`] for a
-/// task of another width; [`Error::Parameter`] for a training that is none, [`Error::TooLarge`] for one without end.
+/// [`Error::NotApplicable`] without task and target, for a K that ignores every column, and if fitting
+/// diverges; [`Error::Shape`] for a task of another width; [`Error::Parameter`] for invalid settings,
+/// [`Error::TooLarge`] for too many steps.
 pub(crate) fn differentiable_task(
     plugin: &str,
     brief: &Brief,
@@ -191,14 +194,14 @@ pub(crate) fn differentiable_task(
     }
 }
 
-/// A network of one hidden layer that tells the target of the records of `table`.
+/// Fits a network of one hidden layer that predicts the target of the records of `table`.
 fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_neural::Result<Network<f64>> {
     let d = table.columns().len();
     let hidden = training.task_hidden.unwrap_or(d + d.div_ceil(2)).max(1);
     let logits = |classes: usize| if classes == 2 { 1 } else { classes };
     let outputs = match (target, table.target()) {
         (TargetDomain::Class { levels }, _) => logits(levels.len()),
-        // The target is left to another design.
+        // Another design releases the target.
         (_, Target::Class(classes)) => logits(classes.iter().max().map_or(1, |most| most + 1)),
         (_, Target::Vector(values)) => values.ncols(),
         _ => 1,

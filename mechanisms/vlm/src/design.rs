@@ -1,4 +1,4 @@
-//! The plugin: parameters, and how a design is made of them.
+//! The plugin: its parameters, and the learning of a design.
 
 use crate::likelihood::Likelihood;
 use crate::model::Shape;
@@ -21,38 +21,40 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Parameters {
-    /// Whether latents are released, or features that are decoded from them.
+    /// Data to release: the latents, or features decoded from them.
     pub level: Released,
-    /// d, how many latents there are: 8 by default, or as many as features where they are fewer.
+    /// Number of latents, d: 8 by default, or the number of features if it is smaller.
     pub latent_dim: Option<usize>,
-    /// l: means of latents have an ℓ₁ norm of at most this. 5 by default.
+    /// Upper bound l on the ℓ₁ norm of a record's latent means. 5 by default.
     pub l1_bound: Option<f64>,
-    /// The ε at which latents are drawn while the model is trained, b = 2l/ε: 15 by default. It need not be the budget's.
+    /// Privacy parameter ε of the latents' noise during training, with scale b = 2l/ε: 15 by default. It may
+    /// differ from the budget's ε.
     pub pretraining_epsilon: Option<f64>,
-    /// Whether that b is one more parameter, and ε only where it starts.
+    /// Learns the scale b as one more parameter, starting from the scale of `pretraining_epsilon`.
     pub learn_scale: bool,
-    /// How numbers are likely: categories are categorical.
+    /// Likelihood of numbers. Categories always have a categorical likelihood.
     pub likelihood: Numbers,
-    /// The variance of numbers that are normal, on their scale: 0.1 by default, and 1 for logits. The less it is, the more is asked of the latents;
-    /// with much of it they say nothing of columns that hardly go together.
+    /// Variance of numbers with a normal likelihood, on their scale: 0.1 by default, and 1 for logits. A
+    /// smaller variance demands more accurate latents. With a large one, the latents ignore columns that are
+    /// weakly related to others.
     pub variance: Option<f64>,
-    /// How many units the encoder's hidden layers have; the decoder has them the other way round. By default 400, 150, 50 for 256 features
-    /// or more, else 500, 500 (E.4).
+    /// Widths of the encoder's hidden layers; the decoder has them in reverse order. By default 400, 150, 50
+    /// for 256 features or more, otherwise 500, 500 (E.4).
     pub hidden: Option<Vec<usize>>,
-    /// How often each volunteer is seen; by default so often that 10,000 steps are made, and at least 20 times. With a guarantee for the volunteers, its
-    /// noise multiplier and its ε decide.
+    /// Number of epochs. By default training makes 10,000 steps, and at least 20 epochs. With a guarantee for
+    /// the volunteers, its noise multiplier and its ε decide.
     pub epochs: Option<usize>,
-    /// How many volunteers make a step: 64 by default.
+    /// Number of volunteers per step: 64 by default.
     pub batch_size: Option<usize>,
-    /// Adam's, 0.0005 by default.
+    /// Learning rate of Adam, 0.0005 by default.
     pub learning_rate: Option<f64>,
-    /// From what parameters, noise and order are drawn.
+    /// Random seed of the initial parameters, the noise and the order of records.
     pub seed: u64,
-    /// What is guaranteed to the volunteers, if anything: then the whole model is trained by DP-Adam.
+    /// Guarantee for the volunteers, if any. DP-Adam or DP-SGD then trains the whole model.
     pub volunteers: Option<VolunteerGuaranteeParameters>,
 }
 
-/// What leaves.
+/// Data to release.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Released {
@@ -63,26 +65,29 @@ pub enum Released {
     Features,
 }
 
-/// How numbers are likely, given what the decoder says.
+/// Likelihood of numbers, given the decoder's output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Numbers {
-    /// Normal, once they are centred and scaled: by the volunteers' mean and deviation, or, where those are guaranteed privacy, by the public bounds.
+    /// Normal, after centring and scaling: by the volunteers' mean and standard deviation, or by the public
+    /// bounds if the volunteers have a privacy guarantee.
     #[default]
     Gaussian,
-    /// Normal, on the logit scale of their share of the public bounds (E.1, for pixels).
+    /// Normal, on the logit scale of the number's share of the public bounds (E.1, for pixels).
     Logit,
-    /// Shares of the public bounds, as of pixels that are black with some probability.
+    /// Bernoulli, for shares of the public bounds, such as pixels that are black with some probability.
     Bernoulli,
 }
 
-/// Wider layers than this would take minutes a step.
+/// Maximum width of a layer. A wider layer would take minutes per step.
 const MOST_UNITS: usize = 1 << 14;
-/// The bytes of a weight of either network while it is trained: it, its slope and Adam's two moments in single precision, and itself in double.
+/// Bytes per weight of one network during training, counted for both networks: the weight, its slope and
+/// Adam's two moments in single precision, and the weight in double precision.
 const TRAINED: usize = 2 * (4 * 4 + 8);
-/// What pixels are drawn in by before their logit is taken.
+/// Margin that keeps pixels away from 0 and 1 before the logit.
 const MARGIN: f64 = 0.01;
-/// Less of the noise's variance than this in the means of all latents, and these say nothing.
+/// Smallest variance of a latent's means, as a share of the noise's variance. If all latents are below it,
+/// the posterior has collapsed.
 const COLLAPSED: f64 = 1e-3;
 
 impl Parameters {
@@ -106,8 +111,11 @@ impl Parameters {
         Ok(if self.learn_scale { PosteriorScale::Learned(scale) } else { PosteriorScale::Fixed(scale) })
     }
 
+    /// Rejects parameters of plain training if there is a guarantee for volunteers, because they would have
+    /// no effect.
+    ///
     /// # Errors
-    /// [`Error::Parameter`] for parameters of plain training beside a guarantee for volunteers, which would be ignored.
+    /// [`Error::Parameter`].
     fn check_volunteer_guarantee(&self) -> Result<()> {
         let plain = [
             ("epochs", self.epochs.is_some(), "epochs"),
@@ -140,7 +148,8 @@ impl Parameters {
         Ok(Plain { epochs, batch_size, learning_rate })
     }
 
-    /// How each feature is written: by public bounds alone, unless `seen` has volunteers' records to learn centres and widths from.
+    /// Returns the scale of each feature. It is derived from public bounds alone, unless `seen` holds
+    /// volunteers' records for centres and widths.
     fn lens(&self, features: &Domain, seen: Option<&Table>) -> Result<Lens> {
         let mut scales = vec![];
         for (at, factor) in features.factors() {
@@ -166,19 +175,21 @@ impl Parameters {
     }
 }
 
-/// By mean and deviation of a volunteers' column, where it varies.
+/// Scale by mean and standard deviation of a volunteers' column, or `public` if the column is constant.
 fn standardised(column: ArrayView1<f64>, public: Scale) -> Scale {
     let (center, width) = (column.mean().unwrap_or(0.0), column.std(0.0));
     if width.is_normal() { Scale::Standard { center, width } } else { public }
 }
 
-/// Learns a variational Laplace mechanism from the brief's volunteers, and gives it the brief's ε: b = 2l/ε, however it was trained.
+/// Learns a variational Laplace mechanism from the brief's volunteers, and calibrates it to the brief's ε:
+/// b = 2l/ε, for any training.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] without volunteers or features, and where the latents of all volunteers are the same (a collapsed posterior);
-/// [`Error::Parameter`] for parameters out of their ranges and for a guarantee that cannot be given, [`Error::TooLarge`] for networks and trainings
-/// beyond the limits of [`size`], [`Error::DeltaOfVolunteers`] for too large a δ, [`Error::PrivateVolunteers`]
-/// where they are guaranteed privacy and `volunteers` is not given, [`Error::Diverged`] where training leaves the finite numbers,
+/// [`Error::NotApplicable`] without volunteers or features, and if the latents of all volunteers are the same
+/// (a collapsed posterior); [`Error::Parameter`] for parameters outside their ranges and for an impossible
+/// guarantee; [`Error::TooLarge`] for networks and trainings beyond the limits of [`size`];
+/// [`Error::DeltaOfVolunteers`] for a δ that is too large; [`Error::PrivateVolunteers`] for volunteers with a
+/// privacy guarantee if `volunteers` is not given; [`Error::Diverged`] if training overflows;
 /// [`Error::Budget`] for an ε that is too small for any noise.
 pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.volunteers_within(NAME)?;
@@ -190,7 +201,7 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let l1_bound = positive("l1_bound", parameters.l1_bound.unwrap_or(5.0))?;
     let latent = Domain::l1_ball(shape.latent_dim, l1_bound)?;
     if brief.budget.epsilon().is_finite() {
-        // Where there is no such noise, nothing need be trained to find that out.
+        // Fail before training if no noise meets ε.
         LaplaceNoise::calibrated(&latent, brief.budget.epsilon())?;
     }
     parameters.check_volunteer_guarantee()?;
@@ -230,15 +241,17 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
         volunteers: claim,
     }
     .try_into()?;
-    // What this says of private volunteers is not part of their guarantee.
+    // For private volunteers, the outcome of this check is not part of their guarantee.
     if guarantee.is_none() {
         check_not_collapsed(&mechanism, table.records().view(), scale)?;
     }
     Ok(mechanism)
 }
 
+/// Checks that the means of the latents of `records` differ, relative to noise of scale b.
+///
 /// # Errors
-/// [`Error::NotApplicable`] where the means of the latents of `records` hardly differ, next to noise of scale b.
+/// [`Error::NotApplicable`] otherwise.
 fn check_not_collapsed(mechanism: &LatentLaplace, records: ArrayView2<f64>, scale: f64) -> Result<()> {
     let means = mechanism.latents(records)?;
     let varies = means.var_axis(ndarray::Axis(0), 0.0).fold(0.0, |most: f64, variance| most.max(*variance));

@@ -1,11 +1,12 @@
-//! Learning to noise: records become a few latents that a variational autoencoder learned to be noised, after *Learning to Noise:
-//! Application-Agnostic Data Sharing with Local Differential Privacy*.
+//! Learning to noise: a variational autoencoder that maps records to a few latents designed to be noised,
+//! after *Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy*.
 //!
 //! | plugin | what it does |
 //! |---|---|
-//! | `vlm` | the variational Laplace mechanism: latents within an ℓ₁ ball of radius l with exact Laplace noise of scale 2l/ε, released undecoded or decoded |
+//! | `vlm` | variational Laplace mechanism: latents in an ℓ₁ ball plus exact Laplace noise, decoded or not |
 //!
-//! With labels it is composed with `randomized-response` (Section 3.2), by the registry as anything else is.
+//! The ℓ₁ ball has radius l, and the noise scale 2l/ε. For labels, the registry composes it with
+//! `randomized-response` (Section 3.2), as it composes any mechanism.
 
 mod design;
 mod likelihood;

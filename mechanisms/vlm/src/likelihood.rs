@@ -1,4 +1,4 @@
-//! How likely features are, given what a decoder says of them.
+//! Likelihood of features, given a decoder's output.
 
 use ndarray::{Array2, ArrayView2};
 use num_traits::Float;
@@ -8,7 +8,7 @@ use scumble_task_aware::{Lens, Scale};
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-/// p(x|z) of features on the scales of a lens: a product over numbers and categories.
+/// Likelihood p(x|z) of features on the scales of a lens: a product over numbers and categories.
 #[derive(Debug, Clone)]
 pub(crate) struct Likelihood {
     blocks: Vec<(Range<usize>, Family)>,
@@ -17,16 +17,17 @@ pub(crate) struct Likelihood {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Family {
-    /// Each feature is normal around what is said, all with one variance.
+    /// Each feature is normal around the output, with a common variance.
     Gaussian,
-    /// Each feature is a share, of which the logit is said.
+    /// Each feature is a share, and the output is its logit.
     Bernoulli,
-    /// The features are the levels of one category, of which the logits are said.
+    /// The features are the levels of one category, and the outputs are their logits.
     Categorical,
 }
 
 impl Likelihood {
-    /// That of features of `domain`, written through `lens`; where they are normal, with this variance on their scales.
+    /// Builds the likelihood of features of `domain` seen through `lens`. Normal features have `variance` on
+    /// their scales.
     pub(crate) fn of(lens: &Lens, domain: &Domain, variance: f64) -> Self {
         let mut blocks: Vec<(Range<usize>, Family)> = vec![];
         for (at, _) in domain.factors() {
@@ -36,7 +37,7 @@ impl Likelihood {
                 _ => Family::Gaussian,
             };
             match blocks.last_mut() {
-                // Numbers side by side are one block.
+                // Adjacent numbers form one block.
                 Some((before, last)) if *last == distribution && distribution != Family::Categorical => {
                     before.end = at.end
                 }
@@ -46,8 +47,8 @@ impl Likelihood {
         Self { blocks, variance }
     }
 
-    /// −Σ ln p(x|z) over records (b × d), where `said` (b × d) is said of them; its gradient by what is said, times `share`, is
-    /// left in its place.
+    /// Computes −Σ ln p(x|z) over records (b × d) for the decoder's output `said` (b × d). Replaces `said` by
+    /// the gradient with respect to it, times `share`.
     pub(crate) fn loss<T: Real>(&self, records: ArrayView2<T>, said: &mut Array2<T>, share: T) -> T {
         let half_log = T::nearest((TAU * self.variance).ln() / 2.0);
         let precision = T::nearest(1.0 / self.variance);
@@ -67,7 +68,7 @@ impl Likelihood {
                     }
                     Family::Bernoulli => {
                         for (y, &x) in said.iter_mut().zip(&record) {
-                            // ln(1 + e^y) and 1/(1 + e^−y), by what does not overflow.
+                            // ln(1 + e^y) and 1/(1 + e^−y), in a form that does not overflow.
                             let left = Float::exp(-Float::abs(*y));
                             sum += Float::max(*y, T::zero()) + Float::ln_1p(left) - x * *y;
                             let of_one = if *y > T::zero() { T::one() } else { left } / (T::one() + left);

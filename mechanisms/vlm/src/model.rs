@@ -1,4 +1,5 @@
-//! The variational autoencoder with Laplace noise: its networks, and one minibatch down its bound.
+//! The variational autoencoder with Laplace noise: its networks, and the gradient of its bound on one
+//! minibatch.
 
 use crate::likelihood::Likelihood;
 use crate::posterior::{Clip, divergence, standard_noise};
@@ -10,7 +11,7 @@ use scumble_neural::{Activation, Architecture, Initialisation, Network, Pass, Re
 /// Encoder and decoder.
 pub(crate) type Networks<T> = [Network<T>; 2];
 
-/// The shapes of both networks: hidden layers with rectified linear units (E.4), the decoder's the other way round.
+/// Shapes of both networks: hidden layers with rectified linear units (E.4), reversed for the decoder.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) features: usize,
@@ -19,10 +20,10 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Networks that know nothing yet.
+    /// Creates untrained networks.
     ///
     /// # Errors
-    /// [`scumble_neural::Error`] for layers without width.
+    /// [`scumble_neural::Error`] for layers of width zero.
     pub(crate) fn start<T: Real>(&self, seed: u64) -> Result<Networks<T>> {
         let through = |inputs, hidden: &mut dyn Iterator<Item = &usize>, outputs| {
             hidden
@@ -37,25 +38,26 @@ impl Shape {
     }
 }
 
-/// What is descended: minus the evidence lower bound (equation 6) of records (n × d), as the encoder sees them.
+/// Training objective: minus the evidence lower bound (equation 6) of records (n × d), in the encoder's
+/// representation.
 pub(crate) struct Bound<'a, T> {
     pub(crate) records: ArrayView2<'a, T>,
     pub(crate) likelihood: &'a Likelihood,
     pub(crate) clip: Clip<T>,
 }
 
-/// What a minibatch says.
+/// Loss and scale gradient of a minibatch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Descent<T> {
-    /// The sum over its records of minus the bound, in nats.
+    /// Sum over the records of minus the bound, in nats.
     pub(crate) loss: T,
-    /// The sum of its derivatives by ln b.
+    /// Sum over the records of the derivative of minus the bound with respect to ln b.
     pub(crate) by_log_scale: T,
 }
 
 impl<T: Real> Bound<'_, T> {
-    /// Goes through both networks and back with those `rows` of the records and fresh noise of scale b on the latents. The passes are left with each
-    /// record's own gradient, times `share`.
+    /// Runs `rows` of the records forward and backward through both networks, with fresh noise of scale
+    /// `scale` (b) on the latents. Leaves each record's own gradient, times `share`, in the passes.
     ///
     /// # Errors
     /// [`scumble_neural::Error`] for networks of another shape.
@@ -78,7 +80,7 @@ impl<T: Real> Bound<'_, T> {
         let mut loss = self.likelihood.loss(records.view(), &mut said, share);
         decoder.backward(said.view(), of_decoder)?;
         let mut slopes = decoder.input_gradient(of_decoder)?.to_owned();
-        // z = μ + bη; the slopes hold the share already.
+        // z = μ + bη; the slopes already include the share.
         let through_noise: T = slopes.iter().zip(&noise).map(|(slope, eta)| *slope * *eta).sum();
         let mut by_log_scale = if share > T::zero() { through_noise * scale / share } else { T::zero() };
         for (mean, slope) in means.rows().into_iter().zip(slopes.rows_mut()) {
@@ -91,7 +93,7 @@ impl<T: Real> Bound<'_, T> {
         Ok(Descent { loss, by_log_scale })
     }
 
-    /// Whether both networks and the loss are finite.
+    /// Returns whether both networks and the loss are finite.
     pub(crate) fn is_finite(networks: &Networks<T>, loss: T) -> bool {
         Float::is_finite(loss) && networks.iter().all(|network| network.check_finite().is_ok())
     }
@@ -106,7 +108,8 @@ mod tests {
     use scumble_core::Domain;
     use scumble_task_aware::{Lens, Scale};
 
-    /// Every parameter's gradient, and that of ln b, against differences of the loss under the same noise.
+    /// Compares the gradients of all parameters and of ln b with differences of the loss under the same
+    /// noise.
     #[test]
     fn the_gradient_of_the_bound_is_that_of_its_differences() {
         let domain = Domain::product([Domain::unit_box(2), Domain::one_hot(2).unwrap()]).unwrap();

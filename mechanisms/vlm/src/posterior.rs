@@ -1,4 +1,4 @@
-//! Latents with Laplace noise: the clip ν, the posterior, and how far it is from the prior.
+//! Latents with Laplace noise: the clip ν, the posterior, and its divergence from the prior.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, Zip};
 use num_traits::Float;
@@ -6,7 +6,7 @@ use rand::Rng;
 use scumble_neural::Real;
 use std::f64::consts::SQRT_2;
 
-/// Laplace(0, 1), drawn in floats (n × Z): what training sees, and what is never released.
+/// Draws Laplace(0, 1) noise (n × Z) in floats, for training only. It is never released.
 pub(crate) fn standard_noise<T: Real>((n, latents): (usize, usize), generator: &mut impl Rng) -> Array2<T> {
     Array2::from_shape_simple_fn((n, latents), || {
         let magnitude = -(1.0 - generator.r#gen::<f64>()).ln();
@@ -14,7 +14,8 @@ pub(crate) fn standard_noise<T: Real>((n, latents): (usize, usize), generator: &
     })
 }
 
-/// The clip ν: points beyond the ℓ₁ ball of radius l are rescaled onto it, and so no two means are further than 2l apart (ERRATA.md, V3).
+/// The clip ν: rescales points beyond the ℓ₁ ball of radius l onto it. Two means are therefore at most 2l
+/// apart (ERRATA.md, V3).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clip<T> {
     pub(crate) l1_bound: T,
@@ -25,7 +26,7 @@ fn l1_norm<'a, T: Real>(values: impl IntoIterator<Item = &'a T>) -> T {
 }
 
 impl<T: Real> Clip<T> {
-    /// ν(h), row by row (n × Z).
+    /// Computes ν(h), row by row (n × Z).
     pub(crate) fn apply(self, heads: ArrayView2<T>) -> Array2<T> {
         let mut means = heads.to_owned();
         for mut mean in means.rows_mut() {
@@ -38,7 +39,8 @@ impl<T: Real> Clip<T> {
         means
     }
 
-    /// The gradient by h (n × Z) where that by ν(h) is `slopes`: beyond the ball ∂νᵢ/∂hⱼ = l/s·(δᵢⱼ − hᵢ·sign hⱼ/s) with s = ‖h‖₁.
+    /// Replaces the gradient with respect to ν(h), `slopes`, by the gradient with respect to h (n × Z).
+    /// Outside the ball ∂νᵢ/∂hⱼ = l/s·(δᵢⱼ − hᵢ·sign hⱼ/s) with s = ‖h‖₁.
     pub(crate) fn chain(self, heads: ArrayView2<T>, slopes: &mut Array2<T>) {
         for (head, mut slope) in heads.rows().into_iter().zip(slopes.rows_mut()) {
             let norm = l1_norm(head);
@@ -62,8 +64,11 @@ fn sign<T: Real>(x: T) -> T {
     }
 }
 
-/// Σⱼ KL(Laplace(μⱼ, b) ‖ Laplace(0, 1/√2)) of one record's means (Z), with Σⱼ ln(b₀/b) + |μⱼ|/b₀ + (b/b₀)·e^(−|μⱼ|/b) − 1 (ERRATA.md, V2); its gradient by μ,
-/// times `share`, is added to `slopes` (Z). Returned are it and its derivative by ln b.
+/// Computes Σⱼ KL(Laplace(μⱼ, b) ‖ Laplace(0, b₀)), b₀ = 1/√2, of one record's means (Z), and its derivative
+/// with respect to ln b.
+///
+/// The divergence is Σⱼ ln(b₀/b) + |μⱼ|/b₀ + (b/b₀)·e^(−|μⱼ|/b) − 1 (ERRATA.md, V2). Its gradient with
+/// respect to μ, times `share`, is added to `slopes` (Z).
 pub(crate) fn divergence<T: Real>(
     means: ArrayView1<T>,
     scale: T,
@@ -90,7 +95,7 @@ mod tests {
     use ndarray::{Array1, array};
     use proptest::prelude::*;
 
-    /// ∫ q ln(q/p) by the trapezoid rule, both distributions spelled out.
+    /// Integrates q ln(q/p) by the trapezoid rule, with both densities written out.
     fn integrated(mean: f64, b: f64) -> f64 {
         let b0 = 1.0 / SQRT_2;
         let log_q = |z: f64| -(2.0 * b).ln() - (z - mean).abs() / b;

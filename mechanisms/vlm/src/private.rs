@@ -1,4 +1,4 @@
-//! A guarantee for the volunteers: the whole model is trained by DP-Adam or DP-SGD.
+//! Guarantee for the volunteers: DP-Adam or DP-SGD trains the whole model.
 
 use crate::NAME;
 use crate::training::{Lesson, PosteriorScale, Trained, wrong};
@@ -12,11 +12,12 @@ use scumble_private::{PrivateTraining, Spent};
 use scumble_task_aware::VolunteersClaim;
 use serde::Deserialize;
 
-/// What is guaranteed to volunteers, and how: encoder and decoder are trained together with per-example gradients that are clipped,
-/// summed over a Poisson sample, and given exact Gaussian noise.
+/// Guarantee for the volunteers. Encoder and decoder are trained together: per-example gradients are clipped,
+/// summed over a Poisson sample, and receive exact Gaussian noise.
 ///
-/// The paper trains the two by turns, one of them without privacy on the same records (Section 3.1, stages 1 and 2). The gradients of the other
-/// then depend on all records through the first, and no clipping bounds what one record does to them.
+/// The paper trains the two parts in turn, one of them without privacy on the same records (Section 3.1,
+/// stages 1 and 2). The gradients of the second part then depend on all records through the first one, and
+/// clipping does not bound the influence of one record.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolunteerGuaranteeParameters {
@@ -25,27 +26,31 @@ pub struct VolunteerGuaranteeParameters {
     /// δ of the whole design: 10⁻⁵ by default.
     #[serde(default = "usual_delta")]
     pub delta: f64,
-    /// The neighbouring relation of sets of volunteers: replace-one by default. A design tells how many volunteers
-    /// there are, unless `records` does.
+    /// Neighbouring relation of sets of volunteers: replace-one by default. A design discloses the number of
+    /// volunteers, unless `records` bounds it.
     #[serde(default)]
     pub neighbours: NeighboursParameter,
-    /// How many volunteers there are at most, a number that is public by declaration: sampling rate and noise are made for so many, however
-    /// many there are, and more are refused. Needed under add/remove one.
+    /// Upper bound on the number of volunteers, public by declaration. The sampling rate and the noise depend
+    /// on it instead of the true number, and more volunteers are refused. It is required under add/remove
+    /// one.
     pub records: Option<usize>,
-    /// σ, the noise's standard deviation over the clipping norm; by default the least with which each volunteer is seen `epochs` times.
+    /// Noise multiplier σ: standard deviation of the noise divided by the clipping norm. By default the
+    /// smallest one that allows `epochs` epochs.
     pub noise_multiplier: Option<f64>,
-    /// How often each volunteer is expected to be seen, where the noise multiplier is not given: 40 by default.
+    /// Expected number of uses of each volunteer in training, if the noise multiplier is not given: 40 by
+    /// default.
     pub epochs: Option<f64>,
-    /// How many volunteers are expected in a step: 512 by default, or all where they are fewer.
+    /// Expected number of volunteers in a step: 512 by default, or all if there are fewer.
     pub expected_batch: Option<usize>,
-    /// What the norm of a volunteer's gradient is clipped to: 1 by default.
+    /// Upper bound on the norm of a volunteer's clipped gradient: 1 by default.
     pub clipping_norm: Option<f64>,
-    /// Adam by default.
+    /// Optimiser: Adam by default.
     #[serde(default)]
     pub optimiser: Descent,
-    /// 0.0005 by default.
+    /// Learning rate, 0.0005 by default.
     pub learning_rate: Option<f64>,
-    /// From what noise and samples are drawn: a known seed voids the guarantee, and is for experiments.
+    /// Random seed of the noise and the samples. A known seed voids the guarantee; use it for experiments
+    /// only.
     pub seed: Option<u64>,
 }
 
@@ -53,7 +58,7 @@ fn usual_delta() -> f64 {
     1e-5
 }
 
-/// The neighbouring relation of sets of volunteers.
+/// Neighbouring relation of sets of volunteers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NeighboursParameter {
@@ -73,7 +78,7 @@ impl From<NeighboursParameter> for Neighbours {
     }
 }
 
-/// By what parameters are moved.
+/// Private optimiser.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Descent {
@@ -84,13 +89,13 @@ pub enum Descent {
     Sgd,
 }
 
-/// What is guaranteed to volunteers, checked, for so many of them.
+/// Checked guarantee for a given number of volunteers.
 pub(crate) struct VolunteerGuarantee {
     target: Target,
     training: PrivateTraining,
-    /// How often each is expected to be seen, where the noise multiplier follows from it.
+    /// Expected number of uses of each volunteer, if the noise multiplier follows from it.
     epochs: Option<f64>,
-    /// How many there are, and how many the design says there are at most.
+    /// Number of volunteers, and the upper bound on it that the design states.
     volunteers: usize,
     stated: usize,
     seed: Option<u64>,
@@ -113,8 +118,10 @@ fn refused(problem: impl ToString) -> Error {
 }
 
 impl VolunteerGuarantee {
+    /// Checks the parameters of the guarantee.
+    ///
     /// # Errors
-    /// [`Error::Parameter`] for what is out of its range.
+    /// [`Error::Parameter`] for values outside their ranges.
     pub(crate) fn new(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<Self> {
         let stated = stated(wanted, volunteers)?;
         let learning_rate = positive("learning_rate", wanted.learning_rate.unwrap_or(5e-4))?;
@@ -142,7 +149,7 @@ impl VolunteerGuarantee {
         Ok(Self { target, training, epochs, volunteers, stated, seed: wanted.seed })
     }
 
-    /// Whether it holds: a known seed voids it.
+    /// Returns whether the guarantee holds: a known seed voids it.
     pub(crate) fn is_kept(&self) -> bool {
         self.seed.is_none()
     }
@@ -150,8 +157,8 @@ impl VolunteerGuarantee {
     /// Trains encoder and decoder together until ε is spent.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where not even one step fits the target, with what could be reached, and for a posterior whose scale is learned;
-    /// [`Error::Diverged`] where training left the finite numbers.
+    /// [`Error::Parameter`] if one step already exceeds the target, with the achievable values;
+    /// [`Error::Diverged`] if training overflows.
     pub(crate) fn train(&self, lesson: &Lesson) -> Result<(Trained, Option<VolunteersClaim>)> {
         let (PosteriorScale::Fixed(scale) | PosteriorScale::Learned(scale)) = lesson.scale;
         let start = lesson.shape.start::<f32>(lesson.seed).map_err(wrong)?;
@@ -162,7 +169,7 @@ impl VolunteerGuarantee {
             Some(seed) => Randomness::seeded(seed),
         };
         let streams = randomness.streams();
-        // What a record's latents are moved by is no secret, but each record's own.
+        // The noise on a record's latents is not secret, but each record has its own.
         let mut of_latents = streams.stream(1);
         let bound = lesson.bound();
         let [encoder, decoder] = &start;
@@ -184,7 +191,7 @@ impl VolunteerGuarantee {
         Ok((Trained { networks, scale }, claim))
     }
 
-    /// The noise, and what is spent by as many steps as it lasts for.
+    /// Returns the training with its noise, and the privacy loss of its steps.
     fn schedule(&self, parameters: usize) -> Result<(PrivateTraining, Spent)> {
         let (mut training, n) = (self.training, self.stated);
         let Target { epsilon, delta, neighbours } = self.target;
@@ -199,7 +206,7 @@ impl VolunteerGuarantee {
         let steps = (epochs / rate).ceil().max(1.0) as u64;
         size::check_steps(NAME, "volunteers.epochs", &[usize::try_from(steps).unwrap_or(usize::MAX)])?;
         training.noise_multiplier = calibrate::noise_multiplier(rate, steps, self.target).map_err(refused)?;
-        // Rounding costs about a thousandth of it, and more where samples or networks are large.
+        // Rounding costs about a thousandth of the noise, and more for large samples or networks.
         for _ in 0..MOST_RAISES {
             training.noise_multiplier *= RAISE;
             let spent = spent(&training, steps)?;
@@ -215,18 +222,18 @@ impl VolunteerGuarantee {
     }
 }
 
-/// The noise multiplier is raised by this, so often at most, until it pays for rounding.
+/// Factor by which the noise multiplier is raised, `MOST_RAISES` times at most, until it covers rounding.
 const RAISE: f64 = 1.002;
 const MOST_RAISES: usize = 50;
 
-/// Said once of a design, however many trainings it consists of: their costs are added up in its claim.
+/// Stated once per design, for any number of trainings: the claim adds up their privacy losses.
 const ONLY_DESIGN: &str = "nothing else was learned from these volunteers than what this design claims for: each further design of them, tried or \
                            kept, adds its ε and δ";
 
-/// How many volunteers the design says there are at most.
+/// Returns the upper bound on the number of volunteers that the design states.
 ///
 /// # Errors
-/// [`Error::Parameter`] where it must be said and is not, or is too few; [`Error::TooLarge`].
+/// [`Error::Parameter`] if the bound is required and missing, or too small; [`Error::TooLarge`].
 fn stated(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<usize> {
     match (wanted.records, wanted.neighbours) {
         (Some(records), _) if records < volunteers => Err(refused(format!(
@@ -244,7 +251,7 @@ fn stated(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<us
     }
 }
 
-/// The claim for those who were trained on.
+/// Returns the claim for the volunteers of the training.
 fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> VolunteersClaim {
     let theorem = format!(
         "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder together, each volunteer in a \

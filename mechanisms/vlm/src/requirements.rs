@@ -1,4 +1,4 @@
-//! Which part of a model must be private in which use (Appendix D, Table 1).
+//! Parts of a model that must be private in each use (Appendix D, Table 1).
 
 use crate::NAME;
 use schemars::JsonSchema;
@@ -6,16 +6,17 @@ use scumble_core::{Error, Result, ShapedBy};
 use scumble_task_aware::Level;
 use serde::{Deserialize, Serialize};
 
-/// What a design is used for.
+/// Use of a design.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Use {
-    /// People release their own records, by a design that was learned from others of the same kind (Section 4.1).
+    /// People release their own records, by a design learned from other records of the same kind
+    /// (Section 4.1).
     #[default]
     DataCollection,
-    /// Whoever holds some columns of a table releases them, to be joined to others (Section 4.3).
+    /// The holder of some columns of a table releases them, to be joined with other columns (Section 4.3).
     DataJoining,
-    /// As data collection, of a kind that the design has not seen (Section 4.2).
+    /// Data collection of a class of records that the design was not trained on (Section 4.2).
     NovelClass,
 }
 
@@ -23,17 +24,18 @@ pub enum Use {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// What turns records into latents.
+    /// Encoder: maps records to latents.
     Encoder,
-    /// What turns latents into records.
+    /// Decoder: maps latents to records.
     Decoder,
 }
 
-/// The part that Table 1 asks to be trained privately, where volunteers were guaranteed privacy: the one that is shared, or that what leaves was
-/// made by.
+/// Returns the part that Table 1 requires to be trained privately, for volunteers with a privacy guarantee.
+/// It is the shared part, or the part that produces the released data.
 ///
-/// None, for latents that are joined, is less than it sounds: the latents depend on the encoder, and it on all who shaped it. So
-/// [`check_shareable`] lets no design of private volunteers pass that was not trained privately, as a whole.
+/// `None`, for joined latents, is weaker than it seems. The latents depend on the encoder, and the encoder
+/// depends on everybody who shaped it. [`check_shareable`] therefore rejects every design of private
+/// volunteers that was not trained privately as a whole.
 ///
 /// ```
 /// use scumble_task_aware::Level;
@@ -51,7 +53,8 @@ pub fn must_be_private(usage: Use, level: Level) -> Option<Part> {
     }
 }
 
-/// That a design of volunteers who were guaranteed privacy was trained privately: else it must not be shared, whatever it is used for.
+/// Checks that a design of volunteers with a privacy guarantee was trained privately. Otherwise it must not
+/// be shared for any use.
 ///
 /// # Errors
 /// [`Error::PrivateVolunteers`].

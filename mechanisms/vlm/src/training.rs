@@ -1,4 +1,4 @@
-//! How a model is trained: plainly, or with a guarantee for its volunteers.
+//! Training of a model: plain, or with a guarantee for its volunteers.
 
 use crate::NAME;
 use crate::likelihood::Likelihood;
@@ -11,16 +11,16 @@ use rand_chacha::ChaCha20Rng;
 use scumble_core::{Error, Result};
 use scumble_neural::{Adam, Batches, Optimiser, Pass};
 
-/// The scale b of the posterior while a model is trained.
+/// Scale b of the posterior during training.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum PosteriorScale {
-    /// As large as that.
+    /// Fixed scale.
     Fixed(f64),
-    /// Learned, from there on.
+    /// Learned scale, with its initial value.
     Learned(f64),
 }
 
-/// A model to be trained on records (n × d), as the encoder sees them.
+/// A model to train on records (n × d) in the encoder's representation.
 pub(crate) struct Lesson<'a> {
     pub(crate) records: ArrayView2<'a, f32>,
     pub(crate) likelihood: &'a Likelihood,
@@ -30,7 +30,7 @@ pub(crate) struct Lesson<'a> {
     pub(crate) seed: u64,
 }
 
-/// Plain training: Adam down the bound, minibatch by minibatch (stage 1 of Section 3.1).
+/// Parameters of plain training: Adam on minibatches of the bound (stage 1 of Section 3.1).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain {
     pub(crate) epochs: usize,
@@ -38,10 +38,10 @@ pub(crate) struct Plain {
     pub(crate) learning_rate: f64,
 }
 
-/// What comes of training.
+/// Result of training.
 pub(crate) struct Trained {
     pub(crate) networks: Networks<f32>,
-    /// b at the end.
+    /// Final scale b.
     pub(crate) scale: f64,
 }
 
@@ -61,10 +61,12 @@ impl Lesson<'_> {
         }
     }
 
+    /// Trains the model without a privacy guarantee.
+    ///
     /// # Errors
-    /// [`Error::Diverged`] with the epoch in which the loss, or a parameter, left the finite numbers.
+    /// [`Error::Diverged`] with the epoch in which the loss or a parameter became infinite or not a number.
     pub(crate) fn plainly(&self, plain: Plain) -> Result<Trained> {
-        // From a thread of the pool on, for to enter it once a product costs more than many products do.
+        // Run within the pool's threads: entering the pool once per product costs more than many products.
         rayon::scope(|_| self.descend(plain))
     }
 
@@ -113,7 +115,7 @@ impl Lesson<'_> {
     }
 }
 
-/// Records in single precision.
+/// Converts records to single precision.
 pub(crate) fn single(records: &Array2<f64>) -> Array2<f32> {
     records.mapv(|x| x as f32)
 }

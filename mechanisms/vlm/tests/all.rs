@@ -1,4 +1,4 @@
-//! The plugin's claims hold, and its errors say what is wrong.
+//! Tests that the plugin's claims hold, and that its errors name the problem.
 
 use ndarray::Array2;
 use scumble_core::{
@@ -13,7 +13,7 @@ fn columns(d: usize) -> Vec<String> {
     (0..d).map(|at| format!("x{at}")).collect()
 }
 
-/// Records on a line through the unit box, one of them known.
+/// Records on a line through the unit box.
 fn line(n: usize) -> Array2<f64> {
     Array2::from_shape_fn((n, 3), |(row, column)| {
         let t = (0.5 + row as f64 * 0.618_033_99).fract();
@@ -28,7 +28,7 @@ fn brief(epsilon: f64) -> Brief {
     brief
 }
 
-/// Takes a second.
+/// Parameters of a design that takes about a second.
 fn short(more: Value) -> Value {
     let mut all = json!({"latent_dim": 2, "hidden": [16], "epochs": 60, "learning_rate": 0.01});
     all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -85,7 +85,7 @@ fn features_are_estimated_and_without_noise_nearly_recovered() {
     let release = mechanism.release(&table, &mut Randomness::seeded(1)).unwrap();
     assert_eq!(release.table.columns(), columns(3));
     let error = (release.table.records() - &records).mapv(|x| x * x).mean().unwrap();
-    // The mean baseline errs by 1/12.
+    // The mean baseline has a mean squared error of 1/12.
     assert!(error < 0.02, "{error}");
     assert_eq!(mechanism.parts().level, Level::Features);
 }
@@ -140,7 +140,7 @@ fn guaranteed(more: Value) -> Value {
     json!({"latent_dim": 2, "hidden": [16], "volunteers": volunteers})
 }
 
-/// The central claim for volunteers, if there is one.
+/// Returns the central claim for volunteers, if there is one.
 fn central(mechanism: &LatentLaplace) -> Option<(f64, f64, Neighbours)> {
     mechanism.guarantee().claims.iter().find_map(|claim| match &claim.notion {
         Notion::CentralDp(dp) if claim.protects == Unit::Volunteer => {
@@ -158,7 +158,7 @@ fn private_volunteers_are_guaranteed_what_was_asked_for_and_no_more() {
     for (more, neighbours) in [
         (json!({"neighbours": "add-or-remove-one", "records": 250}), Neighbours::AddOrRemoveOne),
         (json!({"neighbours": "replace-one"}), Neighbours::ReplaceOne),
-        // A design tells how many there are.
+        // The design discloses the number of volunteers.
         (json!({}), Neighbours::ReplaceOne),
     ] {
         let mut wanted = guaranteed(more);
@@ -173,12 +173,12 @@ fn private_volunteers_are_guaranteed_what_was_asked_for_and_no_more() {
         assert_eq!(guarantee.local_dp(Unit::Record).unwrap().epsilon, 4.0);
         assert!(guarantee.protects_volunteers() && guarantee.shaped_by == ShapedBy::PrivateVolunteers);
     }
-    // Without a noise multiplier, as little noise is added as ε allows for so many steps.
+    // Without a noise multiplier, the design adds the least noise that ε allows for the requested epochs.
     let mechanism = designed(&guaranteed(json!({"noise_multiplier": null, "epochs": 10.0})), &brief);
     assert!((2.9..=3.0).contains(&central(&mechanism).unwrap().0));
 }
 
-/// Whether somebody volunteered is hidden only where the design says the same of any number of volunteers.
+/// A design hides who volunteered only if it states the same for any number of volunteers.
 #[test]
 fn a_design_that_hides_whether_somebody_volunteered_says_no_more_of_their_number_than_was_declared() {
     let among = |volunteers: usize, more: Value| {

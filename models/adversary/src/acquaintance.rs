@@ -1,5 +1,7 @@
-//! An acquaintance: an adversary that knows some of the records of a release, and what each became in it, and from these learns to reconstruct
-//! the others. It is the same for every mechanism, whatever its guarantee, so that results are comparable.
+//! Reconstruction attack by an adversary that knows some records of a release and their released rows, and
+//! learns from them to reconstruct the other records.
+//!
+//! The attack is the same for every mechanism and guarantee, so that results are comparable.
 
 use crate::{Error, Result};
 use faer::linalg::solvers::{Llt, Solve};
@@ -13,47 +15,56 @@ use scumble_classifier::{ClassifierParams, VectorModel};
 use scumble_core::{Randomness, Table, Target};
 use scumble_linalg::Eigen;
 
-/// It learns from no more records than this, and reconstructs no more: the work is that of a matrix so large.
+/// Largest number of records to learn from, and to reconstruct. The cost is that of a matrix of this size.
 const MOST_RECORDS: usize = 4_000;
-/// The fewest by which anything is learned, judged and measured.
+/// Smallest number of records for learning, validation and measurement.
 const FEWEST_RECORDS: usize = 8;
-/// The share of the known records by which it judges what it learned from the rest.
+/// One in this many known records validates what the adversary learned from the rest.
 const JUDGED: usize = 4;
-/// Penalties among which it chooses for each coordinate, in units of a released coordinate's variance.
+/// Candidate ridge penalties for each coordinate, in units of a released coordinate's variance.
 const PENALTIES: [f64; 12] = [1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, f64::INFINITY];
-/// What is left of a coordinate's variance where all of it seems to be known.
+/// Remaining share of a coordinate's variance where all of it seems to be known.
 const LEAST_VARIANCE: f64 = 1e-9;
 
-/// Units of each of the network's two hidden layers, and how often it sees each record.
+/// Units of each of the network's two hidden layers, and number of training epochs.
 const NETWORK: ([usize; 2], usize) = ([64, 64], 60);
 
-/// An adversary that knows some of the records of a release, and how hard it tries.
+/// Adversary that knows some of the records of a release, and its effort.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Acquaintance {
-    /// The share of the records that it knows, with the rows that they became, in (0, 1).
+    /// Share of the records that the adversary knows together with their released rows, in (0, 1).
     pub known_share: f64,
-    /// Whether it trains a network beside its ridge regression, for the coordinates where that is better: seconds, and not milliseconds.
+    /// Also trains a network, and uses it for the coordinates where it is better than ridge regression. This
+    /// takes seconds instead of milliseconds.
     pub network: bool,
-    /// The random seed: which records it knows, and where its network begins.
+    /// Random seed of the choice of known records and of the network's initial weights.
     pub seed: u64,
 }
 
-/// What an acquaintance learns of records that it does not know.
+/// Results of an [`acquaintance`] attack on the records that the adversary does not know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Learned {
-    /// The reconstruction R² of the features: 1 − Σ‖x̂ − x‖²/Σ‖x − x̄‖², where x̄ is the guess without the
-    /// release. 1 where all of every record is reconstructed; about 0, or a little less, where nothing was learned.
+    /// Reconstruction R² of the features: 1 − Σ‖x̂ − x‖²/Σ‖x − x̄‖², where x̄ is the estimate without the
+    /// release.
+    ///
+    /// The value is 1 if all of every record is reconstructed. It is about 0, or slightly less, if nothing
+    /// was learned.
     pub recovered: f64,
-    /// The distinguishing advantage: of which of two records, features and target, a released one was made, 2·Pr\[right\] − 1.
+    /// Distinguishing advantage 2·Pr\[right\] − 1: the adversary decides which of two records, features and
+    /// target, became a given released row.
     pub advantage: f64,
 }
 
-/// How much an adversary learns of the other rows of `released` that knows some of the n records of `table` with the rows that they became.
+/// Measures how well an adversary that knows some of the records of `table`, with their rows of `released`,
+/// reconstructs the others.
 ///
-/// It guesses the others by ridge regression of all coordinates of a record on all of the released one, with a penalty for each that it
-/// chooses by records that it did not learn from, or by a network, where that did better on these; and distinguishes two records by how likely
-/// its errors are. None where rows of the release
-/// are no rows of the table, or fewer than eight records are known or unknown.
+/// The adversary estimates all coordinates of a record by ridge regression on all coordinates of the released
+/// row. It chooses the penalty of each coordinate on known records that it did not learn from. A network
+/// replaces the regression where it does better on these validation records. The adversary distinguishes two
+/// records by the likelihood of its errors.
+///
+/// The result is `None` if the release's rows do not correspond to the table's rows, or if fewer than eight
+/// records are known or unknown.
 ///
 /// ```
 /// use scumble_adversary::{Acquaintance, acquaintance};
@@ -70,7 +81,7 @@ pub struct Learned {
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] for a share that is not within (0, 1), and for what stops a network.
+/// [`Error::Shape`] for a `known_share` outside (0, 1), and for a failed training of the network.
 pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) -> Result<Option<Learned>> {
     let Acquaintance { known_share, seed, .. } = adversary;
     if !(known_share > 0.0 && known_share < 1.0) {
@@ -113,7 +124,7 @@ pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) ->
     let [with_guess, with_mean] = &reader.errors;
     let mean = reader.outputs.mean.view();
     let before: Vec<f64> = truth.outer_iter().map(|row| reader.surprise(with_mean, row, mean)).collect();
-    // Each beside another: the next in a random order.
+    // Each record is compared with another one: the next in a random order.
     let right = (0..truth.nrows()).map(|row| {
         let other = (row + 1 + (rng.next_u64() % (truth.nrows() as u64 - 1)) as usize) % truth.nrows();
         let surprise = |candidate: usize| {
@@ -129,7 +140,7 @@ pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) ->
     Ok(Some(Learned { recovered, advantage: 2.0 * right - 1.0 }))
 }
 
-/// All that a table says of the records at these rows, k × m: their features, and their target as numbers.
+/// All values of the records at `rows` (k × m): their features, and their target as numbers.
 fn coordinates(table: &Table, rows: &[usize]) -> Array2<f64> {
     let target = match table.target() {
         Target::None => Array2::zeros((rows.len(), 0)),
@@ -143,11 +154,11 @@ fn coordinates(table: &Table, rows: &[usize]) -> Array2<f64> {
         Target::Vector(values) => values.select(Axis(0), rows),
     };
     let records = table.records().select(Axis(0), rows);
-    // Both have as many rows.
+    // Both parts have the same number of rows.
     concatenate(Axis(1), &[records.view(), target.view()]).unwrap_or(target)
 }
 
-/// Where values lie: the mean of each coordinate, and its standard deviation, or 1 where it has none.
+/// Mean and standard deviation of each coordinate, or 1 for a constant coordinate.
 #[derive(Debug)]
 struct Place {
     mean: Array1<f64>,
@@ -165,20 +176,20 @@ impl Place {
     }
 }
 
-/// What it learned: the way back, and its errors.
+/// Learned map from released rows to records, and the distribution of its errors.
 struct Reader {
     inputs: Place,
     outputs: Place,
-    /// From standardised released coordinates to standardised ones of records.
+    /// Weights from standardised released coordinates to standardised coordinates of records.
     weights: Array2<f64>,
-    /// The same by a network, for the coordinates that it reads better.
+    /// Network for the same map, and the coordinates that it estimates better.
     network: Option<(VectorModel, Vec<usize>)>,
-    /// Of the errors of its guesses, and of the mean as a guess, each with its covariance factored.
+    /// Factored covariances of the errors of the estimates, and of the mean as an estimate.
     errors: [Llt<f64>; 2],
 }
 
 impl Reader {
-    /// None where the values are too large for squares.
+    /// Learns the map; returns `None` if the values are too large to be squared.
     fn learn(seen: &Array2<f64>, made_of: &Array2<f64>, adversary: Acquaintance) -> Result<Option<Self>> {
         let judges = (seen.nrows() / JUDGED).max(1);
         let parts = |values: &Array2<f64>| {
@@ -195,7 +206,7 @@ impl Reader {
         let records = seen.nrows() as f64;
         let slopes = seen.dot(&basis).t().dot(&made_of) / records;
         let judged = judged_seen.dot(&basis);
-        // What a penalty leaves of each direction.
+        // Weights of each direction under a penalty.
         let shrunk =
             |penalty: f64| &slopes / &variances.mapv(|variance| variance + penalty).insert_axis(Axis(1));
         let mut best = (Array1::from_elem(truth.ncols(), f64::INFINITY), Array2::zeros(slopes.dim()));
@@ -230,13 +241,13 @@ impl Reader {
         }))
     }
 
-    /// The reconstruction (n × m) of records that were released so (n × m′).
+    /// Estimated records (n × m) for the released rows `seen` (n × m′).
     fn guess(&self, seen: Array2<f64>) -> Array2<f64> {
         let guesses = read(&self.weights, self.network.as_ref(), &self.inputs.standardised(seen));
         guesses * &self.outputs.width + &self.outputs.mean
     }
 
-    /// Twice the negative log-likelihood of `candidate` where `centre` is the guess, up to a constant: the
+    /// Twice the negative log-likelihood of `candidate` given the estimate `centre`, up to a constant: the
     /// squared length of their difference, in units of `errors`.
     fn surprise(&self, errors: &Llt<f64>, candidate: ArrayView1<f64>, centre: ArrayView1<f64>) -> f64 {
         let off =
@@ -246,7 +257,8 @@ impl Reader {
     }
 }
 
-/// What is made of standardised released coordinates (n × m′): standardised ones of records (n × m), some of them by a network.
+/// Estimated standardised records (n × m) for standardised released rows (n × m′), with some coordinates from
+/// the network.
 fn read(
     weights: &Array2<f64>,
     network: Option<&(VectorModel, Vec<usize>)>,
@@ -260,8 +272,10 @@ fn read(
     guesses
 }
 
+/// Trains the network.
+///
 /// # Errors
-/// [`Error::Shape`] with what stops the training.
+/// [`Error::Shape`] with the cause of a failed training.
 fn trained(seen: Array2<f64>, made_of: Array2<f64>, seed: u64) -> Result<VectorModel> {
     let (hidden, epochs) = NETWORK;
     let params = ClassifierParams::default().hidden(hidden.to_vec()).epochs(epochs).annealed(true).seed(seed);
@@ -269,7 +283,7 @@ fn trained(seen: Array2<f64>, made_of: Array2<f64>, seed: u64) -> Result<VectorM
     fitted.map_err(|problem| Error::shape(problem.to_string()))
 }
 
-/// Directions in which standardised values (n × m) vary, and how much they do.
+/// Principal directions of standardised values (n × m), and the variances along them.
 fn principal(values: &Array2<f64>) -> Option<(Array2<f64>, Array1<f64>)> {
     const NOTHING: f64 = 1e-12;
     let (rows, columns) = values.dim();
@@ -281,7 +295,7 @@ fn principal(values: &Array2<f64>) -> Option<(Array2<f64>, Array1<f64>)> {
     let kept: Vec<usize> =
         (0..variances.len()).filter(|&at| variances[at] > NOTHING * largest.max(f64::MIN_POSITIVE)).collect();
     let (chosen, variances) = (vectors.select(Axis(1), &kept), variances.select(Axis(0), &kept));
-    // Of a wide matrix, right singular vectors follow from left ones.
+    // Right singular vectors of a wide matrix follow from left ones.
     let basis = if is_wide {
         values.t().dot(&chosen) / &variances.mapv(|variance| (variance * rows as f64).sqrt())
     } else {
@@ -290,7 +304,8 @@ fn principal(values: &Array2<f64>) -> Option<(Array2<f64>, Array1<f64>)> {
     Some((basis, variances))
 }
 
-/// The covariance of errors (n × m) around zero, factored; the fewer there are for their width, the less is made of how they go together.
+/// Factored covariance of errors (n × m) around zero. The off-diagonal entries shrink more when n is small
+/// relative to m.
 fn factored(errors: &Array2<f64>) -> Option<Llt<f64>> {
     let (rows, width) = errors.dim();
     let together = rows as f64 / (rows + width) as f64;
@@ -308,7 +323,8 @@ mod tests {
     use rand::Rng;
     use std::f64::consts::PI;
 
-    /// Roughly standard normal: a sum of twelve, which squares and tails at these sizes do not tell from it.
+    /// Approximately standard normal number: a sum of twelve. At these sizes its squares and tails are
+    /// indistinguishable from normal ones.
     fn normal(rng: &mut impl Rng) -> f64 {
         (0..12).map(|_| rng.gen_range(-0.5..0.5)).sum()
     }
@@ -322,16 +338,18 @@ mod tests {
         Acquaintance { known_share: 0.5, network, seed: 3 }
     }
 
-    /// Of records of variance v in two independent columns under noise of variance s it can recover v/(v + s), and no map does better; and
-    /// with the likelihood it is right in E Φ(‖x − x′‖/2√s) of the cases, which for two columns is an advantage of √(v/(v + 2s)). Of 4,000
-    /// records these are off by 0.05 and 0.065, five standard errors, once in a million times.
+    /// Gaussian records of variance v in two independent columns, under Gaussian noise of variance s.
+    ///
+    /// The best possible R² is v/(v + s), and no map exceeds it. With the likelihood, the accuracy is E
+    /// Φ(‖x − x′‖/2√s). For two columns this is an advantage of √(v/(v + 2s)). For 4,000 records the results
+    /// are off by 0.05 and 0.065, five standard errors, with probability 10⁻⁶.
     #[test]
     fn of_gaussian_records_under_gaussian_noise_it_learns_what_can_be_learned() {
         let mut rng = Randomness::seeded(5).streams().stream(9);
         for (variance, network) in [(0.25_f64, false), (1.0, false), (1.0, true), (16.0, false)] {
             let records = Array2::from_shape_simple_fn((8_000, 2), || normal(&mut rng));
             let noise = Array2::from_shape_simple_fn((8_000, 2), || variance.sqrt() * normal(&mut rng));
-            // Whatever invertible map comes after changes nothing.
+            // An invertible map after the noise changes nothing.
             let released =
                 (&records + &noise).dot(&ndarray::array![[3.0, 1.0, 0.5], [-1.0, 2.0, 0.25]]) + 7.0;
             let learned =
@@ -343,7 +361,8 @@ mod tests {
         }
     }
 
-    /// A release that says nothing: what it recovers and distinguishes is chance, here by five standard errors of 1/√2000.
+    /// A release that is independent of the records: R² and advantage are those of chance, within five
+    /// standard errors of 1/√2000.
     #[test]
     fn of_what_says_nothing_it_learns_nothing() {
         let mut rng = Randomness::seeded(6).streams().stream(9);
@@ -355,8 +374,8 @@ mod tests {
         assert!(recovered.abs() < 0.02 && advantage.abs() < 0.112, "{recovered}, {advantage}");
     }
 
-    /// Of x between −1 and 1 the circle (cos πx, sin πx) tells all but which end an end is; of its squares a line explains
-    /// (E x·sin πx)²/(E x²·E sin² πx) = 6/π², which is 0.608.
+    /// For x in [−1, 1] the circle (cos πx, sin πx) determines x, except which end an end point is. A line
+    /// explains the share (E x·sin πx)²/(E x²·E sin² πx) = 6/π² = 0.608 of the squares.
     #[test]
     fn what_no_line_reads_a_network_does() {
         let mut rng = Randomness::seeded(10).streams().stream(9);
@@ -371,7 +390,7 @@ mod tests {
         assert!(network > 0.95, "{network}");
     }
 
-    /// More released coordinates than records that it knows, as where the identity takes the records' place.
+    /// More released coordinates than known records, as in a release that contains an identity matrix.
     #[test]
     fn wide_releases_are_read_too() {
         let mut rng = Randomness::seeded(7).streams().stream(9);
@@ -386,8 +405,8 @@ mod tests {
         assert!(learn(Array2::eye(200)).recovered.abs() < 0.1);
     }
 
-    /// A label in the clear distinguishes two records with other labels, and nothing else: half of the pairs, of which one in two is
-    /// told by chance.
+    /// A label in the clear distinguishes only records with different labels. These are half of the pairs,
+    /// and chance is right on one in two of the rest.
     #[test]
     fn a_label_alone_tells_apart_those_that_differ_in_it() {
         let mut rng = Randomness::seeded(8).streams().stream(9);

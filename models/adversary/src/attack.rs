@@ -1,4 +1,5 @@
-//! An attack on two inputs, which goes on until the claim about them is refuted, or as long as it may.
+//! Attack on two inputs. It continues until the claim about them is refuted, or until it has drawn all its
+//! samples.
 
 use crate::betting::{Aim, Bets};
 use crate::claimed::{Claimed, Reached, Shown};
@@ -7,35 +8,38 @@ use crate::score::{Output, Score};
 use scumble_core::interrupt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many outputs are drawn before anything is bet; then four times as many as before are drawn on what was learned of those.
+/// Number of outputs drawn before the first bet. Each later phase ends at `GROWTH` times as many outputs as
+/// before, and bets on events learned from the earlier outputs.
 const FIRST: usize = 128;
 const GROWTH: usize = 4;
-/// After so many outputs, the attacks that show least are given up.
+/// Number of outputs after which the weakest attacks are dropped.
 pub(crate) const HEAT: usize = 2_048;
-/// The capital is looked at after so many outputs, or an eighth of those before.
+/// Number of further outputs after which the capital is tested, or an eighth of the earlier outputs if this
+/// is more.
 const LOOK: usize = 64;
 
-/// Draws so many outputs of either input, or fewer at the end.
+/// Draws the given number of outputs of each input, or fewer at the end.
 type Draw<'a> = dyn FnMut(usize) -> Samples + Send + 'a;
 
-/// Two inputs, what was drawn of them, and what was bet on what is drawn next.
+/// Two inputs, the outputs drawn from them, and the bets on their next outputs.
 pub(crate) struct Attack<'a> {
-    /// The two inputs, in words.
+    /// Description of the two inputs.
     what: String,
     draw: Box<Draw<'a>>,
     given: Vec<Score<'a>>,
-    /// Outputs to learn and choose from.
+    /// Outputs used to learn scores and choose events.
     kept: Samples,
     width: Option<usize>,
     drawn: usize,
-    /// How many are drawn before anything is bet.
+    /// Number of outputs drawn before the first bet.
     first: usize,
-    /// How many are drawn of either input at most.
+    /// Largest number of outputs of each input.
     most: usize,
     is_exhausted: bool,
     is_mute: bool,
     bets: Vec<Bets>,
-    /// What each aim's event looked at last.
+    /// Name of the score of each aim's latest event, and true if the event is more likely for the second
+    /// input.
     by: Vec<(&'static str, bool)>,
     is_broken: bool,
 }
@@ -65,23 +69,25 @@ impl<'a> Attack<'a> {
         }
     }
 
-    /// The same, where so few outputs can be had that less of them may be spent on learning.
+    /// The same attack with fewer outputs for learning, for inputs with at most `outputs` outputs.
     pub(crate) fn of_at_most(self, outputs: usize) -> Self {
         Self { first: FIRST.min(outputs / 10).max(1), ..self }
     }
 
-    /// The same, which ends after so many outputs of either input.
+    /// The same attack, ending after `most` outputs of each input.
     pub(crate) fn up_to(self, most: usize) -> Self {
         Self { most, ..self }
     }
 
-    /// Whether the claim is refuted.
+    /// Returns true if the claim is refuted.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
     }
 
-    /// Goes on until so many outputs of either input are drawn, the claim is refuted at `alarm` a bound, or a quarter of them lets expect
-    /// that all would show less than half of the claim. An interrupt ends it, too.
+    /// Continues until `to` outputs of each input are drawn, or the claim is refuted at `alarm` per bound.
+    ///
+    /// The attack also stops after a quarter of the outputs if all outputs are expected to show less than
+    /// half of the claim. An interrupt stops it too.
     pub(crate) fn advance(&mut self, claimed: &Claimed, to: usize, alarm: f64) {
         let to = to.min(self.most);
         let goes_on = |attack: &Self| !attack.is_broken && !attack.is_exhausted && interrupt::check().is_ok();
@@ -115,7 +121,7 @@ impl<'a> Attack<'a> {
         }
     }
 
-    /// Draws some more.
+    /// Draws `count` further outputs.
     fn take(&mut self, count: usize) -> Samples {
         let drawn = (self.draw)(count);
         self.width = self.width.or(drawn.width());
@@ -129,12 +135,12 @@ impl<'a> Attack<'a> {
         drawn
     }
 
-    /// How near it comes to the claim, by what was counted last: only to rank attacks by.
+    /// Ratio of the attack's result to the claim, by the last counts. It only ranks attacks.
     pub(crate) fn share(&self, claimed: &Claimed) -> f64 {
         claimed.share(&self.bets)
     }
 
-    /// What it shows, each bound above the truth with probability `alarm` at most.
+    /// Bounds that the attack shows. Each is above the truth with probability at most `alarm`.
     fn reached(&self, alarm: f64) -> Reached {
         let shown = self.bets.iter().zip(&self.by).map(|(bets, &(score, is_of_other))| Shown {
             bound: bets.bound(alarm),
@@ -146,13 +152,14 @@ impl<'a> Attack<'a> {
     }
 }
 
-/// Keeps so many attacks, of those that come nearest to the claim.
+/// Keeps the `most` attacks that come nearest to the claim.
 pub(crate) fn keep_best(attacks: &mut Vec<Attack>, claimed: &Claimed, most: usize) {
     attacks.sort_by(|one, other| other.share(claimed).total_cmp(&one.share(claimed)));
     attacks.truncate(most);
 }
 
-/// What each attack shows, with its inputs in words, and how many outputs of an input the longest drew.
+/// Result of each attack with the description of its inputs, and the number of outputs per input of the
+/// longest attack.
 pub(crate) fn all_reached<'a, 'b: 'a>(
     attacks: impl Iterator<Item = &'a Attack<'b>>,
     alarm: f64,
@@ -165,7 +172,7 @@ pub(crate) fn all_reached<'a, 'b: 'a>(
     (reached.collect(), longest)
 }
 
-/// The scores of both inputs' outputs that events look at; several look at one.
+/// Scores of both inputs' outputs that events use. Several events may use one score.
 struct Scored {
     by_score: BTreeMap<usize, [Vec<f64>; 2]>,
 }
@@ -188,7 +195,7 @@ impl Scored {
     }
 }
 
-/// Outputs of two inputs by how one of an input (0 or 1) is drawn.
+/// Draws outputs of two inputs with a function that draws one output of input 0 or 1.
 pub(crate) fn by_side(mut draw: impl FnMut(usize) -> Output + Send) -> impl FnMut(usize) -> Samples + Send {
     move |count| {
         let mut side = |side: usize| (0..count).map(|_| draw(side)).collect();

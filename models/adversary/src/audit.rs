@@ -1,4 +1,4 @@
-//! All claims of a mechanism, a design or a plugin, attacked.
+//! Audits of all claims of a mechanism, a design or a plugin.
 
 use crate::finding::{Broken, Finding, Verdict};
 use crate::{Effort, Result, central, direct, effort, halves, local, reconstruction, resistance};
@@ -6,17 +6,27 @@ use scumble_core::{
     Brief, Budget, Claim, Design, Designed, Notion, Plugin, Randomness, Table, Unit, interrupt,
 };
 
-/// Attacks every claim that `mechanism`, called `name`, makes. Some need records: `table` has them, if there are any.
+/// Attacks every claim of `mechanism`, called `name`. `table` supplies records for the attacks that need
+/// some.
 ///
-/// Local claims are attacked by samples of `perturb`, and of whole releases; central ones, of records or of their features, by releases of
-/// neighbouring tables; Cramér–Rao claims by reconstruction; ambiguity and secrecy by releases of two tables that are to have one distribution;
-/// resistance to recovery by the count of what leaves, and by the key of another release; mutual information by who knows all records and the sets that they were drawn in. Where a design claims nothing, for its numbers come from the records, what a release of
-/// the rows that are attacked claims is attacked. What only the mechanism's own crate can attack, such as a training
-/// ([`canary`](crate::canary)), is listed as not attacked; there, [`recovery`](crate::recovery) takes attacks by who knows the public
-/// part of mixtures.
+/// The attack depends on the claim:
+///
+/// - Local differential privacy: samples of `perturb`, and whole releases.
+/// - Central differential privacy, of records or of their features: releases of neighbouring tables.
+/// - Cramér–Rao: reconstruction.
+/// - Ambiguity and secrecy: releases of two tables that must have the same distribution.
+/// - Resistance to recovery: the count of released samples, and the key of another release.
+/// - Mutual information: an adversary that knows all records and the sets that they were drawn in.
+///
+/// A design claims nothing itself if the numbers of its claims come from the records. The claims of a release
+/// of the attacked rows are then attacked instead.
+///
+/// Claims that only the mechanism's own crate can attack, such as claims of a training, are listed as not
+/// attacked. For these crates, [`canary`](crate::canary) attacks trainings, and [`recovery`](crate::recovery)
+/// takes attacks by an adversary that knows the public part of mixtures.
 ///
 /// # Errors
-/// Where the mechanism cannot be released from.
+/// An error if a release from the mechanism fails.
 pub fn audit(
     name: &str,
     mechanism: &Designed,
@@ -25,7 +35,7 @@ pub fn audit(
 ) -> Result<Vec<Finding>> {
     let design = mechanism.guarantee();
     let claims = match (table, design.each_release.is_empty()) {
-        // A release from a seed would claim nothing.
+        // A release from a fixed seed would claim nothing.
         (Some(table), false) => {
             let attacked = reconstruction::rows(table)?;
             mechanism.release(&attacked, &mut Randomness::from_os()?)?.guarantee.claims
@@ -42,7 +52,7 @@ pub fn audit(
     }
     let attacked = |claim: &Claim| {
         let finding = attack(name, mechanism, table, claim, effort)?;
-        interrupt::check()?; // an attack that was interrupted found nothing
+        interrupt::check()?; // An interrupted attack found nothing.
         Ok(finding)
     };
     claims.iter().map(attacked).collect()
@@ -87,10 +97,10 @@ fn attack(
     }
 }
 
-/// Attacks every claim of a plugin's own example, at each ε of `effort` and a δ of 0.01.
+/// Attacks every claim of a plugin's own example, at each ε of `effort` and δ = 0.01.
 ///
 /// # Errors
-/// Where the example does not design, or cannot be released from.
+/// An error if the example cannot be designed, or if a release from it fails.
 pub fn audit_plugin(plugin: &Plugin, effort: Effort) -> Result<Vec<Finding>> {
     let example = (plugin.example)()?;
     let mut findings = vec![];
@@ -99,21 +109,21 @@ pub fn audit_plugin(plugin: &Plugin, effort: Effort) -> Result<Vec<Finding>> {
         let design = plugin.design(&example.parameters, &brief)?;
         findings.extend(audit(plugin.name, design.mechanism(), Some(&example.table), effort)?);
         if !design.mechanism().guarantee().has_dp() {
-            break; // ε does not govern it
+            break; // The mechanism does not depend on ε.
         }
     }
     Ok(findings)
 }
 
-/// Attacks every claim of a saved design, as it was designed.
+/// Attacks every claim of a saved design at its own budget.
 ///
 /// # Errors
-/// Where it cannot be released from.
+/// An error if a release from the design fails.
 pub fn audit_design(design: &Design, effort: Effort) -> Result<Vec<Finding>> {
     audit(&design.origin().plugin, design.mechanism(), None, effort)
 }
 
-/// The quick audit of a plugin, as one line of its author's tests.
+/// Quick audit of a plugin, as one line of its author's tests.
 ///
 /// ```no_run
 /// # let MY_PLUGIN = scumble_classic::LAPLACE;
@@ -121,15 +131,16 @@ pub fn audit_design(design: &Design, effort: Effort) -> Result<Vec<Finding>> {
 /// ```
 ///
 /// # Errors
-/// The claims that are broken, each with how an adversary breaks it; or that the example cannot be released from.
+/// The broken claims, each with the attack that breaks it; or an error if a release from the example fails.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Box<dyn std::error::Error>> {
     Ok(Broken::among(&audit_plugin(plugin, Effort::quick())?)?)
 }
 
-/// The quick audit of a variant that is wrong on purpose, as one line of its author's tests: what it says of the claims that do not hold.
+/// Quick audit of a faulty variant, as one line of its author's tests. It returns the findings on the broken
+/// claims.
 ///
 /// # Errors
-/// Where nothing is found to be wrong, with what was found; or where it cannot be released from.
+/// The findings if no claim is broken; or an error if a release from the variant fails.
 pub fn caught(variant: impl Into<Designed>) -> std::result::Result<String, Box<dyn std::error::Error>> {
     let findings = audit("the faulty variant", &variant.into(), None, Effort::quick())?;
     let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);

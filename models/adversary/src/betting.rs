@@ -1,26 +1,30 @@
-//! Bets against a claim: a capital that is expected to grow nowhere the claim holds, and grows where it does not.
+//! Sequential tests of a claim by betting: the capital is not expected to grow if the claim holds, and grows
+//! if it does not.
 //!
-//! Outputs are drawn in pairs, one of each input. An event S is chosen from what was drawn before, and a share λ of the capital is bet
-//! on it: with X and Y for whether S happens to the one output and to the other, a claim P(S) ≤ s·Q(S) + d makes the capital a
-//! supermartingale that is multiplied by 1 + λ(X − sY − d)/(s + d) for each pair, whatever was chosen before. So it exceeds 1/α with
-//! probability α at most, however often it is looked at and whenever the drawing stops (Ville 1939; Waudby-Smith and Ramdas 2024). The
-//! sum of several such capitals, one for each λ, is another, also where one lends to another.
+//! Outputs are drawn in pairs, one of each input. An event S is chosen from earlier outputs, and a share λ of
+//! the capital is bet on it. X and Y indicate S for the two outputs of a pair. Under the claim
+//! P(S) ≤ s·Q(S) + d the capital is a supermartingale: each pair multiplies it by 1 + λ(X − sY − d)/(s + d),
+//! whatever the earlier choices.
+//!
+//! The capital therefore exceeds 1/α with probability at most α, for any number of looks and any stopping
+//! time (Ville 1939; Waudby-Smith and Ramdas 2024). The sum of several such capitals, one for each λ, is
+//! another supermartingale, even if capital moves between them.
 
 use scumble_accounting::gaussian;
 
-/// What is to be shown of the distributions P of one output and Q of the other.
+/// Quantity to be bounded for the distributions P and Q of the two inputs' outputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Aim {
-    /// The largest ln((P(S) − δ)/Q(S)).
+    /// Largest ln((P(S) − δ)/Q(S)).
     Epsilon { delta: f64 },
-    /// The largest P(S) − e^ε·Q(S).
+    /// Largest P(S) − e^ε·Q(S).
     Delta { epsilon: f64 },
-    /// The largest Φ⁻¹(P(S)) − Φ⁻¹(Q(S)): μ of Gaussian differential privacy.
+    /// Largest Φ⁻¹(P(S)) − Φ⁻¹(Q(S)): μ of Gaussian differential privacy.
     Mu,
 }
 
 impl Aim {
-    /// What shares p and q show.
+    /// Value of the quantity for an event with P(S) = `p` and Q(S) = `q`.
     pub(crate) fn value(self, p: f64, q: f64) -> f64 {
         match self {
             Self::Epsilon { delta } if p > delta => ((p - delta) / q).ln(),
@@ -30,8 +34,11 @@ impl Aim {
         }
     }
 
-    /// The slope s and the offset d of the claim that `value` is what is aimed at, for an event of these shares. Of the lines under which a μ
-    /// lies, that one touches where the shares are.
+    /// Slope s and offset d of the line P(S) ≤ s·Q(S) + d that a claim of `value` implies, for an event with
+    /// probabilities `[p, q]`.
+    ///
+    /// A claim of μ implies a family of lines. The line that touches the bound at the event's probabilities
+    /// is used.
     fn line(self, value: f64, [p, q]: [f64; 2]) -> (f64, f64) {
         match self {
             Self::Epsilon { delta } => (value.exp(), delta),
@@ -44,7 +51,7 @@ impl Aim {
         }
     }
 
-    /// The largest value that is looked for.
+    /// Largest value to search for.
     fn most(self) -> f64 {
         match self {
             Self::Epsilon { .. } | Self::Mu => MOST_EPSILON,
@@ -53,18 +60,20 @@ impl Aim {
     }
 }
 
-/// More than samples ever show.
+/// Larger than any value that samples show.
 const MOST_EPSILON: f64 = 40.0;
 
-/// Shares of the capital: from those with which many draws show little more than is claimed, to those with which few show much.
+/// Shares of the capital to bet. Small shares detect small excesses over the claim with many draws; large
+/// shares detect large excesses with few draws.
 const SHARES: [f64; 12] = [0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 0.75, 0.9, 0.97];
 
-/// How often an event that was chosen beforehand happened.
+/// Counts of one event, which was chosen before the outputs were drawn.
 #[derive(Debug, Clone)]
 struct Batch {
-    /// P(S) and Q(S), as they were when it was chosen.
+    /// P(S) and Q(S), as estimated when the event was chosen.
     expected: [f64; 2],
-    /// How often it happened to the first output, and to the second, and of how many pairs: shares of several pairs may be counted as one.
+    /// Frequencies of the event for the first and the second output, and the number of pairs with these
+    /// frequencies. The frequencies over several pairs may count as one pair.
     cells: Vec<([f64; 2], u64)>,
 }
 
@@ -77,11 +86,11 @@ impl Batch {
     }
 }
 
-/// What was bet on events that were to show one thing.
+/// Bets on successive events for one aim.
 #[derive(Debug, Clone)]
 pub(crate) struct Bets {
     aim: Aim,
-    /// The largest share that is counted.
+    /// Largest frequency that a pair may count.
     most_share: f64,
     batches: Vec<Batch>,
 }
@@ -91,7 +100,7 @@ impl Bets {
         Self { aim, most_share: 1.0, batches: vec![] }
     }
 
-    /// Bets on shares that may be as large as that.
+    /// Bets on frequencies of at most `most_share`.
     pub(crate) fn on_shares(aim: Aim, most_share: f64) -> Self {
         Self { most_share, ..Self::on(aim) }
     }
@@ -100,25 +109,25 @@ impl Bets {
         self.aim
     }
 
-    /// From now on an event is bet on that was chosen at these shares.
+    /// Starts bets on a new event, which was chosen at the probabilities `expected`.
     pub(crate) fn choose(&mut self, expected: [f64; 2]) {
         self.batches.push(Batch { expected, cells: vec![] });
     }
 
-    /// Whether the event happened to each output of a pair.
+    /// Counts one pair: true for each output on which the event happened.
     pub(crate) fn count(&mut self, one: bool, other: bool) {
         let share = |happened: bool| f64::from(u8::from(happened));
         self.add(share(one), share(other));
     }
 
-    /// Shares of the event, none of which is larger than was said.
+    /// Counts one pair of frequencies, each of at most `most_share`.
     pub(crate) fn add(&mut self, one: f64, other: f64) {
         if let Some(batch) = self.batches.last_mut() {
             batch.add([one, other]);
         }
     }
 
-    /// The shares in which the last event happened to the outputs of either input, and of how many pairs.
+    /// Mean frequencies of the last event for both inputs, and the number of pairs.
     pub(crate) fn shares(&self) -> Option<([f64; 2], u64)> {
         let cells = &self.batches.last()?.cells;
         let pairs: u64 = cells.iter().map(|(_, count)| count).sum();
@@ -128,12 +137,13 @@ impl Bets {
         (pairs > 0).then(|| ([mean(0), mean(1)], pairs))
     }
 
-    /// ln of the capital against the claim that what is aimed at is no more than `value`.
+    /// Logarithm of the capital against the claim that the aim's quantity is at most `value`.
     ///
-    /// It begins in equal parts, one for each share that is bet. With each new event some of it is dealt out anew, for what did well on one
-    /// event may have lost all on another (the fixed share of Herbster and Warmuth 1998).
+    /// The capital starts in equal parts, one for each betting share. Each new event redistributes some of it
+    /// (fixed share of Herbster and Warmuth 1998), because a share that did well on one event may have lost
+    /// everything on another.
     fn log_capital(&self, value: f64) -> f64 {
-        /// How much of it is dealt out anew.
+        /// Fraction of the capital that is redistributed.
         const DEALT: f64 = 0.125;
         let equal = -(SHARES.len() as f64).ln();
         let mut parts = [equal; SHARES.len()];
@@ -152,12 +162,14 @@ impl Bets {
         log_sum(&parts)
     }
 
-    /// Whether the claim that it is no more than `value` is refuted, which a claim that holds is with probability `alarm` at most.
+    /// Returns true if the claim of at most `value` is refuted. A claim that holds is refuted with
+    /// probability at most `alarm`.
     pub(crate) fn refute(&self, value: f64, alarm: f64) -> bool {
         self.log_capital(value) >= -alarm.ln()
     }
 
-    /// The largest value up to which all are refuted: it lies above the truth with probability `alarm` at most. Zero where none is.
+    /// Largest value up to which all values are refuted, or zero if no value is. It is above the truth with
+    /// probability at most `alarm`.
     pub(crate) fn bound(&self, alarm: f64) -> f64 {
         const STEPS: u32 = 80;
         const HALVINGS: u32 = 40;
@@ -177,7 +189,7 @@ impl Bets {
         low
     }
 
-    /// The most that so many pairs can show.
+    /// Largest bound that the given number of pairs can show.
     pub(crate) fn visible(aim: Aim, pairs: usize, alarm: f64) -> f64 {
         let certain = Batch { expected: [1.0, 0.0], cells: vec![([1.0, 0.0], pairs as u64)] };
         Self { batches: vec![certain], ..Self::on(aim) }.bound(alarm)
@@ -196,7 +208,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    /// Bets on one event of these probabilities, of so many pairs.
+    /// Bets on one event of the given probabilities, with `pairs` pairs.
     fn bets(aim: Aim, [p, q]: [f64; 2], pairs: usize, seed: u64) -> Bets {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut bets = Bets::on(aim);
@@ -205,7 +217,7 @@ mod tests {
         bets
     }
 
-    /// Randomised response at ε = 1, δ(½) of it, and the best event of μ = 1.
+    /// Randomised response at ε = 1, its δ(½), and the best event of μ = 1.
     const CASES: [(Aim, [f64; 2], f64); 4] = [
         (Aim::Epsilon { delta: 0.0 }, [0.731_058_578_630_004_9, 0.268_941_421_369_995_1], 1.0),
         (Aim::Epsilon { delta: 0.01 }, [0.059_061_618_182, 0.018_048_759], 1.0),
@@ -213,8 +225,8 @@ mod tests {
         (Aim::Mu, [0.691_462_461, 0.308_537_539], 1.0),
     ];
 
-    /// Ville: of 2,000 runs each of which is looked at after every pair, a claim that holds is refuted at α = 0.05 in 5 % at most. That
-    /// more than 7.5 % are has a probability below 10⁻⁶.
+    /// Ville's inequality: a claim that holds is refuted at α = 0.05 in at most 5 % of 2,000 runs, each
+    /// tested after every pair. More than 7.5 % has a probability below 10⁻⁶.
     #[test]
     fn a_claim_that_holds_is_refuted_as_seldom_as_is_said_however_often_it_is_looked_at() {
         const RUNS: u64 = 2_000;
@@ -241,7 +253,8 @@ mod tests {
         }
     }
 
-    /// An event that shows nothing takes little from the capital for the next, on which most of it must be bet.
+    /// An uninformative event costs little of the capital for the next event, on which most of it must be
+    /// bet.
     #[test]
     fn what_was_lost_on_one_event_is_won_on_another() {
         let mut switched = bets(CASES[0].0, CASES[0].1, 20_000, 3);
@@ -250,7 +263,7 @@ mod tests {
         assert!(switched.refute(1.0, 1e-6));
     }
 
-    /// What is released unchanged is found out within a hundred pairs, though it is asked for at a false-alarm rate of 10⁻⁹.
+    /// A release in the clear is detected within a hundred pairs, at a false-alarm rate of 10⁻⁹.
     #[test]
     fn what_is_certain_is_shown_by_few() {
         let certain = bets(Aim::Epsilon { delta: 0.0 }, [1.0, 0.0], 100, 1);

@@ -1,10 +1,12 @@
-//! Many canaries in one release: every record is one end of the domain or the other, by a fair coin of its own, and an adversary that is given
-//! the row that it became guesses which.
+//! Audit with many canaries in one release. An independent fair coin sets every record to one of two ends of
+//! the domain. An adversary that gets a record's released row decides which end it was.
 //!
-//! Given the other coins, each record's release is one of two neighbours. So for an event S of a row, of which the adversary learns from
-//! releases before, P(S | one end) ≤ e^ε·P(S | the other) + δ of each record, and of their mean, whatever the rows of one release have to do
-//! with each other: the mean over all canaries is one bet a release, and varies far less than one canary (as in Steinke, Nasr and Jagielski
-//! 2023, of whose bound for dependent guesses nothing is needed here).
+//! Given the other coins, each record's release is one of two neighbours. The adversary learns an event S of
+//! a row from earlier releases. Each record then satisfies P(S | one end) ≤ e^ε·P(S | the other) + δ. The
+//! mean over records satisfies the same bound, whatever the dependence between the rows of one release.
+//!
+//! The mean over all canaries is therefore one bet per release, with a much smaller variance than one canary,
+//! as in Steinke, Nasr and Jagielski (2023). Their bound for dependent guesses is not needed.
 
 use crate::betting::{Aim, Bets};
 use crate::event::Samples;
@@ -14,22 +16,23 @@ use crate::{Effort, Error, Result};
 use rand::RngCore;
 use scumble_core::{CentralDp, Claim, Designed, Neighbours, Randomness, Stream, Table};
 
-/// Releases before anything is bet; then four times as many as before, on what was learned of those.
+/// Number of releases before the first bet. Each later phase ends at `GROWTH` times as many releases as
+/// before, and bets on events learned from the earlier ones.
 const FIRST: usize = 8;
 const GROWTH: usize = 4;
-/// Outputs of a side that a release pays for in an audit.
+/// One release costs as much of an audit's budget as this number of outputs per input.
 const OUTPUTS_A_RELEASE: usize = 100;
 
-/// What canaries show.
+/// Result of an audit with many canaries.
 pub(crate) struct Canaries {
-    /// The lower bound on ε.
+    /// Lower bound on ε.
     pub(crate) bound: f64,
-    /// A sentence where the claim is refuted.
+    /// Sentence with the reason, if the claim is refuted.
     pub(crate) broken: Option<String>,
 }
 
-/// Attacks the claim `dp` by releases in which each record of `table` is a canary; none where rows are not those of records, or neighbours
-/// do not differ by replacement.
+/// Attacks the claim `dp` with releases in which each record of `table` is a canary. Returns `None` if output
+/// rows do not correspond to input rows, or if neighbours do not differ by replacement.
 pub(crate) fn attack(
     mechanism: &Designed,
     table: &Table,
@@ -88,16 +91,17 @@ pub(crate) fn attack(
     Ok(Some(Canaries { bound, broken }))
 }
 
-/// Releases of a table all of whose records are canaries.
+/// Releases of a table in which every record is a canary.
 struct Game<'a, Ends> {
     mechanism: &'a Designed,
     table: &'a Table,
-    /// What a record may be, of which this is one.
+    /// Function from a record to the two ends of the domain that may replace it.
     ends: Ends,
 }
 
 impl<Ends: Fn(&[f64]) -> [Vec<f64>; 2]> Game<'_, Ends> {
-    /// The rows of records that were the one end, and the other; none where rows are not those of records.
+    /// Released rows of the records at the first and at the second end. Returns `None` if output rows do not
+    /// correspond to input rows.
     fn release(&self, coins: &mut Stream) -> Result<Option<Samples>> {
         let layout = self.mechanism.domain().layout();
         let sides: Vec<usize> = (0..self.table.len()).map(|_| (coins.next_u32() & 1) as usize).collect();

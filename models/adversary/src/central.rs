@@ -1,4 +1,5 @@
-//! Claims of central differential privacy: neighbouring tables, and a canary in a training that shows every noisy sum.
+//! Attacks on central differential privacy: neighbouring tables, and a canary in a training that discloses
+//! every noisy sum.
 
 use crate::attack::{Attack, HEAT, all_reached, by_side, keep_best};
 use crate::canaries::{self, Canaries};
@@ -16,25 +17,25 @@ use scumble_accounting::{Neighbours, Run, loss};
 use scumble_core::{CentralDp, Claim, Designed, LocalDp, Notion, Randomness, Table, Unit};
 use std::sync::{Mutex, PoisonError};
 
-/// What a canary does in a training.
+/// Role of a canary in a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Canary {
-    /// It is not among the records.
+    /// The canary is not among the records.
     Absent,
-    /// Its gradient lies along its coordinate, in which all other gradients are zero.
+    /// The canary's gradient is along its own coordinate, where all other gradients are zero.
     Present,
-    /// Its gradient is the opposite.
+    /// The canary's gradient has the opposite sign.
     Opposite,
 }
 
 impl Canary {
-    /// Its gradient in its coordinate, in clipping norms, before it is clipped: ten, so that a training must clip it to the unit
-    /// vector, and one that does not is found out.
+    /// Gradient of the canary in its coordinate before clipping, in clipping norms. It is ten, so that the
+    /// training must clip it to the unit vector; a training that does not is detected.
     pub fn gradient(self) -> f64 {
         10.0 * self.clipped()
     }
 
-    /// What is left of it.
+    /// Gradient of the canary after clipping.
     fn clipped(self) -> f64 {
         match self {
             Self::Absent => 0.0,
@@ -44,14 +45,17 @@ impl Canary {
     }
 }
 
-/// Attacks the claim `dp` of a training by steps of `run`, in white box: `sums` trains with such a canary and gives the canary's
-/// coordinate of every noisy sum, in units of the clipping norm.
+/// White-box attack on the claim `dp` of a training by the steps of `run`.
 ///
-/// Beside the claimed (ε, δ), of which samples show little where δ is small, the points of the profile are attacked that the accountant
-/// gives for `run`; and a claim below what the accountant proves to be spent is broken without any sample.
+/// `sums` trains with the given canary and seed. It returns the canary's coordinate of every noisy sum, in
+/// units of the clipping norm.
+///
+/// Samples show little of the claimed (ε, δ) if δ is small. The attack therefore also covers points of the
+/// privacy profile that the accountant gives for `run`. A claim below the accountant's lower bound on the
+/// spent ε is broken without any sample.
 ///
 /// # Errors
-/// Where the accountant does not know such a run, or `sums` fails.
+/// An error if the accountant does not support `run`, or if `sums` fails.
 pub fn canary(
     name: &str,
     run: Run,
@@ -112,17 +116,17 @@ pub fn canary(
     Ok(finding)
 }
 
-/// ln of the density of a noisy sum over that without a canary.
+/// Log density ratio of a noisy sum with the canary to one without.
 fn of_step(run: Run, canary: Canary, sum: f64) -> f64 {
     let (q, variance, c) = (run.sampling_rate(), run.noise_multiplier().powi(2), canary.clipped());
     let taken = q.ln() + (2.0 * c * sum - c * c) / (2.0 * variance);
     let left = (1.0 - q).ln();
-    // The larger first, so that nothing leaves the floats.
+    // The larger term first avoids overflow.
     taken.max(left) + (taken.min(left) - taken.max(left)).exp().ln_1p()
 }
 
-/// Attacks the claim `dp` of records, or of their features: by many canaries in one release, and by releases of a few rows of `table`, and
-/// of a neighbour of them, all of which is seen.
+/// Attacks the claim `dp` of records or of their features. The attacks are many canaries in one release, and
+/// releases of a few rows of `table` and of a neighbour, each seen completely.
 pub(crate) fn tables(
     name: &str,
     mechanism: &Designed,
@@ -139,7 +143,8 @@ pub(crate) fn tables(
     }
     let claimed = Claimed::by(&LocalDp::new(dp.epsilon, dp.delta));
     let pairs = neighbours(mechanism, table, claim.protects, dp.neighbours)?;
-    // A release is made of its statistics, where it has some: those are attacked at length, and releases for what they may say beside.
+    // A release may be made from noisy statistics. Most samples then attack the statistics; the rest attack
+    // the releases, which may disclose more.
     let of_releases =
         if mechanism.evidence().statistics.is_some() { effort.samples / 40 } else { effort.samples / 10 };
     let samples = of_releases.max(1000);
@@ -148,7 +153,7 @@ pub(crate) fn tables(
     let streams = Randomness::seeded(effort.seed).streams();
     let mut attacks: Vec<Attack> = vec![];
     for (number, (what, pair)) in pairs.iter().enumerate() {
-        // Shorter releases are filled up, and say how long they are.
+        // Shorter releases are padded, and their length is appended.
         let first = |table: &Table| mechanism.release(table, &mut Randomness::seeded(effort.seed)).ok();
         let width = pair.iter().filter_map(first).map(|release| flattened(&release.table).len()).max();
         let width = width.unwrap_or(0);
@@ -179,7 +184,8 @@ pub(crate) fn tables(
     Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(of_canaries)), ..finding })
 }
 
-/// A few rows of the table, and what a neighbour has in the place of the first, or of its features: an end of the domain, or nothing.
+/// Pairs of neighbouring tables: a few rows of `table` that differ in the first record. An end of the domain
+/// replaces this record or its features, or the record is absent.
 fn neighbours(
     mechanism: &Designed,
     table: &Table,
@@ -215,7 +221,8 @@ fn neighbours(
     })
 }
 
-/// Four rows, which hide least, or as many as the mechanism releases at least, to the next power of two.
+/// Number of rows to release: four, which hide least, or the smallest doubling of it that the mechanism
+/// accepts.
 fn few_rows(mechanism: &Designed, table: &Table) -> Result<usize> {
     let mut rows = table.len().min(4);
     while rows < table.len() {

@@ -1,46 +1,49 @@
-//! Claims of differential privacy as what samples can contradict: an ε at its δ, points of δ(ε), and a μ.
+//! Claims of differential privacy in the form that samples can contradict: an ε at its δ, points of δ(ε), and
+//! a μ.
 
 use crate::betting::{Aim, Bets};
 use crate::finding::{Finding, ProfilePoint, Verdict};
 use scumble_core::LocalDp;
 
-/// What is claimed of every pair of inputs.
+/// Claimed bounds for every pair of inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Claimed {
     pub(crate) epsilon: f64,
     pub(crate) delta: f64,
     /// Points (ε, δ).
     pub(crate) points: Vec<(f64, f64)>,
-    /// The μ of the privacy profile, where there is one.
+    /// μ of the privacy profile, if it has one.
     pub(crate) mu: Option<f64>,
 }
 
-/// What the events on which one thing was bet show.
+/// Result of the bets for one aim.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shown {
-    /// The lower bound on what was aimed at.
+    /// Lower bound on the aim's quantity.
     pub(crate) bound: f64,
-    /// What the adversary looked at.
+    /// Name of the score that the adversary used.
     pub(crate) score: &'static str,
-    /// How often the last event happened, of the input where it is the more likely, and of the other.
+    /// Frequencies of the last event: for the input where it is more likely, and for the other.
     pub(crate) shares: [f64; 2],
-    /// Whether it is more likely for the second input.
+    /// True if the event is more likely for the second input.
     pub(crate) is_of_other: bool,
 }
 
-/// The audited lower bounds of one pair.
+/// Audited lower bounds of one pair.
 #[derive(Debug, Clone)]
 pub(crate) struct Reached {
-    /// One for each aim.
+    /// One result per aim.
     shown: Vec<Shown>,
-    /// Whether there was no answer at all.
+    /// True if no output was an answer.
     is_mute: bool,
-    /// Whether the claim is refuted.
+    /// True if the claim is refuted.
     is_broken: bool,
 }
 
 impl Claimed {
-    /// Where the claim has a privacy profile, six of its points, from ε = 0 to twice the one that is claimed, and its μ; else that one.
+    /// Takes the bounds of `dp`. A claim with a privacy profile gives six points from ε = 0 to twice the
+    /// claimed ε, and its μ. A claim of pure ε without a profile gives the largest possible δ at two smaller
+    /// ε. Any other claim gives its own (ε, δ).
     pub(crate) fn by(dp: &LocalDp) -> Self {
         let epsilon = dp.epsilon;
         let profile = dp.profile.filter(|profile| !profile.is_pure());
@@ -48,7 +51,7 @@ impl Claimed {
             Some(profile) => {
                 [0.0, 0.25, 0.5, 1.0, 1.5, 2.0].map(|at| (at * epsilon, profile.delta(at * epsilon))).to_vec()
             }
-            // No pair of distributions within e^ε has more (Kairouz, Oh and Viswanath 2015).
+            // Largest δ of any pair of distributions within e^ε (Kairouz, Oh and Viswanath 2015).
             None if dp.delta == 0.0 => {
                 let most = |at: f64| (1.0 - (at - epsilon).exp()) / (1.0 + (-epsilon).exp());
                 [0.0, 0.5].map(|at| (at * epsilon, most(at * epsilon))).to_vec()
@@ -58,45 +61,48 @@ impl Claimed {
         Self { epsilon, delta: dp.delta, points, mu: profile.and_then(|profile| profile.gaussian_mu()) }
     }
 
-    /// That two inputs cannot be told apart at all.
+    /// Claim that two inputs have the same distribution of outputs.
     pub(crate) fn alike() -> Self {
         Self { epsilon: 0.0, delta: 0.0, points: vec![(0.0, 0.0)], mu: None }
     }
 
-    /// What is to be shown.
+    /// Aims of an attack, one per bound.
     pub(crate) fn aims(&self) -> Vec<Aim> {
         let deltas = self.points.iter().map(|(epsilon, _)| Aim::Delta { epsilon: *epsilon });
         let mu = self.mu.map(|_| Aim::Mu);
         [Aim::Epsilon { delta: self.delta }].into_iter().chain(deltas).chain(mu).collect()
     }
 
-    /// What is claimed of each aim.
+    /// Claimed value of each aim.
     fn values(&self) -> Vec<f64> {
         let deltas = self.points.iter().map(|(_, delta)| *delta);
         [self.epsilon].into_iter().chain(deltas).chain(self.mu).collect()
     }
 
-    /// How many bounds an attack on one pair makes.
+    /// Number of bounds of an attack on one pair.
     pub(crate) fn bounds(&self) -> usize {
         self.values().len()
     }
 
-    /// Whether the bets, one for each aim, refute it; each does so of a claim that holds with probability `alarm` at most.
+    /// Returns true if the bets, one per aim, refute the claim. Each refutes a claim that holds with
+    /// probability at most `alarm`.
     pub(crate) fn is_refuted(&self, bets: &[Bets], alarm: f64) -> bool {
         bets.iter().zip(self.values()).any(|(bets, claimed)| bets.refute(claimed, alarm))
     }
 
-    /// The largest share of the claim that the shares of an event come to, less what chance brings of so few: only to rank by.
+    /// Largest ratio of an event's observed value to the claim, less one standard error. It only ranks
+    /// attacks.
     pub(crate) fn share(&self, bets: &[Bets]) -> f64 {
         self.share_at(bets, 1.0)
     }
 
-    /// The largest share of the claim that more outputs may be expected to show, with what chance took.
+    /// Optimistic estimate of the ratio to the claim that more outputs may show: four standard errors above
+    /// the observed value.
     pub(crate) fn expected(&self, bets: &[Bets]) -> f64 {
         self.share_at(bets, -4.0)
     }
 
-    /// Of shares of an event with so many standard errors taken off.
+    /// Ratio to the claim with `errors` standard errors subtracted from the frequencies.
     fn share_at(&self, bets: &[Bets], errors: f64) -> f64 {
         let of = |(bets, claimed): (&Bets, f64)| {
             let ([p, q], pairs) = bets.shares()?;
@@ -108,8 +114,10 @@ impl Claimed {
         bets.iter().zip(self.values()).filter_map(of).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The finding about this claim with its verdict, and a sentence for it, from what each pair, in words, showed in `samples` outputs at
-    /// most, each bound at `alarm`.
+    /// Completes the finding `about` with the verdict on this claim and a sentence.
+    ///
+    /// `reached` has the results of each described pair after at most `samples` outputs, with each bound at
+    /// `alarm`.
     pub(crate) fn judge(
         &self,
         about: Finding,
@@ -170,13 +178,13 @@ impl Claimed {
         }
     }
 
-    /// The largest bound that any pair shows for one of the aims.
+    /// Largest bound of any pair for one aim.
     fn most(&self, reached: &[(String, Reached)], aim: usize) -> f64 {
         let bounds = reached.iter().filter_map(|(_, reached)| reached.shown.get(aim));
         bounds.map(|shown| shown.bound).fold(0.0, f64::max)
     }
 
-    /// The points with the largest δ that any pair shows.
+    /// Claimed points with the largest δ that any pair shows.
     fn profile(&self, reached: &[(String, Reached)]) -> Vec<ProfilePoint> {
         let points = self.points.iter().zip(1..);
         let point = |(&(epsilon, claimed), aim)| ProfilePoint {
@@ -188,7 +196,7 @@ impl Claimed {
     }
 }
 
-/// What the adversary distinguishes, and how, in words.
+/// Sentence on the inputs that the adversary distinguishes, and the score it uses.
 fn told(pair: &str, shown: &Shown) -> String {
     let [p, q] = shown.shares;
     let which = if shown.is_of_other { "second" } else { "first" };
@@ -200,10 +208,10 @@ fn told(pair: &str, shown: &Shown) -> String {
     )
 }
 
-/// More than any bound exceeds a claim by.
+/// Larger than the excess of any bound over a claim.
 const MOST: f64 = 1e3;
 
-/// How near a claim is reached, or by how much it is exceeded.
+/// Excess of a bound over the claim; negative if the bound is below it.
 struct Excess<'r> {
     by: f64,
     shown: &'r Shown,
@@ -211,7 +219,7 @@ struct Excess<'r> {
 }
 
 impl Reached {
-    /// What was shown for each aim, of which there is one at least.
+    /// Results for each aim. At least one aim exists.
     pub(crate) fn new(shown: Vec<Shown>, is_mute: bool, is_broken: bool) -> Self {
         Self { shown, is_mute, is_broken }
     }
@@ -220,14 +228,14 @@ impl Reached {
         self.shown.first().map_or(0.0, |shown| shown.bound)
     }
 
-    /// Whether nothing was shown.
+    /// Returns true if no bound is above zero.
     fn is_blind(&self) -> bool {
         self.shown.iter().all(|shown| shown.bound <= 0.0)
     }
 
-    /// Of the aim by which it comes nearest to the claim, or farthest beyond.
+    /// Excess of the aim that comes nearest to the claim, or exceeds it most.
     fn excess(&self, claimed: &Claimed) -> Option<Excess<'_>> {
-        // What broke the claim comes first.
+        // A result that broke the claim comes first.
         let broken = if self.is_broken { MOST } else { 0.0 };
         let of = |((shown, what), claimed)| {
             let shown: &Shown = shown;

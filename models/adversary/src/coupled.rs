@@ -1,8 +1,11 @@
-//! What a local mechanism says of its own noise, held against what it does: two points perturbed by the same random numbers, how far
-//! apart records are encoded, and how much noise there is.
+//! Tests of a local mechanism's description of its own noise.
 //!
-//! Samples of many columns do not show noise that is too small, for the outputs that tell most are rare. But a mechanism that adds noise
-//! says how much, and for points that lie how far apart; each of the three can be found out by itself, and the claim follows from them.
+//! The tests perturb two points with the same random numbers, and measure the distance between encoded
+//! records and the amount of noise.
+//!
+//! Samples of many columns do not show that noise is too small, because the most informative outputs are
+//! rare. A mechanism with additive noise declares its noise, and the largest distance between points. Each of
+//! these can be tested separately, and the claim follows from them.
 
 use crate::Effort;
 use crate::finding::{Coupled, CoupledUnit};
@@ -10,26 +13,26 @@ use crate::pairs::{Candidates, Pair};
 use scumble_accounting::gaussian;
 use scumble_core::{DescribedNoise, Distance, LocalDp, LocalMechanism, Perturbation, Stream, Streams};
 
-/// What was found out: a sentence where it contradicts the claim.
+/// Result of the tests, with a sentence if they contradict the claim.
 pub(crate) struct Found {
     pub(crate) coupled: Option<Coupled>,
     pub(crate) broken: Option<String>,
 }
 
-/// Two sums of floats that are the same number differ by no more than such a share.
+/// Relative rounding tolerance for two sums of floats of the same value.
 const ROUNDING: f64 = 1e-9;
-/// How often the search for records that are farther apart moves one of them.
+/// Number of moves in the search for records at a larger distance.
 const MOVES: usize = 400;
-/// How often each pair is released to compare likelihoods.
+/// Number of releases of each pair to compare likelihoods.
 const LOSSES: usize = 200;
-/// The pairs of which that is done.
+/// Number of pairs for the comparison of likelihoods.
 const PAIRS_OF_LOSSES: usize = 12;
 
-/// The streams of these checks, which no other draw of an audit has.
+/// First random stream of these tests. No other draw of an audit uses it.
 const STREAM: u64 = 2_000_000;
 
-/// Holds `perturb` to what the mechanism declares of it, and the claim `dp` to what follows. Of claims that hold one is called broken with
-/// probability `effort.false_alarm` at most.
+/// Tests `perturb` against the mechanism's declaration, and the claim `dp` against its consequences. A claim
+/// that holds is called broken with probability at most `effort.false_alarm`.
 pub(crate) fn check(
     mechanism: &dyn LocalMechanism,
     dp: &LocalDp,
@@ -51,7 +54,7 @@ pub(crate) fn check(
     }
     let farther = farthest(mechanism, &blocks, candidates, streams);
     let range = mechanism.range();
-    // Chance brings points that lie within the bounds of a range and not in it.
+    // Random points may be within the bounds of a range but outside the range.
     let is_of_range = |pair: &&Pair| {
         pair.records.is_some() || pair.points.iter().flatten().all(|point| range.contains(point))
     };
@@ -67,11 +70,11 @@ pub(crate) fn check(
     Found { coupled, broken }
 }
 
-/// What `perturb` does to some coordinates, and how far apart points were found that it is done to.
+/// Perturbation of one block of coordinates, and the largest distance found between its points.
 struct Block<'a> {
     of: &'a Perturbation,
     distance: Distance,
-    /// The largest distance that is declared, relative to the noise.
+    /// Largest declared distance, relative to the noise.
     declared: f64,
     found: f64,
 }
@@ -90,7 +93,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// A sentence where a description cannot be one.
+/// Returns a sentence if the description is invalid.
 fn misdescribed(of: &Perturbation, width: usize) -> Option<String> {
     let is_positive = |values: &Vec<f64>| values.iter().all(|x| *x > 0.0 && x.is_finite());
     let is_fine = match of {
@@ -108,10 +111,11 @@ fn misdescribed(of: &Perturbation, width: usize) -> Option<String> {
     (!is_fine).then(|| "what it says of its noise does not describe noise on points of its range".into())
 }
 
-/// How far apart what is released of both points lies, in each block of coordinates, where both take the same random numbers.
+/// Releases both points of `pair` with the same random numbers, and records the distance in each block of
+/// coordinates.
 ///
 /// # Errors
-/// A sentence where it does not differ by what the points differ by.
+/// A sentence if the released values do not differ by the difference of the points.
 fn couple(
     mechanism: &dyn LocalMechanism,
     blocks: &mut [Block],
@@ -122,7 +126,7 @@ fn couple(
     let mut same = stream.clone();
     let (mut first, mut second) = (one.clone(), other.clone());
     if mechanism.perturb(&mut first, stream).is_err() || mechanism.perturb(&mut second, &mut same).is_err() {
-        return Ok(()); // of refusals samples tell
+        return Ok(()); // Refusals are attacked by samples.
     }
     let mut unlike = None;
     for block in blocks {
@@ -149,11 +153,14 @@ fn couple(
     unlike.map_or(Ok(()), Err)
 }
 
-/// A sentence where two values, released by the same random numbers of two that lie `clean` apart, do not lie as far apart on the lattice of
-/// this step, to which rounding moves them by `most` in all.
+/// Checks two values released with the same random numbers, from points that differ by `clean` in this
+/// coordinate.
+///
+/// Returns a sentence if the released values do not differ by `clean`, up to `most` of rounding, or do not
+/// differ by whole multiples of `step`.
 fn unlike_noise(released: [f64; 2], clean: f64, step: f64, most: f64) -> Option<String> {
     let apart = released[0] - released[1];
-    // What floats lose of large numbers.
+    // Rounding error of floats of this size.
     let lost = released[0].abs().max(released[1].abs()) * 4.0 * f64::EPSILON;
     if (apart - clean).abs() > most + lost {
         return Some(format!(
@@ -170,7 +177,7 @@ fn unlike_noise(released: [f64; 2], clean: f64, step: f64, most: f64) -> Option<
     })
 }
 
-/// Records of which the encoded points lie farther apart than those of the pairs that are known, if a search finds any.
+/// Search for records whose encoded points have a larger distance than the known pairs.
 fn farthest(
     mechanism: &dyn LocalMechanism,
     blocks: &[Block],
@@ -212,8 +219,8 @@ fn unit(distance: Distance) -> CoupledUnit {
     }
 }
 
-/// All blocks whose distance is of one kind together: of the kind in which most of what is declared is found. Blocks that no pair moves
-/// are not of what is protected.
+/// Sums all blocks with one kind of distance, for the kind with the largest ratio of found to declared
+/// distance. Blocks that no pair moves are not protected by the claim, and are left out.
 fn summed(blocks: &[Block]) -> Option<Coupled> {
     let of_kind = |distance: Distance| {
         let moved = || blocks.iter().filter(|block| block.distance == distance && block.found > 0.0);
@@ -229,7 +236,7 @@ fn summed(blocks: &[Block]) -> Option<Coupled> {
     kinds.max_by(|one, other| share(one).total_cmp(&share(other)))
 }
 
-/// A sentence where points lie farther apart than the noise was made for.
+/// Returns a sentence if points have a larger distance than the noise allows.
 fn too_far(Coupled { unit, declared, found }: &Coupled) -> Option<String> {
     (*found > declared * (1.0 + ROUNDING)).then(|| {
         format!(
@@ -239,7 +246,7 @@ fn too_far(Coupled { unit, declared, found }: &Coupled) -> Option<String> {
     })
 }
 
-/// A sentence where the noise that is declared costs more than is claimed.
+/// Returns a sentence if the declared noise spends more than the claim.
 fn unclaimed(dp: &LocalDp, blocks: &[Block]) -> Option<String> {
     let moved = || blocks.iter().filter(|block| block.found > 0.0);
     if moved().any(|block| block.distance == Distance::Root) {
@@ -262,7 +269,7 @@ fn unclaimed(dp: &LocalDp, blocks: &[Block]) -> Option<String> {
     })
 }
 
-/// The largest privacy loss by the likelihood that the mechanism states, over pairs and outputs.
+/// Largest privacy loss by the likelihood that the mechanism states, over pairs and outputs.
 fn of_stated_losses(
     mechanism: &dyn LocalMechanism,
     dp: &LocalDp,
@@ -271,7 +278,7 @@ fn of_stated_losses(
 ) -> Found {
     let mut stream = streams.stream(STREAM + 2);
     let mut most: Option<(f64, &Pair)> = None;
-    // Where δ is claimed too, losses may be larger now and then.
+    // A claim with δ > 0 allows occasional larger losses.
     let pairs = if dp.delta == 0.0 { PAIRS_OF_LOSSES } else { 0 };
     for pair in candidates.pairs().take(pairs) {
         let [Some(one), Some(other)] = &pair.points else { continue };
@@ -297,9 +304,12 @@ fn of_stated_losses(
     Found { coupled: Some(coupled), broken }
 }
 
-/// Sums of numbers that are at most 1 and, where what is declared is so, have a mean of zero at most and this variance at most: how much
-/// noise lacks, or how often more than declared a level is kept. By Bennett's inequality exp(λΣ − n·v·(e^λ − 1 − λ)) is a
-/// supermartingale for every λ > 0, so that the mean of some exceeds 1/α with probability α at most, whenever it is looked at.
+/// Sum of values with a mean of at most zero if the declaration is correct. The values measure missing noise,
+/// or levels kept more often than declared.
+///
+/// The values are at most 1, and have at most the declared `variance`. By Bennett's inequality
+/// exp(λΣ − n·v·(e^λ − 1 − λ)) is a supermartingale for every λ > 0. The mean over several λ therefore
+/// exceeds 1/α with probability at most α, at any number of looks.
 #[derive(Debug, Clone, Copy)]
 struct Drift {
     sum: f64,
@@ -317,7 +327,7 @@ impl Drift {
     }
 }
 
-/// Drifts of each coordinate of noise and each group of levels, and of all of a block together.
+/// Drifts of each noisy coordinate, of all coordinates of a block together, and of the groups of levels.
 struct Drifts {
     of_noise: Vec<NoiseDrift>,
     of_levels: Drift,
@@ -325,7 +335,7 @@ struct Drifts {
     alarm: f64,
 }
 
-/// Of one block of noise.
+/// Drifts of one block of noise.
 struct NoiseDrift {
     noise: DescribedNoise,
     together: Drift,
@@ -333,13 +343,15 @@ struct NoiseDrift {
 }
 
 impl Drifts {
-    /// The values that are drawn; and how often all of them are at least.
+    /// Smallest number of draws of wide records, capped by the audit's samples. Otherwise the audit's samples
+    /// limit the number of drawn values.
     const LEAST_DRAWS: usize = 4_000;
-    /// The test looks at what it has after so many draws, or an eighth of those before.
+    /// Number of further draws after which the drifts are tested, or an eighth of the earlier draws if this
+    /// is more.
     const LOOK: usize = 32;
 
-    /// Draws noise at points of the candidates until it is clear that there is less than declared, or as much as is worth drawing; a
-    /// sentence where there is less.
+    /// Draws noise at the candidates' points until the noise is clearly smaller than declared, or the limit
+    /// on draws is reached. Returns a sentence if the noise is smaller.
     fn seek(
         mechanism: &dyn LocalMechanism,
         declared: &[Perturbation],
@@ -360,7 +372,7 @@ impl Drifts {
         while drifts.draws < most {
             let point = points[drifts.draws % points.len()];
             let mut released = point.clone();
-            // A failure is an output, of which samples tell.
+            // A failure is an output, which is attacked by samples.
             mechanism.perturb(&mut released, &mut stream).ok()?;
             drifts.count(declared, point, &released);
             if drifts.draws >= look || drifts.draws == most {

@@ -1,4 +1,4 @@
-//! Claims that are attacked by what only their mechanism can make: members of a set, or attempts at recovery.
+//! Claims attacked with inputs that only their mechanism can make: members of a set, or attempts at recovery.
 
 use crate::attack::{Attack, all_reached, by_side};
 use crate::claimed::Claimed;
@@ -12,11 +12,14 @@ use scumble_core::{
     Claim, Designed, Notion, PacResistance, Randomness, RecordDomain, Stream, Table, Target, Unit,
 };
 
-/// Whether two inputs have the same distribution of outputs, as two members of an ambiguity set have, or any two inputs under perfect
-/// secrecy. `draw` releases the first input or the second; `claim` says in words what is claimed of them.
+/// Tests that two inputs have the same distribution of outputs, like two members of an ambiguity set, or any
+/// two inputs under perfect secrecy.
 ///
-/// It is a two-sample test, which ends when they are distinguished: events are learned and chosen on the outputs so far, and bet on with the
-/// next. In a quick audit a difference of 2 % in the probability of some event is seen, if the event is found.
+/// `draw` releases input 0 or 1. `claim` describes the claim.
+///
+/// It is a two-sample test, which ends when the inputs are distinguished. Events are learned and chosen on
+/// the outputs so far, and bet on with the next. A quick audit detects a difference of 2 % in the probability
+/// of some event, if it finds the event.
 pub fn same_distribution(
     name: &str,
     claim: &str,
@@ -34,8 +37,9 @@ pub fn same_distribution(
     claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached)
 }
 
-/// Attacks a claim that tables are released with one distribution: by a pair that the mechanism says is such, or, where it claims secrecy, by a few
-/// rows and the same with all that is protected at an end of the domain.
+/// Attacks a claim that certain tables have the same distribution of releases. The attack uses a pair that
+/// the mechanism names. For a claim of secrecy, it uses a few rows and the same rows with all protected
+/// values at an end of the domain.
 pub(crate) fn members(
     name: &str,
     mechanism: &Designed,
@@ -70,7 +74,7 @@ pub(crate) fn members(
     Ok(same_distribution(name, &claim.to_string(), draw, effort))
 }
 
-/// The targets of so many records that lie at an end of the domain.
+/// Targets of `records` records at an end of the domain.
 fn at_an_end(domain: &RecordDomain, records: usize) -> Result<Target> {
     let end = Array1::from(domain.flat().l2_farthest()[1].clone());
     let all = Array2::zeros((records, end.len())) + &end;
@@ -89,11 +93,13 @@ pub(crate) fn flattened(table: &Table) -> Vec<f64> {
     flat
 }
 
-/// Whether an attack succeeds more often than `pac` says; inconclusive where success in all of so few attempts would not show it. `attempt` releases, attacks, and gives the distance in ℓ₂ of what
-/// it recovers from the record.
+/// Tests that an attack succeeds at most as often as `pac` claims. The verdict is inconclusive if success in
+/// all `attempts` would not refute the claim.
+///
+/// `attempt` releases and attacks. It returns the ℓ₂ distance between the recovered and the true record.
 ///
 /// # Errors
-/// Those of `attempt`.
+/// Same errors as `attempt`.
 pub fn recovery(
     name: &str,
     pac: &PacResistance,

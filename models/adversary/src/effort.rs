@@ -1,6 +1,6 @@
-//! How hard an audit tries.
+//! Effort of an audit.
 
-/// How hard an audit tries, and how seldom it may be wrong.
+/// Effort of an audit, and its false-alarm probability.
 ///
 /// ```
 /// use scumble_adversary::Effort;
@@ -10,31 +10,36 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
-    /// How often each input of a pair is released, unless it is clear before that the claim does not hold; fewer where records have hundreds
-    /// of values.
+    /// Number of releases of each input of a pair. An attack ends earlier if it refutes the claim. Records
+    /// with hundreds of values get fewer releases.
     pub samples: usize,
-    /// How many pairs of inputs are attacked at that length, of the many that are tried at a small one.
+    /// Number of pairs of inputs that are attacked with all samples. Many more are tried with few samples.
     pub pairs: usize,
-    /// The ε at which a plugin's example is designed. Above 2 the tails that matter are too rare to be seen.
+    /// Values of ε for the design of a plugin's example. Above 2 the relevant tails are too rare to be seen.
     pub epsilons: &'static [f64],
-    /// The probability with which a claim that holds is called broken, for each claim; all pairs and points of it count.
+    /// Probability that a claim that holds is called broken, for each claim, over all its pairs and points.
     pub false_alarm: f64,
-    /// The random seed: the same one gives the same audit.
+    /// Random seed: equal seeds give equal audits.
     pub seed: u64,
 }
 
 impl Effort {
-    /// A second or two a plugin. Of a mechanism that says nothing of its noise, and has one column at ε = 1, it sees noise that is short by a
-    /// tenth; of many columns less.
+    /// Quick variant: one or two seconds per plugin.
+    ///
+    /// It detects noise that is too small by a tenth for a mechanism of one column at ε = 1 that does not
+    /// declare its noise. For many columns it detects larger errors only.
     pub fn quick() -> Self {
         Self { samples: 60_000, pairs: 4, epsilons: &[1.0], false_alarm: 1e-6, seed: 1 }
     }
 
-    /// A minute for all plugins. Of such a mechanism it sees noise that is short by 3 %; of many columns less.
+    /// Full variant: one minute for all plugins.
+    ///
+    /// It detects noise that is too small by 3 % for a mechanism of one column at ε = 1 that does not declare
+    /// its noise. For many columns it detects larger errors only.
     pub fn full() -> Self {
         Self { samples: 300_000, pairs: 2, epsilons: &[0.5, 1.0, 2.0], ..Self::quick() }
     }
 }
 
-/// δ of the budgets at which plugins are designed for an audit: large enough for samples to show it.
+/// δ of the budgets of plugins in an audit, large enough to be visible in samples.
 pub(crate) const DELTA: f64 = 0.01;

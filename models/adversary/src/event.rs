@@ -1,4 +1,4 @@
-//! Events, learned and chosen on outputs that were drawn, to be bet on with those that are not yet.
+//! Events, learned and chosen on the outputs so far, for bets on later outputs.
 
 use crate::betting::Aim;
 use crate::score::{Output, Score, classifier, learned};
@@ -10,16 +10,17 @@ pub(crate) struct Samples {
     pub(crate) other: Vec<Output>,
 }
 
-/// An event: a score at most so large, or at least.
+/// Event: a score of at most, or at least, a threshold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event {
-    /// Which of the scores.
+    /// Index of the score.
     pub(crate) score: usize,
     threshold: f64,
     at_most: bool,
-    /// Whether it is more likely for the second input.
+    /// True if the event is more likely for the second input.
     pub(crate) is_of_other: bool,
-    /// How often it happened to the outputs that it was chosen on, of the input where it is the more likely, and of the other.
+    /// Frequencies in the outputs that it was chosen on: for the input where it is more likely, and for the
+    /// other.
     pub(crate) shares: [f64; 2],
 }
 
@@ -33,31 +34,33 @@ impl Event {
 }
 
 impl Aim {
-    /// What shares p and q of an event suggest that so many other outputs will show.
+    /// Value of the aim that `outputs` further outputs are expected to show, for an event with frequencies
+    /// `p` and `q`.
     fn projected(self, p: f64, q: f64, outputs: usize) -> f64 {
-        /// Standard errors between a share and its bound, at the alarms of an audit.
+        /// Standard errors between a frequency and its bound, at the false-alarm rates of an audit.
         const ERRORS: f64 = 5.5;
         let unit = ERRORS * ERRORS / outputs as f64;
-        // Wilson's bounds for rare events, which are those that matter.
+        // Wilson's bounds are accurate for rare events, which matter most.
         let error = |share: f64| (unit * (share + unit / 4.0)).sqrt();
         let least = (p + unit / 2.0 - error(p)).max(0.0);
         self.value(least, (q + unit / 2.0 + error(q)).min(1.0))
     }
 }
 
-/// How many thresholds of a score are tried.
+/// Number of thresholds tried for each score.
 const THRESHOLDS: usize = 400;
-/// How many outputs of a side are learned from, and how many choose, at most.
+/// Largest numbers of outputs of each input: for learning scores, and for choosing events.
 const LESSONS: usize = 40_000;
 const CHOICES: usize = 40_000;
-/// From so few no hyperplane is learned.
+/// Smallest number of outputs for learning a hyperplane.
 const LEAST_FOR_CLASSIFIER: usize = 4_000;
 
 impl Samples {
-    /// So many are kept to learn and choose from.
+    /// Number of outputs of each input kept for learning and choosing.
     pub(crate) const KEPT: usize = LESSONS + CHOICES;
 
-    /// Outputs of so many values; those of another width, or with what is no number, are none.
+    /// Turns outputs with a different number of values than `width`, or with non-finite values, into
+    /// refusals.
     pub(crate) fn of_width(mut self, width: usize) -> Self {
         for output in self.one.iter_mut().chain(&mut self.other) {
             let is_fine = |values: &Vec<f64>| values.len() == width && values.iter().all(|x| x.is_finite());
@@ -68,7 +71,7 @@ impl Samples {
         self
     }
 
-    /// How many values the first output has, if there is one.
+    /// Number of values of the first output, if any.
     pub(crate) fn width(&self) -> Option<usize> {
         self.one.iter().chain(&self.other).flatten().map(Vec::len).next()
     }
@@ -82,8 +85,11 @@ impl Samples {
         self.other.extend(more.other);
     }
 
-    /// Scores that half of the outputs teach, and for each aim the event of these and of the `given` scores (which come first) that the
-    /// other half lets expect most of `ahead` more: on those that it was learned by heart from it would look best.
+    /// Learns scores on half of the outputs, and chooses an event for each aim on the other half.
+    ///
+    /// The choice is among events of the `given` scores (which come first) and of the learned ones. It takes
+    /// the event with the largest expected value after `ahead` further outputs. A separate half is needed
+    /// because memorised scores would look best on the outputs that they were learned from.
     pub(crate) fn choose<'a>(
         &self,
         given: &[Score<'a>],
@@ -128,7 +134,7 @@ impl Samples {
                 }
             }
         }
-        // Of few outputs a share of none or all says less.
+        // Frequencies of 0 and 1 in few outputs are smoothed.
         let smooth = |share: f64| (share * n as f64 + 0.5) / (n as f64 + 1.0);
         let smoothed = |event: Event| Event { shares: event.shares.map(smooth), ..event };
         let best = best.into_iter().map(|best| best.map(|(_, event)| smoothed(event)));
@@ -136,7 +142,7 @@ impl Samples {
     }
 }
 
-/// Thresholds at quantiles of both sides, and nearer and nearer to their ends; and the side of them on which an event lies.
+/// Thresholds at quantiles of both inputs' scores, denser toward the ends, each with the side of the event.
 fn thresholds(sides: &[Vec<f64>; 2]) -> Vec<(f64, bool)> {
     let ranks = |side: &Vec<f64>| {
         let n = side.len();

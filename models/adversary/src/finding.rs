@@ -1,80 +1,82 @@
-//! What an attack found.
+//! Findings of attacks.
 
 use crate::Effort;
 use serde::Serialize;
 use std::fmt;
 
-/// What is claimed, and the audited lower bound on it.
+/// Claimed bound, and the audited lower bound on it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// The mechanism.
+    /// Name of the mechanism.
     pub mechanism: String,
     /// The claim, in words.
     pub claim: String,
-    /// What `claimed` and `lower_bound` are.
+    /// Quantity and unit of `claimed` and `lower_bound`.
     pub measure: Measure,
-    /// What is claimed to be the most that an adversary can reach.
+    /// Upper bound on the adversary's result, according to the claim.
     pub claimed: Option<f64>,
-    /// What one reaches at least, with this confidence; none where nothing was attacked.
+    /// Audited lower bound at `confidence`; `None` if nothing was attacked.
     pub lower_bound: Option<f64>,
-    /// The probability with which no bound of this finding lies above the truth.
+    /// Probability that no bound of this finding is above the truth.
     pub confidence: f64,
-    /// The μ of Gaussian differential privacy that the claimed privacy profile comes to; none where the claim has no profile.
+    /// μ of Gaussian differential privacy that the claimed privacy profile implies; `None` if the claim has
+    /// no profile.
     pub mu_claimed: Option<f64>,
-    /// What it is at least, with this confidence; none where the claim has no profile.
+    /// Audited lower bound on μ at `confidence`; `None` if the claim has no profile.
     pub mu_shown: Option<f64>,
-    /// How far apart worst-case points of a local mechanism lie, as declared and as found; none of curators, and of mechanisms that
-    /// state neither their noise nor a likelihood.
+    /// Declared and found distance between worst-case points of a local mechanism. `None` for curators, and
+    /// for mechanisms that state neither their noise nor a likelihood.
     pub coupled: Option<Coupled>,
-    /// How many pairs of inputs were attacked, by samples and by whole releases.
+    /// Number of pairs of inputs that were attacked, by samples and by whole releases.
     pub pairs: usize,
-    /// How often each input was released, in the longest of the attacks: it ends when the claim is refuted.
+    /// Number of releases of each input in the longest attack. An attack ends when it refutes the claim.
     pub samples: usize,
-    /// The verdict on the claim, for the inputs that were tried.
+    /// Verdict on the claim, for the inputs that were tried.
     pub verdict: Verdict,
-    /// Points of δ(ε), where the claim makes them.
+    /// Points of δ(ε), if the claim implies any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<ProfilePoint>,
-    /// How the adversary came to it, or why nothing was attacked: a sentence.
+    /// Sentence on how the adversary got its result, or why nothing was attacked.
     pub because: String,
 }
 
-/// What is measured of a claim.
+/// Quantity that a finding measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Measure {
     /// ε, in nats.
     Epsilon,
-    /// One over the mean squared error of a reconstruction.
+    /// Reciprocal of the mean squared error of a reconstruction.
     Precision,
-    /// The probability of recovering a record.
+    /// Probability of recovering a record.
     Success,
     /// Mutual information, in nats.
     Nats,
 }
 
-/// How far apart two points lie that one record may be encoded to and another, relative to the noise.
+/// Distance between the encoded points of two records, relative to the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Coupled {
-    /// What both are.
+    /// Unit of both distances.
     pub unit: CoupledUnit,
-    /// The most that the mechanism says there is.
+    /// Largest distance according to the mechanism.
     pub declared: f64,
-    /// The most that was found, by pairs that were perturbed by the same random numbers.
+    /// Largest distance found, by pairs that were perturbed with the same random numbers.
     pub found: f64,
 }
 
-/// What distances relative to the noise are measured in.
+/// Unit of distances relative to the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum CoupledUnit {
-    /// ε, in nats: distances in ℓ₁ by the scale of the noise, or the privacy loss that the stated likelihood gives.
+    /// ε, in nats: ℓ₁ distance divided by the scale of the noise, or the privacy loss by the stated
+    /// likelihood.
     Epsilon,
-    /// μ: distances in ℓ₂ by the standard deviation of Gaussian noise.
+    /// μ: ℓ₂ distance divided by the standard deviation of Gaussian noise.
     Mu,
-    /// Standard deviations, of noise whose cost does not follow from a distance.
+    /// Standard deviations, for noise whose privacy loss does not follow from a distance.
     Deviations,
 }
 
@@ -93,26 +95,26 @@ impl fmt::Display for CoupledUnit {
 pub struct ProfilePoint {
     /// ε, in nats.
     pub epsilon: f64,
-    /// The δ that is claimed there.
+    /// Claimed δ at this ε.
     pub claimed: f64,
-    /// What it is at least.
+    /// Audited lower bound on δ at this ε.
     pub lower_bound: f64,
 }
 
-/// Whether a claim holds.
+/// Verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// No attack reached more than is claimed, for the inputs that were tried.
+    /// No attack exceeded the claim, for the inputs that were tried.
     Holds,
-    /// One did.
+    /// An attack exceeded the claim.
     Broken,
-    /// No attack with so many samples could have reached it.
+    /// No attack with this number of samples could have reached the claim.
     Inconclusive,
     /// There is no claim to attack.
     NothingClaimed,
-    /// There is a claim, and no attack here for it.
+    /// The claim has no attack here.
     NotAttacked,
 }
 
@@ -129,7 +131,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Finding {
-    /// What is to be found out of a claim.
+    /// Finding before the attack on a claim.
     pub(crate) fn about(mechanism: &str, claim: impl fmt::Display, effort: Effort) -> Self {
         Self {
             mechanism: mechanism.into(),
@@ -149,20 +151,22 @@ impl Finding {
         }
     }
 
-    /// The distinguishing advantage, at least, for the two inputs that are easiest to distinguish: δ(0), the distance of the two distributions in
-    /// total variation. None where no differential privacy was attacked, or a claim of it that has a δ and no profile, of which no more is
-    /// asked than that.
+    /// Audited lower bound on the distinguishing advantage for the two inputs that are easiest to
+    /// distinguish. It is δ(0), the total variation distance of their output distributions.
+    ///
+    /// The result is `None` if no differential privacy was attacked. It is also `None` for a claim with a δ
+    /// and no profile, which is only attacked at its own (ε, δ).
     pub fn advantage(&self) -> Option<f64> {
         self.profile.iter().find(|point| point.epsilon == 0.0).map(|point| point.lower_bound)
     }
 
-    /// Why nothing was attacked.
+    /// Finding without an attack, with the reason.
     pub(crate) fn unattacked(self, verdict: Verdict, because: &str) -> Self {
         Self { verdict, because: because.into(), ..self }
     }
 }
 
-/// The finding in a sentence.
+/// Sentence with the finding.
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.verdict {
@@ -181,24 +185,24 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Claims that are refuted.
+/// Refuted claims.
 #[derive(Clone, PartialEq)]
 pub struct Broken {
     findings: Vec<Finding>,
 }
 
 impl Broken {
-    /// The broken ones among these findings, where there are any.
+    /// Collects the findings whose verdict is [`Verdict::Broken`].
     ///
     /// # Errors
-    /// The broken ones.
+    /// These findings, if there are any.
     pub fn among(findings: &[Finding]) -> Result<(), Self> {
         let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);
         let findings: Vec<Finding> = broken.cloned().collect();
         if findings.is_empty() { Ok(()) } else { Err(Self { findings }) }
     }
 
-    /// What was found.
+    /// Findings on the refuted claims.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -211,7 +215,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// As displayed, so that `unwrap` shows it.
+/// Same text as `Display`, so that `unwrap` shows it.
 impl fmt::Debug for Broken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)

@@ -1,4 +1,5 @@
-//! Claims about which half of the records a release was made from, attacked by somebody who knows all records and all halves.
+//! Attacks on claims about the half of the records that a release was made from, by an adversary that knows
+//! all records and all halves.
 
 use crate::finding::{Finding, Measure, Verdict};
 use crate::{Effort, Result};
@@ -6,18 +7,23 @@ use rayon::prelude::*;
 use scumble_accounting::binomial::at_least;
 use scumble_core::{Claim, Designed, Halved, MutualInformation, Randomness, Table, largest};
 
-/// How often a value may be held against a set's, over all draws.
+/// Largest number of comparisons of a drawn value with a half's value, over all draws.
 const MOST_LOOKS: usize = 1 << 29;
-/// One draw in so many chooses whose membership is guessed; all others count.
+/// One in this many draws chooses the record whose membership is guessed. All other draws count.
 const LESSONS: usize = 10;
-/// What is mixed into what the adversary believes, so that no draw surprises it without bound.
+/// Weight of the uniform distribution in the adversary's belief. It bounds the log loss of every draw.
 const DOUBT: f64 = 0.01;
 
 /// Attacks the claim `bound` of releases of `table`.
 ///
-/// Of what each half gives and of how much noise there is follows how likely each is after a draw (Bayes): the best guess there is, if the mechanism's noise is what it says. Three lower bounds are held against what is claimed: how often
-/// the set is guessed, how often the membership of the record that is easiest to guess, and the mean of ln(m·q) of what was believed of the set that was taken, which no belief lifts above the mutual information
-/// (Barber and Agakov 2003).
+/// The posterior of each half after a draw follows from the values of the halves and the scale of the noise
+/// (Bayes). No guess is better if the mechanism's noise is as declared. Three lower bounds are compared with
+/// the claim:
+///
+/// - the success rate for the half that was taken,
+/// - the success rate for the membership of the record that is easiest to guess,
+/// - the mean of ln(m·q), where q is the belief in the half that was taken and m is the number of halves. No
+///   belief lifts this mean above the mutual information (Barber and Agakov 2003).
 pub(crate) fn attack(
     name: &str,
     mechanism: &Designed,
@@ -31,7 +37,7 @@ pub(crate) fn attack(
         return Ok(about.unattacked(Verdict::NotAttacked, "it does not say which halves there are"));
     };
     let draw = |draws: usize| halving.draw(table, draws, &mut Randomness::seeded(effort.seed));
-    // Without a draw it says how many halves and values there are.
+    // Zero draws give the numbers of halves and of values.
     let pilot = draw(0)?;
     let affordable = MOST_LOOKS / (pilot.sets.len() * pilot.scales.len()).max(1);
     let told =
@@ -59,13 +65,13 @@ pub(crate) fn attack(
     })
 }
 
-/// How often a guess was right, and a lower bound on how often it is.
+/// Success rate of guesses, and a lower bound on its true value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Guessed {
-    /// In these draws.
+    /// Success rate in these draws.
     pub share: f64,
-    /// At least, whatever the draws.
+    /// Lower bound on the probability of success.
     pub bound: f64,
 }
 
@@ -76,24 +82,27 @@ impl Guessed {
     }
 }
 
-/// What draws tell of the half that they were made from.
+/// Information in draws about the half that they were made from.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Told {
-    /// How many halves there are.
+    /// Number of halves.
     pub sets: usize,
-    /// How many draws counted.
+    /// Number of draws that counted.
     pub counted: usize,
-    /// At least so many nats of mutual information.
+    /// Lower bound on the mutual information, in nats.
     pub nats: f64,
-    /// Which half was taken.
+    /// Guesses of the half that was taken.
     pub set: Guessed,
-    /// Whether a record is in it: that which is easiest to guess.
+    /// Guesses of the membership of the record that is easiest to guess.
     pub member: Guessed,
 }
 
-/// What draws of halves of so many `records` tell somebody who knows all records, all halves, what each gives and how much noise there is: of that follows how likely each half is after a draw (Bayes), which
-/// is the best guess there is, if noise is what it is said to be. No bound is wrong with a larger probability than `false_alarm`, all three together.
+/// Attacks `halved`, draws from halves of `records` records, as an adversary that knows all records, all
+/// halves, their values and the scale of the noise.
+///
+/// The posterior of each half after a draw (Bayes) gives the best possible guess, if the noise is as
+/// declared. All three bounds hold together with probability at least 1 − `false_alarm`.
 pub fn told(halved: &Halved, records: usize, false_alarm: f64) -> Told {
     let alarm = false_alarm / 3.0;
     let sets = halved.sets.len();
@@ -107,7 +116,7 @@ pub fn told(halved: &Halved, records: usize, false_alarm: f64) -> Told {
             .for_each(|(record, hits)| *hits += usize::from(is_in.is_guessed(record, *taken, &belief)));
     }
     let easiest = (0..records).max_by_key(|record| hits[*record]).unwrap_or(0);
-    // Of each draw: what was learned of the set that was taken, and whether it and a membership were guessed.
+    // For each draw: the information about the half that was taken, and the success of both guesses.
     let of_draw = |(taken, drawn): &(usize, Vec<f64>)| {
         let belief = belief(halved, drawn);
         let of_taken = belief.get(*taken).copied().unwrap_or(0.0);
@@ -124,12 +133,12 @@ pub fn told(halved: &Halved, records: usize, false_alarm: f64) -> Told {
     }
 }
 
-/// How likely each set is after a draw, beforehand all alike.
+/// Posterior probability of each half after a draw, under a uniform prior.
 fn belief(halved: &Halved, drawn: &[f64]) -> Vec<f64> {
     let log_likelihood = |values: &Vec<f64>| -> f64 {
         let terms =
             drawn.iter().zip(values).zip(&halved.scales).map(|((drawn, value), &scale)| match scale {
-                // Without noise another value is out of the question.
+                // Without noise, any other value is impossible.
                 0.0 if drawn == value => 0.0,
                 0.0 => f64::MAX.sqrt(),
                 scale => ((drawn - value) / scale).powi(2),
@@ -143,7 +152,7 @@ fn belief(halved: &Halved, drawn: &[f64]) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// Of each record, which sets it is in.
+/// Membership of each record (outer) in each half (inner).
 struct Membership(Vec<Vec<bool>>);
 
 impl Membership {
@@ -155,7 +164,7 @@ impl Membership {
         Self(is_in)
     }
 
-    /// Whether it is guessed rightly that this record is in the set that was taken, or is not.
+    /// Returns true if the guess of the record's membership in the half that was taken is right.
     fn is_guessed(&self, record: usize, taken: usize, belief: &[f64]) -> bool {
         let Some(is_in) = self.0.get(record) else { return false };
         let inside = belief.iter().zip(is_in).filter(|(_, is_in)| **is_in).map(|(share, _)| share);
@@ -163,7 +172,8 @@ impl Membership {
     }
 }
 
-/// How much more often than by a coin it is guessed whether each of these rows is in the half that was taken: 2·Pr\[right\] − 1, over all draws and rows.
+/// Advantage 2·Pr\[right\] − 1 in the inference of membership in the half that was taken, over all draws and
+/// `rows`.
 pub(crate) fn membership_advantage(halved: &Halved, rows: &[usize]) -> f64 {
     let records = rows.iter().max().map_or(0, |last| last + 1);
     let is_in = Membership::of(&halved.sets, records);
@@ -175,7 +185,8 @@ pub(crate) fn membership_advantage(halved: &Halved, rows: &[usize]) -> f64 {
     2.0 * halved.draws.par_iter().map(right).sum::<usize>() as f64 / guesses as f64 - 1.0
 }
 
-/// A lower bound on the mean of what lies in a range, by Maurer and Pontil (2009, Theorem 4): above the truth with probability `alarm` at most.
+/// Lower bound on the mean of values in a range (Maurer and Pontil 2009, Theorem 4). It is above the truth
+/// with probability at most `alarm`.
 fn mean_at_least(values: impl Iterator<Item = f64>, [least, most]: [f64; 2], alarm: f64) -> f64 {
     let values: Vec<f64> = values.collect();
     let n = values.len() as f64;

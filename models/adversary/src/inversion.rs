@@ -1,4 +1,5 @@
-//! Known plaintexts: an adversary who knows what some released records were made of learns to undo a transformation (Dauntless, A.4).
+//! Known-plaintext attacks: an adversary that knows the originals of some released records learns to invert
+//! the transformation (Dauntless, A.4).
 
 use crate::{Error, Result};
 use linfa::traits::{Fit, Predict};
@@ -8,7 +9,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use scumble_classifier::{ClassifierParams, VectorModel};
 use scumble_linalg::solve;
 
-/// What an adversary learned of the way back from released records (n × d′) to what they were made of (n × d).
+/// Learned map from released records (n × d′) to their originals (n × d).
 ///
 /// ```
 /// use ndarray::{Array2, array};
@@ -25,49 +26,49 @@ use scumble_linalg::solve;
 /// ```
 #[derive(Debug, Clone)]
 pub enum Inversion {
-    /// By least squares.
+    /// Least-squares map.
     Linear(LinearMap),
-    /// By a network.
+    /// Network.
     Network(VectorModel),
 }
 
-/// An affine map, least in squares of what it misses.
+/// Affine map with the least squared error.
 #[derive(Debug, Clone)]
 pub struct LinearMap {
-    /// Of what goes in (d′ values).
+    /// Mean of the inputs (d′ values).
     mean: Array1<f64>,
-    /// d′ × d.
+    /// Weights (d′ × d).
     weights: Array2<f64>,
-    /// Of what comes out (d values).
+    /// Mean of the outputs (d values).
     offset: Array1<f64>,
 }
 
-/// Sums over released records and what they were made of, which is all that least squares needs: pairs may come part by part, and none is
-/// kept.
+/// Sums over pairs of released records and originals for least squares. Pairs may arrive in parts, and are
+/// not stored.
 #[derive(Debug, Clone, Default)]
 pub struct Pairs {
     sums: Option<Sums>,
 }
 
-/// Sums of what lies beyond the first part's means, so that little is lost to rounding.
+/// Sums of deviations from the first part's means, to limit rounding errors.
 #[derive(Debug, Clone)]
 struct Sums {
     count: f64,
-    /// The first part's means (d′ and d values), and the sums beyond them.
+    /// Means of the first part (d′ and d values), and sums of the deviations from them.
     origins: [Array1<f64>; 2],
     sums: [Array1<f64>; 2],
-    /// d′ × d′.
+    /// Sums of products of inputs (d′ × d′).
     squares: Array2<f64>,
-    /// d′ × d.
+    /// Sums of products of inputs and outputs (d′ × d).
     products: Array2<f64>,
 }
 
 impl Pairs {
-    /// Adds released records (m × d′) and what is known of what each was made of (m × d).
+    /// Adds released records (m × d′) and their known originals (m × d).
     ///
     /// # Errors
-    /// [`Error::Shape`] for numbers of rows that differ, none, or a part of other widths than the first; [`Error::NonFinite`] where they
-    /// are no numbers.
+    /// [`Error::Shape`] for different or zero numbers of rows, or widths that differ from the first part;
+    /// [`Error::NonFinite`] for non-finite values.
     pub fn add(&mut self, released: ArrayView2<f64>, known: ArrayView2<f64>) -> Result<()> {
         check_pairs(released, known)?;
         let sums = self.sums.get_or_insert_with(|| Sums::around(released, known));
@@ -90,10 +91,10 @@ impl Pairs {
         Ok(())
     }
 
-    /// The affine map from released records to what they were made of.
+    /// Learns the affine map from released records to their originals.
     ///
     /// # Errors
-    /// [`Error::Shape`] before the first pair, and where the released records are of no use.
+    /// [`Error::Shape`] before the first pair, and if the released records' squares cannot be factored.
     pub fn learn(self) -> Result<Inversion> {
         let Some(Sums { count, origins, sums, squares, products }) = self.sums else {
             return Err(Error::shape("there is nothing to learn a way back from"));
@@ -112,7 +113,7 @@ impl Pairs {
 }
 
 impl Sums {
-    /// None yet, around the means of these.
+    /// Empty sums around the means of these records.
     fn around(released: ArrayView2<f64>, known: ArrayView2<f64>) -> Self {
         let origins = [released.mean_axis(Axis(0)), known.mean_axis(Axis(0))].map(Option::unwrap_or_default);
         Self {
@@ -129,24 +130,26 @@ fn outer(left: &Array1<f64>, right: &Array1<f64>) -> Array2<f64> {
     left.view().insert_axis(Axis(1)).dot(&right.view().insert_axis(Axis(0)))
 }
 
-/// What is added to the squares' sums, as a share of their mean: less than any direction that is there, more than rounding.
+/// Ridge added to the sums of squares, relative to their mean: smaller than any real direction, and larger
+/// than rounding.
 const RIDGE: f64 = 1e-12;
 
 impl Inversion {
-    /// Learns an affine map from released records (m × d′) to what is known of what each was made of (m × d).
+    /// Learns an affine map from released records (m × d′) to their known originals (m × d).
     ///
     /// # Errors
-    /// As [`Pairs::add`] and [`Pairs::learn`].
+    /// Same errors as [`Pairs::add`] and [`Pairs::learn`].
     pub fn linear(released: ArrayView2<f64>, known: ArrayView2<f64>) -> Result<Self> {
         let mut pairs = Pairs::default();
         pairs.add(released, known)?;
         pairs.learn()
     }
 
-    /// Learns it by a network of these hyper-parameters.
+    /// Learns the map from released records (m × d′) to their known originals (m × d) with a network of
+    /// hyper-parameters `params`.
     ///
     /// # Errors
-    /// As [`Pairs::add`], and [`Error::Shape`] with what stops the training.
+    /// Same errors as [`Pairs::add`], and [`Error::Shape`] with the cause of a failed training.
     pub fn network(
         released: ArrayView2<f64>,
         known: ArrayView2<f64>,
@@ -158,9 +161,9 @@ impl Inversion {
         Ok(Self::Network(params.check().and_then(|params| params.fit(&pairs)).map_err(failed)?))
     }
 
-    /// The estimated originals (n × d) of released records (n × d′, as many columns as it was learned from).
+    /// Estimated originals (n × d) of released records (n × d′, of the width it was learned from).
     ///
-    /// As everywhere in linfa, records of another width panic.
+    /// As in all of linfa, records of another width panic.
     pub fn recover(&self, released: ArrayView2<f64>) -> Array2<f64> {
         match self {
             Self::Linear(LinearMap { mean, weights, offset }) => (&released - mean).dot(weights) + offset,
@@ -168,20 +171,23 @@ impl Inversion {
         }
     }
 
-    /// The ℓ₂ distance of each recovered record (n × d) from the true one.
+    /// ℓ₂ distance of each recovered record (n × d) from the true one.
     pub fn distances(recovered: ArrayView2<f64>, truth: ArrayView2<f64>) -> Array1<f64> {
         (&recovered - &truth).map_axis(Axis(1), |row| row.dot(&row).sqrt())
     }
 
-    /// The share of recovered records (n × d) within ℓ₂ distance `error` of the true ones.
+    /// Share of recovered records (n × d) within ℓ₂ distance `error` of the true ones.
     pub fn fraction_within(recovered: ArrayView2<f64>, truth: ArrayView2<f64>, error: f64) -> f64 {
         let distances = Self::distances(recovered, truth);
         distances.mapv(|distance| f64::from(u8::from(distance <= error))).mean().unwrap_or(0.0)
     }
 }
 
+/// Checks pairs of released and known records.
+///
 /// # Errors
-/// [`Error::Shape`] unless there is one known record a released one, and any; [`Error::NonFinite`] with the first that is no number.
+/// [`Error::Shape`] unless both have the same positive number of rows; [`Error::NonFinite`] with the first
+/// non-finite value.
 fn check_pairs(released: ArrayView2<f64>, known: ArrayView2<f64>) -> Result<()> {
     if released.nrows() != known.nrows() || known.is_empty() || released.is_empty() {
         return Err(Error::shape(format!(
@@ -194,8 +200,10 @@ fn check_pairs(released: ArrayView2<f64>, known: ArrayView2<f64>) -> Result<()> 
     check_finite("known", known)
 }
 
+/// Checks that `values` are finite.
+///
 /// # Errors
-/// [`Error::NonFinite`] with the first value that is no number.
+/// [`Error::NonFinite`] with the first non-finite value.
 fn check_finite(what: &str, values: ArrayView2<f64>) -> Result<()> {
     match values.indexed_iter().find(|(_, value)| !value.is_finite()) {
         Some(((row, column), &value)) => {

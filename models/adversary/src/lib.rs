@@ -1,9 +1,10 @@
-//! Attacks on privacy claims: lower bounds from samples, which no claim may lie below.
+//! Attacks on privacy claims: audited lower bounds from samples, which no valid claim is below.
 //!
-//! A local mechanism is attacked at the ends of its range, one coordinate at a time, outside its domain, and where it says itself
-//! that it is weakest. For each pair of inputs an adversary learns what tells their outputs apart, chooses an event, and counts it
-//! on samples that it has not looked at; Clopper and Pearson make of that a lower bound on ε, and on δ along a profile, which is
-//! wrong with a stated probability. A claim that lies below it is broken.
+//! A local mechanism is attacked at the ends of its range, one coordinate at a time, outside its domain, and
+//! where it declares itself weakest. For each pair of inputs an adversary learns to distinguish their
+//! outputs, and chooses an event. It then bets on the event with samples that it has not seen. The bets give
+//! a lower bound on ε, and on δ at points of a privacy profile, which is wrong with a stated probability. A
+//! claim below this bound is broken.
 //!
 //! ```
 //! use scumble_adversary::{Effort, Verdict, audit_plugin};
@@ -15,7 +16,8 @@
 //! # Ok::<(), scumble_adversary::Error>(())
 //! ```
 //!
-//! That an audit finds nothing proves nothing: what proves a claim is its theorem. An audit finds the code that is not the theorem's.
+//! An audit without a finding proves nothing: only its theorem proves a claim. An audit finds code that does
+//! not implement the theorem.
 
 mod acquaintance;
 mod attack;
@@ -51,5 +53,5 @@ pub use inversion::{Inversion, LinearMap, Pairs};
 pub use membership::membership;
 pub use score::Output;
 
-/// An audit that cannot be made fails in the registry's words.
+/// Errors of the registry, which a failed audit returns.
 pub use scumble_core::{Error, Result};

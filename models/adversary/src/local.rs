@@ -1,4 +1,5 @@
-//! Claims of local differential privacy, attacked by what the mechanism says of its noise, by samples of `perturb`, and by whole releases.
+//! Attacks on local differential privacy: by the mechanism's description of its noise, by samples of
+//! `perturb`, and by whole releases.
 
 use crate::attack::{Attack, HEAT, all_reached, by_side, keep_best};
 use crate::claimed::Claimed;
@@ -10,13 +11,13 @@ use rand::{Rng, RngCore};
 use rayon::prelude::*;
 use scumble_core::{Claim, Domain, LocalDp, LocalMechanism, Randomness, Streams};
 
-/// Values of all outputs of a side at most: longer records are released less often.
+/// Largest number of values over all outputs of an input. Longer records are released less often.
 const MOST_VALUES: usize = 1 << 23;
-/// Wider records would take all memory.
+/// Largest width of a record. Wider records would exhaust memory.
 const WIDEST: usize = 1 << 14;
-/// Fewer releases of an input show nothing.
+/// Smallest number of releases of an input. Fewer show nothing.
 const LEAST_SAMPLES: usize = 1_000;
-/// The share of the false alarms that is left to what the mechanism says of its noise.
+/// Share of the false-alarm probability for tests of the declared noise.
 const SHARE_OF_DECLARED: f64 = 0.1;
 
 /// Attacks `claim`, whose notion is `dp`, of a mechanism called `name`.
@@ -34,7 +35,7 @@ pub(crate) fn attack(
     }
     let mut randomness = Randomness::seeded(effort.seed);
     let of_releases = randomness.streams().stream(0).next_u64();
-    let streams = randomness.streams(); // no release from this seed has them
+    let streams = randomness.streams(); // No release from this seed uses these streams.
     let claimed = Claimed::by(dp);
     let mut chance = streams.stream(0);
     let candidates = candidates(mechanism, claim.protects, &mut chance)?;
@@ -75,11 +76,11 @@ pub(crate) fn attack(
 struct Field<'a> {
     claimed: &'a Claimed,
     alarm: f64,
-    /// On pairs that are known to be worst.
+    /// Attacks on pairs that are known to be worst.
     certain: Vec<Attack<'a>>,
-    /// On others, of which most are given up on the way.
+    /// Attacks on other pairs. Most are dropped early.
     others: Vec<Attack<'a>>,
-    /// On whole releases.
+    /// Attacks on whole releases.
     releases: Vec<Attack<'a>>,
 }
 
@@ -88,7 +89,8 @@ impl Field<'_> {
         self.certain.iter().chain(&self.others).chain(&self.releases)
     }
 
-    /// Goes on with all attacks until so many outputs of each input are drawn; whether one refutes the claim, which ends it.
+    /// Continues all attacks until `to` outputs of each input are drawn. Returns true if one refutes the
+    /// claim, which ends the audit.
     fn advance(&mut self, to: usize) -> bool {
         let Self { claimed, alarm, certain, others, releases } = self;
         let all = certain.par_iter_mut().chain(others).chain(releases);
@@ -96,7 +98,8 @@ impl Field<'_> {
         self.attacks().any(Attack::is_broken)
     }
 
-    /// All attacks for a while, and so many of them, or those that are known to be worst, at full length.
+    /// Runs all attacks for a short while, then the best `pairs` pairs with all `samples`. Pairs that are
+    /// known to be worst always continue and count among these. Attacks on whole releases also continue.
     fn attack(&mut self, pairs: usize, samples: usize) {
         if self.advance(HEAT.min(samples)) {
             return;
@@ -106,7 +109,7 @@ impl Field<'_> {
     }
 }
 
-/// An attack on a pair, from the streams 2·`number` and the next.
+/// Attack on a pair, with the random streams 2·`number` and 2·`number` + 1.
 fn of_pair<'a>(
     mechanism: &'a dyn LocalMechanism,
     pair: Pair,
@@ -125,10 +128,10 @@ fn of_pair<'a>(
 }
 
 impl Pair {
-    /// What an adversary who knows the two points and the mechanism looks at.
+    /// Scores for an adversary that knows both points and the mechanism.
     fn scores<'m>(&self, mechanism: &'m dyn LocalMechanism) -> Vec<Score<'m>> {
         let [Some(one), Some(other)] = self.points.clone() else {
-            return vec![]; // a refusal tells everything
+            return vec![]; // A refusal discloses everything.
         };
         let mut scores = along(one.clone(), other.clone());
         if mechanism.log_likelihood(&one, &one).is_some() {
@@ -141,7 +144,7 @@ impl Pair {
     }
 }
 
-/// A sentence where `encode` leaves the range that it declares, or refuses a record of finite numbers.
+/// Returns a sentence if `encode` leaves the declared range, or refuses a record of finite numbers.
 fn leaves_range(mechanism: &dyn LocalMechanism, chance: &mut impl Rng) -> Result<Option<String>> {
     const RECORDS: usize = 2_000;
     let (flat, range) = (mechanism.domain().flat(), mechanism.range());

@@ -1,32 +1,43 @@
-//! Membership inference: an adversary that knows all other records tells by the noisy statistics of a release whether a record is among those that it was made of.
+//! Membership inference: an adversary that knows all other records decides from a release's noisy statistics
+//! whether a record was in the input.
 
 use crate::{Result, halves};
 use rand::seq::SliceRandom;
 use scumble_core::{Designed, Halving, Randomness, Table};
 
-/// So many records are asked about; each needs the likelihood of a table of its own.
+/// Largest number of records to test. Each needs the likelihood of its own table.
 const TARGETS: usize = 200;
-/// So many draws of a half are guessed of: they cost next to nothing beside the statistic of all halves.
+/// Number of draws of a half to guess. Their cost is negligible compared with the statistic of all halves.
 const DRAWS: usize = 100;
 
-/// The membership advantage of an adversary that tells the records of `table` from those of `held_out` by the noisy statistics that a release of the
-/// `mechanism` is made of: 2·Pr\[right\] − 1, which is also the share of members that it takes for such, less that of others. None where the
-/// mechanism has no statistics, or there is nothing to distinguish.
+/// Membership advantage 2·Pr\[right\] − 1 of an adversary that distinguishes records of `table` from those of
+/// `held_out`.
 ///
-/// It knows all records but one, and two candidates for that one: z, which is in, and z′, which is not. Of statistics S it says z where
-/// ln P(S | with z) − ln P(S | with z′ in its place) ≥ 0, a tie by a coin: no test is right more often, where either candidate is as likely as the
-/// other beforehand.
+/// The adversary sees the noisy statistics that a release of `mechanism` is made from. The advantage also
+/// equals the true positive rate minus the false positive rate. The result is `None` if the mechanism has no
+/// statistics, or if there are no records to distinguish.
 ///
-/// Where a release is made of half of the records, the game is whether a record is in that half: the adversary knows all of them and all halves, and guesses by how likely each half is after a draw
-/// ([`Halving`](scumble_core::Halving)); the mean over 100 draws of one set of halves, and up to 200 records. `held_out` is not looked at then.
+/// The adversary knows all records but one, and two candidates for it: z, which is in the table, and z′,
+/// which is not. Given statistics S it decides for z if ln P(S | with z) − ln P(S | with z′ in its
+/// place) > 0, and breaks ties by a coin. No test is right more often if both candidates have equal prior
+/// probability.
 ///
-/// One draw of the statistics of `table` serves all of up to 200 pairs. Either of two records, drawn uniformly at random from one population, may be
-/// the member; so the share of pairs in which it is right is an unbiased estimate of its success in the game in which a coin decides, of those
-/// two, which is in. Pairs share their draw, and so it varies more from draw to draw than that of 200 independent games. Under (ε, δ)
-/// differential privacy for replace one record, its mean is at most (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015).
+/// If a release is made from half of the records, the question is whether a record is in this half. The
+/// adversary knows all records and all halves, and uses the posterior of each half after a draw
+/// ([`Halving`](scumble_core::Halving)). The result is the mean over 100 draws from one set of halves, and up
+/// to 200 records. `held_out` is then not used.
+///
+/// One draw of the statistics of `table` serves all of up to 200 pairs. Either record of a pair drawn from
+/// one population may be the member. The share of right pairs is therefore an unbiased estimate of the
+/// success in the game where a coin decides which one is in. Pairs share their draw, so the result varies
+/// more than that of 200 independent games.
+///
+/// Under (ε, δ) differential privacy for replace one record, the mean advantage is at most
+/// (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015).
 ///
 /// # Errors
-/// [`Error::Shape`](crate::Error::Shape) for held-out records of another shape, and where the statistics cannot be drawn.
+/// [`Error::Shape`](crate::Error::Shape) for held-out records of another shape, and if the statistics cannot
+/// be drawn.
 pub fn membership(
     mechanism: &Designed,
     table: &Table,
@@ -65,7 +76,7 @@ pub fn membership(
     Ok(Some(2.0 * right / members.len() as f64 - 1.0))
 }
 
-/// The membership advantage where a release is made of half of the records of `table`.
+/// Membership advantage for a release that is made from half of the records of `table`.
 fn of_half(halving: &dyn Halving, table: &Table, randomness: &mut Randomness) -> Result<f64> {
     let halved = halving.draw(table, DRAWS, randomness)?;
     let mut rows: Vec<usize> = (0..table.len()).collect();
@@ -74,7 +85,7 @@ fn of_half(halving: &dyn Halving, table: &Table, randomness: &mut Randomness) ->
     Ok(halves::membership_advantage(&halved, &rows))
 }
 
-/// The records of two tables of the shape that `mechanism` is for.
+/// Records of both tables, in the layout of `mechanism`.
 ///
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) for another shape.

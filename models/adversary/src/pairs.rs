@@ -1,44 +1,45 @@
-//! Pairs of inputs: corners of a range, one factor alone, what lies outside, and what chance brings.
+//! Pairs of inputs: corners of a range, single factors, records outside the domain, and random points.
 
 use rand::Rng;
 use scumble_core::{Designed, Domain, Factor, LocalMechanism, Result, Stream, Unit};
 use std::ops::Range;
 
-/// Two inputs of `perturb` that may not be told apart by more than is claimed. None is one that `encode` refused.
+/// Two inputs of `perturb` that must satisfy the claim. A point is `None` if `encode` refused its record.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) points: [Option<Vec<f64>>; 2],
-    /// The records, where they are not the points themselves.
+    /// Records, if they differ from the points.
     pub(crate) records: Option<[Vec<f64>; 2]>,
 }
 
-/// How many factors are varied by themselves, how many levels of a group, and how many pairs chance brings, of each kind.
+/// Largest numbers of factors that are varied alone and of levels of a group, and number of random pairs of
+/// each kind.
 const ALONE: usize = 32;
 const LEVELS: usize = 32;
 const BY_CHANCE: usize = 6;
 
 /// Pairs to try.
 pub(crate) struct Candidates {
-    /// Those that are known to be worst.
+    /// Pairs that are known to be worst.
     pub(crate) known: Vec<Pair>,
-    /// Records outside the domain.
+    /// Pairs of records outside the domain.
     pub(crate) outside: Vec<Pair>,
     pub(crate) others: Vec<Pair>,
-    /// Two records as far apart as they can be, and two far outside the domain.
+    /// Two records at the largest distance, and two far outside the domain.
     pub(crate) corner: [Vec<f64>; 2],
     pub(crate) beyond: [Vec<f64>; 2],
-    /// What records may differ in.
+    /// Factors in which records may differ.
     pub(crate) factors: Factors,
 }
 
 impl Candidates {
-    /// All of them.
+    /// All pairs.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = &Pair> {
         self.known.iter().chain(&self.outside).chain(&self.others)
     }
 }
 
-/// The pairs to try for a claim that protects `unit`.
+/// Pairs to try for a claim that protects `unit`.
 pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut Stream) -> Result<Candidates> {
     let (flat, features) = (local.domain().flat(), local.domain().columns().len());
     let varied = match unit {
@@ -52,7 +53,7 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
     let (corner, [beyond, farther]) = (factors.farthest(), [3.0, 1e6].map(|times| factors.outside(times)));
     known.push(of_records(corner.clone()));
     let mut others: Vec<Pair> = factors.pairs(stream).into_iter().map(of_records).collect();
-    // Points of the range that no record need be encoded to: all that is claimed of records holds of them too.
+    // Points of the range that may encode no record. Every claim about records also holds for them.
     let range = local.range();
     if unit == Unit::Record && range != *flat {
         let of_range = Factors::of(&range, 0..range.dim())?;
@@ -70,7 +71,7 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
         };
         pairs.into_iter().filter(is_fresh).collect()
     };
-    // What lies outside is projected to what is tried anyway, unless it is not.
+    // Records outside the domain project to points that are tried anyway, unless `encode` is faulty.
     let outside = vec![of_records(beyond.clone()), of_records(farther)];
     Ok(Candidates { known: fresh(known), others: fresh(others), outside, corner, beyond, factors })
 }
@@ -87,7 +88,7 @@ impl Pair {
     }
 }
 
-/// A product domain of which some factors are varied and the rest are not.
+/// Product domain with some varied factors; the others are fixed.
 pub(crate) struct Factors {
     all: Vec<(Range<usize>, Domain)>,
     varied: Vec<usize>,
@@ -107,7 +108,7 @@ impl Factors {
         Ok(Self { all, varied, start })
     }
 
-    /// The pair in which the factors `at` differ, each by its two points.
+    /// Pair that differs in the factors `at`, each between its two points.
     fn differing(&self, at: impl IntoIterator<Item = (usize, [Vec<f64>; 2])>) -> [Vec<f64>; 2] {
         let mut pair = [self.start.clone(), self.start.clone()];
         for (factor, points) in at {
@@ -122,7 +123,7 @@ impl Factors {
         self.differing(self.varied.iter().map(|&at| (at, self.all[at].1.l2_farthest())))
     }
 
-    /// The record with one of the varied factors at an end, far outside, or anywhere within.
+    /// The record with one varied factor moved to an end, far outside, or anywhere within.
     pub(crate) fn moved(&self, record: &[f64], stream: &mut Stream) -> Vec<f64> {
         let mut moved = record.to_vec();
         if self.varied.is_empty() {
@@ -141,7 +142,7 @@ impl Factors {
         moved
     }
 
-    /// Both ends outside, each so many times as far beyond its side as the sides lie apart.
+    /// Two records outside the domain, each `times` the distance of the ends beyond its end.
     fn outside(&self, times: f64) -> [Vec<f64>; 2] {
         let away = |from: &[f64], to: &[f64]| {
             let away = |(from, to): (&f64, &f64)| (to + times * (to - from)).clamp(f64::MIN, f64::MAX);
@@ -151,8 +152,8 @@ impl Factors {
         self.differing(self.varied.iter().map(|&at| (at, beyond(self.all[at].1.l2_farthest()))))
     }
 
-    /// One factor alone: its ends, what special there is within it, and all levels, or many; then corners and inner points by
-    /// chance.
+    /// Pairs that differ in one factor: its ends, its special points, and all or many of its levels; then
+    /// random corners and inner points.
     fn pairs(&self, stream: &mut Stream) -> Vec<[Vec<f64>; 2]> {
         let mut alone = self.varied.clone();
         while alone.len() > ALONE {
@@ -173,7 +174,7 @@ impl Factors {
                     let tried = (1..*levels).step_by(step);
                     tried.map(|level| [one.clone(), vertex(*levels, level)]).collect()
                 }
-                _ => vec![[one.clone(), vec![0.0; one.len()]]], // the centre of a ball
+                _ => vec![[one.clone(), vec![0.0; one.len()]]], // The centre of a ball.
             };
             pairs.push(self.differing([(at, [one, other])]));
             pairs.extend(special.into_iter().map(|values| self.differing([(at, values)])));
@@ -226,7 +227,7 @@ pub(crate) fn between([one, other]: &[Vec<f64>; 2]) -> String {
     format!("{} from {}", shown(one), shown(other))
 }
 
-/// A point of many values by the first.
+/// Text of a point, with only its first values if it has many.
 pub(crate) fn shown(point: &[f64]) -> String {
     const SHOWN: usize = 6;
     let values: Vec<String> = point.iter().take(SHOWN).map(f64::to_string).collect();
@@ -234,7 +235,7 @@ pub(crate) fn shown(point: &[f64]) -> String {
     format!("({}{rest})", values.join(", "))
 }
 
-/// The ends of the domain that a record may lie at in what is protected; the rest is that of `record` (flat).
+/// Ends of the domain for the protected part of a record. The other values are those of `record` (flat).
 pub(crate) fn ends(mechanism: &Designed, unit: Unit, record: &[f64]) -> [Vec<f64>; 2] {
     match unit {
         Unit::Features if !record.is_empty() => {

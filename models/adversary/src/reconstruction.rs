@@ -1,4 +1,4 @@
-//! Cramér–Rao claims: how near an adversary comes to the records themselves.
+//! Reconstruction attacks on Cramér–Rao claims.
 
 use crate::finding::{Finding, Measure, Verdict};
 use crate::{Effort, Result};
@@ -12,24 +12,27 @@ use scumble_core::{
 };
 use scumble_linear::RidgeParams;
 
-/// Rows whose releases are studied, and after how many releases it is looked at what they show.
+/// Number of rows whose releases are studied, and numbers of releases after which the result is tested.
 const ROWS: usize = 20;
 const LOOKS: [usize; 3] = [1_000, 3_000, 10_000];
-/// E e⁴ ≤ 6·(E e²)² is taken for granted of errors: Laplace noise has 6, Gaussian noise 3, and sums of columns have less.
+/// Assumed bound on the kurtosis of errors, E e⁴ ≤ 6·(E e²)². Laplace noise has 6, Gaussian noise 3, and sums
+/// of columns have less.
 const KURTOSIS: f64 = 6.0;
 
-/// Mean squared errors of a record, over its claimed columns, by three adversaries.
+/// Mean squared errors of a record over its claimed columns, for three adversaries.
 #[derive(Debug, Clone, Copy)]
 struct Errors {
-    /// What was released, less its mean error: no other unbiased guess is known that does better with additive noise.
+    /// Released value less its mean error. For additive noise, no better unbiased estimate is known.
     unbiased: f64,
-    /// The centre of the domain and what was released, weighted by their variances.
+    /// Mean of the domain's centre and the released value, weighted by their variances.
     biased: f64,
-    /// Of somebody who knows all other records, and so their noise, and takes off what it says of this one's.
+    /// Estimate by an adversary that knows all other records, and so their noise, and subtracts the part of
+    /// this record's noise that follows from them.
     informed: f64,
 }
 
-/// The rows of `table` whose releases are studied. A claim that comes from the records is one of these.
+/// Rows of `table` whose releases are studied. A claim whose numbers come from the records is a claim about
+/// these rows.
 pub(crate) fn rows(table: &Table) -> Result<Table> {
     table.select(&(0..table.len().min(ROWS)).collect::<Vec<_>>())
 }
@@ -44,7 +47,7 @@ pub(crate) fn attack(
 ) -> Result<Finding> {
     let about = Finding::about(name, claim, effort);
     let table = rows(table)?;
-    // Of a column of which all is known nothing is claimed, but for what is claimed of all together.
+    // A column that is fully disclosed has no claim of its own, but may be part of a joint claim.
     let claimed = |name: &str| {
         bound
             .information
@@ -65,7 +68,8 @@ pub(crate) fn attack(
     let (spreads, centers) = (spreads(features), features.center());
     let of_columns = |values: &[f64]| columns.iter().map(|&at| values[at]).collect::<Vec<f64>>();
     let (spreads, centers) = (of_columns(&spreads), of_columns(&centers));
-    // A mean of n squares lies below the truth by a share t with probability exp(−n·t²/2κ) at most (Bernstein, one-sided).
+    // A mean of n squares is below the truth by a share t with probability at most exp(−n·t²/2κ) (Bernstein,
+    // one-sided).
     let alarm = effort.false_alarm / (table.len() * LOOKS.len()) as f64;
     let error = bound.error();
     let mut released = Released::new(effort);
@@ -89,13 +93,13 @@ pub(crate) fn attack(
         let least = errors.iter().map(|errors| errors.unbiased).fold(f64::INFINITY, f64::min);
         reached = (least / (1.0 - share)).max(f64::MIN_POSITIVE);
         if reached < error {
-            break; // it is clear
+            break; // The result is clear.
         }
     }
     let least = |of: fn(&Errors) -> f64| errors.iter().map(of).fold(f64::INFINITY, f64::min);
     let (biased, informed) = (least(|errors| errors.biased), least(|errors| errors.informed));
     let is_broken = reached < error;
-    // Where groups are taken apart, nothing is said.
+    // Without a radius for part of a group, no statement is made.
     let farthest = features.restrict(&columns).map_or(f64::INFINITY, |claimed| claimed.squared_radius());
     let mut because = format!(
         "The mean squared error of an unbiased reconstruction is at most {reached:.4}, and at least {error:.4} is claimed. A \
@@ -125,7 +129,7 @@ pub(crate) fn attack(
 struct Released {
     seeds: Stream,
     records: Vec<Array2<f64>>,
-    /// Whether each says that its noise is added.
+    /// True if each release declares additive noise.
     is_additive: bool,
 }
 
@@ -135,7 +139,7 @@ impl Released {
         Self { seeds, records: vec![], is_additive: true }
     }
 
-    /// Goes on until there are so many.
+    /// Draws releases until there are `releases` of them.
     fn extend(
         &mut self,
         mechanism: &Designed,
@@ -170,7 +174,7 @@ impl Released {
         Ok(())
     }
 
-    /// What they add to the rows of `table`, of each claimed column releases × rows.
+    /// Noise that the releases add to the rows of `table`: releases × rows for each claimed column.
     fn noise(&self, table: &Table, columns: &[usize]) -> Vec<Array2<f64>> {
         let of_column = |&at: &usize| {
             Array2::from_shape_fn((self.records.len(), table.len()), |(release, row)| {
@@ -182,7 +186,7 @@ impl Released {
     }
 }
 
-/// The variance of each coordinate where records are spread evenly over the domain; of a ball, no more than that.
+/// Variance of each coordinate under a uniform distribution over the domain; for a ball, an upper bound.
 fn spreads(features: &Domain) -> Vec<f64> {
     let of_factor = |factor: &Factor| match *factor {
         Factor::Interval { lower, upper } => (upper - lower).powi(2) / 12.0,
@@ -193,8 +197,10 @@ fn spreads(features: &Domain) -> Vec<f64> {
     features.factors().flat_map(|(at, factor)| vec![of_factor(factor); at.len()]).collect()
 }
 
-/// Whether the noise in a column of the first row follows from that in its other columns: then whoever knows how, as from a model that is
-/// trained on the release, knows one combination of them exactly.
+/// Returns true if the noise in one column of the first row follows from its noise in the other columns.
+///
+/// An adversary that knows the relation, for example from a model trained on the release, then knows one
+/// combination of the columns exactly.
 fn leaves_a_combination(noise: &[Array2<f64>]) -> bool {
     const NOTHING: f64 = 1e-6;
     let releases = noise.first().map_or(0, |column| column.nrows());
@@ -219,7 +225,7 @@ fn of_record(
         let centred = own.mapv(|error| error - mean);
         let variance = centred.mapv(|error| error * error).mean().unwrap_or(0.0);
         errors.unbiased += variance;
-        // The best linear guess where records are spread evenly over the domain.
+        // Best linear estimate for records with a uniform distribution over the domain.
         let spread = spreads[at];
         let share = if spread + variance > 0.0 { spread / (spread + variance) } else { 1.0 };
         let guess = |error: f64| centers[at] + share * (clean[at] + error - centers[at]);
@@ -229,7 +235,8 @@ fn of_record(
     errors
 }
 
-/// The mean square of what the other columns of `noise` (releases × rows) do not say of the one at `row`: learned on half of the releases.
+/// Mean square of the part of the noise at `row` that the other columns of `noise` (releases × rows) do not
+/// predict. The prediction is learned on half of the releases.
 fn unexplained(noise: &Array2<f64>, row: usize) -> Option<f64> {
     let others: Vec<usize> = (0..noise.ncols()).filter(|other| *other != row).collect();
     if others.is_empty() {

@@ -1,4 +1,4 @@
-//! Whole releases: what of a record shows in the table that it is released with.
+//! Attacks on whole releases: information about a record in the table that is released with it.
 
 use crate::attack::{Attack, by_side};
 use crate::claimed::Claimed;
@@ -11,18 +11,21 @@ use rand::RngCore;
 use rand::seq::SliceRandom;
 use scumble_core::{LocalMechanism, Randomness, Stream, Table, local};
 
-/// Rows of a large table, of which the last block is not full. Records that share noise are told apart in few.
+/// Number of rows of a large table, whose last block is not full. Records that share noise can be
+/// distinguished in few rows.
 const ROWS: usize = 15 * local::BLOCK + local::BLOCK / 2;
-/// How often a small table is released: what shows in them shows often.
+/// Number of releases of a small table. Faults that appear in small tables appear often.
 const RELEASES: usize = 1_600;
-/// How often a table of more than a block is, for each nat of the claim: as often as it takes to contradict it.
+/// Number of releases of a table of more than one block, per nat of the claim: as many as it takes to
+/// contradict it.
 const LONG_RELEASES: f64 = 110.0;
 
-/// Attacks on releases of tables with one record or the other, what is known of the rest taken off.
+/// Attacks on releases of tables with one record or the other, with the known part of the rest subtracted.
 ///
-/// A large table has the record in many rows, beside a known one in the next row, and at the same place of the next block: noise that
-/// rows share can be taken off. Small tables, of one row or three, are released again and again from other seeds, with the record in the
-/// first row, the last, or the one behind a whole block, and with one from outside the domain.
+/// A large table has the record in many rows, with a known record in the next row or at the same place of the
+/// next block. Noise that rows share can then be subtracted. Small tables, of one row or three, are released
+/// again and again from other seeds. They have the record in the first row, the last, or the row after a
+/// whole block; one has a record from outside the domain.
 pub(crate) fn attacks<'a>(
     mechanism: &'a dyn LocalMechanism,
     records: &[Vec<f64>; 2],
@@ -52,8 +55,8 @@ pub(crate) fn attacks<'a>(
     attacks
 }
 
-/// What is released of one record or the other, in every second row or block of a large table, less what is released of a known one
-/// that far from it.
+/// Releases of one record or the other, in every second row or block of a large table. The release of a known
+/// record at this distance is subtracted.
 fn beside<'a>(
     mechanism: &'a dyn LocalMechanism,
     records: [Vec<f64>; 2],
@@ -64,11 +67,11 @@ fn beside<'a>(
         let is_known = |row: usize| row / distance % 2 == 1;
         let rows: Vec<&Vec<f64>> =
             (0..ROWS).map(|row| &records[if is_known(row) { 0 } else { side }]).collect();
-        // A table that is refused for one record and not for the other tells the record.
+        // A table that is refused for only one of the records discloses the record.
         let Ok(flat) = release(mechanism, &rows, &mut seeds) else { return vec![None; ROWS / 2] };
         let own = (0..flat.len().saturating_sub(distance)).filter(|row| !is_known(*row));
         let mut outputs: Vec<Output> = own.map(|row| Some(less(&flat[row], &flat[row + distance]))).collect();
-        // What is so in the last block alone is to be learned, chosen and bet on.
+        // Effects of the last block alone must appear in all phases: learning, choosing and betting.
         outputs.shuffle(&mut seeds);
         outputs
     };
@@ -81,8 +84,11 @@ fn beside<'a>(
     }
 }
 
-/// `most` releases at most of a table of `rows` rows, with a record in row `own` and a known one in the others: what is released of it,
-/// and, where it has a neighbour, how far that lies from what is released of the neighbour.
+/// Up to `most` releases of a table of `rows` rows, with the record in row `own` and a known one in the
+/// others.
+///
+/// An output is the released record. If it has a neighbour, its difference to the neighbour's release is
+/// appended.
 fn again_and_again<'a>(
     mechanism: &'a dyn LocalMechanism,
     records: [Vec<f64>; 2],
@@ -93,7 +99,7 @@ fn again_and_again<'a>(
     let once = move |side: usize| -> Output {
         let table: Vec<&Vec<f64>> =
             (0..rows).map(|row| &records[if row == own { side } else { 0 }]).collect();
-        // A release that fails now and then is an output, too.
+        // A release that fails now and then is also an output.
         let flat = release(mechanism, &table, &mut seeds).ok()?;
         let mut output = flat.get(own)?.clone();
         if let Some(beside) = flat.get(if own > 0 { own - 1 } else { 1 }) {
@@ -113,7 +119,7 @@ fn less(one: &[f64], other: &[f64]) -> Vec<f64> {
     one.iter().zip(other).map(|(x, y)| x - y).collect()
 }
 
-/// The flat rows that are released of these records, from a fresh seed.
+/// Flat rows of a release of these records, from a fresh seed.
 fn release(
     mechanism: &dyn LocalMechanism,
     records: &[&Vec<f64>],

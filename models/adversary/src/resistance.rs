@@ -1,4 +1,4 @@
-//! Claims of resistance to recovery, attacked by an adversary that holds the key of another release.
+//! Attacks on resistance to recovery, by an adversary that holds the key of another release.
 
 use crate::direct::recovery;
 use crate::finding::{Finding, Verdict};
@@ -7,14 +7,15 @@ use ndarray::Array2;
 use rand::{Rng, RngCore};
 use scumble_core::{Claim, Designed, PacResistance, Randomness, RecordDomain, Stream, Table};
 
-/// More attempts than this take minutes.
+/// Largest number of attempts. More take minutes.
 const MOST_ATTEMPTS: f64 = 2000.0;
 
 /// Attacks the claim `pac` of releases of `table`.
 ///
-/// No release may count fewer samples than it has. And an adversary that runs the mechanism itself knows how its own release was transformed: it
-/// learns the way back from what its key makes of records of its choice, and tries it on what another release made of a record that it
-/// does not know. Where each release draws its transformation afresh that is no better than a guess.
+/// A release must count at least as many samples as it has. An adversary that runs the mechanism itself knows
+/// the transformation of its own release. It learns the inverse from the images of chosen records under its
+/// key. It then applies the inverse to another release of a record that it does not know. If each release
+/// draws a fresh transformation, the result is no better than a guess.
 pub(crate) fn attack(
     name: &str,
     mechanism: &Designed,
@@ -22,7 +23,7 @@ pub(crate) fn attack(
     (claim, pac): (&Claim, &PacResistance),
     effort: Effort,
 ) -> Result<Finding> {
-    // The adversary's own records are all alike, so that it knows what queries are mixed with.
+    // The adversary's own records are all equal, so that it knows the records that queries are mixed with.
     let own = table.select(&vec![0; table.len()])?;
     let released = mechanism.release(table, &mut Randomness::seeded(effort.seed))?.table.len();
     if released as f64 > pac.spent {
@@ -42,7 +43,8 @@ pub(crate) fn attack(
         let recovered = learned.recover(another.view(&unknown)?.records().view());
         Ok(Inversion::distances(recovered.view(), unknown.records().view())[0])
     };
-    // So many that success in all of them breaks the claim, and in nearly all.
+    // Twice the number of attempts at which success in all of them breaks the claim, so that success in
+    // nearly all does too.
     let attempts = 2.0 * (effort.false_alarm.ln() / (1.0 - pac.confidence_gap).ln()).ceil();
     let found = recovery(name, pac, attempts.clamp(1.0, MOST_ATTEMPTS) as usize, attempt, effort);
     let refused = |why: Error| format!("it cannot be attacked by the key of another release: {why}");
@@ -59,7 +61,7 @@ pub(crate) fn attack(
     }
 }
 
-/// So many random records of the domain, with the target of the first of `like`.
+/// Random records of the domain, `records` of them, with the target of the first record of `like`.
 fn made_up(domain: &RecordDomain, like: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
     let features = domain.features();
     let (center, radius) = (features.center(), features.squared_radius().sqrt());

@@ -1,4 +1,4 @@
-//! Scores: one number for each output, by which an adversary tells two inputs apart.
+//! Scores: one number per output, with which an adversary distinguishes two inputs.
 
 use ahash::RandomState as Hashing;
 use linfa::traits::Fit;
@@ -8,15 +8,15 @@ use scumble_linear::LogisticParams;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 
-/// What an input was released as: m values, or none where the release was refused.
+/// Released output: m values, or `None` if the release was refused.
 pub type Output = Option<Vec<f64>>;
 
-/// A number for m values.
+/// Function from m values to a number.
 type Of<'a> = dyn Fn(&[f64]) -> f64 + Send + Sync + 'a;
 
-/// A number for each output: the larger, the more it speaks for the second of two inputs.
+/// Number per output: a larger value favours the second of two inputs.
 pub(crate) struct Score<'a> {
-    /// What the adversary looks at, as worded after "by".
+    /// Name of the score, as written after "by".
     pub(crate) name: &'static str,
     of: Box<Of<'a>>,
     of_refusal: f64,
@@ -27,7 +27,7 @@ impl<'a> Score<'a> {
         Self { name, of: Box::new(of), of_refusal: 0.0 }
     }
 
-    /// Whether there is an answer at all.
+    /// Score that distinguishes refusals from answers.
     fn refusal() -> Self {
         Self { of_refusal: 1.0, ..Self::new("whether there is an answer at all", |_| 0.0) }
     }
@@ -38,8 +38,8 @@ impl<'a> Score<'a> {
     }
 }
 
-/// Scores along the line from `one` to `other` (m values each), which both are released from: unchanged, and cut off at
-/// both ends, beyond which Laplace noise says nothing more.
+/// Scores along the line from `one` to `other` (m values each), the released points: the position, and the
+/// clamped position. Laplace noise gives no more information beyond both ends.
 pub(crate) fn along(one: Vec<f64>, other: Vec<f64>) -> Vec<Score<'static>> {
     let line: Vec<(f64, f64)> = one.into_iter().zip(other).map(|(x, y)| (x, y - x)).collect();
     let cut_off = line.clone();
@@ -54,7 +54,7 @@ pub(crate) fn along(one: Vec<f64>, other: Vec<f64>) -> Vec<Score<'static>> {
     ]
 }
 
-/// What can be learned of `one` and `other`, samples of two inputs' outputs of one width.
+/// Scores learned from `one` and `other`, samples of two inputs' outputs of the same width.
 pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
     let samples = [one, other].map(|side| side.iter().flatten().map(Vec::as_slice).collect::<Vec<_>>());
     let mut scores = vec![Score::refusal()];
@@ -77,9 +77,9 @@ pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
     scores
 }
 
-/// What a linear classifier learns of them, where it learns anything.
+/// Score of a linear classifier, if its fit succeeds.
 pub(crate) fn classifier<'a>(one: &[Output], other: &[Output]) -> Option<Score<'a>> {
-    /// Records a class; more do not turn a hyperplane by much.
+    /// Number of records per class. More hardly change the hyperplane.
     const MOST: usize = 2_000;
     let sides = [one, other].map(|side| side.iter().flatten().take(MOST).collect::<Vec<_>>());
     let width = sides.iter().find_map(|side| side.first())?.len();
@@ -94,16 +94,16 @@ pub(crate) fn classifier<'a>(one: &[Output], other: &[Output]) -> Option<Score<'
     }))
 }
 
-/// The logarithm of a ratio of counts, which seen neither is no ratio at all.
+/// Smoothed logarithm of a ratio of counts. It is zero if both counts are zero.
 fn log_ratio(one: f64, other: f64) -> f64 {
     ((other + 0.5) / (one + 0.5)).ln()
 }
 
-/// Histograms of each value by itself; together as if the values were independent given the input.
+/// Histograms of single values, combined as if the values were independent given the input.
 struct Histograms {
-    /// What of a value is counted.
+    /// Feature of a value that is counted.
     of: fn(f64) -> f64,
-    /// Of each value: the upper edges of its cells, and the cells' log ratios, one more of them.
+    /// Upper edges of the cells of each value, and the cells' log ratios, one more than edges.
     values: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
@@ -117,7 +117,8 @@ impl Histograms {
                 samples.each_ref().map(|side| side.iter().map(|output| of(output[at])).collect::<Vec<f64>>());
             let mut pooled = [&one[..], &other[..]].concat();
             pooled.sort_by(f64::total_cmp);
-            // Quantiles, so that a value that comes up often has a cell to itself, but for its near neighbours below.
+            // Quantiles as edges: a frequent value gets its own cell, together with its near neighbours
+            // below.
             let quantiles = (1..Self::CELLS).map(|cell| pooled[cell * pooled.len() / Self::CELLS]);
             let mut edges: Vec<f64> = quantiles.collect();
             edges.dedup();
@@ -143,10 +144,10 @@ impl Histograms {
     }
 }
 
-/// Tells a hash of each thing that is looked at: two that meet in one only blur what is learned.
+/// Passes a hash of each feature to the callback. Collisions of hashes only blur what is learned.
 type Look = fn(&[f64], &mut dyn FnMut(u64));
 
-/// Outputs, or what they are made of, that come up again and again, to the last bit.
+/// Log ratios of outputs, or features of them, that recur exactly, to the last bit.
 struct Exactly {
     of: Look,
     ratios: HashMap<u64, f64, Hashing>,
@@ -159,7 +160,7 @@ impl Exactly {
             let mut count = |hash| counts.entry(hash).or_default()[side] += 1.0;
             outputs.iter().for_each(|output| of(output, &mut count));
         }
-        // What was seen once may be a chance meeting, or all that noise of few values has.
+        // A single occurrence may be a coincidence, or all that noise of few values has.
         let mut ratios = HashMap::with_capacity_and_hasher(counts.len(), hashing());
         ratios.extend(counts.into_iter().map(|(output, [one, other])| (output, log_ratio(one, other))));
         Self { of, ratios }
@@ -172,7 +173,7 @@ impl Exactly {
     }
 }
 
-/// Each difference of neighbours with its place: what noise that two values share does not hide.
+/// Each difference of neighbouring values with its position. Noise that two values share does not hide it.
 fn of_differences(output: &[f64], tell: &mut dyn FnMut(u64)) {
     for (difference, place) in differences(output).zip(0u32..) {
         tell(hash([difference, place.into()].into_iter()));
@@ -189,13 +190,13 @@ fn hash(values: impl Iterator<Item = f64>) -> u64 {
     hasher.finish()
 }
 
-/// The same in every run.
+/// Hash function that is the same in every run.
 fn hashing() -> Hashing {
     Hashing::with_seeds(1, 2, 3, 4)
 }
 
-/// The exponent of the lowest bit of a float that is set: what a sampler in floats discloses of what it was added to
-/// (Mironov 2012).
+/// Exponent of the lowest set bit of a float. It discloses information about the summand of a float sampler's
+/// noise (Mironov 2012).
 fn lowest_bit(x: f64) -> f64 {
     let (bits, exponent) = (x.to_bits() & ((1 << 52) - 1), (x.to_bits() >> 52) & 0x7ff);
     match (x == 0.0, exponent) {

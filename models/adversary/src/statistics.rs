@@ -1,5 +1,5 @@
-//! The noisy statistics that a curator's release is made of, of two tables: how likely they are of either tells the two apart as well as
-//! anything can.
+//! Attack on the noisy statistics that a curator's release is made from. Their likelihood ratio between two
+//! tables is the best test.
 
 use crate::attack::{Attack, by_side};
 use crate::claimed::Claimed;
@@ -8,23 +8,25 @@ use crate::{Effort, Result};
 use rand::RngCore;
 use scumble_core::{Designed, Randomness, Statistics, Stream, Table};
 
-/// So many draws of each table say which of the values are looked at one by one, and how many of them.
+/// Number of pilot draws of each table, and number of values that the pilot selects for scores of their own.
 const PILOT: usize = 64;
 const VALUES: usize = 16;
-/// What an audit draws of each table, in values for each of its samples, and at most; never less than a twentieth of them.
+/// Budget of drawn values of each table per sample of the audit, and its maximum. At least a twentieth of the
+/// samples is always drawn.
 const VALUES_A_SAMPLE: usize = 16;
 const MOST_VALUES: usize = 2_000_000;
-/// Less than any ratio of likelihoods that a float holds.
+/// Bound on log-likelihood ratios, so that they are finite.
 const LARGEST: f64 = 1e12;
 
-/// Two tables, and what draws the statistics of each.
+/// Two tables, and the seeds for their statistics.
 struct Game<'a> {
     mechanism: &'a Designed,
     pair: &'a [Table; 2],
     seeds: [Stream; 2],
 }
 
-/// An attack on `pair`, called `what`, by the statistics of `mechanism`, of as many draws of each as it is worth; none where it has none.
+/// Attack on `pair`, called `what`, with draws of the statistics of `mechanism`. Returns `None` if it has no
+/// statistics.
 pub(crate) fn attack<'a>(
     mechanism: &'a Designed,
     (what, pair): (&str, &'a [Table; 2]),
@@ -55,24 +57,24 @@ impl Game<'_> {
         self.mechanism.evidence().statistics?.draw(&self.pair[side], &mut randomness).ok()
     }
 
-    /// How much likelier they are of the second table.
+    /// Log-likelihood ratio of the drawn statistics, positive toward the second table.
     fn log_ratio(&self, drawn: &[f64]) -> f64 {
         let statistics = self.mechanism.evidence().statistics;
         statistics.map_or(0.0, |statistics| log_ratio(statistics, self.pair, drawn).unwrap_or(0.0))
     }
 }
 
-/// The logarithm of how much likelier statistics are of the second table, at most so large that it is a number.
+/// Log-likelihood ratio of the statistics between the second table and the first, clamped to a finite range.
 ///
 /// # Errors
-/// As [`Statistics::log_likelihood`].
+/// Same errors as [`Statistics::log_likelihood`].
 fn log_ratio(statistics: &dyn Statistics, pair: &[Table; 2], drawn: &[f64]) -> Result<f64> {
     let [one, other] = pair.each_ref().map(|table| statistics.log_likelihood(table, drawn));
     let ratio = other? - one?;
     Ok(if ratio.is_nan() { 0.0 } else { ratio.clamp(-LARGEST, LARGEST) })
 }
 
-/// The places at which the draws of two tables lie farthest apart in the mean, relative to their spread.
+/// Indices at which the means of the two tables' draws differ most, relative to their spread.
 fn telling(pilot: &[Vec<Output>; 2], width: usize) -> Vec<usize> {
     let apart = |place: usize| {
         let [one, other] = pilot.each_ref().map(|draws| moments(draws, place));
@@ -83,7 +85,7 @@ fn telling(pilot: &[Vec<Output>; 2], width: usize) -> Vec<usize> {
     places.into_iter().take(VALUES).map(|(place, _)| place).collect()
 }
 
-/// The mean of the values at a place, and their variance.
+/// Mean and variance of the values at index `place`.
 fn moments(draws: &[Output], place: usize) -> (f64, f64) {
     let values = || draws.iter().flatten().filter_map(|draw| draw.get(place));
     let count = values().count().max(1) as f64;

@@ -1,19 +1,20 @@
-//! What can go wrong when a classifier is fitted.
+//! Errors of fitting a classifier.
 
-/// The result of a fit.
+/// Result of a fit.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong when a classifier is fitted.
+/// An error of fitting a classifier.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Hyper-parameters of the network out of their range, or a training that left the finite numbers.
+    /// Hyper-parameters of the network outside their range, or a training that overflowed.
     #[error(transparent)]
     Network(#[from] scumble_neural::Error),
-    /// Hyper-parameters out of their range, records or labels that are none, one class only; standardisation, flipped labels.
+    /// Hyper-parameters outside their range, invalid records or labels, a single class, invalid
+    /// standardisation, or invalid flipped labels.
     #[error(transparent)]
     Linear(#[from] scumble_linear::Error),
-    /// What linfa's traits may say.
+    /// An error of linfa's traits.
     #[error(transparent)]
     Linfa(#[from] linfa::Error),
 }

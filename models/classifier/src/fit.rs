@@ -1,4 +1,4 @@
-//! A classifier, fitted.
+//! Fitting of a classifier, and its predictions.
 
 use crate::{Error, Result, ValidClassifierParams};
 use linfa::DatasetBase;
@@ -11,14 +11,14 @@ use scumble_linear::{Error as LinearError, Standardizer, check_flipped_labels, c
 use scumble_neural::{Examples, Initialisation, Loss, Network};
 use std::collections::BTreeSet;
 
-/// The stream of the seed's generator from which it is drawn who validates; the network takes the first.
+/// Stream of the seed's generator that selects the validation records. The network uses the first stream.
 const OF_VALIDATION: u64 = 1;
 
 /// A fitted classifier.
 #[derive(Debug, Clone)]
 pub struct Classifier {
     standardizer: Option<Standardizer>,
-    /// K values, ascending.
+    /// The K class values, ascending.
     classes: Vec<usize>,
     network: Network<f32>,
 }
@@ -26,7 +26,7 @@ pub struct Classifier {
 impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for ValidClassifierParams {
     type Object = Classifier;
 
-    /// Fits records (n × d) and their classes (n).
+    /// Fits the classifier to records (n × d) and their classes (n).
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>) -> Result<Classifier> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let classes = self.classes(&dataset.targets)?;
@@ -48,7 +48,8 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
 }
 
 impl ValidClassifierParams {
-    /// The classes that there are, ascending: those of the matrix of flips, or those that were seen.
+    /// Returns the classes, ascending: the classes of the matrix of flips if there is one, or else the
+    /// observed ones.
     fn classes(&self, seen: &Array1<usize>) -> Result<Vec<usize>> {
         if let Some(flip) = &self.label_flip {
             check_flipped_labels(seen, flip)?;
@@ -61,7 +62,7 @@ impl ValidClassifierParams {
         }
     }
 
-    /// What standardises records as those that are learned from; none where they stay unchanged.
+    /// Returns the standardisation fitted to `records`, or `None` if features stay unchanged.
     pub(crate) fn standardizer(
         &self,
         records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
@@ -69,7 +70,7 @@ impl ValidClassifierParams {
         Ok(self.standardize.then(|| Standardizer::of(records)).transpose()?)
     }
 
-    /// The rows of n to learn from, one or more where there are any, and those for validation.
+    /// Splits `n` rows into training rows, at least one if `n` is positive, and validation rows.
     pub(crate) fn parted(&self, n: usize) -> [Vec<usize>; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
         rng.set_stream(OF_VALIDATION);
@@ -81,7 +82,7 @@ impl ValidClassifierParams {
     }
 }
 
-/// Some of the records, with their classes as they were seen.
+/// A subset of the records, with their observed classes.
 struct Part<'a> {
     records: Array2<f32>,
     seen: Array1<usize>,
@@ -99,7 +100,7 @@ impl Part<'_> {
     }
 }
 
-/// Records (n × d) in the form in which a network learns from them.
+/// Converts records (n × d) to network inputs: standardised, in single precision.
 pub(crate) fn learned_from(
     standardizer: Option<&Standardizer>,
     records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
@@ -112,15 +113,15 @@ pub(crate) fn single(values: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f
 }
 
 impl Classifier {
-    /// The classes that it distinguishes (K), ascending.
+    /// Returns the K classes that it distinguishes, ascending.
     pub fn classes(&self) -> &[usize] {
         &self.classes
     }
 
-    /// P(class | record) (n × K) of records (n × d), the classes in ascending order.
+    /// Computes P(class | record) (n × K) for records (n × d), with the classes in ascending order.
     ///
     /// # Errors
-    /// [`Error::Network`] for records of another width than those of the fit.
+    /// [`Error::Network`] for records of a width other than the fitted one.
     pub fn probabilities(&self, records: &Array2<f64>) -> Result<Array2<f64>> {
         let outputs = self.network.predict(learned_from(self.standardizer.as_ref(), records).view())?;
         let mut probabilities = outputs.mapv(f64::from);
@@ -135,12 +136,12 @@ impl Classifier {
 }
 
 impl PredictInplace<Array2<f64>, Array1<usize>> for Classifier {
-    /// The most probable class of each record (n × d).
+    /// Predicts the most probable class of each record (n × d).
     ///
-    /// As everywhere in linfa, records of another width than those of the fit panic.
+    /// It panics for records of a width other than the fitted one, as is usual in linfa.
     fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
         let standardized = learned_from(self.standardizer.as_ref(), records);
-        // Of this width they fit the network.
+        // Records of the fitted width fit the network.
         if let Ok(found) = self.network.classify(standardized.view()) {
             *classes = found.mapv(|at| self.classes[at]);
         }

@@ -1,8 +1,11 @@
-//! A dense network as a classifier of standardised features, or down to vectors that stand for classes.
+//! A dense network as a classifier of standardised features, or as a regressor onto vectors that encode
+//! classes.
 //!
-//! It follows linfa's traits, as the models of `scumble-linear` do: a plain struct of hyper-parameters whose `check`
-//! ([`linfa::ParamGuard`]) gives its checked counterpart, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). And as
-//! logistic regression there, it can be told of a matrix by which labels were flipped. Nothing here knows of privacy.
+//! It follows linfa's traits, as the models of `scumble-linear` do. A plain struct of hyper-parameters has a
+//! `check` ([`linfa::ParamGuard`]) that returns its checked counterpart, which implements
+//! [`Fit`](linfa::traits::Fit). The fitted models implement [`Predict`](linfa::traits::Predict). Like the
+//! logistic regression of `scumble-linear`, it accepts a matrix of label-flip probabilities. The crate does
+//! not depend on privacy.
 //!
 //! ```
 //! use linfa::prelude::*;

@@ -6,40 +6,41 @@ use scumble_linear::{Error as LinearError, check_label_flip, check_positive};
 use scumble_neural::{Activation, Adam, Architecture, Optimiser, Training};
 
 scumble_linear::params! {
-    /// Hyper-parameters of a classifier that were checked.
+    /// Checked hyper-parameters of a classifier.
     pub struct ValidClassifierParams;
 
     /// Hyper-parameters of a classifier: dense layers with rectifiers and a softmax, in single precision,
-    /// down the mean cross-entropy by Adam.
+    /// trained by Adam on the mean cross-entropy.
     ///
-    /// With a [`label_flip`](Self::label_flip) it is −ln Σ_y T\[y, ỹ\]·P(y | x) in place of −ln P(ỹ | x).
+    /// With a [`label_flip`](Self::label_flip) the loss is −ln Σ_y T\[y, ỹ\]·P(y | x) instead of −ln
+    /// P(ỹ | x).
     pub struct ClassifierParams {
-        /// The widths of the hidden layers, one of 50 by default.
+        /// Widths of the hidden layers; one layer of width 50 by default.
         hidden: Vec<usize> = vec![50],
-        /// How often each record is seen at most, 100 by default.
+        /// Maximum number of epochs, 100 by default.
         epochs: usize = 100,
-        /// How many records make a step, 64 by default.
+        /// Number of records per step, 64 by default.
         batch_size: usize = 64,
-        /// Adam's, 10⁻³ by default.
+        /// Learning rate of Adam, 10⁻³ by default.
         learning_rate: f64 = 1e-3,
-        /// Whether the learning rate falls along half a cosine and ends near zero with the last epoch; not by
-        /// default, for with validation records training ends when it may.
+        /// Lets the learning rate fall along half a cosine to near zero in the last epoch. Off by default,
+        /// because training with validation records may end earlier.
         annealed: bool = false,
-        /// Whether features are standardised by what the classifier is fitted on, which is the default.
+        /// Standardises the features by the mean and standard deviation of the fitted records; on by default.
         standardize: bool = true,
-        /// The share of the records, sampled uniformly at random, that only say when training has gone on for
-        /// long enough; a tenth by default. The network is that of the epoch in which their loss was least.
-        /// With none it is that of the last.
+        /// Share of the records held out for early stopping, a tenth by default. They are sampled uniformly
+        /// at random and do not train the network. The result is the network of the epoch with the least
+        /// validation loss, or of the last epoch if the share is zero.
         validation_share: f64 = 0.1,
-        /// After how many epochs without a smaller validation loss training ends, 10 by default.
+        /// Number of epochs without a smaller validation loss after which training ends, 10 by default.
         patience: usize = 10,
-        /// From what the first weights, the order of the records and those for validation are drawn, 1 by
-        /// default.
+        /// Random seed of the initial weights, the order of the records and the choice of validation records;
+        /// 1 by default.
         seed: u64 = 1,
-        /// T (K × K), where the labels that are learned from were flipped: \[y, ỹ\] is the probability with
-        /// which class y is seen as ỹ. Classes are 0 to K − 1 then, and P(y | x) is that of the true one
-        /// (equation 8 of *Learning to noise*). Validation is by the same loss, for its labels were flipped
-        /// too.
+        /// Matrix T (K × K) of label-flip probabilities, for training labels that were flipped. T\[y, ỹ\] is
+        /// the probability that class y is observed as ỹ. Classes are then 0 to K − 1, and P(y | x) is the
+        /// distribution of the true class (equation 8 of *Learning to noise*). Validation uses the same loss,
+        /// because its labels are flipped too.
         label_flip?: Array2<f64>,
     }
 

@@ -1,4 +1,4 @@
-//! The same network down to vectors, as labels that were encoded.
+//! The same network as a regressor onto vectors, for encoded labels.
 
 use crate::fit::{learned_from, single};
 use crate::{Error, Result, ValidClassifierParams};
@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayBase, Axis, Data, Ix2};
 use scumble_linear::{Standardizer, check_records};
 use scumble_neural::{Examples, Initialisation, Loss, Network};
 
-/// A network that was fitted to vectors.
+/// A network fitted to vectors.
 #[derive(Debug, Clone)]
 pub struct VectorModel {
     standardizer: Option<Standardizer>,
@@ -18,7 +18,8 @@ pub struct VectorModel {
 impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array2<f64>, Error> for ValidClassifierParams {
     type Object = VectorModel;
 
-    /// Fits records (n × d) and their vectors (n × k), down the mean squared error. A matrix of flipped labels has no part in it.
+    /// Fits records (n × d) to their vectors (n × k) by the mean squared error. Ignores a matrix of flipped
+    /// labels.
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array2<f64>>) -> Result<VectorModel> {
         check_records(&dataset.records, dataset.targets.outer_iter().map(|vector| vector.sum()))?;
         let standardizer = self.standardizer(&dataset.records)?;
@@ -40,12 +41,12 @@ fn examples((records, vectors): &(Array2<f32>, Array2<f32>)) -> Examples<'_, f32
 }
 
 impl PredictInplace<Array2<f64>, Array2<f64>> for VectorModel {
-    /// The vector of each record (n × d): n × k.
+    /// Predicts the vector of each record (n × d): n × k.
     ///
-    /// As everywhere in linfa, records of another width than those of the fit panic.
+    /// It panics for records of a width other than the fitted one, as is usual in linfa.
     fn predict_inplace(&self, records: &Array2<f64>, vectors: &mut Array2<f64>) {
         let standardized = learned_from(self.standardizer.as_ref(), records);
-        // Of this width they fit the network.
+        // Records of the fitted width fit the network.
         if let Ok(found) = self.network.predict(standardized.view()) {
             *vectors = found.mapv(f64::from);
         }

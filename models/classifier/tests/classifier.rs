@@ -1,4 +1,4 @@
-//! What a network learns of classes, from true labels and from flipped ones.
+//! Tests of the classifier on true labels and on flipped labels.
 
 use linfa::prelude::*;
 use linfa::{Dataset, ParamGuard};
@@ -9,7 +9,8 @@ use scumble_classifier::{Classifier, ClassifierParams, Error};
 
 type Classes = Dataset<f64, usize, Ix1>;
 
-/// n points of the plane, and whether they lie in the ring of radii 1 and 2 or not: no line says that.
+/// Draws n points of the plane. Their class says if they lie in the ring of radii 1 and 2, which no line
+/// separates.
 fn ring(n: usize, seed: u64) -> Classes {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let records = Array2::from_shape_simple_fn((n, 2), || rng.gen_range(-2.5..2.5));
@@ -19,7 +20,7 @@ fn ring(n: usize, seed: u64) -> Classes {
     Dataset::new(records, classes)
 }
 
-/// The labels of `dataset` seen through `flip`.
+/// Flips the labels of `dataset` by the probabilities `flip`.
 fn flipped(dataset: &Classes, flip: &Array2<f64>, seed: u64) -> Classes {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let seen = dataset.targets.mapv(|class| {
@@ -46,7 +47,8 @@ fn a_ring_is_learned_which_no_line_divides() {
     assert!(share > 0.95, "{share}");
 }
 
-/// Most of the ring is seen outside of it: who does not know that finds hardly more than a guess, which is right in 62 % of cases.
+/// Most labels in the ring are flipped to the outside. A classifier without `label_flip` is hardly better
+/// than the majority-class baseline, which has an accuracy of 62 %.
 #[test]
 fn what_is_hidden_by_flips_is_found_by_who_knows_them() {
     let flip = array![[0.95, 0.05], [0.6, 0.4]];

@@ -1,60 +1,62 @@
-//! What can go wrong when a linear model is fitted.
+//! Errors of fitting a linear model.
 
 use ndarray::{ArrayBase, Data, Ix2};
 
-/// The result of a fit.
+/// Result of a fit.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong when a linear model is fitted.
+/// Error of fitting a linear model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A hyper-parameter outside its range.
+    /// A hyper-parameter is outside its range.
     #[error("{name} must be {range}, and {value} is not")]
     Parameter {
-        /// Its name.
+        /// Name of the hyper-parameter.
         name: &'static str,
-        /// What it must be.
+        /// Permitted range.
         range: &'static str,
-        /// What it was.
+        /// Value that was given.
         value: f64,
     },
-    /// Labels of one class only.
+    /// All labels are of one class.
     #[error("all {records} records are of one class, and a classifier needs two")]
     OneClass {
-        /// How many there are.
+        /// Number of records.
         records: usize,
     },
-    /// Records and targets of which there are not as many.
+    /// The number of targets differs from the number of records.
     #[error("there are {targets} targets for {records} records")]
     Lengths {
-        /// How many targets.
+        /// Number of targets.
         targets: usize,
-        /// How many records.
+        /// Number of records.
         records: usize,
     },
-    /// A record or its target that is no finite number.
+    /// A record or its target contains a value that is not finite.
     #[error("record {record}, counted from 0, holds a value that is no finite number")]
     NonFinite {
-        /// Which.
+        /// Row of the record, counted from 0.
         record: usize,
     },
-    /// What is known of the noise does not fit the records, or is no such thing.
+    /// The description of the noise is invalid or does not fit the records.
     #[error("{0}")]
     Noise(String),
-    /// The search for the largest likelihood failed.
+    /// The search for the maximum of the likelihood failed.
     #[error("the search for the largest likelihood stopped: {0}")]
     Search(String),
-    /// No records to learn from.
+    /// The training set is empty.
     #[error("there are no records to learn from")]
     NoRecords,
-    /// What linfa's traits may say.
+    /// Error of linfa's traits.
     #[error(transparent)]
     Linfa(#[from] linfa::Error),
 }
 
+/// Checks that `value` is finite and not negative.
+///
 /// # Errors
-/// [`Error::Parameter`] unless `value` is finite and not negative.
+/// [`Error::Parameter`] otherwise.
 pub fn check_not_negative(name: &'static str, value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
@@ -62,8 +64,10 @@ pub fn check_not_negative(name: &'static str, value: f64) -> Result<()> {
     Err(Error::Parameter { name, range: "finite and not negative", value })
 }
 
+/// Checks that `value` is finite and positive.
+///
 /// # Errors
-/// [`Error::Parameter`] unless `value` is finite and positive.
+/// [`Error::Parameter`] otherwise.
 pub fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
@@ -71,8 +75,10 @@ pub fn check_positive(name: &'static str, value: f64) -> Result<()> {
     Err(Error::Parameter { name, range: "finite and positive", value })
 }
 
+/// Checks `records` (n × d) and their `targets` (n).
+///
 /// # Errors
-/// [`Error::Lengths`] unless there is a target a record, [`Error::NonFinite`] unless all of them (n × d and n) are finite.
+/// [`Error::Lengths`] unless each record has one target, [`Error::NonFinite`] unless all values are finite.
 pub fn check_records(
     records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
     targets: impl ExactSizeIterator<Item = f64>,

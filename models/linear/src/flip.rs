@@ -1,10 +1,12 @@
-//! What flips labels.
+//! Checks of label flips of known probabilities.
 
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 
+/// Checks a matrix of label flips.
+///
 /// # Errors
-/// [`Error::Noise`] unless `flip` (K × K) is square, and each row a distribution on two classes or more.
+/// [`Error::Noise`] unless `flip` (K × K) is square with K ≥ 2, and each row is a probability distribution.
 pub fn check_label_flip(flip: &Array2<f64>) -> Result<()> {
     let refuse = |problem: String| Err(Error::Noise(format!("the matrix of flipped labels {problem}")));
     if !flip.is_square() || flip.nrows() < 2 {
@@ -22,8 +24,10 @@ pub fn check_label_flip(flip: &Array2<f64>) -> Result<()> {
     Ok(())
 }
 
+/// Checks that `labels` (n) are classes of the matrix `flip` (K × K).
+///
 /// # Errors
-/// [`Error::Noise`] for one of the `labels` (n) that is no class of the matrix `flip` (K × K).
+/// [`Error::Noise`] for a label of K or more.
 pub fn check_flipped_labels(labels: &Array1<usize>, flip: &Array2<f64>) -> Result<()> {
     let classes = flip.nrows();
     match labels.iter().find(|label| **label >= classes) {
@@ -44,13 +48,13 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    /// A label that is kept with probability `keep`, else any other.
+    /// Matrix of flips that keep a label with probability `keep`, and else replace it by any other uniformly.
     fn flip(classes: usize, keep: f64) -> Array2<f64> {
         let other = (1.0 - keep) / (classes - 1) as f64;
         Array2::from_shape_fn((classes, classes), |(y, seen)| if y == seen { keep } else { other })
     }
 
-    /// n records of two features, with log-odds 3·x₁ − 2·x₂ − 2, and their labels as seen.
+    /// `n` records of two features with log-odds 3·x₁ − 2·x₂ − 2, and their labels after the flips.
     fn drawn(n: usize, seed: u64, flip: &Array2<f64>) -> Dataset<f64, usize, ndarray::Ix1> {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let x = Array2::from_shape_fn((n, 2), |_| rng.gen_range(-2.0_f64..2.0));
@@ -73,7 +77,7 @@ mod tests {
         assert!((plain - aware).iter().all(|difference| difference.abs() < 1e-5));
     }
 
-    /// The truth is (3, −2); what knows nothing of the flips finds less than half of it.
+    /// The true weights are (3, −2). A fit without the flips finds less than half of the first weight.
     #[test]
     fn the_true_weights_are_found_through_the_flips() {
         let flip = flip(2, 0.75);

@@ -1,15 +1,15 @@
-//! Scores of classes, and the probabilities that they give.
+//! Class scores, and the class probabilities they imply.
 
 use ndarray::{Array1, Array2, ArrayBase, ArrayViewMut1, Data, Ix2};
 
-/// A layer of scores, one a class.
+/// Linear layer with one score per class.
 #[derive(Debug, Clone)]
 pub(crate) struct Layer {
-    /// d × K.
+    /// Weights (d × K).
     pub(crate) weights: Array2<f64>,
-    /// K values.
+    /// Intercepts (K).
     pub(crate) intercepts: Array1<f64>,
-    /// K values, ascending.
+    /// Classes (K), ascending.
     pub(crate) classes: Vec<usize>,
 }
 
@@ -22,7 +22,8 @@ impl Layer {
         }
     }
 
-    /// The same scores among classes 0 to K − 1, of which some were not seen.
+    /// The same scores within the classes 0 to `classes` − 1. Classes that did not occur get zero weights and
+    /// intercepts.
     pub(crate) fn among(&self, classes: usize) -> Self {
         let mut all = Self::zeros(self.weights.nrows(), (0..classes).collect());
         for (at, &class) in self.classes.iter().enumerate() {
@@ -32,7 +33,7 @@ impl Layer {
         all
     }
 
-    /// P(class | record) (n × K) of standardised records (n × d).
+    /// P(class | record) (n × K) of standardised `records` (n × d).
     pub(crate) fn probabilities(&self, records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
         let mut scores = records.dot(&self.weights) + &self.intercepts;
         for row in scores.outer_iter_mut() {
@@ -42,7 +43,7 @@ impl Layer {
     }
 }
 
-/// Replaces scores by the probabilities that are proportional to their exponentials, and gives the logarithm of those exponentials' sum.
+/// Replaces scores by their softmax, and returns the logarithm of the sum of their exponentials.
 pub(crate) fn to_probabilities(mut scores: ArrayViewMut1<f64>) -> f64 {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;

@@ -1,13 +1,15 @@
 //! Logistic and ridge regression on standardised features.
 //!
-//! Both standardise the features by what they are fitted on, so that one penalty suits columns of any scale: a released
-//! column may be a hundred times wider than the clean one. Predictions standardise alike.
+//! Both models standardise features by their training records. One penalty then suits columns of any scale: a
+//! released column may be a hundred times wider than the clean one. Predictions apply the same
+//! standardisation.
 //!
-//! Both can be told of the noise in what they learn from: logistic regression of a matrix by which labels were flipped, ridge
-//! regression of the covariance of what was added to features and target.
+//! Both models can account for known noise in their training records. Logistic regression takes the matrix of
+//! label flip probabilities. Ridge regression takes the covariance of the noise in features and target.
 //!
-//! They follow linfa's traits: a plain struct of hyper-parameters whose `check` ([`linfa::ParamGuard`]) gives its checked
-//! counterpart, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). Nothing here knows of privacy.
+//! The models follow linfa's traits: a plain struct of hyper-parameters whose `check` ([`linfa::ParamGuard`])
+//! returns its checked counterpart, [`Fit`](linfa::traits::Fit) and [`Predict`](linfa::traits::Predict). This
+//! crate has no privacy-specific code.
 //!
 //! ```
 //! use linfa::prelude::*;

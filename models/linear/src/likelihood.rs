@@ -1,4 +1,4 @@
-//! The likelihood of labels under a layer of scores, and the search for its largest value.
+//! Likelihood of labels under a layer of scores, and the search for its maximum.
 
 use crate::layer::{Layer, to_probabilities};
 use crate::{Error, Result, Standardizer};
@@ -11,41 +11,46 @@ use rayon::prelude::*;
 use scumble_linalg::{multiply, vectorised};
 use std::cell::RefCell;
 
-/// −Σ log P(ỹᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features and free intercepts, where labels ỹ are the
-/// classes, or were flipped.
+/// Objective −Σ log P(ỹᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features and free
+/// intercepts. The labels ỹ are the classes, or flipped classes.
 ///
-/// The records are standardised a block at a time, and are read once for a value and its gradient.
+/// The records are standardised one block at a time. One pass over them gives both the value and its
+/// gradient.
 pub(crate) struct Likelihood<'a> {
-    /// n × d, not standardised, row by row.
+    /// Records (n × d) before standardisation, in row-major order.
     records: CowArray<'a, f64, Ix2>,
-    /// Of each column what is taken from it, and by what the rest is multiplied (d values each).
+    /// Offset subtracted from each column, and factor that multiplies the rest (d values each).
     offsets: Vec<f64>,
     scales: Vec<f64>,
-    /// n values from 0 to K − 1.
+    /// Labels (n), from 0 to K − 1.
     labels: &'a [usize],
-    /// K.
+    /// Number of classes, K.
     classes: usize,
-    /// \[y, ỹ\] is the probability with which class y is seen as ỹ (K × K), where labels were flipped.
+    /// Flip probabilities (K × K), if labels were flipped: \[y, ỹ\] is the probability that class y is seen
+    /// as ỹ.
     flip: Option<&'a Array2<f64>>,
     l2_penalty: f64,
 }
 
-/// A mean over records, with its slope. Of summed losses the first step down would be n times too long.
+/// Mean loss over the records, with its gradient. With the summed loss, the first descent step would be n
+/// times too long.
 #[derive(Debug, Clone)]
 struct Slope {
     loss: f64,
-    /// (d + 1) × K, row by row, the intercepts last.
+    /// Gradient ((d + 1) × K), in row-major order, the intercepts last.
     gradient: Array1<f64>,
 }
 
-/// Records that are standardised and multiplied at once: they stay in a core's cache between the two products.
+/// Number of records standardised and multiplied at once. They stay in a core's cache between the two
+/// products.
 const BLOCK: usize = 128;
 
-/// Sums are over so many parts at most, always the same ones: they are the same for any number of threads.
+/// Largest number of parts of a sum. The parts do not depend on the number of threads, and so neither does
+/// the sum.
 const MOST_PARTS: usize = 16;
 
 impl<'a> Likelihood<'a> {
-    /// Of records (n × d), and of labels (n) that are places among so many classes.
+    /// Creates the objective for `records` (n × d) and `labels` (n), which are indices below `classes`.
     pub(crate) fn new(
         records: ArrayView2<'a, f64>,
         standardizer: &Standardizer,
@@ -61,16 +66,16 @@ impl<'a> Likelihood<'a> {
         Self { records, offsets, scales, labels, classes, flip: None, l2_penalty }
     }
 
-    /// The same where labels were flipped by this matrix (K × K).
+    /// The same objective for labels that were flipped by the matrix `flip` (K × K).
     pub(crate) fn flipped_by(self, flip: &'a Array2<f64>) -> Self {
         Self { flip: Some(flip), ..self }
     }
 
-    /// The largest likelihood near `start` (a layer of K classes): where the gradient's norm is at most `gradient_tolerance`, or after so many
-    /// iterations.
+    /// Searches for the maximum of the likelihood near `start` (a layer of K classes). The search stops where
+    /// the gradient's norm is at most `gradient_tolerance`, or after `max_iterations` iterations.
     ///
     /// # Errors
-    /// [`Error::Search`] where the line search fails at once.
+    /// [`Error::Search`] if the line search fails at once.
     pub(crate) fn climb(&self, start: Layer, max_iterations: u64, gradient_tolerance: f64) -> Result<Layer> {
         let failed = |error: argmin::core::Error| Error::Search(error.to_string());
         let (width, classes) = start.weights.dim();
@@ -93,7 +98,7 @@ impl<'a> Likelihood<'a> {
         })
     }
 
-    /// At weights and intercepts ((d + 1) × K, row by row).
+    /// Mean loss and gradient at the weights and intercepts `at` ((d + 1) × K, in row-major order).
     fn slope(&self, at: &Array1<f64>) -> Slope {
         let n = self.labels.len();
         let rows = n.div_ceil((n / (4 * BLOCK)).clamp(1, MOST_PARTS)).max(1);
@@ -113,7 +118,7 @@ impl<'a> Likelihood<'a> {
         slope
     }
 
-    /// The losses of some records, and their gradient.
+    /// Sum of the losses of the records in `rows`, and its gradient.
     fn sum(&self, rows: std::ops::Range<usize>, at: &Array1<f64>) -> (f64, Vec<f64>) {
         let (width, classes) = (self.records.ncols() + 1, self.classes);
         let at = at.to_vec();
@@ -158,7 +163,8 @@ impl<'a> Likelihood<'a> {
         (loss, gradient)
     }
 
-    /// Replaces the scores of a record (K) by the slopes of its loss, P(y | x) − P(y | x, ỹ), and gives the loss.
+    /// Replaces the scores of a record (K) by the derivatives of its loss, P(y | x) − P(y | x, ỹ), and
+    /// returns the loss.
     fn to_residuals(&self, label: usize, scores: &mut [f64]) -> f64 {
         let of_label = scores[label];
         let ln_sum = to_probabilities(scores.into());
@@ -178,7 +184,8 @@ impl<'a> Likelihood<'a> {
     }
 }
 
-/// What the search asks of one point after the other is one pass over the records.
+/// Objective for argmin that keeps the last point's result. Value and gradient at one point then take one
+/// pass over the records.
 struct Remembered<'a, 'b> {
     of: &'a Likelihood<'b>,
     last: RefCell<Option<(Array1<f64>, Slope)>>,
@@ -224,7 +231,7 @@ mod tests {
     #[test]
     fn the_gradient_is_that_of_the_loss() {
         let flip = Array2::from_shape_fn((3, 3), |(y, seen)| if y == seen { 0.6 } else { 0.2 });
-        // More than a block, and the last not full.
+        // More than one block, with a last block that is not full.
         let records = Array2::from_shape_fn((700, 2), |(row, at)| ((row * 31 + at * 17) as f64).sin());
         let labels: Vec<usize> = (0..700).map(|row| row % 3).collect();
         let standardizer = Standardizer::of(&records).unwrap();

@@ -12,28 +12,30 @@ use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 use std::collections::BTreeSet;
 
 crate::params! {
-    /// Hyper-parameters of multinomial logistic regression that were checked.
+    /// Checked hyper-parameters of multinomial logistic regression.
     pub struct ValidLogisticParams;
 
     /// Hyper-parameters of multinomial logistic regression.
     ///
     /// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features
-    /// and free intercepts, by L-BFGS. With a [`label_flip`](Self::label_flip) it is
-    /// −Σ log Σ_y T\[y, ỹᵢ\]·P(y | xᵢ) in place of the first term.
+    /// and free intercepts, by L-BFGS. With a [`label_flip`](Self::label_flip) T, the first term is −Σ log
+    /// Σ_y T\[y, ỹᵢ\]·P(y | xᵢ).
     pub struct LogisticParams {
-        /// The weight of ½‖W‖² beside the summed loss, 1 by default.
+        /// Weight of ½‖W‖² relative to the summed loss, 1 by default.
         l2_penalty: f64 = 1.0,
-        /// How many iterations at most, 100 by default.
+        /// Maximum number of iterations, 100 by default.
         max_iterations: u64 = 100,
-        /// The norm of the gradient at which it stops, 10⁻⁴ by default.
+        /// Gradient norm at which the search stops, 10⁻⁴ by default.
         gradient_tolerance: f64 = 1e-4,
-        /// Whether weights are those of standardised features, as by default, or of features in their own
-        /// units.
+        /// Standardises the features before the fit, true by default. Otherwise weights apply to features in
+        /// their own units.
         standardize: bool = true,
-        /// T (K × K), where the labels that are learned from were flipped: \[y, ỹ\] is the probability with
-        /// which class y is seen as ỹ. Classes are 0 to K − 1 then, and P(y | x) is that of the true one: the
-        /// model of largest likelihood for what was seen ("forward correction", Patrini and others 2017). The
-        /// likelihood is not concave; the search starts at the fit that knows nothing of T.
+        /// Label flip probabilities T (K × K), if the training labels were flipped: \[y, ỹ\] is the
+        /// probability that class y is seen as ỹ.
+        ///
+        /// Classes are then 0 to K − 1, and P(y | x) is the probability of the true class. The fit is the
+        /// maximum-likelihood model of the flipped labels ("forward correction", Patrini and others 2017).
+        /// Its likelihood is not concave; the search starts at the fit without T.
         label_flip?: Array2<f64>,
     }
 
@@ -62,7 +64,7 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
         let classes = label_flip.nrows();
         let start = match self.plain_layer(dataset, &standardizer) {
             Ok(layer) => layer.among(classes),
-            // One class was seen: that says little of the true ones.
+            // A single observed class says little about the true classes.
             Err(Error::OneClass { .. }) => Layer::zeros(dataset.records.ncols(), (0..classes).collect()),
             Err(error) => return Err(error),
         };
@@ -76,7 +78,7 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
 }
 
 impl ValidLogisticParams {
-    /// The fit that takes labels to be the true ones.
+    /// Fit that takes the labels for the true classes.
     fn plain_layer(
         &self,
         dataset: &Labelled<impl Data<Elem = f64>>,
@@ -87,7 +89,7 @@ impl ValidLogisticParams {
         if classes.len() < 2 {
             return Err(Error::OneClass { records: dataset.targets.len() });
         }
-        // Of the classes that there are.
+        // Indices among the classes that occur.
         let labels: Vec<usize> =
             dataset.targets.iter().map(|class| classes.partition_point(|other| other < class)).collect();
         let start = Layer::zeros(dataset.records.ncols(), classes);
@@ -104,7 +106,7 @@ impl ValidLogisticParams {
 
 type Labelled<D> = DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>;
 
-/// A fitted logistic regression.
+/// Fitted logistic regression.
 #[derive(Debug, Clone)]
 pub struct LogisticModel {
     standardizer: Standardizer,
@@ -112,17 +114,18 @@ pub struct LogisticModel {
 }
 
 impl LogisticModel {
-    /// The classes that it distinguishes (K), ascending.
+    /// Classes of the model (K), ascending.
     pub fn classes(&self) -> &[usize] {
         &self.layer.classes
     }
 
-    /// P(class | record) (n × K), the classes in ascending order.
+    /// P(class | record) (n × K), with the classes in ascending order.
     pub fn probabilities(&self, records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
         self.layer.probabilities(&self.standardizer.apply(records))
     }
 
-    /// Weights (d × K) of features in their own units, and intercepts (K): ln P(class | x) = x·W + c but for what all classes share.
+    /// Weights (d × K) of features in their own units, and intercepts (K). ln P(class | x) equals x·W + c, up
+    /// to a term that all classes share.
     ///
     /// ```
     /// use linfa::prelude::*;
@@ -141,7 +144,8 @@ impl LogisticModel {
         self.standardizer.undone(&self.layer.weights, &self.layer.intercepts)
     }
 
-    /// The direction w (d) along which the last class gains on the first: ln P(last | x)/P(first | x) = w·x + constant.
+    /// Direction w (d) that separates the last class from the first: ln P(last | x)/P(first |
+    /// x) = w·x + constant.
     pub fn direction(&self) -> Array1<f64> {
         let weights = &self.layer.weights;
         (&weights.column(weights.ncols() - 1) - &weights.column(0)) * self.standardizer.scales()
@@ -149,9 +153,9 @@ impl LogisticModel {
 }
 
 impl PredictInplace<Array2<f64>, Array1<usize>> for LogisticModel {
-    /// The most probable class of each record (n × d).
+    /// Predicts the most probable class of each record (n × d).
     ///
-    /// As everywhere in linfa, records of another width than those of the fit panic.
+    /// As in all of linfa, records of another width than the training records panic.
     fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
         let probabilities = self.probabilities(records);
         *classes = probabilities.map_axis(Axis(1), |row| {
@@ -174,7 +178,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    /// n records of two features; the class is 1 with log-odds 2·x₁ − x₂.
+    /// `n` records of two features; the class is 1 with log-odds 2·x₁ − x₂.
     fn drawn(n: usize) -> Dataset<f64, usize, ndarray::Ix1> {
         let mut rng = ChaCha20Rng::seed_from_u64(11);
         let x = Array2::from_shape_fn((n, 2), |_| rng.gen_range(-2.0_f64..2.0));

@@ -1,4 +1,5 @@
-//! The weights of ridge regression, on features without noise or with noise of known covariance: errors in variables.
+//! Weights of ridge regression on features without noise or with noise of known covariance (errors in
+//! variables).
 
 use crate::{Error, Result};
 use faer::diag::Diag;
@@ -8,8 +9,10 @@ use faer::{Mat, MatMut, MatRef, Par};
 use ndarray::{Array1, Array2, ArrayBase, Data, Ix2, s};
 use scumble_linalg::gram;
 
+/// Checks the covariance of the noise.
+///
 /// # Errors
-/// [`Error::Noise`] unless it is symmetric, finite, and of `width` + 1 rows.
+/// [`Error::Noise`] unless `noise` is symmetric and finite, with `width` + 1 rows and columns.
 pub(crate) fn check(noise: &Array2<f64>, width: usize) -> Result<()> {
     let refuse = |problem: String| Err(Error::Noise(format!("the noise's covariance {problem}")));
     if noise.dim() != (width + 1, width + 1) {
@@ -30,13 +33,18 @@ pub(crate) fn check(noise: &Array2<f64>, width: usize) -> Result<()> {
     Ok(())
 }
 
-/// The weights (d) that minimise ½wᵀSw − wᵀs + ½·`l2_penalty`·‖w‖², with the covariances S of centred records (n × d) and s of them with
-/// targets (n), less those of the noise where there is some ((d + 1) × (d + 1), the target last).
+/// Weights (d) that minimise ½wᵀSw − wᵀs + ½·`l2_penalty`·‖w‖².
 ///
-/// Taking the noise away leaves less than nothing of a direction now and then: nothing is known of it, and its variance is zero.
-/// And the noise's own covariance over n records is off from its mean by up to 2·√(d/n) of it, which with small variances left over
-/// would blow weights up: so much is added to each column's penalty, √(its noise × its variance) wide. And where the products with the
-/// target are hardly more than what noise makes of none, the weights shrink toward zero together.
+/// S is the covariance of centred `records` (n × d), and s is their covariance with `targets` (n). With
+/// `noise` ((d + 1) × (d + 1), the target last), the noise's covariances are subtracted from both.
+///
+/// Three corrections handle the noise:
+///
+/// - The subtraction may leave a negative variance in some direction. This variance is set to zero.
+/// - The noise's covariance over n records differs from its mean by up to 2·√(d/n) of it. With small
+///   remaining variances this error would inflate the weights. Each column's penalty therefore grows by
+///   2·√(d/n) times √(its noise × its variance).
+/// - Where the products with the target hardly exceed their noise, all weights shrink toward zero together.
 ///
 /// # Errors
 /// [`Error::Noise`] for sums that are not finite.
@@ -46,7 +54,7 @@ pub(crate) fn weights(
     noise: Option<&Array2<f64>>,
     l2_penalty: f64,
 ) -> Result<Array1<f64>> {
-    // Fewer records than features tell nothing of noise.
+    // Fewer records than features say nothing about the noise, so the noise is ignored.
     if records.nrows() < records.ncols() {
         return weights_of_few(records, targets, l2_penalty);
     }
@@ -80,7 +88,7 @@ fn products_of_columns(records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array
     Array2::from_shape_fn((d, d), |(row, column)| products[row.min(column) * d + row.max(column)])
 }
 
-/// The same without noise, by a matrix of n × n: the weights lie in the span of the records.
+/// The weights of [`weights`] without noise, from an n × n matrix: they are in the span of the records.
 fn weights_of_few(
     records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
     targets: &Array1<f64>,
@@ -92,8 +100,10 @@ fn weights_of_few(
     Ok(records.t().dot(&Eigen::of(&gram)?.solve(&(targets / n))))
 }
 
-/// How much of the products with the target is more than noise: 1 − d/Σ sⱼ²/vⱼ over the d directions of what was seen, and no less
-/// than 0 (James and Stein 1961), where vⱼ is the variance of sⱼ as far as it comes from the noise.
+/// Share of the products with the target that exceeds the noise (James and Stein 1961), at least 0.
+///
+/// It is 1 − d/Σ sⱼ²/vⱼ over the d eigenvectors of the observed covariance. Here vⱼ is the part of the
+/// variance of sⱼ that comes from the noise.
 fn trust_in(
     products: &Array1<f64>,
     [seen, added]: [&Array2<f64>; 2],
@@ -115,9 +125,9 @@ fn trust_in(
 }
 
 struct Eigen {
-    /// d × d, one a column.
+    /// Eigenvectors (d × d), one per column.
     directions: Array2<f64>,
-    /// d values.
+    /// Eigenvalues (d).
     values: Array1<f64>,
 }
 
@@ -131,7 +141,7 @@ impl Eigen {
         let d = symmetric.nrows();
         let flat: Vec<f64> = symmetric.iter().copied().collect();
         let (mut directions, mut values) = (Mat::zeros(d, d), Diag::zeros(d));
-        // On one thread, so that it is the same for any number of them.
+        // One thread, so that the result does not depend on the number of threads.
         let scratch = evd::self_adjoint_evd_scratch::<f64>(
             d,
             evd::ComputeEigenvectors::Yes,
@@ -156,8 +166,9 @@ impl Eigen {
 }
 
 impl Eigen {
-    /// The least solution of the equations of this matrix. Not by a Cholesky factor: with no penalty a column that does not vary
-    /// leaves a zero.
+    /// Minimum-norm solution of the linear system with this matrix and `right`.
+    ///
+    /// A Cholesky factorisation would fail: without a penalty, a constant column leaves a zero eigenvalue.
     fn solve(&self, right: &Array1<f64>) -> Array1<f64> {
         let Self { directions, values } = self;
         let least = f64::EPSILON * values.len() as f64 * values.iter().copied().fold(0.0, f64::max);
@@ -167,7 +178,7 @@ impl Eigen {
     }
 }
 
-/// The nearest matrix without negative eigenvalues.
+/// Nearest positive semi-definite matrix.
 fn positive_part(symmetric: &Array2<f64>) -> Result<Array2<f64>> {
     let Eigen { directions, values } = Eigen::of(symmetric)?;
     Ok((&directions * &values.mapv(|value| value.max(0.0))).dot(&directions.t()))
@@ -182,13 +193,16 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    /// Numbers of mean 0 and variance 1, enough like normal ones.
+    /// Approximately normal number of mean 0 and variance 1.
     fn normal(rng: &mut ChaCha20Rng) -> f64 {
         (0..12).map(|_| rng.gen_range(-0.5..0.5)).sum()
     }
 
-    /// y = 2·x₁ − x₂ + 1 and a little, for correlated features of unlike scales; clean, and with noise of covariance `noise`,
-    /// which is 4 times a matrix of ones and unit diagonal for the features, with the target 1.
+    /// Clean and noisy records with y = 2·x₁ − x₂ + 1 plus small residuals, for correlated features of
+    /// different scales.
+    ///
+    /// The noise has covariance `noise`. For the features it is 4 times the sum of an all-ones and an
+    /// identity matrix; it has covariance 1 with the target.
     fn drawn(n: usize, seed: u64) -> [Dataset<f64, f64, Ix1>; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut clean = Array2::zeros((n, 2));
@@ -199,7 +213,7 @@ mod tests {
             let (a, b) = (normal(&mut rng), normal(&mut rng));
             let x = [3.0 + a, a + 0.7 * b];
             let y = 2.0 * x[0] - x[1] + 1.0 + 0.1 * normal(&mut rng);
-            // One common part for all three gives them covariances.
+            // One common part of all three values makes them correlated.
             let common = normal(&mut rng);
             for j in 0..2 {
                 clean[[i, j]] = x[j];
@@ -232,12 +246,12 @@ mod tests {
         let y = model.predict(&at);
         assert!((y[1] - y[0] - 2.0).abs() < 0.4, "{y}");
         assert!((y[2] - y[0] + 1.0).abs() < 0.4, "{y}");
-        // Without, less than a quarter of it.
+        // Without the correction, less than a quarter of the slope is found.
         let y = RidgeParams::default().l2_penalty(0.0).fit(&seen).unwrap().predict(&at);
         assert!(y[1] - y[0] < 0.5, "{y}");
     }
 
-    /// Twenty data sets: the mean gain in squared error lies more than five of its standard errors above zero.
+    /// Twenty data sets: the mean gain in squared error is more than five standard errors above zero.
     #[test]
     fn to_know_the_noise_lowers_the_error_on_clean_records() {
         let gains: Vec<f64> = (0..20)
@@ -252,7 +266,8 @@ mod tests {
         assert!(mean > 5.0 * error, "seeds 100 to 119: the gain is {mean} ± {error}");
     }
 
-    /// Fifty records with noise a thousand times the signal: what is found must not be worse than a guess of the mean by much.
+    /// Fifty records with noise a thousand times the signal: the model must not be much worse than the mean
+    /// baseline.
     #[test]
     fn where_nothing_can_be_known_little_is_claimed() {
         let noise: Array2<f64> = 1e6 * Array2::eye(3);
@@ -279,7 +294,7 @@ mod tests {
         assert!(difference.iter().all(|d| d.abs() < 1e-5), "{difference}");
     }
 
-    /// Ten records of twelve features and of two: (X'X/n + λ)⁻¹X'y/n either way.
+    /// Ten records with twelve features and with two: the weights are (XᵀX/n + λ)⁻¹Xᵀy/n either way.
     #[test]
     fn fewer_records_than_features_give_the_same_weights_by_another_way() {
         let mut rng = ChaCha20Rng::seed_from_u64(9);

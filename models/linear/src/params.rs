@@ -1,15 +1,15 @@
-//! Hyper-parameters of a model, defined once.
+//! Macro that defines the hyper-parameters of a model.
 
 /// Defines the hyper-parameters of a model: the struct, its setters and defaults, and its checked
 /// counterpart.
 ///
-/// A field `name: Type = default` has a setter of its name, which takes a `Type`. A field `name?: Type` is an
-/// `Option<Type>`, `None` by default, and its setter takes a `Type`. A field `name => Type = default` has no
-/// setter. Comments and attributes of a field are those of its setter; further methods belong in an `impl` of
-/// their own.
+/// A field `name: Type = default` has a setter of the same name, which takes a `Type`. A field `name?: Type`
+/// is an `Option<Type>`, `None` by default, and its setter takes a `Type`. A field `name => Type = default`
+/// has no setter. The comments and attributes of a field also apply to its setter. Further methods belong in
+/// a separate `impl`.
 ///
-/// `check` returns an error for values out of range. `ParamGuard` of linfa, on which the calling crate
-/// depends, runs it.
+/// `check` returns an error for values out of range. It is called by linfa's `ParamGuard`; the calling crate
+/// must depend on linfa.
 ///
 /// ```
 /// use linfa::ParamGuard;

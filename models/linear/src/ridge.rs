@@ -9,26 +9,28 @@ use linfa::traits::{Fit, PredictInplace};
 use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 
 crate::params! {
-    /// Hyper-parameters of ridge regression that were checked.
+    /// Checked hyper-parameters of ridge regression.
     pub struct ValidRidgeParams;
 
     /// Hyper-parameters of ridge regression.
     ///
     /// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² over the weights w (d) of standardised features
-    /// and a free intercept c, by a direct solution of its normal equations.
-    /// [Through the origin](Self::through_origin) there is no c, and features are not standardised.
+    /// and a free intercept c. The normal equations are solved directly.
+    /// [Through the origin](Self::through_origin), the model has no c and does not standardise features.
     ///
-    /// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖² with
-    /// the covariances S of what is seen and s with the target, and those of the noise, N and m: errors in
-    /// variables (Loh and Wainwright 2012).
+    /// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖². S
+    /// is the covariance of the noisy features, and s is their covariance with the target; N and m are the
+    /// noise's parts of both. This is the errors-in-variables estimator of Loh and Wainwright (2012).
     pub struct RidgeParams {
-        /// The weight of ½‖w‖² beside the mean loss, 10⁻³ by default.
+        /// Weight of ½‖w‖² relative to the mean loss, 10⁻³ by default.
         l2_penalty: f64 = 1e-3,
         through_origin => bool = false,
-        /// The mean covariance of the noise in features and target ((d + 1) × (d + 1), the target last), in
-        /// their own units. The model is then that of records without noise. The penalty grows by what n
-        /// records cannot tell of the noise, up to 2·√(d/n) of it; of fewer records than features it is taken
-        /// as if there were no noise.
+        /// Mean covariance of the noise in features and target ((d + 1) × (d + 1), the target last), in their
+        /// own units.
+        ///
+        /// The fit estimates the model of records without noise. The penalty grows by the sampling error of
+        /// the noise covariance over n records, up to 2·√(d/n) of it. With fewer records than features, the
+        /// noise is ignored.
         noise_covariance?: Array2<f64>,
     }
 
@@ -38,7 +40,8 @@ crate::params! {
 }
 
 impl RidgeParams {
-    /// Without an intercept, on features that are not standardised: minimises ‖y − Xw‖²/2n + ½·`l2_penalty`·‖w‖².
+    /// Fits without an intercept, on features that are not standardised: minimises
+    /// ‖y − Xw‖²/2n + ½·`l2_penalty`·‖w‖².
     pub fn through_origin(mut self) -> Self {
         self.0.through_origin = true;
         self
@@ -61,7 +64,8 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<f64>, Error> for ValidRi
         }
         let standardizer = Standardizer::of(&dataset.records)?;
         let standardized = standardizer.apply(&dataset.records);
-        let scale = |at: usize| standardizer.scales().get(at).copied().unwrap_or(1.0); // the target is not scaled
+        // The target is not scaled.
+        let scale = |at: usize| standardizer.scales().get(at).copied().unwrap_or(1.0);
         let noise = noise
             .map(|noise| Array2::from_shape_fn(noise.dim(), |(i, j)| noise[[i, j]] * scale(i) * scale(j)));
         let intercept = dataset.targets.mean().unwrap_or(0.0);
@@ -71,17 +75,17 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<f64>, Error> for ValidRi
     }
 }
 
-/// A fitted ridge regression.
+/// Fitted ridge regression.
 #[derive(Debug, Clone)]
 pub struct RidgeModel {
-    /// None through the origin.
+    /// Standardisation of the features; `None` through the origin.
     standardizer: Option<Standardizer>,
     weights: Array1<f64>,
     intercept: f64,
 }
 
 impl RidgeModel {
-    /// Weights (d values) of features in their own units, and the intercept: the prediction is x·w + c.
+    /// Weights (d) of features in their own units, and the intercept c: the prediction is x·w + c.
     ///
     /// ```
     /// use linfa::prelude::*;
@@ -102,16 +106,16 @@ impl RidgeModel {
         (weights.column(0).to_owned(), intercept[0])
     }
 
-    /// w (d values): of standardised features, or through the origin of features that are not.
+    /// Weights w (d) of standardised features, or of unstandardised features through the origin.
     pub fn weights(&self) -> &Array1<f64> {
         &self.weights
     }
 }
 
 impl PredictInplace<Array2<f64>, Array1<f64>> for RidgeModel {
-    /// The predicted target of each record (n × d).
+    /// Predicts the target of each record (n × d).
     ///
-    /// As everywhere in linfa, records of another width than those of the fit panic.
+    /// As in all of linfa, records of another width than the training records panic.
     fn predict_inplace(&self, records: &Array2<f64>, targets: &mut Array1<f64>) {
         let standardized = self.standardizer.as_ref().map(|standardizer| standardizer.apply(records));
         *targets = standardized.as_ref().unwrap_or(records).dot(&self.weights) + self.intercept;
@@ -134,7 +138,7 @@ mod tests {
     fn drawn(n: usize) -> Dataset<f64, f64, ndarray::Ix1> {
         let mut rng = ChaCha20Rng::seed_from_u64(12);
         let mut x = Array2::from_shape_fn((n, 3), |_| rng.gen_range(-2.0..2.0));
-        // Correlated, shifted and of unlike scales.
+        // Correlated, shifted and of different scales.
         for mut row in x.outer_iter_mut() {
             row[1] = 100.0 * (row[0] + 0.3 * row[1]) + 5.0;
         }

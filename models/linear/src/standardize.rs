@@ -1,10 +1,10 @@
-//! Features of mean 0 and deviation 1, by what a model is fitted on.
+//! Standardisation of features to mean 0 and standard deviation 1, as learned from training records.
 
 use crate::{Error, Result};
 use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 use scumble_linalg::vectorised;
 
-/// Each column's mean and deviation; a column that does not vary is centred alone.
+/// Mean and standard deviation of each column. A constant column is only centred.
 #[derive(Debug, Clone)]
 pub struct Standardizer {
     offsets: Array1<f64>,
@@ -15,29 +15,30 @@ impl Standardizer {
     /// Learns from `records` (n × d).
     ///
     /// # Errors
-    /// [`Error::NoRecords`] for no records.
+    /// [`Error::NoRecords`] if `records` is empty.
     pub fn of(records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Result<Self> {
         let offsets = records.mean_axis(Axis(0)).ok_or(Error::NoRecords)?;
         let scale = |deviation: f64| if deviation <= f64::EPSILON { 1.0 } else { 1.0 / deviation };
         Ok(Self { offsets, scales: records.std_axis(Axis(0), 0.0).mapv(scale) })
     }
 
-    /// Changes none of `columns` columns.
+    /// Identity transformation of `columns` columns.
     pub(crate) fn identity(columns: usize) -> Self {
         Self { offsets: Array1::zeros(columns), scales: Array1::ones(columns) }
     }
 
-    /// By how much each column is stretched (d values).
+    /// Factor that multiplies each centred column (d values).
     pub fn scales(&self) -> &Array1<f64> {
         &self.scales
     }
 
-    /// What is taken from each column before (d values).
+    /// Offset subtracted from each column before scaling (d values).
     pub fn offsets(&self) -> &Array1<f64> {
         &self.offsets
     }
 
-    /// Weights (d × K) and intercepts (K) of standardised features, as those of features in their own units.
+    /// Converts weights (d × K) and intercepts (K) of standardised features to those of features in their own
+    /// units.
     pub(crate) fn undone(
         &self,
         weights: &Array2<f64>,
@@ -49,11 +50,11 @@ impl Standardizer {
         (own, intercepts + &origin.row(0).dot(weights))
     }
 
-    /// `records` (n × d), standardised.
+    /// Standardises `records` (n × d).
     pub fn apply(&self, records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
         let scales = self.offsets().iter().zip(self.scales());
         let scales: Vec<(f64, f64)> = scales.map(|(offset, scale)| (*offset, *scale)).collect();
-        // Row by row: column by column each value would be fetched anew.
+        // Row by row: a pass by columns would fetch each value anew.
         let mut standardized = Array2::zeros(records.dim());
         vectorised(|| {
             for (record, mut row) in records.outer_iter().zip(standardized.outer_iter_mut()) {

@@ -1,10 +1,10 @@
-//! What a layer does to its sums.
+//! Activation functions of layers.
 
 use crate::Real;
 use scumble_linalg::vectorised;
 use serde::{Deserialize, Serialize};
 
-/// What a layer does to each of its sums z. Its slope is a function of what comes out, so no sum is kept.
+/// Activation function of a layer's sums z. Its slope is a function of the output, so sums are not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -20,12 +20,12 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// What comes out for a sum z.
+    /// Computes the activation of a sum `z`.
     #[inline]
     pub fn of<T: Real>(self, z: T) -> T {
         match self {
             Self::Identity => z,
-            // Not `max`, which would hide what is no number.
+            // `max` would hide values that are not numbers.
             Self::Relu if z < T::zero() => T::zero(),
             Self::Relu => z,
             Self::Sigmoid => T::one() / (T::one() + (-z).exp()),
@@ -33,9 +33,9 @@ impl Activation {
         }
     }
 
-    /// Adds `bias` (k) to every row of `sums` (b × k), and applies itself.
+    /// Adds `bias` (k) to every row of `sums` (b × k), and applies the activation.
     pub(crate) fn apply<T: Real>(self, sums: &mut [T], bias: &[T]) {
-        // A loop for each, so that none asks which it is at every sum.
+        // One loop per activation avoids a branch at every sum.
         match self {
             Self::Identity => each(sums, bias, |z| Self::Identity.of(z)),
             Self::Relu => each(sums, bias, |z| Self::Relu.of(z)),
@@ -44,7 +44,7 @@ impl Activation {
         }
     }
 
-    /// Multiplies `gradient` by the slopes where the activations `y` came out, of which it has as many.
+    /// Multiplies `gradient` by the slopes at the outputs `y`, of the same length.
     pub(crate) fn chain<T: Real>(self, y: &[T], gradient: &mut [T]) {
         match self {
             Self::Identity => {}

@@ -1,4 +1,4 @@
-//! How many numbers go in, and through which layers.
+//! Architecture of a network: the number of inputs, and the layers.
 
 use crate::{Activation, Error, Result};
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// A dense layer: W x + b, and an activation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Layer {
-    /// How many numbers come out.
+    /// Number of outputs.
     pub outputs: usize,
-    /// What is done to each.
+    /// Activation applied to each output.
     pub activation: Activation,
 }
 
-/// How many numbers go in, and through which layers.
+/// Architecture of a network: the number of inputs, and the layers.
 ///
 /// ```
 /// use scumble_neural::{Activation, Architecture};
@@ -24,41 +24,42 @@ pub struct Layer {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Architecture {
-    /// How many numbers go in.
+    /// Number of inputs.
     pub inputs: usize,
-    /// The layers, from the input on.
+    /// Layers, from the input on.
     pub layers: Vec<Layer>,
 }
 
-/// The place of a layer in the flat slice of all parameters: its weights (outputs × inputs, row after row), then its bias (outputs).
+/// Position of a layer in the flat slice of all parameters: its weights (outputs × inputs, row by row), then
+/// its bias (outputs).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub inputs: usize,
     pub outputs: usize,
     pub activation: Activation,
-    /// Where its weights begin.
+    /// Index of its first weight.
     start: usize,
 }
 
 impl Architecture {
-    /// One that `inputs` numbers go into, as yet without layers.
+    /// Creates an architecture with `inputs` inputs and no layers yet.
     pub fn new(inputs: usize) -> Self {
         Self { inputs, layers: vec![] }
     }
 
-    /// With one more layer.
+    /// Adds a layer.
     #[must_use]
     pub fn layer(mut self, outputs: usize, activation: Activation) -> Self {
         self.layers.push(Layer { outputs, activation });
         self
     }
 
-    /// How many numbers come out.
+    /// Returns the number of outputs.
     pub fn outputs(&self) -> usize {
         self.layers.last().map_or(self.inputs, |layer| layer.outputs)
     }
 
-    /// How many weights and biases there are.
+    /// Returns the number of weights and biases.
     ///
     /// # Errors
     /// [`Error::NoLayers`], [`Error::NoWidth`], [`Error::TooManyParameters`].
@@ -87,12 +88,12 @@ impl Architecture {
         }
     }
 
-    /// The places of the layers, once [`parameters`](Self::parameters) was seen to be right.
+    /// Returns the positions of the layers. Call it only after [`parameters`](Self::parameters) succeeded.
     pub(crate) fn places(&self) -> impl DoubleEndedIterator<Item = Place> + ExactSizeIterator {
         (0..self.layers.len()).map(|index| self.place(index))
     }
 
-    /// The place of the layer of this index, that of those before it added up: they are few.
+    /// Returns the position of layer `index`. It adds up the layers before it, because they are few.
     pub(crate) fn place(&self, index: usize) -> Place {
         let (start, inputs) = self.layers[..index].iter().fold((0, self.inputs), |(start, inputs), layer| {
             (start + (inputs + 1) * layer.outputs, layer.outputs)
@@ -103,17 +104,17 @@ impl Architecture {
 }
 
 impl Place {
-    /// Its weights (outputs × inputs) among all `parameters`.
+    /// Returns the layer's weights (outputs × inputs) among all `parameters`.
     pub fn weights<'a, T>(&self, parameters: &'a [T]) -> &'a [T] {
         &parameters[self.start..self.start + self.inputs * self.outputs]
     }
 
-    /// Its bias (outputs) among all `parameters`.
+    /// Returns the layer's bias (outputs) among all `parameters`.
     pub fn bias<'a, T>(&self, parameters: &'a [T]) -> &'a [T] {
         &parameters[self.start + self.inputs * self.outputs..][..self.outputs]
     }
 
-    /// Its weights and its bias among all `parameters`, to be written.
+    /// Returns the layer's weights and bias among all `parameters`, for modification.
     pub fn both_mut<'a, T>(&self, parameters: &'a mut [T]) -> (&'a mut [T], &'a mut [T]) {
         parameters[self.start..self.start + (self.inputs + 1) * self.outputs]
             .split_at_mut(self.inputs * self.outputs)

@@ -5,7 +5,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-/// n records in minibatches: in a new order every epoch, each record once, the last minibatch as small as need be.
+/// Minibatches of n records. Each epoch has a new order and uses each record once; the last minibatch may be
+/// smaller.
 ///
 /// ```
 /// let mut batches = scumble_neural::Batches::new(10, 4, 1)?;
@@ -21,7 +22,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Of `records` in minibatches of `size`, shuffled from `seed`.
+    /// Creates minibatches of `size` of `records` records, shuffled from `seed`.
     ///
     /// # Errors
     /// [`Error::NoRecords`], and [`Error::HyperParameter`] for a size of zero.
@@ -35,7 +36,7 @@ impl Batches {
         Ok(Self { order: (0..records).collect(), size, generator: ChaCha20Rng::seed_from_u64(seed) })
     }
 
-    /// The rows of each minibatch of the next epoch.
+    /// Returns the rows of each minibatch of the next epoch.
     pub fn shuffled(&mut self) -> std::slice::Chunks<'_, usize> {
         self.order.shuffle(&mut self.generator);
         self.order.chunks(self.size)

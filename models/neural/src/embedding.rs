@@ -1,4 +1,4 @@
-//! Networks on the rows of an identity matrix: the first layer is a table.
+//! Networks on the rows of an identity matrix: the first layer is a lookup table.
 
 use crate::error::check_length;
 use crate::{
@@ -7,8 +7,9 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
-/// A network whose records are the rows of the n × n identity matrix. The first layer's sums of record i are its weights' row i, so that no
-/// record is ever multiplied: they lie in a table, and only the rows of a minibatch move.
+/// A network whose records are the rows of the n × n identity matrix. The first layer's sums of record i are
+/// row i of its weights. No record is therefore multiplied: the sums are read from a table, and a step
+/// changes only the rows of its minibatch.
 ///
 /// ```
 /// use ndarray::array;
@@ -25,20 +26,21 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Embedding<T> {
-    /// The weights of the first layer, n × h.
+    /// Weights of the first layer, n × h.
     table: Array2<T>,
     activation: Activation,
     rest: Network<T>,
 }
 
 impl<T: Real> Embedding<T> {
-    /// n records, whose table has a column for each input of the layers behind it; its entries are drawn as those of a layer of that width are.
+    /// Creates an embedding of `records` records. The table has one column for each input of `rest`, and its
+    /// entries are drawn like the weights of a layer of that width.
     ///
     /// # Errors
-    /// As [`Network::new`].
+    /// Same errors as [`Network::new`].
     pub fn new(records: usize, activation: Activation, rest: Architecture, seed: u64) -> Result<Self> {
         let width = rest.inputs;
-        // The weights of a layer from the rest's inputs to the records: of the scale that suits the rest.
+        // Weights of a layer from the inputs of `rest` to the records, so that their scale suits `rest`.
         let drawn = Network::<T>::new(
             Architecture::new(width).layer(records, Activation::Identity),
             Initialisation::He,
@@ -49,20 +51,20 @@ impl<T: Real> Embedding<T> {
         Ok(Self { table, activation, rest: Network::new(rest, Initialisation::He, seed.wrapping_add(1))? })
     }
 
-    /// The same with a table whose entries are `factor` times what they are: the less there is of what was drawn at random, the more of what is
-    /// learned shows in records that are weighted sums of rows.
+    /// Multiplies the entries of the table by `factor`. Smaller random initial values make the learned part
+    /// more visible in records that are weighted sums of rows.
     #[must_use]
     pub fn scaled(mut self, factor: T) -> Self {
         self.table.mapv_inplace(|value| value * factor);
         self
     }
 
-    /// The weights of the first layer, n × h.
+    /// Returns the weights of the first layer, n × h.
     pub fn table(&self) -> &Array2<T> {
         &self.table
     }
 
-    /// The likeliest class (b) where the first layer's sums are `sums` (b × h).
+    /// Returns the likeliest classes (b) for the first layer's sums `sums` (b × h).
     ///
     /// # Errors
     /// [`Error::Length`] for sums of another width.
@@ -81,11 +83,12 @@ impl<T: Real> Embedding<T> {
 }
 
 impl Training {
-    /// Fits an embedding to what should come out of its n records, from `start` on. Each row of the table has an optimiser of its own, of this
-    /// kind: it moves once an epoch, and needs longer steps than the layers behind it.
+    /// Fits the embedding `start` to the targets of its n records. Each row of the table has its own
+    /// optimiser `rows`. A row moves once per epoch, and therefore needs longer steps than the layers after
+    /// it.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit).
+    /// Same errors as [`fit`](Self::fit).
     pub fn fit_identity<T: Real>(
         &self,
         start: Embedding<T>,

@@ -1,120 +1,124 @@
-//! What can go wrong with a network.
+//! Errors of networks.
 
-/// The result of what can go wrong with a network.
+/// Result of a network operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong with a network.
+/// An error of a network or its training.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A network without layers.
     #[error("a network needs a layer, and this one has none")]
     NoLayers,
-    /// A layer, or an input, without any width.
+    /// A layer, or an input, of width zero.
     #[error("{what} needs at least one number, and has none")]
     NoWidth {
-        /// What has none.
+        /// Name of the layer or input.
         what: String,
     },
-    /// Parameters that would not fit into memory.
+    /// More parameters than fit into memory.
     #[error("a network of these layers has more parameters than can be counted")]
     TooManyParameters,
-    /// Saved parameters that are no numbers.
+    /// Saved parameters that cannot be decoded.
     #[error("the parameters cannot be read: {problem}")]
     Packed {
-        /// What is wrong with them.
+        /// Description of the problem.
         problem: String,
     },
-    /// A number of rows, columns or values that does not fit.
+    /// A wrong number of rows, columns or values.
     #[error("{what} must be {expected} in number, and are {found}")]
     Length {
-        /// What they are.
+        /// Name of the counted items.
         what: &'static str,
-        /// How many there must be.
+        /// Expected number.
         expected: usize,
-        /// How many there are.
+        /// Number found.
         found: usize,
     },
-    /// A backward pass without its forward pass, a gradient without its backward pass, or a pass of another network.
+    /// A backward pass without its forward pass, a gradient without its backward pass, or a pass of another
+    /// network.
     #[error("the pass holds no {what} of this network: its {step} pass comes first")]
     Order {
-        /// What it does not hold.
+        /// Name of the missing values.
         what: &'static str,
-        /// What makes it.
+        /// Pass that produces them.
         step: &'static str,
     },
-    /// No record at all.
+    /// No records.
     #[error("there are no records")]
     NoRecords,
-    /// A row of records, or of targets, that is not there.
+    /// A row of records or targets that does not exist.
     #[error("row {row}, counted from 0, was asked for, and there are {rows}")]
     Row {
-        /// Which was asked for.
+        /// Requested row.
         row: usize,
-        /// How many there are.
+        /// Number of rows.
         rows: usize,
     },
-    /// A class that no output stands for.
+    /// A class without an output.
     #[error("the class of row {row} is {class}, counted from 0 both, and there are {classes} classes")]
     Class {
-        /// Which row.
+        /// Row of the class.
         row: usize,
-        /// Its class.
+        /// Class found.
         class: usize,
-        /// How many there are.
+        /// Number of classes.
         classes: usize,
     },
-    /// A value out of its range: a record or a target that is no finite number, a target of binary cross-entropy that is no share.
+    /// A value outside its range: a record or a target that is not finite, or a target of binary
+    /// cross-entropy outside [0, 1].
     #[error("{what} in row {row} and column {column}, counted from 0, must be {range}, and is {value}")]
     Value {
-        /// What it is.
+        /// Name of the value.
         what: &'static str,
-        /// Where.
+        /// Row of the value.
         row: usize,
-        /// Where.
+        /// Column of the value.
         column: usize,
-        /// What it must be.
+        /// Permitted range.
         range: &'static str,
-        /// What it is.
+        /// Value found.
         value: f64,
     },
-    /// A hyper-parameter out of its range.
+    /// A hyper-parameter outside its range.
     #[error("{name} must be {range}, and is {value}")]
     HyperParameter {
-        /// Its name.
+        /// Name of the hyper-parameter.
         name: &'static str,
-        /// What it must be.
+        /// Permitted range.
         range: &'static str,
-        /// What it is.
+        /// Value found.
         value: f64,
     },
-    /// A parameter of a network that is no finite number.
+    /// A parameter of a network that is not finite.
     #[error("parameter {index} of the network, counted from 0, is {value}, and must be a finite number")]
     Parameter {
-        /// Which.
+        /// Index of the parameter.
         index: usize,
-        /// What it is.
+        /// Value of the parameter.
         value: f64,
     },
-    /// Training that was asked to stop.
+    /// A training that was interrupted.
     #[error("interrupted")]
     Interrupted(#[from] scumble_interrupt::Interrupted),
-    /// A loss, or a parameter, that became no finite number in training.
+    /// A loss or a parameter that became infinite or not a number in training.
     #[error(
         "training left the finite numbers in epoch {epoch}, counted from 1: {what} is {value}; a smaller learning rate may help"
     )]
     Diverged {
-        /// In which epoch.
+        /// Epoch, counted from 1.
         epoch: usize,
-        /// What did: the training loss, the validation loss, a parameter.
+        /// Name of the value: the training loss, the validation loss or a parameter.
         what: &'static str,
-        /// What it became.
+        /// Value that it reached.
         value: f64,
     },
 }
 
+/// Checks that `found` equals `expected`.
+///
 /// # Errors
-/// [`Error::Length`] unless `found` is as `expected`.
+/// [`Error::Length`] otherwise.
 pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
 }

@@ -1,22 +1,25 @@
-//! Per-example gradients that are never written down.
+//! Norms of per-example gradients without storing the gradients.
 //!
-//! Example i leaves in a layer with input aᵢ and gradient of sums δᵢ the gradient δᵢaᵢᵀ of the weights and δᵢ of the bias. Its squared
-//! norm is (‖aᵢ‖² + 1)·‖δᵢ‖² (Goodfellow 2015; "ghost clipping" in Li and others 2022), and a sum with one weight an example is a
-//! product of matrices: one backward pass is enough for all.
+//! For a layer with input aᵢ and gradient of sums δᵢ, example i has the gradient δᵢaᵢᵀ of the weights and δᵢ
+//! of the bias. Its squared norm is (‖aᵢ‖² + 1)·‖δᵢ‖² (Goodfellow 2015; "ghost clipping" in Li and others
+//! 2022). A sum with one weight per example is a matrix product. One backward pass is therefore enough for
+//! all examples.
 
 use crate::error::check_length;
 use crate::{Network, Pass, Real, Result};
 use scumble_linalg::vectorised;
 
 impl<T: Real> Network<T> {
-    /// Adds to `squares` (b) the squared norm of each example's own gradient with respect to all parameters, after a backward pass from
-    /// the gradients of the examples' own losses, not of their mean.
+    /// Adds to `squares` (b) the squared norm of each example's gradient with respect to all parameters.
     ///
-    /// It adds, so that networks which are trained together share one norm. Sums are taken in `f64` whatever the network's numbers,
-    /// for a clipped norm depends on them.
+    /// Call it after a backward pass from the gradients of the examples' own losses, not of their mean loss.
+    ///
+    /// The function adds to `squares`, so that networks trained together share one norm. It sums in `f64` for
+    /// every number type, because a clipped norm depends on the sums.
     ///
     /// # Errors
-    /// [`Error::Order`](crate::Error::Order) before a backward pass, [`Error::Length`](crate::Error::Length) unless there is one number an example.
+    /// [`Error::Order`](crate::Error::Order) before a backward pass, [`Error::Length`](crate::Error::Length)
+    /// unless `squares` has one number per example.
     pub fn add_squared_norms(&self, pass: &Pass<T>, squares: &mut [f64]) -> Result<()> {
         pass.check_backward(self.architecture())?;
         check_length("the squared norms", pass.examples(), squares.len())?;
@@ -31,7 +34,7 @@ impl<T: Real> Network<T> {
     }
 }
 
-/// In eight sums side by side, for the vector units.
+/// Computes the squared norm in eight parallel sums, for the vector units.
 fn squared_norm<T: Real>(values: &[T]) -> f64 {
     vectorised(
         #[inline(always)]

@@ -1,16 +1,16 @@
-//! Where training starts.
+//! Initial parameters of a network.
 
 use crate::{Architecture, Real};
 use rand::Rng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
-/// From what weights and biases are drawn before training, uniformly and layer by layer. The draws of a seed are the same for `f32`
-/// and `f64`, but for rounding.
+/// Distribution of the initial weights and biases, uniform in each layer. A seed gives the same draws in
+/// `f32` and `f64`, except for rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Initialisation {
-    /// Weights and biases within ±1/√inputs, as PyTorch does by default.
+    /// Weights and biases within ±1/√inputs, PyTorch's default.
     #[default]
     Uniform,
     /// Weights within ±√(6 / (inputs + outputs)), biases zero (Glorot and Bengio 2010): for tanh and sigmoid.
@@ -20,7 +20,7 @@ pub enum Initialisation {
 }
 
 impl Initialisation {
-    /// All parameters of a network.
+    /// Draws all parameters of a network.
     pub(crate) fn draw<T: Real>(
         self,
         architecture: &Architecture,

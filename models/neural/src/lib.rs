@@ -1,9 +1,10 @@
-//! Dense networks by hand: gradients, per-example gradient norms, Adam, and minibatches.
+//! Dense networks with explicit gradients, per-example gradient norms, Adam, and minibatches.
 //!
-//! A [`Network`] is a sequence of dense layers whose parameters are one flat slice, in `f32` for speed or in `f64` for checks.
-//! [`Network::forward`] and [`Network::backward`] leave what they find in a [`Pass`], and whoever needs it asks for the gradient
-//! of the parameters, of each example's norm, of a weighted sum, or of the input: so networks are chained, and one that is frozen
-//! costs nothing but its input's gradient. [`Training`] fits one network to examples. Nothing here knows of privacy.
+//! A [`Network`] is a sequence of dense layers whose parameters are one flat slice, in `f32` for speed or in
+//! `f64` for checks. [`Network::forward`] and [`Network::backward`] store their results in a [`Pass`]. The
+//! caller then requests the gradients that it needs: of the parameters, each example's norm, a weighted sum,
+//! or the input. Networks can therefore be chained, and a frozen network costs only the gradient of its
+//! input. [`Training`] fits one network to examples. The crate does not depend on privacy.
 //!
 //! ```
 //! use ndarray::array;

@@ -1,33 +1,38 @@
-//! How far outputs are from what they should be.
+//! Loss functions.
 
 use crate::error::check_length;
 use crate::{Error, Real, Result};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Zip};
 
-/// How far outputs (n × k) are from what they should be, which it holds: a loss an example, and its gradient with respect to the
-/// example's outputs.
+/// Loss function with its targets. It gives a loss per example for outputs (n × k), and its gradient with
+/// respect to the example's outputs.
 #[derive(Debug, Clone, Copy)]
 pub enum Loss<'a, T> {
-    /// Σⱼ (oⱼ − tⱼ)² from targets t (n × k).
+    /// Σⱼ (oⱼ − tⱼ)² for targets t (n × k).
     SquaredError(ArrayView2<'a, T>),
     /// ln Σⱼ exp oⱼ − o_c for the class c (n, counted from 0): the outputs are logits of a softmax.
     CrossEntropy(ArrayView1<'a, usize>),
-    /// Σⱼ ln(1 + exp oⱼ) − tⱼoⱼ from shares t in [0, 1] (n × k): each output is the logit of a sigmoid. One output does what two of
-    /// a softmax do, with half of the weights, for only their difference matters; and a share may lie between, as of a pixel.
+    /// Σⱼ ln(1 + exp oⱼ) − tⱼoⱼ for shares t in [0, 1] (n × k): each output is the logit of a sigmoid.
+    ///
+    /// One output is equivalent to two outputs of a softmax, with half the weights, because only their
+    /// difference matters. A target may lie strictly between 0 and 1, such as a pixel.
     BinaryCrossEntropy(ArrayView2<'a, T>),
-    /// −ln Σ_y F\[y, ỹ\]·softmax(o)_y for the class ỹ as it was seen, where labels were flipped: the likelihood of what was seen, in
-    /// which the softmax is the distribution of true classes (equation 8 of *Learning to noise*; "forward correction", Patrini and others
-    /// 2017). It is the cross-entropy where nothing was flipped.
+    /// −ln Σ_y F\[y, ỹ\]·softmax(o)_y for an observed class ỹ, for flipped labels.
+    ///
+    /// It is the likelihood of the observed class if the softmax is the distribution of the true class
+    /// (equation 8 of *Learning to noise*; "forward correction", Patrini and others 2017). Without flips it
+    /// equals the cross-entropy.
     FlippedCrossEntropy {
-        /// ỹ of each example (n, counted from 0).
+        /// Observed class ỹ of each example (n, counted from 0).
         seen: ArrayView1<'a, usize>,
-        /// F (k × k): with what probability the class of a row, the true one, is seen as that of a column.
+        /// Matrix F (k × k): the probability that the true class of a row is observed as the class of a
+        /// column.
         flip: ArrayView2<'a, T>,
     },
 }
 
 impl<T: Real> Loss<'_, T> {
-    /// n.
+    /// Returns the number of examples, n.
     pub fn examples(&self) -> usize {
         match self {
             Self::SquaredError(targets) | Self::BinaryCrossEntropy(targets) => targets.nrows(),
@@ -35,10 +40,12 @@ impl<T: Real> Loss<'_, T> {
         }
     }
 
+    /// Checks the targets for `outputs` (k) outputs per row.
+    ///
     /// # Errors
-    /// For `outputs` (k) a row: [`Error::Length`] for targets of another width, [`Error::Class`] for a class that is not below k,
-    /// [`Error::Value`] for a target that is no finite number, or no share where one must be, and for a probability of a flip
-    /// that is none.
+    /// [`Error::Length`] for targets of another width, [`Error::Class`] for a class that is not below k.
+    /// [`Error::Value`] for a target that is not finite, for a target outside [0, 1] of the binary
+    /// cross-entropy, and for an invalid flip probability.
     pub fn check(&self, outputs: usize) -> Result<()> {
         match self {
             Self::SquaredError(targets) | Self::BinaryCrossEntropy(targets) => {
@@ -61,19 +68,21 @@ impl<T: Real> Loss<'_, T> {
         }
     }
 
-    /// Each example's loss (n), and the `gradient` (n × k) of each with respect to its own `output` (n × k).
+    /// Computes each example's loss (n), and the `gradient` (n × k) of each with respect to its own `output`
+    /// (n × k).
     ///
     /// # Errors
-    /// [`Error::Length`] where shapes do not fit, and else as [`check`](Self::check).
+    /// [`Error::Length`] if shapes do not fit, and otherwise the errors of [`check`](Self::check).
     pub fn each(&self, output: ArrayView2<T>, gradient: ArrayViewMut2<T>, losses: &mut [T]) -> Result<()> {
         check_length("the rows of the output", self.examples(), output.nrows())?;
         self.each_at(|row| row, output, gradient, losses)
     }
 
-    /// As [`each`](Self::each) where the outputs (b × k) are those of some `rows` (b) of the targets.
+    /// Computes the losses as [`each`](Self::each), for outputs (b × k) of the rows `rows` (b) of the
+    /// targets.
     ///
     /// # Errors
-    /// As [`each`](Self::each), and [`Error::Row`] for a row that is not there.
+    /// Same errors as [`each`](Self::each), and [`Error::Row`] for a row that does not exist.
     pub fn each_of(
         &self,
         rows: &[usize],
@@ -85,19 +94,21 @@ impl<T: Real> Loss<'_, T> {
         self.each_at(|index| rows[index], output, gradient, losses)
     }
 
-    /// The mean loss of the examples, and its `gradient` (n × k) with respect to the `output` (n × k).
+    /// Computes the mean loss of the examples, and its `gradient` (n × k) with respect to the `output`
+    /// (n × k).
     ///
     /// # Errors
-    /// As [`each`](Self::each), and [`Error::NoRecords`] where there are none.
+    /// Same errors as [`each`](Self::each), and [`Error::NoRecords`] if there are none.
     pub fn mean(&self, output: ArrayView2<T>, gradient: ArrayViewMut2<T>) -> Result<T> {
         check_length("the rows of the output", self.examples(), output.nrows())?;
         self.mean_at(|row| row, output, gradient)
     }
 
-    /// As [`mean`](Self::mean) where the outputs (b × k) are those of some `rows` (b) of the targets.
+    /// Computes the mean loss as [`mean`](Self::mean), for outputs (b × k) of the rows `rows` (b) of the
+    /// targets.
     ///
     /// # Errors
-    /// As [`mean`](Self::mean), and [`Error::Row`] for a row that is not there.
+    /// Same errors as [`mean`](Self::mean), and [`Error::Row`] for a row that does not exist.
     pub fn mean_of(&self, rows: &[usize], output: ArrayView2<T>, gradient: ArrayViewMut2<T>) -> Result<T> {
         check_length("the rows of the output", rows.len(), output.nrows())?;
         self.mean_at(|index| rows[index], output, gradient)
@@ -128,7 +139,8 @@ impl<T: Real> Loss<'_, T> {
         Ok(sum * share)
     }
 
-    /// Hands out each example's loss, and writes its gradient times `share`. `row` says which target an output has.
+    /// Calls `found` with each example's loss, and writes its gradient times `share`. `row` maps an output to
+    /// its target.
     fn evaluate(
         &self,
         row: impl Fn(usize) -> usize,
@@ -188,7 +200,7 @@ impl<T: Real> Loss<'_, T> {
     }
 }
 
-/// The class of this row.
+/// Returns the class of `row`.
 fn class_of(all: ArrayView1<usize>, row: usize, classes: usize) -> Result<usize> {
     let class = all[row];
     if class < classes { Ok(class) } else { Err(Error::Class { row, class, classes }) }
@@ -203,7 +215,7 @@ fn check_flip<T>(flip: ArrayView2<T>, classes: usize) -> Result<()> {
     check_length("the columns of the flips", classes, flip.ncols())
 }
 
-/// An example's loss; its gradient is written times `share`.
+/// Returns an example's squared error, and writes its gradient times `share`.
 fn squared_error<T: Real>(
     output: ArrayView1<T>,
     target: ArrayView1<T>,
@@ -218,7 +230,8 @@ fn squared_error<T: Real>(
     sum
 }
 
-/// As [`squared_error`]. Nothing is raised to a power above zero, so that no logit is too large.
+/// Cross-entropy; see [`squared_error`]. All exponents are at most zero, so that large logits do not
+/// overflow.
 fn cross_entropy<T: Real>(
     logits: ArrayView1<T>,
     class: usize,
@@ -236,8 +249,10 @@ fn cross_entropy<T: Real>(
     (largest - logits[class]) + sum.ln()
 }
 
-/// As [`squared_error`], where `chances` (k) say with what probability each class is seen as this one was. The gradient is the prior
-/// of the true class less its posterior. Each has its own largest logit, for a class that is never seen so may have the largest of all.
+/// Cross-entropy of a flipped label; see [`squared_error`]. `chances` (k) holds the probability of each class
+/// to be observed as this example's class. The gradient is the prior of the true class minus its posterior.
+/// Each of the two has its own largest logit, because the largest logit may belong to a class of probability
+/// zero.
 fn flipped_cross_entropy<T: Real>(
     logits: ArrayView1<T>,
     chances: ArrayView1<T>,
@@ -264,7 +279,8 @@ fn flipped_cross_entropy<T: Real>(
     (largest - largest_possible) + of_all.ln() - of_seen.ln()
 }
 
-/// As [`squared_error`]. ln(1 + eᶻ) = max(z, 0) + ln(1 + e^−|z|), so that no logit is too large.
+/// Binary cross-entropy; see [`squared_error`]. ln(1 + eᶻ) = max(z, 0) + ln(1 + e^−|z|), so that large logits
+/// do not overflow.
 fn binary_cross_entropy<T: Real>(
     logits: ArrayView1<T>,
     target: ArrayView1<T>,

@@ -9,10 +9,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
-/// A sequence of dense layers. Its parameters are one flat slice: layer after layer, the weights (outputs × inputs, row after row) and
-/// then the bias (outputs).
+/// A sequence of dense layers with all parameters in one flat slice. For each layer in turn, the slice holds
+/// the weights (outputs × inputs, row by row) and then the bias (outputs).
 ///
-/// It is saved whole, and checked when it is read: shapes, and that every parameter is finite.
+/// A network is saved whole. Reading checks the shapes and that every parameter is finite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved", bound = "T: Real")]
 pub struct Network<T> {
@@ -20,7 +20,7 @@ pub struct Network<T> {
     parameters: Vec<T>,
 }
 
-/// What of a network is saved.
+/// Saved form of a network.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     #[serde(flatten)]
@@ -43,20 +43,21 @@ impl<T: Real> TryFrom<Saved> for Network<T> {
 }
 
 impl<T: Real> Network<T> {
-    /// One whose parameters are drawn from `seed`.
+    /// Creates a network with parameters drawn from `seed`.
     ///
     /// # Errors
-    /// As [`Architecture::parameters`].
+    /// Same errors as [`Architecture::parameters`].
     pub fn new(architecture: Architecture, initialisation: Initialisation, seed: u64) -> Result<Self> {
         let count = architecture.parameters()?;
         let parameters = initialisation.draw(&architecture, count, &mut ChaCha20Rng::seed_from_u64(seed));
         Ok(Self { architecture, parameters })
     }
 
-    /// One with these parameters, in the order in which they lie.
+    /// Creates a network from its parameters, in the order of the flat slice.
     ///
     /// # Errors
-    /// As [`Architecture::parameters`]; [`Error::Length`] unless there are as many, [`Error::Parameter`] for one that is not finite.
+    /// Same errors as [`Architecture::parameters`]; [`Error::Length`] if their count differs from the
+    /// architecture's, [`Error::Parameter`] for one that is not finite.
     pub fn from_parameters(architecture: Architecture, parameters: Vec<T>) -> Result<Self> {
         check_length("the parameters of the network", architecture.parameters()?, parameters.len())?;
         let network = Self { architecture, parameters };
@@ -64,38 +65,41 @@ impl<T: Real> Network<T> {
         Ok(network)
     }
 
-    /// Its layers.
+    /// Returns the architecture.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
     }
 
-    /// All weights and biases, in the order in which they lie.
+    /// Returns all weights and biases, in the order of the flat slice.
     pub fn parameters(&self) -> &[T] {
         &self.parameters
     }
 
-    /// All weights and biases, to be stepped. Whether they stay finite is the caller's to see to.
+    /// Returns all weights and biases for modification. The caller must keep them finite.
     pub fn parameters_mut(&mut self) -> &mut [T] {
         &mut self.parameters
     }
 
-    /// All weights and biases, and the network no more.
+    /// Returns all weights and biases, and consumes the network.
     pub fn into_parameters(self) -> Vec<T> {
         self.parameters
     }
 
-    /// The weights (outputs × inputs) of a layer, counted from 0, if there is one.
+    /// Returns the weights (outputs × inputs) of a layer, counted from 0, or `None` if the layer does not
+    /// exist.
     pub fn weights(&self, layer: usize) -> Option<ArrayView2<'_, T>> {
         let place = (layer < self.architecture.layers.len()).then(|| self.architecture.place(layer))?;
         Some(view(place.weights(&self.parameters), place.inputs))
     }
 
-    /// The bias (outputs) of a layer, counted from 0, if there is one.
+    /// Returns the bias (outputs) of a layer, counted from 0, or `None` if the layer does not exist.
     pub fn bias(&self, layer: usize) -> Option<ArrayView1<'_, T>> {
         let place = (layer < self.architecture.layers.len()).then(|| self.architecture.place(layer))?;
         Some(place.bias(&self.parameters).into())
     }
 
+    /// Checks that all parameters are finite.
+    ///
     /// # Errors
     /// [`Error::Parameter`] for the first that is not finite.
     pub fn check_finite(&self) -> Result<()> {

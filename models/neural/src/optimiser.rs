@@ -1,39 +1,39 @@
-//! Steps down a gradient.
+//! Optimisers: steps along a gradient.
 
 use crate::error::check_length;
 use crate::{Error, Real, Result};
 use scumble_linalg::vectorised;
 use serde::{Deserialize, Serialize};
 
-/// How many parameters one thread steps at a time.
+/// Number of parameters that one thread steps at a time.
 const AT_A_TIME: usize = 1 << 15;
 
-/// How to step down a gradient.
+/// Optimiser and its hyper-parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimiser {
-    /// By Adam.
+    /// Adam.
     Adam(Adam),
-    /// By stochastic gradient descent.
+    /// Stochastic gradient descent.
     Sgd(Sgd),
 }
 
-/// Adam (Kingma and Ba 2015), with PyTorch's defaults and conventions: an ℓ₂ penalty is added to the gradient, and ε to the root after
-/// its bias was corrected.
+/// Adam (Kingma and Ba 2015), with PyTorch's defaults and conventions: an ℓ₂ penalty is added to the
+/// gradient, and ε to the root after its bias correction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Adam {
-    /// How far a parameter moves at most, more or less.
+    /// Learning rate: approximate upper bound on the change of a parameter per step.
     pub learning_rate: f64,
-    /// How much of the mean gradient is kept at each step, in [0, 1).
+    /// Share of the mean gradient kept at each step, in [0, 1).
     pub beta1: f64,
-    /// How much of the mean squared gradient is kept at each step, in [0, 1).
+    /// Share of the mean squared gradient kept at each step, in [0, 1).
     pub beta2: f64,
-    /// What is added to the root of the mean squared gradient.
+    /// Number added to the root of the mean squared gradient.
     pub epsilon: f64,
-    /// w adds w·θ to the gradient of a parameter θ: the loss grows by w·‖θ‖²/2.
+    /// Weight decay w: adds w·θ to the gradient of a parameter θ, and w·‖θ‖²/2 to the loss.
     pub weight_decay: f64,
-    /// Whether the mean squared gradient is the largest so far (Reddi, Kale and Kumar 2018).
+    /// Uses the largest mean squared gradient so far (Reddi, Kale and Kumar 2018).
     pub amsgrad: bool,
 }
 
@@ -41,11 +41,11 @@ pub struct Adam {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sgd {
-    /// How far a parameter moves, times its gradient.
+    /// Learning rate: change of a parameter per unit of its gradient.
     pub learning_rate: f64,
-    /// How much of the last step is made again, in [0, 1).
+    /// Share of the last step that is repeated, in [0, 1).
     pub momentum: f64,
-    /// w adds w·θ to the gradient of a parameter θ: the loss grows by w·‖θ‖²/2.
+    /// Weight decay w: adds w·θ to the gradient of a parameter θ, and w·‖θ‖²/2 to the loss.
     pub weight_decay: f64,
 }
 
@@ -74,22 +74,22 @@ impl Default for Optimiser {
     }
 }
 
-/// An optimiser on its way, with what it remembers of the gradients.
+/// An optimiser with its state.
 #[derive(Debug, Clone)]
 pub struct Stepper<T> {
     optimiser: Optimiser,
-    /// How many steps were made.
+    /// Number of steps made.
     steps: i32,
-    /// Of each parameter: the mean gradient, or the last step.
+    /// Mean gradient of each parameter, or its last step.
     mean: Vec<T>,
-    /// Of each parameter: the mean squared gradient; none for descent.
+    /// Mean squared gradient of each parameter; empty for descent.
     square: Vec<T>,
-    /// Of each parameter: the largest mean squared gradient; none unless AMSGrad wants it.
+    /// Largest mean squared gradient of each parameter; empty without AMSGrad.
     largest: Vec<T>,
 }
 
 impl Optimiser {
-    /// The learning rate.
+    /// Returns the learning rate.
     pub fn learning_rate(&self) -> f64 {
         match self {
             Self::Adam(adam) => adam.learning_rate,
@@ -97,8 +97,10 @@ impl Optimiser {
         }
     }
 
+    /// Checks the hyper-parameters.
+    ///
     /// # Errors
-    /// [`Error::HyperParameter`] for one out of its range.
+    /// [`Error::HyperParameter`] for one outside its range.
     pub fn check(&self) -> Result<()> {
         let shares = match self {
             Self::Adam(adam) => vec![("beta1", adam.beta1), ("beta2", adam.beta2)],
@@ -126,10 +128,11 @@ impl Optimiser {
         Ok(())
     }
 
-    /// Starts it on so many `parameters`: those of a network, of several, or any other numbers that have a gradient.
+    /// Starts the optimiser on `parameters` parameters: of one network, of several, or any other numbers with
+    /// a gradient.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// Same errors as [`check`](Self::check).
     pub fn start<T: Real>(self, parameters: usize) -> Result<Stepper<T>> {
         self.check()?;
         let (square, largest) = match self {
@@ -142,10 +145,10 @@ impl Optimiser {
 }
 
 impl<T: Real> Stepper<T> {
-    /// Goes on at another learning rate.
+    /// Changes the learning rate to `rate`.
     ///
     /// # Errors
-    /// [`Error::HyperParameter`] unless it is finite and not negative.
+    /// [`Error::HyperParameter`] unless `rate` is finite and not negative.
     pub fn set_learning_rate(&mut self, rate: f64) -> Result<()> {
         let mut optimiser = self.optimiser;
         match &mut optimiser {
@@ -158,10 +161,11 @@ impl<T: Real> Stepper<T> {
         Ok(())
     }
 
-    /// Steps `parameters` down their `gradient`.
+    /// Makes one step on `parameters` with their `gradient`.
     ///
     /// # Errors
-    /// [`Error::Length`] unless both are as many as it was started on; [`Error::Interrupted`].
+    /// [`Error::Length`] unless both have the length that the optimiser was started with;
+    /// [`Error::Interrupted`].
     pub fn step(&mut self, parameters: &mut [T], gradient: &[T]) -> Result<()> {
         scumble_interrupt::check()?;
         check_length("the parameters to step", self.mean.len(), parameters.len())?;
@@ -185,7 +189,7 @@ impl<T: Real> Stepper<T> {
     }
 }
 
-/// Some parameters, with what belongs to them.
+/// A range of parameters, with their gradient and state.
 struct Part<'a, T> {
     parameters: &'a mut [T],
     gradient: &'a [T],
@@ -195,7 +199,8 @@ struct Part<'a, T> {
 }
 
 impl<T: Real> Part<'_, T> {
-    /// Steps all of it, on all threads if it is large. Every parameter is stepped by itself, so their number changes nothing.
+    /// Applies `step` to all of it, on all threads if it is large. Parameters are stepped independently, so
+    /// the number of threads does not affect the result.
     fn in_parts(self, step: &(impl Fn(Part<'_, T>) + Sync)) {
         if self.parameters.len() <= AT_A_TIME {
             return step(self);
@@ -225,7 +230,7 @@ impl<T: Real> Part<'_, T> {
     }
 }
 
-/// One step of Adam: its numbers, rounded once.
+/// Constants of one Adam step, each rounded once.
 struct AdamStep<T> {
     weight_decay: T,
     /// 1 − β₁.
@@ -236,12 +241,12 @@ struct AdamStep<T> {
     /// 1 / √(1 − β₂ᵗ).
     root_correction: T,
     epsilon: T,
-    /// The learning rate over 1 − β₁ᵗ.
+    /// Learning rate divided by 1 − β₁ᵗ.
     rate: T,
 }
 
 impl<T: Real> AdamStep<T> {
-    /// The step t, counted from 1.
+    /// Computes the constants of step `t`, counted from 1.
     fn new(adam: Adam, t: i32) -> Self {
         Self {
             weight_decay: T::nearest(adam.weight_decay),
@@ -254,7 +259,7 @@ impl<T: Real> AdamStep<T> {
         }
     }
 
-    /// All of it in one pass over memory.
+    /// Steps all of `part` in one pass over memory.
     fn take(&self, part: Part<'_, T>) {
         let Part { parameters, gradient, mean, square, largest } = part;
         let moments = mean.iter_mut().zip(square);
@@ -270,7 +275,7 @@ impl<T: Real> AdamStep<T> {
                 } else {
                     for (((parameter, &gradient), (mean, square)), largest) in all.zip(largest) {
                         let square = self.moments(*parameter, gradient, mean, square);
-                        // As what is no number must stay visible, this is no `max`.
+                        // A `max` would hide values that are not numbers.
                         *largest = if *largest > square { *largest } else { square };
                         self.move_by(parameter, *mean, *largest);
                     }
@@ -279,7 +284,7 @@ impl<T: Real> AdamStep<T> {
         );
     }
 
-    /// The new mean gradient and mean squared gradient, of which it gives the latter.
+    /// Updates the mean gradient and the mean squared gradient. Returns the latter.
     #[inline(always)]
     fn moments(&self, parameter: T, gradient: T, mean: &mut T, square: &mut T) -> T {
         let gradient = gradient + self.weight_decay * parameter;

@@ -1,11 +1,11 @@
-//! Parameters as text: a trained design has hundreds of thousands of them.
+//! Parameters as compact text: a trained design has hundreds of thousands of them.
 
 use crate::{Error, Real, Result};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-/// Parameters as base64 of their little-endian bytes, in single precision where that keeps every bit of them.
+/// Parameters as base64 of their little-endian bytes, in single precision if this preserves every bit.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Packed {
@@ -23,10 +23,10 @@ impl Packed {
         }
     }
 
-    /// The parameters.
+    /// Decodes the parameters.
     ///
     /// # Errors
-    /// [`Error::Packed`] for text that is no base64 of whole numbers of that precision.
+    /// [`Error::Packed`] for text that is not base64 of a whole count of numbers of that precision.
     pub(crate) fn unpack<T: Real>(&self) -> Result<Vec<T>> {
         let values: Vec<f64> = match self {
             Self::Float32(text) => {

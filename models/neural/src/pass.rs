@@ -1,4 +1,4 @@
-//! Forward and backward through a network.
+//! Forward and backward passes through a network.
 
 use crate::error::check_length;
 use crate::product::{matrix, matrix_mut, multiply, view};
@@ -6,9 +6,10 @@ use crate::{Architecture, Error, Network, Real, Result};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1};
 use scumble_linalg::vectorised;
 
-/// What a minibatch of b examples leaves behind on its way through a network and back. It is used again for the next: the memory stays.
+/// Intermediate values of a minibatch of b examples, from a forward and a backward pass. It can be used again
+/// for the next minibatch, and then keeps its memory.
 ///
-/// A forward pass fills it, and a backward pass completes it; each gradient is then computed where it is asked for.
+/// A forward pass fills it, and a backward pass completes it. Each gradient is computed on request.
 ///
 /// ```
 /// use ndarray::array;
@@ -29,13 +30,13 @@ use scumble_linalg::vectorised;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Pass<T> {
-    /// b.
+    /// Number of examples, b.
     examples: usize,
-    /// The input (b × inputs), then what came out of each layer (b × outputs).
+    /// Input (b × inputs), then the output of each layer (b × outputs).
     pub(crate) activations: Vec<Vec<T>>,
-    /// The gradient with respect to each layer's sums (b × outputs); none before a backward pass.
+    /// Gradient with respect to each layer's sums (b × outputs); empty before a backward pass.
     pub(crate) deltas: Vec<Vec<T>>,
-    /// The gradient with respect to the input (b × inputs).
+    /// Gradient with respect to the input (b × inputs).
     input: Vec<T>,
 }
 
@@ -46,19 +47,19 @@ impl<T> Default for Pass<T> {
 }
 
 impl<T: Real> Pass<T> {
-    /// How many examples went through last.
+    /// Returns the number of examples of the last forward pass.
     pub fn examples(&self) -> usize {
         self.examples
     }
 
-    /// Multiplies each example's share in all gradients of parameters by its weight (b), after a backward pass. An example of weight zero
-    /// leaves nothing behind, even where its numbers were no finite ones.
+    /// Multiplies each example's share of all parameter gradients by its weight (b), after a backward pass.
+    /// An example of weight zero leaves no trace, even if its numbers are not finite.
     ///
-    /// The pass then holds the weighted examples themselves: norms that are taken now are those of what [`Network::gradient`] sums up,
-    /// rounding and all.
+    /// The pass then holds the weighted examples themselves. Norms computed afterwards include all rounding
+    /// of the terms that [`Network::gradient`] sums.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is one weight an example.
+    /// [`Error::Length`] unless there is one weight per example.
     pub fn weigh(&mut self, weights: &[T]) -> Result<()> {
         check_length("the weights of the examples", self.examples, weights.len())?;
         for delta in &mut self.deltas {
@@ -80,16 +81,20 @@ impl<T: Real> Pass<T> {
         Ok(())
     }
 
+    /// Checks that the last forward pass belongs to a network of this architecture.
+    ///
     /// # Errors
-    /// [`Error::Order`] unless a forward pass of such a network was the last.
+    /// [`Error::Order`] otherwise.
     fn check_forward(&self, architecture: &Architecture) -> Result<()> {
         let first = self.activations.first().map(Vec::len) == Some(self.examples * architecture.inputs);
         let rest = self.activations.get(1..).is_some_and(|made| self.fit(made, architecture));
         if first && rest { Ok(()) } else { Err(Error::Order { what: "activations", step: "forward" }) }
     }
 
+    /// Checks that the last pass was a backward pass of a network of this architecture.
+    ///
     /// # Errors
-    /// [`Error::Order`] unless a backward pass of such a network was the last.
+    /// [`Error::Order`] otherwise.
     pub(crate) fn check_backward(&self, architecture: &Architecture) -> Result<()> {
         self.check_forward(architecture)?;
         if self.fit(&self.deltas, architecture) {
@@ -99,7 +104,7 @@ impl<T: Real> Pass<T> {
         }
     }
 
-    /// Whether there is a matrix of `made` for each layer.
+    /// Returns whether `made` has a matrix of the right size for each layer.
     fn fit(&self, made: &[Vec<T>], architecture: &Architecture) -> bool {
         made.len() == architecture.layers.len()
             && made
@@ -110,7 +115,7 @@ impl<T: Real> Pass<T> {
 }
 
 impl<T: Real> Network<T> {
-    /// What comes out (b × outputs) where `records` (b × inputs) go in.
+    /// Computes the outputs (b × outputs) for `records` (b × inputs).
     ///
     /// # Errors
     /// [`Error::Length`] for records of another width.
@@ -121,10 +126,10 @@ impl<T: Real> Network<T> {
         Ok(self.through(pass))
     }
 
-    /// What comes out (b × outputs) where those `rows` (b) of `records` (n × inputs) go in.
+    /// Computes the outputs (b × outputs) for the rows `rows` (b) of `records` (n × inputs).
     ///
     /// # Errors
-    /// [`Error::Length`] for records of another width, [`Error::Row`] for a row that is not there.
+    /// [`Error::Length`] for records of another width, [`Error::Row`] for a row that does not exist.
     pub fn forward_rows<'p>(
         &self,
         records: ArrayView2<T>,
@@ -140,7 +145,7 @@ impl<T: Real> Network<T> {
         Ok(self.through(pass))
     }
 
-    /// Makes room for `examples`, and gives that of the input.
+    /// Allocates memory for `examples` examples, and returns the memory of the input.
     fn begin<'p>(&self, examples: usize, pass: &'p mut Pass<T>) -> &'p mut [T] {
         let Architecture { inputs, layers } = self.architecture();
         pass.examples = examples;
@@ -155,7 +160,7 @@ impl<T: Real> Network<T> {
         input
     }
 
-    /// From the input, which lies in the pass, to the output.
+    /// Computes the output from the input that the pass holds.
     fn through<'p>(&self, pass: &'p mut Pass<T>) -> ArrayView2<'p, T> {
         for (index, place) in self.architecture().places().enumerate() {
             let (before, after) = pass.activations.split_at_mut(index + 1);
@@ -168,7 +173,8 @@ impl<T: Real> Network<T> {
         view(output, self.architecture().outputs())
     }
 
-    /// Goes back from `output_gradient` (b × outputs), the gradient of a loss with respect to what came out, to the sums of every layer.
+    /// Propagates `output_gradient` (b × outputs), the gradient of a loss with respect to the outputs, back
+    /// to the sums of every layer.
     ///
     /// # Errors
     /// [`Error::Order`] before a forward pass, [`Error::Length`] for a gradient of another shape.
@@ -197,10 +203,10 @@ impl<T: Real> Network<T> {
         Ok(())
     }
 
-    /// The gradient with respect to the input (b × inputs), after a backward pass.
+    /// Returns the gradient with respect to the input (b × inputs), after a backward pass.
     ///
     /// # Errors
-    /// [`Error::Order`] before that.
+    /// [`Error::Order`] before a backward pass.
     pub fn input_gradient<'p>(&self, pass: &'p mut Pass<T>) -> Result<ArrayView2<'p, T>> {
         pass.check_backward(self.architecture())?;
         let first = self.architecture().place(0);
@@ -210,11 +216,12 @@ impl<T: Real> Network<T> {
         Ok(view(&pass.input, first.inputs))
     }
 
-    /// Sets `gradient` to that with respect to all parameters, in the order in which they lie, after a backward pass: the sum over the
-    /// examples of what each did to the loss.
+    /// Sets `gradient` to the gradient with respect to all parameters, in the order of the flat slice, after
+    /// a backward pass. It is the sum of the examples' contributions.
     ///
     /// # Errors
-    /// [`Error::Order`] before that, [`Error::Length`] unless there is one number a parameter.
+    /// [`Error::Order`] before a backward pass, [`Error::Length`] unless `gradient` has one number per
+    /// parameter.
     pub fn gradient(&self, pass: &Pass<T>, gradient: &mut [T]) -> Result<()> {
         pass.check_backward(self.architecture())?;
         check_length("the numbers of the gradient", self.parameters().len(), gradient.len())?;
@@ -226,7 +233,7 @@ impl<T: Real> Network<T> {
     }
 }
 
-/// Hands out the rows of a matrix, each with its weight.
+/// Calls `each` with each row of a matrix and its weight.
 fn for_rows<T: Real>(matrix: &mut [T], weights: &[T], mut each: impl FnMut(&mut [T], T)) {
     let width = matrix.len() / weights.len().max(1);
     for (row, &weight) in matrix.chunks_exact_mut(width.max(1)).zip(weights) {
@@ -234,7 +241,7 @@ fn for_rows<T: Real>(matrix: &mut [T], weights: &[T], mut each: impl FnMut(&mut 
     }
 }
 
-/// Copies rows, one after the other. They are as long as `into` has room for each.
+/// Copies rows, one after the other. Each row must be as long as its share of `into`.
 fn copy<'a, T: Real>(rows: impl ExactSizeIterator<Item = ArrayView1<'a, T>>, into: &mut [T]) {
     let width = into.len() / rows.len().max(1);
     for (into, row) in into.chunks_exact_mut(width.max(1)).zip(rows) {
@@ -242,7 +249,7 @@ fn copy<'a, T: Real>(rows: impl ExactSizeIterator<Item = ArrayView1<'a, T>>, int
     }
 }
 
-/// A layer's gradient, from what went in (b × inputs) and the gradient of its sums (b × outputs).
+/// Computes a layer's gradient from its inputs (b × inputs) and the gradient of its sums (b × outputs).
 fn layer_gradient<T: Real>(inputs: &[T], delta: &[T], weights: &mut [T], bias: &mut [T]) {
     let (outputs, width) = (bias.len(), weights.len() / bias.len());
     multiply(matrix(delta, outputs).transpose(), matrix(inputs, width), matrix_mut(weights, width));

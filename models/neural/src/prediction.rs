@@ -1,13 +1,13 @@
-//! What comes out of a network.
+//! Predictions of a network.
 
 use crate::{Network, Pass, Real, Result};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
-/// How many records are predicted at a time.
+/// Number of records predicted at a time.
 pub(crate) const AT_A_TIME: usize = 1024;
 
 impl<T: Real> Network<T> {
-    /// What comes out (n × outputs) where `records` (n × inputs) go in.
+    /// Computes the outputs (n × outputs) for `records` (n × inputs).
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) for records of another width.
@@ -21,11 +21,11 @@ impl<T: Real> Network<T> {
         Ok(outputs)
     }
 
-    /// The largest output of each of `records` (n × inputs): the class that it stands for (n), counted from 0, the first of those
-    /// that are as large.
+    /// Returns the class (n) with the largest output for each of `records` (n × inputs), counted from 0. Ties
+    /// go to the first class.
     ///
     /// # Errors
-    /// As [`predict`](Self::predict).
+    /// Same errors as [`predict`](Self::predict).
     pub fn classify(&self, records: ArrayView2<T>) -> Result<Array1<usize>> {
         let largest = |row: ArrayView1<T>| {
             (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })

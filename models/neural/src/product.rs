@@ -1,42 +1,43 @@
-//! Products of matrices that lie row after row.
+//! Products of row-major matrices.
 
 use crate::Real;
 use faer::{Accum, MatMut, MatRef};
 use ndarray::ArrayView2;
 
-/// From how many multiplications on a product is split into two, for two threads.
+/// Number of multiplications from which a product is split into two, for two threads.
 const SPLIT: usize = 1 << 22;
 
-/// `values` as a matrix of `columns` columns, row after row.
+/// Returns `values` as a row-major matrix of `columns` columns.
 ///
 /// # Panics
-/// Where `values` are no whole number of rows: a fault of this crate's, never of its caller's.
+/// If `values` is not a whole number of rows. Only a bug in this crate can cause this.
 pub(crate) fn matrix<T>(values: &[T], columns: usize) -> MatRef<'_, T> {
     MatRef::from_row_major_slice(values, values.len() / columns, columns)
 }
 
-/// As [`matrix`], to be written.
+/// Returns `values` as a mutable row-major matrix; see [`matrix`].
 ///
 /// # Panics
-/// As [`matrix`].
+/// Same as [`matrix`].
 pub(crate) fn matrix_mut<T>(values: &mut [T], columns: usize) -> MatMut<'_, T> {
     MatMut::from_row_major_slice_mut(values, values.len() / columns, columns)
 }
 
-/// `values` as a view of `columns` columns, row after row, for callers.
+/// Returns `values` as a row-major view of `columns` columns, for callers.
 ///
 /// # Panics
-/// As [`matrix`].
+/// Same as [`matrix`].
 pub(crate) fn view<T>(values: &[T], columns: usize) -> ArrayView2<'_, T> {
     ArrayView2::from_shape((values.len() / columns, columns), values).expect("a whole number of rows")
 }
 
 /// Sets `product` (m × n) to `left` (m × k) times `right` (k × n).
 ///
-/// It is split by its size alone, and never within a sum, so its bits do not depend on the number of threads.
+/// The product is split by its size alone, and never within a sum. Its bits therefore do not depend on the
+/// number of threads.
 ///
 /// # Panics
-/// Where the shapes do not fit: a fault of this crate's, never of its caller's.
+/// If the shapes do not fit. Only a bug in this crate can cause this.
 pub(crate) fn multiply<T: Real>(left: MatRef<'_, T>, right: MatRef<'_, T>, product: MatMut<'_, T>) {
     let (rows, columns) = (product.nrows(), product.ncols());
     if rows * columns * left.ncols() < SPLIT {

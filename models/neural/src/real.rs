@@ -1,4 +1,4 @@
-//! The numbers that networks are made of.
+//! Number types of networks.
 
 use faer::traits::ComplexField;
 use num_traits::{Float, NumAssign};
@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
 
-/// `f32`, for speed, or `f64`, for checks.
+/// A number type of networks: `f32`, for speed, or `f64`, for checks.
 pub trait Real:
     sealed::Sealed
     + Float
@@ -22,7 +22,7 @@ pub trait Real:
     + DeserializeOwned
     + 'static
 {
-    /// The number nearest to `value`.
+    /// Returns the number nearest to `value`.
     fn nearest(value: f64) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! A network fitted to examples.
+//! Training of a network on examples.
 
 use crate::error::check_length;
 use crate::prediction::AT_A_TIME;
@@ -7,23 +7,23 @@ use ndarray::{Array2, ArrayView2, s};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// How a network is fitted to examples.
+/// Parameters of training.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Training {
-    /// How often each example is seen.
+    /// Number of epochs: the number of times that training uses each example.
     pub epochs: usize,
-    /// How many examples make a step.
+    /// Number of examples per step.
     pub batch_size: usize,
-    /// How a step is made.
+    /// Optimiser of the steps.
     pub optimiser: Optimiser,
-    /// From what the order of examples is drawn.
+    /// Random seed of the order of the examples.
     pub seed: u64,
-    /// After how many epochs in which the validation loss did not become less than ever before training ends; never, if none. Without
-    /// validation examples it has no meaning.
+    /// Number of epochs without a smaller validation loss after which training ends; never if `None`. It has
+    /// no effect without validation examples.
     pub patience: Option<usize>,
-    /// Whether the learning rate falls along half a cosine, epoch by epoch, and ends near zero (Loshchilov and Hutter 2017). Else it stays
-    /// the same, and the last steps go to and fro as far as the first.
+    /// Lets the learning rate fall along half a cosine, epoch by epoch, to near zero (Loshchilov and Hutter
+    /// 2017). Otherwise the rate is constant, and the last steps oscillate as widely as the first.
     pub annealed: bool,
 }
 
@@ -40,31 +40,33 @@ impl Default for Training {
     }
 }
 
-/// Records (n × inputs), and what should come out of each.
+/// Records (n × inputs), and the targets of their outputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Examples<'a, T> {
-    /// What goes in, n × inputs.
+    /// Records, n × inputs.
     pub records: ArrayView2<'a, T>,
-    /// What should come out, of n records.
+    /// Loss, with the targets of the n records.
     pub loss: Loss<'a, T>,
 }
 
-/// What an epoch came to.
+/// Progress of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Epoch {
-    /// Which, counted from 1.
+    /// Number of the epoch, counted from 1.
     pub number: usize,
-    /// The mean loss of the examples, each as its minibatch found it.
+    /// Mean training loss, each example's loss computed at its own minibatch.
     pub training_loss: f64,
-    /// The mean loss of the validation examples at its end, where there are any.
+    /// Mean loss of the validation examples at the end of the epoch, if there are any.
     pub validation_loss: Option<f64>,
 }
 
 impl<T: Real> Examples<'_, T> {
+    /// Checks the examples against the network.
+    ///
     /// # Errors
-    /// [`Error::NoRecords`]; [`Error::Length`] where shapes do not fit the network or each other; [`Error::Value`] and
-    /// [`Error::Class`] for a record or target that is out of its range.
+    /// [`Error::NoRecords`]; [`Error::Length`] if shapes do not fit the network or each other;
+    /// [`Error::Value`] and [`Error::Class`] for a record or target outside its range.
     pub fn check(&self, network: &Network<T>) -> Result<()> {
         if self.records.nrows() == 0 {
             return Err(Error::NoRecords);
@@ -83,10 +85,10 @@ impl<T: Real> Examples<'_, T> {
         }
     }
 
-    /// The mean loss of what comes out of `network`.
+    /// Computes the mean loss of the outputs of `network`.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// Same errors as [`check`](Self::check).
     pub fn mean_loss(&self, network: &Network<T>) -> Result<f64> {
         self.check(network)?;
         self.mean_loss_in(network, &mut Pass::default())
@@ -106,14 +108,18 @@ impl<T: Real> Examples<'_, T> {
 }
 
 impl Training {
-    /// Fits a network to `examples` from `start` on, minibatch by minibatch down the mean loss, and tells `progress` of every epoch. With
-    /// `validation` examples the network is that of the epoch whose validation loss was least; else that of the last.
+    /// Fits a network to `examples` from `start` on, by minibatch descent on the mean loss. Calls `progress`
+    /// after every epoch.
     ///
-    /// The same seed gives the same bits whatever the number of threads of one machine.
+    /// With `validation` examples it returns the network of the epoch with the least validation loss, or else
+    /// of the last epoch.
+    ///
+    /// The same seed gives the same bits for any number of threads of one machine.
     ///
     /// # Errors
-    /// As [`Examples::check`] and [`Optimiser::check`]; [`Error::HyperParameter`] for a batch size of zero, [`Error::Parameter`] for a
-    /// start that is not finite, and [`Error::Diverged`], with the epoch, where training leaves the finite numbers.
+    /// Same errors as [`Examples::check`] and [`Optimiser::check`]; [`Error::HyperParameter`] for a batch
+    /// size of zero, [`Error::Parameter`] for a start that is not finite, and [`Error::Diverged`], with the
+    /// epoch, if training overflows.
     pub fn fit<T: Real>(
         &self,
         start: &Network<T>,
@@ -124,11 +130,11 @@ impl Training {
         start.check_finite()?;
         examples.check(start)?;
         validation.map_or(Ok(()), |validation| validation.check(start))?;
-        // From a thread of the pool on, for to enter it once a product costs more than many products do.
+        // Run within the pool's threads: entering the pool once per product costs more than many products.
         rayon::scope(|_| self.descend(start.clone(), examples, validation, progress))
     }
 
-    /// The learning rate of an epoch, counted from 1, where it begins as that of an optimiser.
+    /// Returns the learning rate of an epoch, counted from 1, that starts at the rate of `optimiser`.
     pub(crate) fn learning_rate(&self, optimiser: Optimiser, epoch: usize) -> f64 {
         let way = if self.annealed { (epoch - 1) as f64 / self.epochs as f64 } else { 0.0 };
         optimiser.learning_rate() * 0.5 * (1.0 + (PI * way).cos())
@@ -164,14 +170,14 @@ impl Training {
     }
 }
 
-/// A network on its way, and the memory of a step, used again for the next.
+/// A network in training, and the reusable memory of a step.
 struct Descent<T> {
     network: Network<T>,
     stepper: Stepper<T>,
     pass: Pass<T>,
-    /// Of the outputs, b × outputs.
+    /// Gradient of the outputs, b × outputs.
     output_gradient: Array2<T>,
-    /// Of the parameters.
+    /// Gradient of the parameters.
     gradient: Vec<T>,
 }
 
@@ -187,7 +193,7 @@ impl<T: Real> Descent<T> {
         })
     }
 
-    /// Sees every example once; the mean of what each minibatch lost.
+    /// Uses every example once. Returns the mean training loss of the minibatches.
     fn epoch(&mut self, number: usize, examples: Examples<'_, T>, batches: &mut Batches) -> Result<f64> {
         let mut sum = 0.0;
         for rows in batches.shuffled() {
@@ -200,7 +206,7 @@ impl<T: Real> Descent<T> {
         Ok(sum / examples.records.nrows() as f64)
     }
 
-    /// A step down the mean loss of those rows of the examples, which it gives.
+    /// Makes one step on the mean loss of `rows` of the examples. Returns this loss.
     fn step(&mut self, examples: Examples<'_, T>, rows: &[usize]) -> Result<T> {
         if self.output_gradient.nrows() < rows.len() {
             self.output_gradient = Array2::zeros((rows.len(), self.output_gradient.ncols()));
@@ -219,17 +225,19 @@ impl<T: Real> Descent<T> {
     }
 }
 
+/// Returns `value` if it is finite.
+///
 /// # Errors
-/// [`Error::Diverged`] unless `value` is.
+/// [`Error::Diverged`] otherwise.
 fn finite(epoch: usize, what: &'static str, value: f64) -> Result<f64> {
     if value.is_finite() { Ok(value) } else { Err(Error::Diverged { epoch, what, value }) }
 }
 
-/// The network of the epoch whose validation loss was least.
+/// Network of the epoch with the least validation loss.
 struct Best<T> {
     network: Option<Network<T>>,
     loss: f64,
-    /// How many epochs ago that was.
+    /// Number of epochs since then.
     since: usize,
 }
 
@@ -240,7 +248,7 @@ impl<T> Default for Best<T> {
 }
 
 impl<T: Real> Best<T> {
-    /// Keeps the network of this epoch if it is better, and says whether it is.
+    /// Keeps the network of this epoch if it is better. Returns whether it is.
     fn keep_if_better(&mut self, loss: f64, network: &Network<T>) -> bool {
         let better = loss < self.loss;
         if better {

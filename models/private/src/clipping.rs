@@ -1,13 +1,17 @@
-//! Clipping of each example's own gradient, which is checked on the very numbers that are summed.
+//! Clipping of per-example gradients, verified on the very numbers that are summed.
 
 use crate::Result;
 use scumble_neural::{Network, Pass, Real};
 
-/// Weighs the examples of `passes`, after backward passes from their own losses, so that the gradient of each of the first `examples` has a
-/// norm of `clip` at most over all networks together, and the rest none.
+/// Weights the examples of `passes` so that every clipped gradient has norm at most `clip` over all networks
+/// together.
 ///
-/// Norms are taken once more of what the weights have left, for weights and products are rounded: what is still too long, and what is
-/// no number, is left out. So no error of rounding affects the bound but that of the norms themselves.
+/// Call it after the backward passes, each from its example's own loss. The first `examples` rows are
+/// clipped; all later rows get weight zero.
+///
+/// Weights and products are rounded. The function therefore computes the norms again from the weighted
+/// numbers. It drops a gradient that is still too long or is not a number. The only rounding error that
+/// affects the bound is the error of the norms themselves.
 pub(crate) fn clip<T: Real, const N: usize>(
     networks: &[Network<T>; N],
     passes: &mut [Pass<T>; N],
@@ -15,7 +19,8 @@ pub(crate) fn clip<T: Real, const N: usize>(
     clip: f64,
     room: &mut Room<T>,
 ) -> Result<()> {
-    // Weights and products are rounded to nearest, norms a little more: with this they do not come out above the bound.
+    // Weights and products are rounded to nearest, and norms a little more. This margin keeps the results
+    // within the bound.
     let margin = 1.0 - 4.0 * Into::<f64>::into(T::epsilon()) - 1e-9;
     room.weigh(networks, passes, examples, |square| {
         let norm = square.sqrt();
@@ -31,7 +36,7 @@ pub(crate) fn clip<T: Real, const N: usize>(
     room.weigh(networks, passes, examples, |found| if found <= square { T::one() } else { T::zero() })
 }
 
-/// Memory of a number an example.
+/// Reusable buffers: one squared norm and one weight per example.
 #[derive(Debug, Clone)]
 pub(crate) struct Room<T> {
     squares: Vec<f64>,

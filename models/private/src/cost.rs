@@ -1,4 +1,4 @@
-//! What a training costs, and how long it may be.
+//! Privacy accounting of a training run, and the number of steps that a target allows.
 
 use crate::sensitivity::{Sensitivity, TAIL};
 use crate::{Error, NoiseKind, PrivateTraining, Result};
@@ -7,51 +7,56 @@ use scumble_accounting::{Neighbours, Run, loss, renyi};
 use scumble_neural::Real;
 use serde::{Deserialize, Serialize};
 
-/// The share of δ that is kept for samples which are larger than there is room for.
+/// Share of δ reserved for samples that exceed the capacity.
 const KEPT: f64 = 1e-6;
 
-/// What a training has spent: each record's membership and values are (ε, δ)-differentially private in all networks on the way.
+/// Privacy loss of a training run: each record's membership and values are (ε, δ)-differentially private in
+/// all networks, including intermediate ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Spent {
-    /// ε, in nats: by the privacy loss distribution, from above.
+    /// ε, in nats: an upper bound from the privacy loss distribution.
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// The neighbouring relation. Under add/remove one record, q is public, for it is a number that was chosen: both neighbours are
-    /// trained on at the same one.
+    /// Neighbouring relation. Under add/remove one record, the sampling rate q is public, because it is a
+    /// chosen number: both neighbours are trained at the same rate.
     pub neighbours: Neighbours,
-    /// How many steps.
+    /// Number of steps.
     pub steps: u64,
-    /// q: with which probability each record enters a step.
+    /// Sampling rate q: the probability that a record enters a step.
     pub sampling_rate: f64,
-    /// Which noise: ε is proven for exact noise alone.
+    /// Kind of noise. ε is proven for exact noise only.
     pub noise: NoiseKind,
-    /// σ, as it was chosen.
+    /// Noise multiplier σ, as configured.
     pub noise_multiplier: f64,
-    /// That of a Gaussian mechanism in real numbers which costs no less: ε is computed from it.
+    /// Noise multiplier of a Gaussian mechanism in real numbers with at least the same privacy loss. ε is
+    /// computed from it.
     pub effective_noise_multiplier: f64,
-    /// ε by Rényi divergences, in nats: larger, and found in another way.
+    /// ε from Rényi divergences, in nats: larger than `epsilon`, and computed independently.
     pub epsilon_by_renyi: f64,
 }
 
 impl PrivateTraining {
-    /// How much noise counts, once rounding, clipping in floating point, and the noise's being discrete are paid for: the noise
-    /// multiplier of a Gaussian mechanism in real numbers that costs no less than this training of networks with so many `parameters` in all.
+    /// Computes the effective noise multiplier for networks with `parameters` parameters in total.
+    ///
+    /// It is the noise multiplier of a Gaussian mechanism in real numbers whose privacy loss is at least that
+    /// of this training. It accounts for rounding, floating-point clipping and the discreteness of the noise.
     ///
     /// # Errors
-    /// As [`check`](Self::check), [`Error::TooFewRecords`].
+    /// Same errors as [`check`](Self::check), and [`Error::TooFewRecords`].
     pub fn effective_noise_multiplier<T: Real>(&self, records: usize, parameters: usize) -> Result<f64> {
         self.check()?;
         self.sampling_rate(records)?;
         Ok(Sensitivity::of::<T>(self, records, parameters).effective_noise_multiplier(self))
     }
 
-    /// What so many `steps` on so many `records` cost at this δ, for networks with so many `parameters` in all.
+    /// Computes the privacy loss of `steps` steps on `records` records at `delta`, for networks with
+    /// `parameters` parameters in total.
     ///
     /// # Errors
-    /// As [`effective_noise_multiplier`](Self::effective_noise_multiplier), and those of the accountant: [`Run::new`], and for a δ that is none;
-    /// [`Error::Delta`] for one that is next to nothing.
+    /// Same errors as [`effective_noise_multiplier`](Self::effective_noise_multiplier) and [`Run::new`]; the
+    /// accountant's errors for an invalid δ; [`Error::Delta`] for a δ that is too small.
     pub fn spent<T: Real>(
         &self,
         records: usize,
@@ -78,7 +83,8 @@ impl PrivateTraining {
         } else if steps > 0 {
             let run = [Run::new(sampling_rate, effective_noise_multiplier, steps)?];
             let kept = delta * (1.0 - KEPT);
-            // One float up, for what the discrete distribution differs from a continuous one's image: less than 10⁻¹⁰⁰.
+            // One float up: the discrete distribution differs from a processed continuous one by a factor
+            // within 10⁻¹⁰⁰ of one.
             spent.epsilon = loss::epsilon(&run, kept, neighbours)?.upper.next_up();
             spent.epsilon_by_renyi = renyi::epsilon(&run, kept, neighbours)?.next_up();
             check_tail(steps, spent.epsilon.min(spent.epsilon_by_renyi), delta)?;
@@ -86,10 +92,12 @@ impl PrivateTraining {
         Ok(spent)
     }
 
-    /// How many steps on so many `records` meet the target, for networks with so many `parameters` in all.
+    /// Computes the number of steps on `records` records that meets the target, for networks with
+    /// `parameters` parameters in total.
     ///
     /// # Errors
-    /// As [`spent`](Self::spent), and [`Error::NoStep`], which says what one step costs, and how much noise it needs.
+    /// Same errors as [`spent`](Self::spent), and [`Error::NoStep`], which reports the ε of one step and the
+    /// noise that it needs.
     pub fn steps_within<T: Real>(&self, records: usize, parameters: usize, target: Target) -> Result<u64> {
         let effective = self.effective_noise_multiplier::<T>(records, parameters)?;
         let rate = self.rate_above(records)?;
@@ -115,7 +123,7 @@ impl PrivateTraining {
         })
     }
 
-    /// What has to be assumed for what [`spent`](Self::spent) says, each a sentence for a card.
+    /// Returns the assumptions behind [`spent`](Self::spent), each as a sentence for a card.
     pub fn assumes(&self) -> Vec<&'static str> {
         let always = [
             "the way that a product of matrices takes on this machine depends on shapes alone, not on values",
@@ -131,14 +139,15 @@ impl PrivateTraining {
         always.into_iter().chain(floating).collect()
     }
 
-    /// The noise multiplier to choose for an effective one; infinite where there is none.
+    /// Noise multiplier that yields the effective one `wanted`; infinite if none does.
     fn nominal<T: Real>(&self, records: usize, parameters: usize, wanted: f64) -> f64 {
         let effective = |noise_multiplier: f64| {
             let noise = if self.noise == NoiseKind::None { NoiseKind::Exact } else { self.noise };
             let training = Self { noise_multiplier, noise, ..*self };
             Sensitivity::of::<T>(&training, records, parameters).effective_noise_multiplier(&training)
         };
-        // What is lost grows with the noise, for the lattice does, and slowly: some rounds come close, from below.
+        // The loss grows slowly with the noise, because the lattice step does. A few iterations come close,
+        // from below.
         let mut chosen = wanted;
         for _ in 0..60 {
             let found = effective(chosen);
@@ -150,15 +159,17 @@ impl PrivateTraining {
         f64::INFINITY
     }
 
-    /// q, rounded up.
+    /// Sampling rate q, rounded up.
     fn rate_above(&self, records: usize) -> Result<f64> {
         Ok(self.sampling_rate(records)?.to_f64().next_up().min(1.0))
     }
 }
 
+/// Checks that the reserved share of δ covers samples that exceed the capacity. Over all steps together, they
+/// occur with probability t at most in either of two neighbours. This adds (1 + e^ε)·t to δ.
+///
 /// # Errors
-/// [`Error::Delta`] where samples that are too large may cost more than what is kept for them. They come with probability t at most in all
-/// steps together, in either of two neighbours: that is (1 + e^ε)·t.
+/// [`Error::Delta`] if it does not.
 fn check_tail(steps: u64, epsilon: f64, delta: f64) -> Result<()> {
     let least = steps as f64 * TAIL * (1.0 + epsilon.exp()) / KEPT;
     if delta >= least { Ok(()) } else { Err(Error::Delta { delta, least, steps, epsilon }) }

@@ -1,7 +1,9 @@
-//! Networks trained under central differential privacy: DP-SGD (Abadi and others 2016) and DP-Adam, with exact noise.
+//! Networks trained under central differential privacy: DP-SGD (Abadi and others 2016) and DP-Adam, with
+//! exact noise.
 //!
-//! [`PrivateTraining::fit`] trains networks by noisy steps, [`PrivateTraining::steps_within`] says how many steps a target (ε, δ) allows, and
-//! [`PrivateTraining::spent`] what some have cost. The claim is about the networks that come out, and is for every record alike.
+//! [`PrivateTraining::fit`] trains networks by noisy steps. [`PrivateTraining::steps_within`] computes the
+//! number of steps that a target (ε, δ) allows, and [`PrivateTraining::spent`] the privacy loss of a number
+//! of steps. The guarantee covers the trained networks and holds for every record.
 //!
 //! ```
 //! use ndarray::{Array2, array};
@@ -38,35 +40,46 @@
 //!
 //! # Why the claim holds
 //!
-//! A step releases the sum of the clipped gradients of a Poisson sample, put on a lattice, with noise of integers; all that follows from it,
-//! the optimiser and the next step's networks, is post-processing. Let f(S) be the sum of a sample S as the vector of integers that it
-//! is. With exact noise, and for all samples S of no more than the capacity, all records x, and all networks:
+//! A step releases the sum of the clipped gradients of a Poisson sample, rounded to a lattice, with integer
+//! noise. Everything computed from that sum, such as the optimiser and the next step's networks, is
+//! post-processing. Let f(S) be the sum of a sample S as an integer vector. With exact noise, the following
+//! holds for all samples S within the capacity, all records x and all networks:
 //!
-//! 1. *A record's gradient is its own.* To the last bit it depends on the record, the networks and its own randomness alone, not on the
-//!    records beside it, nor on its place among them. Products of matrices are made so (`rows.rs`), which is checked before each training.
-//! 2. *It is clipped while it is summed.* A record's share of the gradient is δᵢaᵢᵀ, and both are numbers in memory. After the δᵢ were multiplied
-//!    by weights, norms are taken again of just these numbers, in `f64`, and what is not C at most is left out (`clipping.rs`). So ‖gᵢ‖ ≤ C
-//!    but for the norms' own rounding: some 10⁻⁹ of it where there are a million parameters.
-//! 3. *Sums are nearly additive.* Every number of a sum is rounded k times at most, once a row of a chunk and once a chunk, so it is off by
-//!    γₖ·Σ|gᵢ| at most, γₖ = ku/(1 − ku), and the vector by γₖ·(number of records)·C.
-//! 4. *Samples are not too large.* One that exceeds the capacity adds nothing. By Chernoff's bound that happens with probability 2⁻¹⁰⁰ a step
-//!    at most, and δ pays for it: a millionth of it is kept for (1 + e^ε)·steps·2⁻¹⁰⁰, and [`Error::Delta`] says where that is not enough.
+//! 1. *A record's gradient is its own.* To the last bit it depends on the record, the networks and its own
+//!    randomness alone. It does not depend on the records in the same pass, or on its position among them.
+//!    Matrix products are arranged accordingly (`rows.rs`), and every training checks this before its first
+//!    step.
+//! 2. *It is clipped while it is summed.* A record's share of the gradient is δᵢaᵢᵀ, and both factors are
+//!    numbers in memory. After the δᵢ are multiplied by weights, the norms are computed again from these
+//!    numbers, in `f64`. Every gradient with a norm above C is dropped (`clipping.rs`). Hence ‖gᵢ‖ ≤ C up to
+//!    the norms' own rounding: a relative error of about 10⁻⁹ for a million parameters.
+//! 3. *Sums are nearly additive.* Every number of a sum is rounded k times at most, once per row of a chunk
+//!    and once per chunk. Its error is at most γₖ·Σ|gᵢ|, with γₖ = ku/(1 − ku), and the error of the vector
+//!    at most γₖ·(number of records)·C.
+//! 4. *Samples are not too large.* A sample that exceeds the capacity adds nothing. By Chernoff's bound this
+//!    happens with probability 2⁻¹⁰⁰ per step at most, and δ pays for it: a millionth of δ is reserved for
+//!    (1 + e^ε)·steps·2⁻¹⁰⁰. [`Error::Delta`] reports a δ for which this is not enough.
 //! 5. *Rounding to the lattice* moves each number by half a step at most.
 //!
-//! Together ‖f(S ∪ {x}) − f(S)‖₂ ≤ Δ = (C + 2·γₖ·capacity·C)/step + √p, for p parameters (`sensitivity.rs` computes it). Both neighbouring
-//! relations depend on this one number: a record that is added or removed brings f(S ∪ {x}) in place of f(S) with probability q, and one replaced
-//! brings f(S ∪ {x}) or f(S ∪ {x′}) in place of f(S), both within Δ of it.
+//! Together, ‖f(S ∪ {x}) − f(S)‖₂ ≤ Δ = (C + 2·γₖ·capacity·C)/step + √p, for p parameters (`sensitivity.rs`
+//! computes it). Both neighbouring relations depend on this one number. With probability q, adding or
+//! removing a record replaces f(S) by f(S ∪ {x}) or the reverse. Replacing a record replaces f(S) by
+//! f(S ∪ {x}) or f(S ∪ {x′}), both within Δ of it.
 //!
-//! 6. *Discrete noise is continuous noise, processed.* Draw X from N(c, σ² − r²) for an integer c, and then an integer K with probability
-//!    exp(−(K − X)²/2r²)/ρ(X), ρ(X) = Σₖ exp(−(k − X)²/2r²). By Poisson's summation formula ρ(X) = r√2π·(1 ± 2e^(−2π²r²) ± …), with r = 4
-//!    within a factor of 1 ± 10⁻¹³⁶ for every X, and were it constant, K − c would have the discrete Gaussian distribution of scale σ. So the noise of
-//!    a training is within a factor of e^(±10⁻¹⁰⁰) of what a Gaussian mechanism in real numbers gives, processed further.
+//! 6. *Discrete noise is continuous noise, processed.* Draw X from N(c, σ² − r²) for an integer c, and then
+//!    an integer K with probability exp(−(K − X)²/2r²)/ρ(X), ρ(X) = Σₖ exp(−(k − X)²/2r²). By Poisson's
+//!    summation formula, ρ(X) = r√2π·(1 ± 2e^(−2π²r²) ± …), for r = 4 within a factor of 1 ± 10⁻¹³⁶ for every
+//!    X. If ρ were constant, K − c would have the discrete Gaussian distribution of scale σ. The noise of a
+//!    training is therefore within a factor of e^(±10⁻¹⁰⁰) of a post-processed Gaussian mechanism in real
+//!    numbers.
 //!
-//! Hence the accountants' statements for continuous noise hold at the *effective* noise multiplier √(σ² − 16)/Δ, with σ in steps, 2²⁰ or more.
-//! [`PrivateTraining::effective_noise_multiplier`] gives it: the README says how much is lost.
+//! Hence the accountants' results for continuous noise hold at the *effective* noise multiplier √(σ² − 16)/Δ,
+//! with σ in steps, 2²⁰ or more. [`PrivateTraining::effective_noise_multiplier`] computes it; the README
+//! lists the loss.
 //!
-//! Data sets that are neighbours list their common records in the same order. [`PrivateTraining::assumes`] says what else is assumed. What
-//! `progress` is told, and whether training fails, is the owner's; and how long it takes is not hidden.
+//! Neighbouring data sets list their common records in the same order. [`PrivateTraining::assumes`] returns
+//! the other assumptions. The values passed to `progress`, and the failure of a training, are for the data
+//! owner only. Running time is not protected.
 
 mod clipping;
 mod cost;

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use scumble_neural::Real;
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// How many numbers one stream of random words is for.
+/// Count of numbers that share one random stream.
 const BLOCK: usize = 1 << 14;
 
-/// The words of one training: a stream for each step's sample, and one for each block of its noise.
+/// Random streams of one training: one for each step's sample, and one for each block of its noise.
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
     key: [u8; 32],
@@ -23,7 +23,7 @@ impl Streams {
         Self { key }
     }
 
-    /// That of a step's sample.
+    /// Random stream of a step's sample.
     pub fn sample(&self, step: u32) -> ChaCha20Rng {
         self.stream(step, 0)
     }
@@ -35,14 +35,14 @@ impl Streams {
     }
 }
 
-/// What is added to a sum.
+/// Noise added to a sum.
 #[derive(Debug, Clone)]
 pub(crate) enum Noise {
-    /// An integer of this distribution to each number, rounded to the lattice.
+    /// Rounds each number to the lattice and adds an integer from this distribution.
     Exact(DiscreteGaussian, Lattice),
-    /// A floating-point number of this standard deviation to each.
+    /// Adds to each number a floating-point number of this standard deviation.
     FloatingPoint(f64),
-    /// Nothing.
+    /// Adds nothing.
     None,
 }
 
@@ -58,9 +58,9 @@ impl Noise {
         })
     }
 
-    /// Adds itself to `sum`, and multiplies by `share` what is then released.
+    /// Adds the noise to `sum`, then multiplies the released result by `share`.
     ///
-    /// Every block has a stream of its own, so the number of threads changes nothing.
+    /// Every block has its own stream, so the result does not depend on the number of threads.
     pub fn add<T: Real>(&self, sum: &mut [T], share: f64, streams: &Streams, step: u32) {
         sum.par_chunks_mut(BLOCK).enumerate().for_each(|(at, block)| {
             // No memory holds 2³² blocks.
@@ -79,7 +79,8 @@ impl Noise {
                     #[inline(always)]
                     || {
                         for (value, &draw) in block.iter_mut().zip(&*draws) {
-                            // All of them are integers below 2⁵³, and their sum is one: nothing is rounded here but to the lattice.
+                            // All values are integers below 2⁵³, and so is their sum: the only rounding is to
+                            // the lattice.
                             let rounded = (Into::<f64>::into(*value) * per_unit).round_ties_even();
                             *value = T::nearest((rounded + draw as f64) * unit);
                         }

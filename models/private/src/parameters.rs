@@ -1,39 +1,43 @@
-//! How networks are trained privately: the parameters, and their checks.
+//! Parameters of private training, and their checks.
 
 use crate::{Error, Result};
 use scumble_neural::Optimiser;
 use scumble_sampling::Rational;
 use serde::{Deserialize, Serialize};
 
-/// Which noise is added to a sum of gradients.
+/// Kind of noise added to a sum of gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseKind {
-    /// Discrete Gaussian noise, by integers, on the sum rounded to a lattice of step σC·2⁻²⁰ at most.
+    /// Discrete Gaussian noise, in integers, on the sum rounded to a lattice of step σC·2⁻²⁰ at most.
     #[default]
     Exact,
-    /// Gaussian noise in floating point, which is no proof: its distribution is not that of real numbers.
+    /// Floating-point Gaussian noise. The guarantee is not proven, because its distribution differs from that
+    /// of real numbers.
     FloatingPoint,
-    /// None at all, to see what clipping does by itself. Nothing is private then: ε is infinite.
+    /// No noise, to observe the effect of clipping alone. Nothing is private: ε is infinite.
     None,
 }
 
-/// How networks are trained under central differential privacy: by DP-SGD (Abadi and others 2016) or, with Adam, DP-Adam.
+/// Parameters of training under central differential privacy: DP-SGD (Abadi and others 2016) or, with Adam,
+/// DP-Adam.
 ///
-/// Each step takes each of n records with probability q = `expected_batch` / n, by itself, clips each one's gradient to the norm
-/// C = `clipping_norm`, adds noise of standard deviation σC to every number of the sum, with σ = `noise_multiplier`, and divides by `expected_batch`.
+/// Each step samples each of n records independently with probability q = `expected_batch` / n. It clips each
+/// record's gradient to the norm C = `clipping_norm` and sums the clipped gradients. It adds noise of
+/// standard deviation σC to every number of the sum, with σ = `noise_multiplier`, and divides by
+/// `expected_batch`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PrivateTraining {
-    /// How many records are expected in a step.
+    /// Expected number of records in a step.
     pub expected_batch: usize,
-    /// σ: the noise's standard deviation over the clipping norm.
+    /// Noise multiplier σ: standard deviation of the noise divided by the clipping norm.
     pub noise_multiplier: f64,
-    /// C: the ℓ₂ norm that a record's gradient is clipped to, over all networks together.
+    /// Clipping norm C: upper bound on the ℓ₂ norm of a record's gradient, over all networks together.
     pub clipping_norm: f64,
-    /// How a step is made down the noisy gradient.
+    /// Optimiser that applies the noisy gradient.
     pub optimiser: Optimiser,
-    /// Which noise is added.
+    /// Kind of noise added.
     pub noise: NoiseKind,
 }
 
@@ -50,9 +54,12 @@ impl Default for PrivateTraining {
 }
 
 impl PrivateTraining {
+    /// Checks that every parameter is in its range.
+    ///
     /// # Errors
-    /// [`Error::HyperParameter`] for one out of its range: a batch of zero; a noise multiplier outside [0.05, 10⁶], in which the accountant
-    /// has its own; a clipping norm outside [10⁻³, 10⁶]. And as [`Optimiser::check`].
+    /// [`Error::HyperParameter`] for a parameter outside its range: an expected batch of zero; a noise
+    /// multiplier outside [0.05, 10⁶] (the accountant's own range is within it); a clipping norm outside
+    /// [10⁻³, 10⁶]. Same errors as [`Optimiser::check`].
     pub fn check(&self) -> Result<()> {
         let ranges = [
             ("the expected batch", self.expected_batch as f64, 1.0, 1e9, "from one to 10^9"),
@@ -67,12 +74,12 @@ impl PrivateTraining {
         Ok(self.optimiser.check()?)
     }
 
-    /// σC.
+    /// Standard deviation of the noise, σC.
     pub(crate) fn noise_deviation(&self) -> f64 {
         self.noise_multiplier * self.clipping_norm
     }
 
-    /// q, of so many records.
+    /// Sampling rate q for `records` records.
     ///
     /// # Errors
     /// [`Error::TooFewRecords`].

@@ -1,11 +1,14 @@
-//! Rows that go through a network together, and what each makes of that.
+//! Alignment of the rows of a pass, so that each row's result is independent of the other rows.
 //!
-//! A record's own gradient must not depend on the records beside it, to the last bit: else an added record would change all the others'
-//! gradients, and no clipping bounds that. Products of matrices have the same number for the same row as long as they sum in one order,
-//! but kernels take other ways for other shapes: for a single row, or where all is tiny. So rows go through in multiples of some
-//! number, and before a training [`alignment`] finds that number: it sends rows through the networks in all multiples up to
-//! [`MOST_ROWS`] and in other places, and sees that nothing but their order changes. Where nothing else helps, it is always so many rows. What is
-//! left to assume is that the ways that are taken do not depend on the rows' values.
+//! A record's gradient must not depend on the records in the same pass, to the last bit. Otherwise an added
+//! record would change all other gradients, and clipping would not bound the change.
+//!
+//! Matrix products give the same number for the same row if they sum in one order. Kernels, however, take
+//! other code paths for other shapes, such as a single row or tiny matrices. Rows therefore go through in
+//! multiples of a fixed number, which [`alignment`] determines before a training. It sends rows through the
+//! networks in all multiples up to [`MOST_ROWS`] and in other positions. Only the order of the results may
+//! change. If no smaller number suffices, every pass has [`MOST_ROWS`] rows. The remaining assumption is that
+//! the code path does not depend on the rows' values.
 
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -13,16 +16,17 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use scumble_neural::{Network, Pass, Real};
 
-/// The rows of a pass at most.
+/// Maximum number of rows of a pass.
 pub(crate) const MOST_ROWS: usize = 96;
 
-/// Numbers of which the rows of a pass may be a multiple, each one of those before it.
+/// Candidate alignments, each a multiple of the one before it.
 const ALIGNMENTS: [usize; 3] = [16, 48, MOST_ROWS];
 
-/// By how many places rows are moved on when their order is changed: no multiple of it is a number of rows that a kernel takes at once.
+/// Number of positions by which the rows are rotated. No multiple of it is a number of rows that a kernel
+/// processes at once.
 const MOVED: usize = 5;
 
-/// Sets `padded` to the `rows` and as many more as make a multiple of `alignment`: the last one over again.
+/// Sets `padded` to `rows`, padded to a multiple of `alignment` by repeating the last row.
 pub(crate) fn pad(rows: &[usize], alignment: usize, padded: &mut Vec<usize>) {
     padded.clear();
     padded.extend_from_slice(rows);
@@ -31,11 +35,14 @@ pub(crate) fn pad(rows: &[usize], alignment: usize, padded: &mut Vec<usize>) {
     }
 }
 
-/// The least of [`ALIGNMENTS`] such that a row's output, its gradient with respect to the input, and the norm of that with respect to the
-/// parameters depend neither on which multiple of it the rows are, nor on its place among them.
+/// Returns the smallest of [`ALIGNMENTS`] at which a row's results are independent of the other rows.
+///
+/// The results are a row's output, its gradient with respect to the input, and the norm of its gradient with
+/// respect to the parameters. They must depend neither on the number of rows, a multiple of the alignment,
+/// nor on the row's position.
 ///
 /// # Errors
-/// [`Error::RowsAreUnlike`] where there is none.
+/// [`Error::RowsAreUnlike`] if no alignment works.
 pub(crate) fn alignment<T: Real>(network: &Network<T>) -> Result<usize> {
     let [inputs, outputs] = [network.architecture().inputs, network.architecture().outputs()];
     let mut rng = ChaCha20Rng::seed_from_u64(1);
@@ -54,8 +61,8 @@ pub(crate) fn alignment<T: Real>(network: &Network<T>) -> Result<usize> {
     for alignment in ALIGNMENTS {
         let mut alike = true;
         for rows in (alignment..=MOST_ROWS).step_by(alignment) {
-            // The last rows turned round, and the first ones moved on: each is elsewhere than where it was among all, and in another
-            // place of whatever number of rows a kernel takes at once.
+            // The last rows reversed, and the first rows rotated. Each row then has another position than in
+            // the full pass, and another one within the rows that a kernel processes at once.
             let turned: Vec<usize> = (MOST_ROWS - rows..MOST_ROWS).rev().collect();
             let moved: Vec<usize> = (0..rows).map(|at| (at + MOVED) % rows).collect();
             alike = alike && is_alike(&turned)? && is_alike(&moved)?;
@@ -67,7 +74,7 @@ pub(crate) fn alignment<T: Real>(network: &Network<T>) -> Result<usize> {
     Err(Error::RowsAreUnlike)
 }
 
-/// What came of rows on their way through a network and back.
+/// Results of rows after a forward and a backward pass through a network.
 struct Through<T> {
     output: Array2<T>,
     input_gradient: Array2<T>,
@@ -89,7 +96,7 @@ impl<T: Real> Through<T> {
         Ok(Self { output, input_gradient, squares })
     }
 
-    /// Whether the row at one place is bit by bit the `other`'s at another.
+    /// Returns whether row `at` equals row `there` of `other` bit by bit.
     fn is_alike(&self, at: usize, other: &Self, there: usize) -> bool {
         self.output.row(at) == other.output.row(there)
             && self.input_gradient.row(at) == other.input_gradient.row(there)
@@ -102,7 +109,8 @@ mod tests {
     use super::*;
     use scumble_neural::{Activation, Architecture, Initialisation};
 
-    /// The autoencoder of the benchmark, and shapes at which kernels take ways of their own: one output, one input, tiny, odd.
+    /// The autoencoder of the benchmark, and shapes with special code paths: one output, one input, tiny,
+    /// odd.
     const WIDTHS: [&[usize]; 12] = [
         &[12, 12],
         &[16, 16, 16],

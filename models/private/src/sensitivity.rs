@@ -1,64 +1,72 @@
-//! How far apart one record can bring two sums on the lattice, and how much noise that leaves.
+//! Sensitivity of a step's sum on the lattice, and the effective noise multiplier that results.
 
 use crate::rows::MOST_ROWS;
 use crate::{NoiseKind, PrivateTraining};
 use scumble_neural::Real;
 
-/// A step of the lattice is the largest power of two that is at most this times the noise's standard deviation.
+/// Upper bound on the lattice step divided by the noise's standard deviation. The step is the largest power
+/// of two within it.
 const FINENESS: f64 = 1.0 / (1u64 << 20) as f64;
 
-/// Variance of the discrete noise, in steps², that is spent on being discrete: r² with r = 4.
+/// Variance of the discrete noise, in steps², that the discreteness uses up: r² with r = 4.
 const SMOOTHING: f64 = 16.0;
 
-/// No sample is larger than [`Sensitivity::capacity`] but with probability 2⁻¹⁰⁰.
+/// Negative logarithm of [`TAIL`], the bound on the probability that a sample exceeds
+/// [`Sensitivity::capacity`]: 100·ln 2.
 const LOG_TAIL: f64 = 100.0 * std::f64::consts::LN_2;
 
-/// The probability that a sample is larger than there is room for, at most: 2⁻¹⁰⁰.
+/// Upper bound on the probability that a sample exceeds the capacity: 2⁻¹⁰⁰.
 pub(crate) const TAIL: f64 = f64::from_bits((1023 - 100) << 52);
 
-/// Rounds a few operations in `f64` up, with room to spare.
+/// Factor that rounds a few `f64` operations up, with a margin.
 const UP: f64 = 1.0 + 1e-12;
 
-/// What is known of a step's sum of clipped gradients, for p parameters in numbers of unit roundoff u.
+/// Sensitivity of a step's sum of clipped gradients, for p parameters in numbers of unit roundoff u.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sensitivity {
-    /// A sample that is larger adds nothing: that has a probability of at most [`TAIL`].
+    /// Largest sample that enters the sum. A larger one adds nothing, and has a probability of at most
+    /// [`TAIL`].
     pub capacity: usize,
-    /// How far a record moves the sum, rounding errors and all, before it is put on the lattice; in units of the gradient, ℓ₂.
+    /// Upper bound on the ℓ₂ distance by which one record moves the sum, before rounding to the lattice. It
+    /// includes rounding errors and is in units of the gradient.
     pub of_sum: f64,
-    /// √p: the most that two vectors move further apart when they are rounded, in steps.
+    /// Upper bound on the additional distance of two vectors after rounding, in steps: √p.
     pub of_rounding: f64,
 }
 
-/// Where integers stand for gradients.
+/// Lattice to which gradients are rounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Lattice {
-    /// The distance of neighbouring points, a power of two.
+    /// Distance between neighbouring points, a power of two.
     pub step: f64,
-    /// The scale of the noise, in steps: at least 2²⁰.
+    /// Scale of the noise, in steps: at least 2²⁰.
     pub scale: u64,
 }
 
 impl Sensitivity {
-    /// For steps of `training` on so many `records` and `parameters` in numbers of type `T`.
+    /// Computes the sensitivity for steps of `training` on `records` records, with `parameters` numbers of
+    /// type `T`.
     pub fn of<T: Real>(training: &PrivateTraining, records: usize, parameters: usize) -> Self {
         let (clip, p) = (training.clipping_norm, parameters as f64);
         let capacity = capacity(training.expected_batch, records);
-        // What enters was found to have a squared norm of C² at most. That was a sum of at most p squares, of products of such sums,
-        // in f64: 2p + 64 roundings up at most, and what each square may lose below the least float times an ‖a‖² within the floats.
+        // Every gradient that enters had a computed squared norm of at most C². This norm is a sum of at most
+        // p squares, of products of such sums, in `f64`. It has at most 2p + 64 roundings up. Each square may
+        // also lose what lies below the least float, times an ‖a‖² within the range of floats.
         let longest = (clip * clip * (1.0 + (2.0 * p + 64.0) * f64::EPSILON) + p * 2f64.powi(-49)).sqrt();
-        // A number of a chunk's sum is rounded at most once a row, and once a chunk when chunks are added up: it is off by no more than
-        // γₖ·Σ|gᵢ|, and as a vector by γₖ·Σ‖gᵢ‖; what a product loses below the least float comes on top.
+        // A number of a chunk's sum is rounded at most once per row, and once per chunk when chunks are added
+        // up. Its error is at most γₖ·Σ|gᵢ|, and the error of the vector at most γₖ·Σ‖gᵢ‖. What a product
+        // loses below the least float is added.
         let roundings = (capacity.min(MOST_ROWS) + capacity.div_ceil(MOST_ROWS) + 4) as f64;
         let unit: f64 = 0.5 * Into::<f64>::into(T::epsilon());
         let gamma = roundings * unit / (1.0 - roundings * unit);
         let least_float: f64 = Into::<f64>::into(T::min_positive_value()) * 2.0 * unit;
         let error = capacity as f64 * (gamma * longest + p.sqrt() * least_float);
-        // The sum with the record, and the sum without it.
+        // The error of the sum with the record, and of the sum without it.
         Self { capacity, of_sum: (longest + 2.0 * error) * UP, of_rounding: p.sqrt() * UP }
     }
 
-    /// The noise multiplier of a Gaussian mechanism with real numbers that costs no less than what is done.
+    /// Noise multiplier of a Gaussian mechanism in real numbers whose privacy loss is at least the actual
+    /// one.
     pub fn effective_noise_multiplier(&self, training: &PrivateTraining) -> f64 {
         match training.noise {
             NoiseKind::Exact => {
@@ -76,22 +84,24 @@ impl Lattice {
     pub fn of(training: &PrivateTraining) -> Self {
         let deviation = training.noise_deviation();
         let step = largest_power_of_two(deviation * FINENESS);
-        // Exact but for the rounding up: a power of two divides it.
+        // Exact except for rounding up, because a power of two divides it.
         Self { step, scale: (deviation / step).ceil() as u64 }
     }
 }
 
-/// The largest power of two that is at most `value`, which is a normal number.
+/// Largest power of two that is at most `value`, a normal number.
 fn largest_power_of_two(value: f64) -> f64 {
     f64::from_bits(value.to_bits() >> 52 << 52)
 }
 
-/// The least number that a Poisson sample of `expected` of `records` exceeds with probability e^−[`LOG_TAIL`] at most: by Chernoff's
-/// bound, P(X ≥ b) ≤ exp(−(b·ln(b/μ) − b + μ)).
+/// Smallest size that a Poisson sample of `expected` out of `records` records exceeds with probability at
+/// most e^−[`LOG_TAIL`].
+///
+/// It follows from Chernoff's bound, P(X ≥ b) ≤ exp(−(b·ln(b/μ) − b + μ)).
 fn capacity(expected: usize, records: usize) -> usize {
     let mean = expected as f64;
     let is_rare = |b: f64| b * (b / mean).ln() - b + mean >= LOG_TAIL * UP;
-    // The exponent is 3·μ·x²/(6 + 2x) at least for b = μ·(1 + x), so this is enough.
+    // The exponent is at least 3·μ·x²/(6 + 2x) for b = μ·(1 + x), so this is enough.
     let enough = mean + (2.0 * mean * LOG_TAIL).sqrt() + LOG_TAIL + 4.0;
     let (mut short, mut long) = (expected, enough.ceil() as usize);
     while long - short > 1 {
@@ -119,7 +129,7 @@ mod tests {
         assert!((LOG_TAIL + TAIL.ln()).abs() < 1e-12);
     }
 
-    /// The exact tail of the binomial distribution, term by term.
+    /// Compares with the exact tail of the binomial distribution, term by term.
     #[test]
     fn a_sample_is_hardly_ever_larger_than_there_is_room_for() {
         for (expected, records) in [(64_usize, 60_000_usize), (1, 100), (5, 7), (256, 3000), (100, 100)] {

@@ -1,6 +1,8 @@
-//! What is only seen from inside: how far apart the sums of neighbouring samples are, as integers, beside the bound that is claimed.
+//! Tests of internals: distances between the sums of neighbouring samples, as integers, compared with the
+//! claimed bound.
 //!
-//! There are faulty variants too: sums that forget to clip, or clip a batch and not each example, must break the bound.
+//! Faulty variants must break the bound: sums that are not clipped, or that clip a batch instead of each
+//! example.
 
 use crate::PrivateTraining;
 use crate::noise::Streams;
@@ -12,20 +14,20 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble_neural::{Activation, Architecture, Initialisation, Network, Pass, Real, Result};
 
-/// Two networks in a chain, and records with the gradients that their outputs are told.
+/// Two networks in a chain, and records with the gradients of their outputs.
 #[derive(Debug, Clone)]
 struct Case<T> {
     networks: [Network<T>; 2],
-    /// n × inputs.
+    /// Records, n × inputs.
     records: Array2<T>,
-    /// n × outputs.
+    /// Gradients with respect to the outputs, n × outputs.
     gradients: Array2<T>,
     clipping_norm: f64,
-    /// Which record the neighbour lacks.
+    /// Index of the record that the neighbour lacks.
     lacking: usize,
 }
 
-/// What a large or odd record may hold.
+/// Draws a number of a large or odd record.
 fn number<T: Real>(rng: &mut ChaCha20Rng, oddness: u32) -> T {
     let sane = rng.gen_range(-1.0..1.0);
     T::nearest(match rng.gen_range(0..oddness) {
@@ -37,7 +39,7 @@ fn number<T: Real>(rng: &mut ChaCha20Rng, oddness: u32) -> T {
 }
 
 impl<T: Real> Case<T> {
-    /// `oddness`: one number in so many is far off, and as many are none.
+    /// Draws a case. In an odd record, one number in `oddness` is far off, and as many are not numbers.
     fn new(widths: [usize; 4], records: usize, oddness: u32, clipping_norm: f64, seed: u64) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let [inputs, hidden, code, outputs] = widths;
@@ -45,7 +47,7 @@ impl<T: Real> Case<T> {
             Architecture::new(inputs).layer(hidden, Activation::Relu).layer(code, Activation::Identity);
         let second = Architecture::new(code).layer(outputs, Activation::Tanh);
         let network = |made, seed| Network::new(made, Initialisation::Uniform, seed).unwrap();
-        // In one record of eight, or all would be odd.
+        // One record in eight is odd; otherwise all would be.
         let mut drawn = |columns| {
             let mut drawn = Array2::zeros((records, columns));
             for mut row in drawn.outer_iter_mut() {
@@ -69,7 +71,7 @@ impl<T: Real> Case<T> {
         self.networks.iter().map(|network| network.parameters().len()).sum()
     }
 
-    /// All are expected in every step.
+    /// Training in which every step expects all records.
     fn training(&self) -> PrivateTraining {
         PrivateTraining {
             expected_batch: self.records.nrows(),
@@ -91,7 +93,7 @@ impl<T: Real> Case<T> {
         Ok(0.0)
     }
 
-    /// The sum of the clipped gradients of those rows.
+    /// Sum of the clipped gradients of `rows`.
     fn clipped_sum(&self, rows: &[usize]) -> Vec<T> {
         let streams = Streams::new([0; 32]);
         let per_example = |networks: &_, rows: &_, passes: &mut _| self.per_example(networks, rows, passes);
@@ -102,7 +104,7 @@ impl<T: Real> Case<T> {
         descent.gradient
     }
 
-    /// The faulty variant that does not clip.
+    /// Faulty variant: sum without clipping.
     fn sum(&self, rows: &[usize]) -> Vec<T> {
         let mut passes = [Pass::default(), Pass::default()];
         let mut gradient = vec![T::zero(); self.parameters()];
@@ -115,7 +117,7 @@ impl<T: Real> Case<T> {
         gradient
     }
 
-    /// The faulty variant that clips the sum to the norm of as many examples.
+    /// Faulty variant: clips the sum to the number of examples times the clipping norm.
     fn sum_clipped_as_a_whole(&self, rows: &[usize]) -> Vec<T> {
         let sum = self.sum(rows);
         let norm = sum.iter().map(|&g| g.into() * g.into()).sum::<f64>().sqrt();
@@ -131,20 +133,20 @@ impl<T: Real> Case<T> {
         (0..self.records.nrows()).filter(|&row| row != self.lacking).collect()
     }
 
-    /// As integers on the lattice.
+    /// Rounds `sum` to integers on the lattice.
     fn on_lattice(&self, sum: &[T]) -> Vec<f64> {
         let step = Lattice::of(&self.training()).step;
         sum.iter().map(|&g| (Into::<f64>::into(g) / step).round_ties_even()).collect()
     }
 
-    /// How far the sums of the two neighbours are apart, as a share of what is claimed.
+    /// Distance between the sums of the two neighbours, as a share of the claimed bound.
     fn share_of_claim(&self, sum: impl Fn(&[usize]) -> Vec<T>) -> f64 {
         let [with, without] = [self.all(), self.all_but_one()].map(|rows| self.on_lattice(&sum(&rows)));
         let apart = with.iter().zip(without).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt();
         apart / self.claimed()
     }
 
-    /// Δ in steps.
+    /// Claimed bound Δ, in steps.
     fn claimed(&self) -> f64 {
         let training = self.training();
         let bound = Sensitivity::of::<T>(&training, self.records.nrows(), self.parameters());
@@ -152,7 +154,8 @@ impl<T: Real> Case<T> {
     }
 }
 
-/// What holds of any case: neighbours are near, and no record alone is longer than it may be.
+/// Checks the properties of every case: neighbours are within the bound, and no single record is longer than
+/// the bound.
 fn holds<T: Real>(case: &Case<T>) -> std::result::Result<(), TestCaseError> {
     let share = case.share_of_claim(|rows| case.clipped_sum(rows));
     prop_assert!(share <= 1.0, "neighbours are {share} of the bound apart");
@@ -170,7 +173,7 @@ fn widths() -> impl Strategy<Value = [usize; 4]> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Across the borders of chunks too, which hold 96 rows.
+    /// The record counts cross the borders of chunks, which hold 96 rows.
     #[test]
     fn neighbouring_sums_are_no_further_apart_than_claimed(
         widths in widths(),
@@ -185,7 +188,7 @@ proptest! {
     }
 }
 
-/// A case in which the record that is lacking weighs as much as all others together, against them.
+/// A case in which the lacking record outweighs all others together and opposes them.
 fn opposed() -> Case<f32> {
     let mut case = Case::new([10, 8, 3, 12], 30, u32::MAX, 0.5, 5);
     case.gradients *= 20.0;
@@ -215,8 +218,8 @@ fn a_sum_that_is_clipped_as_a_whole_breaks_the_bound() {
     assert!(share > 10.0, "{share} of the bound");
 }
 
-/// Weights as large as they may be, rounded in single precision, and added up for a sum of all: within the error that is claimed of the
-/// exact sum, and the claim is less than a hundred times what is found.
+/// Weights at the largest permitted value, rounded in single precision, and summed over all records. The sum
+/// is within the claimed error of the exact sum, and the claim is less than a hundred times the error found.
 #[test]
 fn the_error_of_a_sum_is_what_is_claimed() {
     let case = Case::<f32>::new([40, 30, 8, 30], 200, u32::MAX, 1e-3, 9);

@@ -1,4 +1,4 @@
-//! Training by noisy steps down sums of clipped gradients.
+//! Training by noisy steps along sums of clipped gradients.
 
 use crate::clipping::{Room, clip};
 use crate::noise::{Noise, Streams};
@@ -10,36 +10,42 @@ use rand_core::{CryptoRng, RngCore};
 use scumble_neural::{Network, Pass, Real, Stepper};
 use scumble_sampling::{Rational, subset};
 
-/// Steps at most.
+/// Maximum number of steps.
 pub(crate) const MOST_STEPS: u64 = 1_000_000_000;
 
-/// What a step came to. It is for the owner of the records alone: no guarantee covers it.
+/// Progress of one step. It is for the data owner only: no guarantee covers it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// Which, counted from 1.
+    /// Number of the step, counted from 1.
     pub number: u64,
-    /// How many records it drew.
+    /// Number of records in the sample.
     pub examples: usize,
-    /// The mean loss of the rows that went through the networks; none where there were none.
+    /// Mean loss of the rows that went through the networks; `None` if there were no rows.
     pub mean_loss: Option<f64>,
 }
 
 impl PrivateTraining {
-    /// Trains networks from `start` on, all by one gradient, in so many `steps` on samples of so many `records`.
+    /// Trains networks from `start` by one common gradient, in `steps` steps on samples of `records` records.
     ///
-    /// `per_example` takes some rows of the records through each of the networks and back, from the gradient of each row's own loss, not of
-    /// their mean, and gives the sum of the losses, which goes to `progress` and decides nothing. It is called with 96 rows at most, of
-    /// which the last one is repeated where need be: what is repeated does not enter the gradient. What it leaves in a row's part of the
-    /// passes must come from that record, the networks and randomness of its own alone. That these networks make it so is looked at before
-    /// the first step; others that it may send rows through are its own to answer for. A row's gradient that is no finite number enters as zero.
+    /// `per_example` takes rows of the records through each network and back. Each row's backward pass starts
+    /// from the gradient of the row's own loss, not of the mean loss. It returns the sum of the losses, which
+    /// goes to `progress` and affects nothing else. Each call has 96 rows at most. The last row is repeated
+    /// as padding, and repeated rows do not enter the gradient.
     ///
-    /// The networks that come out, and each on the way, are covered by [`spent`](Self::spent); what `progress` is told is not. One key is
-    /// drawn from `randomness`, and all else from that, so the same generator gives the same bits on any number of threads.
+    /// A row's part of the passes must depend on its record, the networks and its own randomness alone.
+    /// Before the first step, `fit` checks that these networks satisfy this. `per_example` is responsible for
+    /// any other networks that it uses. A row whose gradient is not finite enters as zero.
+    ///
+    /// [`spent`](Self::spent) covers the trained networks and all intermediate ones, but not the values
+    /// passed to `progress`. One key is drawn from `randomness`, and everything else from the key, so the
+    /// same generator gives the same bits on any number of threads.
     ///
     /// # Errors
-    /// As [`check`](Self::check); [`Error::TooFewRecords`], [`Error::NoParameters`], [`Error::RowsAreUnlike`], and those of `per_example`;
-    /// [`scumble_neural::Error::Parameter`] for a start that is not finite, and where training left the finite numbers.
+    /// Same errors as [`check`](Self::check); [`Error::TooFewRecords`], [`Error::NoParameters`],
+    /// [`Error::RowsAreUnlike`], and the errors of `per_example`; [`scumble_neural::Error::Parameter`] for a
+    /// start that is not finite, or a training that overflowed; [`Error::HyperParameter`] for more than 10⁹
+    /// steps.
     pub fn fit<T: Real, const N: usize>(
         &self,
         start: [&Network<T>; N],
@@ -53,12 +59,15 @@ impl PrivateTraining {
         self.fit_among(start, [records, records], steps, per_example, randomness, progress)
     }
 
-    /// [`fit`](Self::fit) on `present` records of which nothing but a bound on their number is public: no step depends on more than that there
-    /// are at most `most` of them, of which `[present, most]` is the pair. Each is drawn with probability `expected_batch` / `most`, as by a
-    /// sample of so many places of which the last are empty; `most` is what [`spent`](Self::spent) is asked for.
+    /// Trains as [`fit`](Self::fit) on `present` records, if only an upper bound `most` on their number is
+    /// public.
+    ///
+    /// `[present, most]` is the pair of numbers. Each record is drawn with probability
+    /// `expected_batch` / `most`, as by a sample of `most` places whose last ones are empty. The steps depend
+    /// on `present` in no other way. Pass `most` to [`spent`](Self::spent).
     ///
     /// # Errors
-    /// As [`fit`](Self::fit), and [`Error::HyperParameter`] for more records than that.
+    /// Same errors as [`fit`](Self::fit), and [`Error::HyperParameter`] if `present` exceeds `most`.
     pub fn fit_among<T: Real, const N: usize>(
         &self,
         start: [&Network<T>; N],
@@ -89,7 +98,7 @@ impl PrivateTraining {
         randomness.fill_bytes(&mut key);
         let mut descent = Descent::new(*self, start.map(Clone::clone), most, Streams::new(key), per_example)?;
         descent.present = present;
-        // From a thread of the pool on, for to enter it once a product costs more than many products do.
+        // Run within the pool's threads: entering the pool once per product costs more than many products.
         rayon::scope(|_| {
             for number in 1..=steps {
                 progress(descent.step(number)?);
@@ -100,18 +109,18 @@ impl PrivateTraining {
     }
 }
 
-/// Networks on their way, and the memory of a step, used again for the next.
+/// Networks during training, and the reusable memory of a step.
 pub(crate) struct Descent<T, F, const N: usize> {
     training: PrivateTraining,
     networks: [Network<T>; N],
-    /// One a network.
+    /// One stepper per network.
     steppers: Vec<Stepper<T>>,
-    /// Places to draw from, of which the first hold records.
+    /// Number of places to draw from; the first `present` ones hold records.
     records: usize,
     present: usize,
     sampling_rate: Rational,
     capacity: usize,
-    /// The rows of a pass are a multiple of this.
+    /// Alignment of the rows of a pass, which are a multiple of it.
     alignment: usize,
     noise: Noise,
     streams: Streams,
@@ -120,9 +129,9 @@ pub(crate) struct Descent<T, F, const N: usize> {
     room: Room<T>,
     sample: Vec<usize>,
     padded: Vec<usize>,
-    /// Of all parameters of all networks, one network after the other.
+    /// Gradient of all parameters of all networks, one network after the other.
     pub(crate) gradient: Vec<T>,
-    /// As long, once a sample is too large for one pass.
+    /// Gradient of a further chunk; as long as `gradient` once a sample is too large for one pass.
     chunk: Vec<T>,
 }
 
@@ -174,7 +183,7 @@ where
         subset(&mut self.streams.sample(stream), self.records, self.sampling_rate, &mut sample);
         sample.retain(|place| *place < self.present);
         let examples = sample.len();
-        // A sample that is too large for what is claimed of a sum adds nothing: it comes with a probability of 2⁻¹⁰⁰ at most.
+        // A sample beyond the capacity adds nothing. Its probability is at most 2⁻¹⁰⁰.
         let entering = if examples <= self.capacity { &*sample } else { &[] };
         let summed = self.sum(entering);
         self.sample = sample;
@@ -189,7 +198,7 @@ where
         Ok(Step { number, examples, mean_loss })
     }
 
-    /// Sets the gradient to the sum of the clipped gradients of these records; their mean loss, if there are any.
+    /// Sets the gradient to the sum of the clipped gradients of `records`. Returns their mean loss, if any.
     pub(crate) fn sum(&mut self, records: &[usize]) -> Result<Option<f64>> {
         let (mut loss, mut rows) = (0.0, 0);
         if records.is_empty() {
@@ -218,8 +227,10 @@ where
         Ok((rows > 0).then(|| loss / rows as f64))
     }
 
+    /// Checks that all rows went through every network, because weights are assigned by a row's position.
+    ///
     /// # Errors
-    /// [`scumble_neural::Error::Length`] unless all rows went through every network: weights are told by a row's place.
+    /// [`scumble_neural::Error::Length`] otherwise.
     fn check_rows(&self) -> Result<()> {
         let expected = self.padded.len();
         match self.passes.iter().map(Pass::examples).find(|&found| found != expected) {
@@ -231,7 +242,7 @@ where
     }
 }
 
-/// The gradients of all networks, one after the other.
+/// Writes the gradients of all networks into `gradient`, one after the other.
 fn gradients<T: Real, const N: usize>(
     networks: &[Network<T>; N],
     passes: &[Pass<T>; N],

@@ -1,4 +1,4 @@
-//! Private training from outside: what is learned, drawn, added and spent.
+//! Tests of private training through its public interface: learning, sampling, noise and privacy accounting.
 
 use ndarray::{Array2, ArrayView2};
 use rand::{Rng, SeedableRng};
@@ -12,10 +12,10 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 const SEED: u64 = 11;
 
-/// Standard deviations that a normal number exceeds on either side once in a million.
+/// Number of standard deviations that a normal variable exceeds, on either side, once in a million.
 const Z: f64 = 4.9;
 
-/// Gives records back unchanged.
+/// Trains a network to reproduce its input.
 fn autoencode<T: Real>(
     records: ArrayView2<T>,
     [network]: &[Network<T>; 1],
@@ -29,7 +29,7 @@ fn autoencode<T: Real>(
     Ok(losses.into_iter().map(Into::<f64>::into).sum())
 }
 
-/// Every gradient is zero.
+/// Produces zero gradients.
 fn nothing<T: Real>(
     [network]: &[Network<T>; 1],
     rows: &[usize],
@@ -54,7 +54,7 @@ fn network<T: Real>(widths: &[usize]) -> Network<T> {
     Network::new(layers, Initialisation::Uniform, 1).unwrap()
 }
 
-/// One step of descent at rate 1, so that parameters move by what is released.
+/// Runs one descent step at rate 1, so that the parameters move by the released sum.
 fn released(training: PrivateTraining, start: &Network<f64>) -> Vec<f64> {
     let training = PrivateTraining {
         optimiser: Optimiser::Sgd(Sgd { learning_rate: 1.0, ..Sgd::default() }),
@@ -96,8 +96,11 @@ fn a_network_learns_within_a_target() {
     assert!(spent(steps) <= 2.0 && spent(steps + 1) > 2.0, "{steps} steps cost {}", spent(steps));
 }
 
-/// Of /shared/reference: Poisson sampling rate as B of n, noise multiplier, steps; ε at δ = 10⁻⁵ by Rényi divergences, and by a privacy loss
-/// distribution for add/remove one record, and for replace one record (Google's dp-accounting).
+/// Reference values of /shared/reference, for a Poisson sampling rate as B of n, a noise multiplier and
+/// steps.
+///
+/// The values are ε at δ = 10⁻⁵: by Rényi divergences, and by a privacy loss distribution for add/remove one
+/// record and for replace one record (Google's dp-accounting).
 const DP_SGD: [(usize, usize, f64, u64, [f64; 3]); 3] = [
     (64, 45_000, 0.7, 3515, [2.054302999685342, 1.2287288879830371, 1.4319466947400603]),
     (100, 10_000, 1.0, 1000, [2.101366525420273, 1.8282436455855091, 2.8434458118173023]),
@@ -111,13 +114,14 @@ fn what_is_spent_is_the_reference_but_for_the_noise_that_is_lost() {
         for (neighbours, reference) in
             [(Neighbours::AddOrRemoveOne, add_remove), (Neighbours::ReplaceOne, replace)]
         {
-            // In double precision, ten parameters lose next to nothing.
+            // In double precision, the loss for ten parameters is negligible.
             let spent = training.spent::<f64>(records, 10, steps, 1e-5, neighbours).unwrap();
             let off = spent.epsilon / reference - 1.0;
             assert!((-1e-3..0.01).contains(&off), "{spent:?} for {reference}");
             let lost = 1.0 - spent.effective_noise_multiplier / noise_multiplier;
             assert!((0.0..1e-5).contains(&lost), "{spent:?}");
-            // In single precision, 765,000 lose less than a hundredth of the noise, and as many hundredths of ε as three times that.
+            // In single precision, 765,000 parameters lose less than a hundredth of the noise. ε grows
+            // relatively by less than five times that share.
             let more = training.spent::<f32>(records, 765_000, steps, 1e-5, neighbours).unwrap();
             let lost = 1.0 - more.effective_noise_multiplier / noise_multiplier;
             assert!((5e-4..1e-2).contains(&lost), "{more:?}");
@@ -227,7 +231,7 @@ fn without_noise_and_without_clipping_a_step_is_one_of_adam() {
     );
 }
 
-/// In products that are split among threads, in several blocks of noise, and in samples of more than one chunk.
+/// Covers products split among threads, several blocks of noise, and samples of more than one chunk.
 #[test]
 fn a_training_repeats_bit_by_bit_on_any_number_of_threads() {
     let records = records::<f32>(300, 300);
@@ -260,8 +264,8 @@ fn a_training_repeats_bit_by_bit_on_any_number_of_threads() {
     }
 }
 
-/// Poisson samples of 64 of 1000 in 2000 steps: mean and variance of their size. False alarms once in 500,000; a rate that is 2 % off is
-/// seen.
+/// Mean and variance of the size of Poisson samples of 64 of 1000 in 2000 steps. False alarms occur once in
+/// 500,000; the test detects a rate that is 2 % off.
 #[test]
 fn samples_are_as_large_as_the_sampling_rate_says() {
     const STEPS: u64 = 2000;
@@ -282,7 +286,7 @@ fn samples_are_as_large_as_the_sampling_rate_says() {
     );
 }
 
-/// Of a bound of 1000 the first 300 are records: 64 of 1000 are drawn, whether there is a record in their place or not.
+/// The first 300 of at most 1000 places hold records. The sampler draws 64 of 1000 places, occupied or empty.
 #[test]
 fn a_bound_on_the_number_of_records_sets_the_sampling_rate_whatever_their_number_is() {
     const STEPS: u64 = 2000;
@@ -306,7 +310,8 @@ fn a_bound_on_the_number_of_records_sets_the_sampling_rate_whatever_their_number
     assert!(refused.contains("the number of records") && refused.contains("1001"), "{refused}");
 }
 
-/// A third of the steps draws nobody: they are steps like others, with noise alone, else their number would tell of the records.
+/// A third of the steps draws nobody. These steps must add noise like all others, or their number would
+/// disclose information about the records.
 #[test]
 fn a_step_that_draws_nobody_has_its_noise() {
     let start = network::<f64>(&[20, 20]);
@@ -330,8 +335,8 @@ fn a_step_that_draws_nobody_has_its_noise() {
     assert!(empty > 0, "every sample had somebody in it");
 }
 
-/// Variance and Kolmogorov's distance of 90,000 numbers. False alarms once in 500,000; a scale that is 5 % off, or not multiplied by the
-/// clipping norm, is seen.
+/// Variance and Kolmogorov distance of 90,000 numbers. False alarms occur once in 500,000. The test detects a
+/// scale that is 5 % off or is not multiplied by the clipping norm.
 #[test]
 fn noise_is_normal_at_the_scale_that_is_claimed() {
     let start = Network::from_parameters(
@@ -358,7 +363,8 @@ fn noise_is_normal_at_the_scale_that_is_claimed() {
         let distribution = Normal::new(0.0, deviation).unwrap();
         let gaps =
             released.iter().enumerate().map(|(at, &z)| (distribution.cdf(z) - (at as f64 + 0.5) / n).abs());
-        // Massart (1990): P(D > ε) ≤ 2·exp(−2nε²), and half a step for the middle of each.
+        // Massart (1990): P(D > ε) ≤ 2·exp(−2nε²), plus half a step because each value is compared at its
+        // middle.
         let allowed = (4e6_f64.ln() / (2.0 * n)).sqrt() + 0.5 / n;
         let distance = gaps.fold(0.0, f64::max);
         assert!(distance < allowed, "seed {SEED}: {distance} from normal");
@@ -372,7 +378,7 @@ fn exact_noise_is_a_whole_number_of_steps_and_no_two_blocks_or_steps_are_alike()
         vec![0.0; 300 * 300],
     )
     .unwrap();
-    // σC = 1.5: steps of 2⁻²⁰ are the largest of at most 1.5·2⁻²⁰.
+    // σC = 1.5: 2⁻²⁰ is the largest power of two up to 1.5·2⁻²⁰.
     let training = PrivateTraining {
         expected_batch: 64,
         noise_multiplier: 3.0,

@@ -1,44 +1,45 @@
-//! What can go wrong when a machine is fitted.
+//! Errors of fitting a support vector machine.
 
-/// The result of a fit.
+/// Result of a fit.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong when a machine is fitted.
+/// Error of fitting a support vector machine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Too many records for a kernel.
+    /// The data have too many records for a kernel machine.
     #[error(
         "a kernel machine holds a matrix of {records} × {records}, and {most} records are the most that it takes; a linear one takes any number"
     )]
     TooManyRecords {
-        /// How many there are.
+        /// Number of records.
         records: usize,
-        /// How many it takes.
+        /// Largest number of records.
         most: usize,
     },
-    /// A kernel machine that was still far from its optimum when the guard stopped it.
+    /// The guard stopped a kernel machine far from its optimum.
     #[error(
         "the kernel machine reached a tolerance of {reached:e} in {iterations} iterations, and {tolerance:e} would take it beyond its guard; a smaller penalty, a wider kernel or fewer records are easier"
     )]
     Guarded {
-        /// The tolerance that was reached.
+        /// Tolerance that was reached.
         reached: f64,
-        /// The one that was asked for.
+        /// Requested tolerance.
         tolerance: f64,
-        /// How many iterations that took.
+        /// Number of iterations to the tolerance that was reached.
         iterations: usize,
     },
-    /// Records, or what is solved, that are no programme.
+    /// The solver refused the records or the programme.
     #[error(transparent)]
     Solver(#[from] scumble_kkt::Error),
-    /// Hyper-parameters out of their range, records or labels that are none, one class only; standardisation, flipped labels.
+    /// Hyper-parameters, records, labels or label flips are invalid, the data have one class only, or
+    /// standardisation failed.
     #[error(transparent)]
     Linear(#[from] scumble_linear::Error),
-    /// What linfa's machines may say.
+    /// Error of linfa's support vector machines.
     #[error("kernel machine: {0}")]
     Kernel(#[from] linfa_svm::SvmError),
-    /// What linfa's traits may say.
+    /// Error of linfa's traits.
     #[error(transparent)]
     Linfa(#[from] linfa::Error),
 }

@@ -1,4 +1,4 @@
-//! Machines with a Gaussian kernel, through linfa-svm: for small data.
+//! Support vector machines with a Gaussian kernel, through linfa-svm: for small data.
 
 use crate::sides::{Sides, decides};
 use crate::{Error, Result};
@@ -9,24 +9,26 @@ use ndarray::{Array1, Array2, ArrayBase, Data, Ix2};
 use scumble_linear::{Standardizer, check_positive, check_records};
 
 scumble_linear::params! {
-    /// Hyper-parameters of a machine with a Gaussian kernel that were checked.
+    /// Checked hyper-parameters of a machine with a Gaussian kernel.
     pub struct ValidKernelSvmParams;
 
     /// Hyper-parameters of a soft-margin machine with the kernel exp(−‖x − x′‖²/`width`) on standardised
     /// features.
     ///
-    /// It holds an n × n matrix, so it takes [`MOST_RECORDS`](Self::MOST_RECORDS) records at most.
-    /// linfa-svm's iterations cannot be bounded from outside, and unlucky data take minutes; so it is led to
-    /// its penalty and tolerance by stages, each starting anew and some times longer than the last, and a
-    /// stage that is foreseen to go beyond [`max_iterations`](Self::max_iterations) is not begun.
+    /// It stores an n × n matrix, so it takes at most [`MOST_RECORDS`](Self::MOST_RECORDS) records.
+    ///
+    /// The iterations of linfa-svm cannot be bounded from outside, and difficult data take minutes. The fit
+    /// therefore reaches its penalty and tolerance in stages. Each stage starts anew and takes a multiple of
+    /// the previous stage's iterations. A stage that is expected to exceed
+    /// [`max_iterations`](Self::max_iterations) is not started.
     pub struct KernelSvmParams {
-        /// The weight of a record's hinge loss (`C` elsewhere), 1 by default.
+        /// Weight of a record's hinge loss (`C` elsewhere), 1 by default.
         penalty: f64 = 1.0,
-        /// The kernel's width, by default the number of features (1/`gamma`).
+        /// Width of the kernel (1/`gamma`), the number of features by default.
         width?: f64,
-        /// By how much the KKT conditions may be missed, 10⁻³ by default.
+        /// Largest violation of the KKT conditions, 10⁻³ by default.
         tolerance: f64 = 1e-3,
-        /// How many iterations at most, 100,000 by default; each looks at all records.
+        /// Maximum number of iterations, 100,000 by default. Each iteration reads all records.
         max_iterations: usize = 100_000,
     }
 
@@ -39,11 +41,11 @@ scumble_linear::params! {
 }
 
 impl KernelSvmParams {
-    /// The most records that are taken: their matrix has 200 MB.
+    /// Maximum number of records. Their n × n matrix takes 200 MB.
     pub const MOST_RECORDS: usize = 5_000;
 }
 
-/// A stage takes up to this many times the iterations of the one before it.
+/// Largest ratio of a stage's iterations to those of the previous stage.
 const GROWTH: usize = 10;
 
 impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for ValidKernelSvmParams {
@@ -69,9 +71,9 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
 }
 
 impl ValidKernelSvmParams {
-    /// The machine at the end of the stages.
+    /// Machine at the end of the stages.
     fn machine(&self, dataset: &Dataset<f64, bool, ndarray::Ix1>) -> Result<Svm<f64, bool>> {
-        // Already the first stage looks at each record.
+        // The first stage already reads each record.
         let mut foreseen = dataset.records.nrows();
         let mut reached = f64::INFINITY;
         let mut machine = None;
@@ -85,10 +87,12 @@ impl ValidKernelSvmParams {
             reached = if penalty == self.penalty { tolerance } else { f64::INFINITY };
             machine = Some(stage);
         }
-        machine.ok_or(Error::Guarded { reached, tolerance: self.tolerance, iterations: 0 }) // there is a stage at least
+        // At least one stage exists.
+        machine.ok_or(Error::Guarded { reached, tolerance: self.tolerance, iterations: 0 })
     }
 
-    /// Penalties and tolerances: tenfold penalties up to the one asked for, at a coarse tolerance; then finer ones.
+    /// Penalties and tolerances of the stages. Penalties grow tenfold up to the requested one at a coarse
+    /// tolerance; then the tolerance becomes finer.
     fn stages(&self) -> Vec<(f64, f64)> {
         let coarse = self.tolerance.max(1.0);
         let penalties = std::iter::successors(Some(1.0), |penalty| Some(10.0 * penalty));
@@ -115,13 +119,13 @@ impl ValidKernelSvmParams {
     }
 }
 
-/// How many it took: linfa says it in its description alone.
+/// Number of iterations of `machine`. linfa reports it only in the machine's description.
 fn iterations(machine: &Svm<f64, bool>) -> usize {
     let description = machine.to_string();
     description.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or(usize::MAX / GROWTH)
 }
 
-/// A fitted machine with a Gaussian kernel.
+/// Fitted machine with a Gaussian kernel.
 #[derive(Debug, Clone)]
 pub struct KernelSvmModel {
     standardizer: Standardizer,
@@ -130,7 +134,8 @@ pub struct KernelSvmModel {
 }
 
 impl KernelSvmModel {
-    /// By how much each machine finds each record on its positive side (n × machines).
+    /// Decision value of each machine for each record (n × machines), larger toward the machine's positive
+    /// side.
     pub fn scores(&self, records: &Array2<f64>) -> Array2<f64> {
         let records = self.standardizer.apply(records);
         Array2::from_shape_fn((records.nrows(), self.machines.len()), |(row, of)| {
@@ -149,7 +154,7 @@ mod tests {
     use rand_chacha::ChaCha20Rng;
     use std::time::Instant;
 
-    /// Rings around the origin, which no line divides; or labels that nothing explains.
+    /// Rings around the origin, which no line separates; or labels that are independent of the records.
     fn drawn(n: usize, classes: usize, explained: bool) -> Dataset<f64, usize, ndarray::Ix1> {
         let mut rng = ChaCha20Rng::seed_from_u64(5);
         let records = Array2::from_shape_fn((n, 2), |_| rng.gen_range(-1.0..1.0));
@@ -177,7 +182,8 @@ mod tests {
         let start = Instant::now();
         let hard = KernelSvmParams::default().penalty(1e6).fit(&drawn(1_000, 2, false));
         let Err(Error::Guarded { iterations, .. }) = hard else { panic!("{hard:?}") };
-        // A stage may be somewhat longer than foreseen; twice the guard bounds them all. (Unguarded it took minutes.)
+        // A stage may take somewhat longer than expected; twice the guard bounds their sum. Without the guard
+        // the fit took minutes.
         assert!(iterations < 200_000, "{iterations}");
         assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
         let none = KernelSvmParams::default().max_iterations(10).fit(&drawn(100, 2, true));

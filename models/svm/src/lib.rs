@@ -1,8 +1,10 @@
-//! Support vector machines on standardised features: linear ones at any size, Gaussian kernels on small data.
+//! Support vector machines on standardised features: linear ones for data of any size, Gaussian kernels for
+//! small data.
 //!
-//! They follow linfa's traits: a plain struct of hyper-parameters whose `check` ([`linfa::ParamGuard`]) gives its checked
-//! counterpart, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). More than two classes are learned one against the
-//! rest. Nothing here knows of privacy.
+//! The machines follow linfa's traits: a plain struct of hyper-parameters whose `check`
+//! ([`linfa::ParamGuard`]) returns its checked counterpart, [`Fit`](linfa::traits::Fit) and
+//! [`Predict`](linfa::traits::Predict). More than two classes are learned one against the rest. This crate
+//! has no privacy-specific code.
 //!
 //! ```
 //! use linfa::prelude::*;

@@ -1,4 +1,4 @@
-//! The linear soft-margin machine.
+//! Linear soft-margin machine.
 
 use crate::sides::{Sides, decides};
 use crate::{Error, Result};
@@ -9,29 +9,31 @@ use scumble_kkt::{Machine, Records, SoftMargin};
 use scumble_linear::{LogisticParams, Standardizer, check_not_negative, check_positive, check_records};
 
 scumble_linear::params! {
-    /// Hyper-parameters of a linear machine that were checked.
+    /// Checked hyper-parameters of a linear soft-margin machine.
     pub struct ValidSvmParams;
 
     /// Hyper-parameters of a linear soft-margin machine.
     ///
     /// It minimises ½‖w‖² + ½ρb² + θ Σ max(0, 1 − yᵢ(w·xᵢ + b)) over the weights w (d) of standardised
-    /// features and b, with no n × n matrix anywhere. scikit-learn's
-    /// `LinearSVC(loss="hinge", C=θ, intercept_scaling=1/√ρ)` has the same objective.
+    /// features and the bias b, without any n × n matrix. The objective is that of scikit-learn's
+    /// `LinearSVC(loss="hinge", C=θ, intercept_scaling=1/√ρ)`.
     pub struct SvmParams {
-        /// θ, the weight of a record's hinge loss (`C` elsewhere), 1 by default.
+        /// Weight θ of a record's hinge loss (`C` elsewhere), 1 by default.
         penalty: f64 = 1.0,
-        /// ρ, the weight of ½b², 0 by default.
+        /// Weight ρ of ½b², 0 by default.
         bias_penalty: f64 = 0.0,
-        /// Whether features are standardised by what the machine is fitted on, which is the default.
+        /// Standardises features by the training records, true by default.
         standardize: bool = true,
-        /// The share of the objective by which it may miss the optimum, proven by the dual; 10⁻⁶ by default.
+        /// Relative gap to the optimal objective, proven by the dual, 10⁻⁶ by default.
         tolerance: f64 = 1e-6,
-        /// How many iterations at most, 200 by default; a few dozen are usual.
+        /// Maximum number of iterations, 200 by default. A few dozen are usual.
         max_iterations: u64 = 200,
-        /// T (K × K), where the labels that are learned from were flipped: \[y, ỹ\] is the probability with
-        /// which class y is seen as ỹ. Classes are 0 to K − 1 then. Each record's penalty is multiplied by
-        /// P(y = ỹ | x)/P(ỹ | x), which makes the expected loss that of true labels (importance reweighting,
-        /// Liu and Tao 2016), with probabilities by [`LogisticParams::label_flip`].
+        /// Label flip probabilities T (K × K), if the training labels were flipped: \[y, ỹ\] is the
+        /// probability that class y is seen as ỹ.
+        ///
+        /// Classes are then 0 to K − 1. Each record's penalty is multiplied by P(y = ỹ | x)/P(ỹ | x), with
+        /// probabilities from [`LogisticParams::label_flip`]. The expected loss then equals the loss of true
+        /// labels (importance reweighting, Liu and Tao 2016).
         label_flip?: Array2<f64>,
     }
 
@@ -82,13 +84,14 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
     }
 }
 
-/// A record of less weight beside the mean cannot move a machine, and would only make it hard to solve.
+/// Smallest weight of a record, relative to a record's full weight of 1. A record of less weight cannot move
+/// a machine, and makes the problem hard to solve.
 const LEAST_WEIGHT: f64 = 1e-6;
 
 type Labelled<D> = DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>;
 
 impl ValidSvmParams {
-    /// The records that count, and how much each: all alike, or by how likely its label is the true one.
+    /// Rows of the training records, and their weights: 1, or P(y = ỹ | x)/P(ỹ | x) if the flips are known.
     fn weighed(&self, dataset: &Labelled<impl Data<Elem = f64>>) -> Result<(Vec<usize>, Vec<f64>)> {
         let n = dataset.targets.len();
         let Some(flip) = &self.label_flip else {
@@ -103,7 +106,7 @@ impl ValidSvmParams {
     }
 }
 
-/// A fitted linear machine.
+/// Fitted linear machine.
 #[derive(Debug, Clone)]
 pub struct SvmModel {
     standardizer: Option<Standardizer>,
@@ -112,13 +115,14 @@ pub struct SvmModel {
 }
 
 impl SvmModel {
-    /// The machines, in standardised features where they were standardised: one for two classes, with the larger class on its
-    /// positive side, else one a class in ascending order.
+    /// Machines, on standardised features unless standardisation was turned off. Two classes have one
+    /// machine, with the larger class on its positive side; more classes have one machine each, in ascending
+    /// order.
     pub fn machines(&self) -> &[Machine] {
         &self.machines
     }
 
-    /// w·x + b of each record (n × machines).
+    /// Score w·x + b of each record (n × machines).
     pub fn scores(&self, records: &Array2<f64>) -> Array2<f64> {
         let standardized = self.standardizer.as_ref().map(|standardizer| standardizer.apply(records));
         let records = standardized.as_ref().unwrap_or(records);
@@ -141,8 +145,11 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    /// n records of two features of unlike units around a centre a class, the last class at `share` of the records; each label
-    /// seen as any other with probability `flipped`.
+    /// `n` records of two features in different units around one centre per class, with true and flipped
+    /// labels.
+    ///
+    /// A share `share` of the records is of the last class. Each label is seen as any other with probability
+    /// `flipped`.
     fn drawn(
         n: usize,
         seed: u64,
@@ -175,7 +182,7 @@ mod tests {
 
     #[test]
     fn any_number_of_classes_is_learned_whatever_the_units() {
-        // The best that can be done is 97.7, 92 and 76 %.
+        // The best possible accuracies are 97.7, 92 and 76 %.
         for (classes, least) in [(2, 0.965), (3, 0.9), (5, 0.72)] {
             let [dataset, _] = drawn(1_000, 1, classes, 1.0 / classes as f64, 0.0);
             let model = SvmParams::default().fit(&dataset).unwrap();
@@ -195,8 +202,10 @@ mod tests {
         );
     }
 
-    /// One record in eight is of the second class, and four labels of ten are flipped: a plain machine sees the first class nearly
-    /// everywhere. Twenty data sets: the mean gain lies more than five of its standard errors above zero.
+    /// One record in eight is of the second class, and four labels of ten are flipped. A plain machine
+    /// predicts the first class nearly everywhere.
+    ///
+    /// Over twenty data sets the mean gain is more than five standard errors above zero.
     #[test]
     fn to_know_the_flips_finds_more_true_labels() {
         let flip = array![[0.6, 0.4], [0.4, 0.6]];

@@ -1,17 +1,20 @@
-//! Classes as sides of machines: one machine for two, else one a class, against the rest.
+//! Assignment of classes to the sides of machines: one machine for two classes, else one per class against
+//! the rest.
 
 use crate::Result;
 use ndarray::{Array1, Array2, Axis};
 use scumble_linear::Error;
 use std::collections::BTreeSet;
 
-/// The classes that occur, two or more, ascending.
+/// Classes that occur, two or more, ascending.
 #[derive(Debug, Clone)]
 pub(crate) struct Sides(Vec<usize>);
 
 impl Sides {
+    /// Collects the distinct `classes`.
+    ///
     /// # Errors
-    /// [`Error::OneClass`](scumble_linear::Error::OneClass) for fewer than two.
+    /// [`Error::OneClass`](scumble_linear::Error::OneClass) for fewer than two classes.
     pub(crate) fn of(classes: &Array1<usize>) -> Result<Self> {
         let distinct: Vec<usize> = classes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         match distinct.len() {
@@ -20,7 +23,7 @@ impl Sides {
         }
     }
 
-    /// The classes that have a machine, each on its positive side.
+    /// Classes with a machine, each on its positive side.
     pub(crate) fn positive(&self) -> &[usize] {
         match &self.0[..] {
             [_, second] => std::slice::from_ref(second),
@@ -28,12 +31,13 @@ impl Sides {
         }
     }
 
-    /// All of them.
+    /// All classes.
     pub(crate) fn all(&self) -> &[usize] {
         &self.0
     }
 
-    /// A score for each class (n × K), from those of machines: of two, that of the machine and its negative.
+    /// Score of each class (n × K) from the scores of the machines. Two classes get the machine's score and
+    /// its negative.
     pub(crate) fn of_each(&self, scores: Array2<f64>) -> Array2<f64> {
         match self.0.len() {
             2 => Array2::from_shape_fn((scores.nrows(), 2), |(row, class)| match class {
@@ -44,7 +48,8 @@ impl Sides {
         }
     }
 
-    /// The class of each row of scores (n × machines): the one with the largest, or of two the one on whose side it lies.
+    /// Class of each row of `scores` (n × machines): the largest score, or for two classes the sign of the
+    /// score.
     pub(crate) fn decide(&self, scores: &Array2<f64>) -> Array1<usize> {
         scores.map_axis(Axis(1), |row| match &self.0[..] {
             [first, second] => {
@@ -59,26 +64,25 @@ impl Sides {
     }
 }
 
-/// Gives a model with `sides` and `scores` its classes, decision values and predictions.
+/// Implements classes, decision values and predictions for a model with `sides` and `scores`.
 macro_rules! decides {
     ($model:ident) => {
         impl $model {
-            /// The classes that it distinguishes (K), ascending.
+            /// Classes of the machine (K), ascending.
             pub fn classes(&self) -> &[usize] {
                 self.sides.all()
             }
 
-            /// The decision values of each record (n × K), one a class: the larger, the more it speaks for
-            /// that class.
+            /// Decision values of each record (n × K), one per class: a larger value favours the class more.
             pub fn decision_values(&self, records: &Array2<f64>) -> Array2<f64> {
                 self.sides.of_each(self.scores(records))
             }
         }
 
         impl linfa::traits::PredictInplace<Array2<f64>, Array1<usize>> for $model {
-            /// The class of each record (n × d).
+            /// Predicts the class of each record (n × d).
             ///
-            /// As everywhere in linfa, records of another width than those of the fit panic.
+            /// As in all of linfa, records of another width than the training records panic.
             fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
                 *classes = self.sides.decide(&self.scores(records));
             }

@@ -1,4 +1,4 @@
-//! What a mechanism is designed from.
+//! Briefs, from which mechanisms are designed.
 
 use crate::number::short;
 use crate::table::Places;
@@ -8,30 +8,31 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What a mechanism is designed from: where the records lie, whose data may shape the design, what the release is
-/// for, and what it may spend.
+/// Input of a design: the domain of the records, the volunteers whose data may shape it, the purpose of the
+/// release, and the privacy budget.
 #[derive(Debug, Clone)]
 pub struct Brief {
-    /// Where the records lie, from a public schema.
+    /// Domain of the records, from a public schema.
     pub domain: RecordDomain,
     /// Data that may shape the design.
     pub volunteers: Volunteers,
-    /// What the release is for.
+    /// Purpose of the release.
     pub task: Task,
-    /// What it may spend.
+    /// Privacy budget of the release.
     pub budget: Budget,
-    /// How many people will release a record, where that is known in public: what is asked of each may depend on it.
+    /// Number of people who will release a record, if it is publicly known. The question put to each person
+    /// may depend on it.
     pub people: Option<usize>,
-    /// Into how many bins of equal width the bounds of a number are divided where it is counted, by its column's name, as far as a public schema says so: those of a
-    /// target that is a number by [`TARGET`](Self::TARGET).
+    /// Number of equal-width bins between the bounds of a number that is counted, by column name, as far as a
+    /// public schema says so. A numeric target is listed under [`TARGET`](Self::TARGET).
     pub bins: BTreeMap<String, usize>,
 }
 
 impl Brief {
-    /// The name of the target where columns are named.
+    /// Name of the target among the named columns.
     pub const TARGET: &'static str = "target";
 
-    /// A brief without volunteers and without a task.
+    /// Brief without volunteers and without a task.
     pub fn new(domain: RecordDomain, budget: Budget) -> Self {
         Self {
             domain,
@@ -43,12 +44,13 @@ impl Brief {
         }
     }
 
-    /// The same brief for a part of the records: some of the columns, with the target or without. Volunteers' data and
-    /// the task keep these columns only. Volunteers keep their target all the same: it is what a task is learned from.
+    /// Same brief for a part of the records: some of the columns, with or without the target. Volunteers'
+    /// data and the task keep these columns only. Volunteers always keep their target, because a task is
+    /// learned from it.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for a column that is not there, [`Error::NotApplicable`] for a task that is not linear
-    /// and of other columns.
+    /// [`Error::Shape`](crate::Error::Shape) for a missing column. [`Error::NotApplicable`] for a task that
+    /// is not linear, if the part has other columns.
     pub fn for_part(&self, domain: RecordDomain) -> Result<Self> {
         let volunteers =
             self.volunteers.try_map(|table| table.part(&domain)?.with_target(table.target().clone()))?;
@@ -77,11 +79,11 @@ impl Brief {
         })
     }
 
-    /// That what a design guarantees costs no more than the budget, where the noise was not made from the budget but from something
-    /// else: its ε, for the part of the record that it protects.
+    /// Checks that the guarantee of a design costs no more than the budget, for noise that was not calibrated
+    /// to the budget. The cost is the guarantee's ε for the part of the record that it protects.
     ///
     /// # Errors
-    /// [`Error::Parameter`] with both.
+    /// [`Error::Parameter`] with both values of ε.
     pub fn check_ceiling(&self, plugin: &str, guarantee: &Guarantee) -> Result<()> {
         let units = [Unit::Record, Unit::Features, Unit::Label];
         let epsilon = units.map(|unit| guarantee.cost(unit).0).into_iter().fold(f64::INFINITY, f64::min);
@@ -97,12 +99,14 @@ impl Brief {
         Err(Error::parameter(plugin, problem))
     }
 
-    /// The volunteers' records, whatever they are guaranteed, which must be of the domain's shape and lie in it. They may have a target where the
-    /// domain has none: a design that leaves the target to another may still learn from the volunteers' what it is for. And they may have none where the
-    /// domain has one: such volunteers are *unlabelled* (see [`labelled_volunteers`](Self::labelled_volunteers)).
+    /// Volunteers' records, with or without a guarantee for them. They must have the domain's shape and lie
+    /// in it. They may have a target if the domain has none. A design that leaves the target to another
+    /// design may still learn its purpose from it. They may lack a target if the domain has one: such
+    /// volunteers are *unlabelled* (see [`labelled_volunteers`](Self::labelled_volunteers)).
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where there are none, [`Error::Shape`] for another shape, and for a record outside the domain.
+    /// [`Error::NotApplicable`] if there are no volunteers. [`Error::Shape`] for another shape, and for a
+    /// record outside the domain.
     pub fn volunteers_within(&self, plugin: &str) -> Result<&Table> {
         let nobody =
             || Error::not_applicable(plugin, "it learns from volunteers' records, and there are none");
@@ -129,10 +133,12 @@ impl Brief {
         Ok(table)
     }
 
-    /// The volunteers' records as [`volunteers_within`](Self::volunteers_within), for a design that claims nothing for them.
+    /// Volunteers' records as [`volunteers_within`](Self::volunteers_within), for a design that claims
+    /// nothing for them.
     ///
     /// # Errors
-    /// As there, and [`Error::PrivateVolunteers`] where they are guaranteed privacy.
+    /// Same errors as [`volunteers_within`](Self::volunteers_within), and [`Error::PrivateVolunteers`] if the
+    /// volunteers are guaranteed privacy.
     pub fn unclaimed_volunteers(&self, plugin: &str) -> Result<&Table> {
         match &self.volunteers {
             Volunteers::Private(_) => Err(Error::PrivateVolunteers { plugin: plugin.into() }),
@@ -140,10 +146,12 @@ impl Brief {
         }
     }
 
-    /// The volunteers' records as [`unclaimed_volunteers`](Self::unclaimed_volunteers), for a design that learns from their labels.
+    /// Volunteers' records as [`unclaimed_volunteers`](Self::unclaimed_volunteers), for a design that learns
+    /// from their labels.
     ///
     /// # Errors
-    /// As there, and [`Error::NotApplicable`] where they have none.
+    /// Same errors as [`unclaimed_volunteers`](Self::unclaimed_volunteers), and [`Error::NotApplicable`] if
+    /// the volunteers have no labels.
     pub fn labelled_volunteers(&self, plugin: &str) -> Result<&Table> {
         let table = self.unclaimed_volunteers(plugin)?;
         match table.target() {
@@ -154,33 +162,34 @@ impl Brief {
         }
     }
 
-    /// The same brief for so many people.
+    /// Same brief for `people` people.
     pub fn with_people(&self, people: usize) -> Self {
         Self { people: Some(people), ..self.clone() }
     }
 
-    /// The same brief with another budget.
+    /// Same brief with another budget.
     pub fn with_budget(&self, budget: Budget) -> Self {
         Self { budget, ..self.clone() }
     }
 }
 
-/// People whose records may shape a design. The guarantee of a release holds given the design; it says nothing to them.
+/// People whose records may shape a design. The guarantee of a release holds given the design, and claims
+/// nothing for these people.
 #[derive(Debug, Clone, Default)]
 pub enum Volunteers {
-    /// There are none: bounds and parameters are public knowledge.
+    /// No volunteers: bounds and parameters are public knowledge.
     #[default]
     None,
-    /// Their data are public.
+    /// Volunteers whose data are public.
     Public(Table),
-    /// They agreed to what the design says of them.
+    /// Volunteers who agreed to what the design discloses about them.
     Consented(Table),
-    /// They are guaranteed privacy: a design may only be saved with a central-DP claim for them.
+    /// Volunteers who are guaranteed privacy. A design may be saved only with a central-DP claim for them.
     Private(Table),
 }
 
 impl Volunteers {
-    /// Their data.
+    /// Data of the volunteers.
     pub fn table(&self) -> Option<&Table> {
         match self {
             Self::None => None,
@@ -197,7 +206,7 @@ impl Volunteers {
         })
     }
 
-    /// What the guarantee of a design that used them says about it.
+    /// Statement about the volunteers in the guarantee of a design that used their data.
     pub fn shaped_by(&self) -> ShapedBy {
         match self {
             Self::None => ShapedBy::PublicKnowledge,
@@ -208,27 +217,28 @@ impl Volunteers {
     }
 }
 
-/// What a release is for.
+/// Purpose of a release.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum Task {
-    /// Nothing is known.
+    /// Unknown purpose.
     #[default]
     Unknown,
-    /// The error that counts is ‖K(x̂ − x)‖² for this K (m × d).
+    /// Linear task with the matrix K (m × d): the error that counts is ‖K(x̂ − x)‖².
     Linear(Array2<f64>),
-    /// What counts is a loss with a gradient.
+    /// Loss with a gradient.
     Differentiable(Arc<dyn DifferentiableTask>),
 }
 
-/// A loss l(x̂, x, y) of estimates x̂ of records x with targets y, and its gradient by x̂: what designs that are trained descend.
+/// Loss l(x̂, x, y) of estimates x̂ of records x with targets y, and its gradient with respect to x̂. Trained
+/// designs minimise it by gradient descent.
 pub trait DifferentiableTask: Debug + Send + Sync {
-    /// The number of features, d.
+    /// Number of features, d.
     fn width(&self) -> usize;
 
-    /// The loss of each estimate (b × d) of a record of `truth` (b records), and its gradient (b × d).
+    /// Loss of each estimate (b × d) of a record of `truth` (b records), and its gradient (b × d).
     ///
     /// # Errors
-    /// [`Error::Shape`] for estimates, records or targets that it does not take.
+    /// [`Error::Shape`] for estimates, records or targets that the task does not accept.
     fn losses(&self, estimates: ArrayView2<f64>, truth: &Table) -> Result<(Array1<f64>, Array2<f64>)>;
 }

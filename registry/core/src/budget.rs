@@ -1,4 +1,4 @@
-//! ε and δ, and the arithmetic on them: exact, then rounded once toward more privacy.
+//! ε and δ, and their arithmetic: exact, then rounded once toward more privacy.
 
 use crate::{Error, Result, number};
 use num_bigint::BigInt;
@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use serde::{Deserialize, Serialize};
 
-/// What a release may spend: ε in (0, ∞], in nats, and δ in [0, 1).
+/// Privacy budget of a release: ε in (0, ∞], in nats, and δ in [0, 1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Budget {
@@ -32,7 +32,7 @@ impl TryFrom<Unchecked> for Budget {
 }
 
 impl Budget {
-    /// The budget (ε, δ).
+    /// Creates the budget (ε, δ).
     ///
     /// # Errors
     /// [`Error::Budget`] unless ε > 0 and 0 ≤ δ < 1.
@@ -44,7 +44,7 @@ impl Budget {
         Ok(Self { epsilon, delta })
     }
 
-    /// The budget (ε, 0).
+    /// Creates the budget (ε, 0).
     ///
     /// # Errors
     /// [`Error::Budget`] unless ε > 0.
@@ -52,7 +52,7 @@ impl Budget {
         Self::new(epsilon, 0.0)
     }
 
-    /// ε, in nats; infinite where nothing need be private.
+    /// ε, in nats; infinite if nothing need be private.
     pub fn epsilon(&self) -> f64 {
         self.epsilon
     }
@@ -62,7 +62,8 @@ impl Budget {
         self.delta
     }
 
-    /// That there is a δ, which Gaussian noise needs, also where none is made.
+    /// Checks that δ is above zero, as Gaussian noise requires, even if no noise is added. An infinite ε
+    /// needs no δ.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] for a δ of zero.
@@ -75,10 +76,10 @@ impl Budget {
         }
     }
 
-    /// The budget in two: `share` of it, and the rest. The two never add up to more than the whole.
+    /// Splits the budget in two: `share` of it, and the rest. The two never add up to more than the whole.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless `share` lies strictly between zero and one, or when a part rounds to nothing.
+    /// [`Error::Budget`] unless 0 < `share` < 1, or if a part rounds to zero.
     pub fn split(&self, share: f64) -> Result<(Self, Self)> {
         if !(share > 0.0 && share < 1.0) {
             return Err(Error::Budget {
@@ -103,7 +104,7 @@ impl Budget {
     /// One of `parts` equal shares, which together never add up to more than the whole.
     ///
     /// # Errors
-    /// [`Error::Budget`] when there are no parts, or a part rounds to nothing.
+    /// [`Error::Budget`] if there are no parts, or if a part rounds to zero.
     pub fn divide(&self, parts: usize) -> Result<Self> {
         if parts == 0 {
             return Err(Error::Budget { name: "the number of parts", range: "one or more", value: 0.0 });
@@ -127,10 +128,10 @@ pub fn check_epsilon(epsilon: f64) -> Result<()> {
     Err(Error::Budget { name: "epsilon", range: "above zero (\"inf\" for no privacy)", value: epsilon })
 }
 
-/// That a δ for so many people is below one in their number: with more, to publish the record of one of them at random would be private.
+/// Checks δ < 1/n, where n is `people`. A larger δ would permit publishing one random record.
 ///
 /// # Errors
-/// [`Error::DeltaOfVolunteers`].
+/// [`Error::DeltaOfVolunteers`] for a larger δ.
 pub fn check_delta(delta: f64, people: usize) -> Result<()> {
     if delta < 1.0 / people as f64 {
         return Ok(());
@@ -138,9 +139,10 @@ pub fn check_delta(delta: f64, people: usize) -> Result<()> {
     Err(Error::DeltaOfVolunteers { delta, volunteers: people })
 }
 
-/// The exact sum of ε's or δ's, rounded once, upward: what together they may cost.
+/// Exact sum of values of ε or δ, rounded once, upward: an upper bound on their total cost.
 ///
-/// Infinite if one of them is. Parts made by [`Budget::split`] or [`Budget::divide`] sum to their whole or less.
+/// It is infinite if one value is. Parts made by [`Budget::split`] or [`Budget::divide`] sum to their whole
+/// or less.
 pub fn sum_up(spent: impl IntoIterator<Item = f64>) -> f64 {
     let total = spent
         .into_iter()
@@ -148,13 +150,13 @@ pub fn sum_up(spent: impl IntoIterator<Item = f64>) -> f64 {
     total.map_or(f64::INFINITY, |total| up(&total))
 }
 
-/// As [`sum_up`] of two, which are not negative: without rationals, for what is added up often.
+/// Sum of two nonnegative values, equal to [`sum_up`]. It needs no rationals, because it is called often.
 pub(crate) fn add_up(one: f64, other: f64) -> f64 {
     let sum = one + other;
     if !sum.is_finite() {
         return f64::INFINITY;
     }
-    // What rounding left out, exactly (Knuth's two-sum).
+    // Exact rounding error of the sum (Knuth's two-sum).
     let of_other = sum - one;
     let left_out = (one - (sum - of_other)) + (other - of_other);
     if left_out > 0.0 { sum.next_up() } else { sum }
@@ -164,7 +166,7 @@ fn exact(value: f64) -> Option<BigRational> {
     BigRational::from_float(value)
 }
 
-/// The largest `f64` at or below `value`, which is not negative.
+/// Largest `f64` at or below `value`, which is not negative.
 fn down(value: &BigRational) -> f64 {
     let mut candidate = value.to_f64().unwrap_or(0.0).min(f64::MAX);
     while exact(candidate).is_some_and(|c| c > *value) {
@@ -173,7 +175,7 @@ fn down(value: &BigRational) -> f64 {
     candidate
 }
 
-/// The smallest `f64` at or above `value`, which is not negative; infinite beyond the largest.
+/// Smallest `f64` at or above `value`, which is not negative; infinite beyond the largest.
 fn up(value: &BigRational) -> f64 {
     let below = down(value);
     match exact(below) {

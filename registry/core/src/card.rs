@@ -18,7 +18,7 @@ impl fmt::Display for Unit {
     }
 }
 
-/// Marks what a design holds as free data.
+/// Mark for statements in a design that nothing checks.
 pub const AS_STATED: &str = "as stated by the designer; not checked";
 
 impl fmt::Display for Claim {
@@ -82,10 +82,11 @@ impl fmt::Display for Prior {
     }
 }
 
-/// A number with four significant digits, rounded up: no ε prints as less than it is (by more than a billionth).
+/// Number with four significant digits, rounded up. No printed ε is less than its value (by more than a
+/// billionth).
 struct Significant(f64);
 
-/// The same, rounded down: no lower bound prints as more than it is.
+/// Number with four significant digits, rounded down. No printed lower bound is more than its value.
 struct AtLeast(f64);
 
 impl fmt::Display for Significant {
@@ -109,7 +110,7 @@ fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter
         return write!(formatter, "{}", number::short(value));
     }
     let unit = 10f64.powi(3 - value.log10().floor() as i32);
-    // What differs from a four-digit number by less than 10⁻⁹ of it is that number.
+    // A value within a relative 10⁻⁹ of a four-digit number prints as that number.
     let scaled = value * unit;
     let rounded =
         if (scaled - scaled.round()).abs() < 1e-9 * scaled { scaled.round() } else { round(scaled) };
@@ -117,10 +118,11 @@ fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter
 }
 
 impl Claim {
-    /// What an adversary may learn, in words.
+    /// Information that an adversary may learn, in words.
     pub fn may_learn(&self) -> String {
         let words = self.notion.may_learn();
-        // The rest of the record leaves as the guarantee says, and may tell something of what is protected.
+        // The rest of the record is released as the guarantee says, and may disclose something about the
+        // protected part.
         match self.protects {
             Unit::Features => format!(
                 "To one who knows the label: {words} What the label says of the features is not hidden."
@@ -128,7 +130,7 @@ impl Claim {
             Unit::Label => format!(
                 "To one who knows the features: {words} What the features say of the label is not hidden."
             ),
-            // The guarantee is about the design, which is out before any release.
+            // The guarantee is about the design, which is published before any release.
             Unit::Volunteer => format!(
                 "Of one who shaped the design, from the design: {words} If their own record is released by it, that release's ε comes on top."
             ),
@@ -136,7 +138,8 @@ impl Claim {
         }
     }
 
-    /// How sure that is, in words. How a design was made from its volunteers' records does not show in the design.
+    /// Strength of the claim, in words. The design does not show how it was made from its volunteers'
+    /// records.
     pub fn how_sure(&self) -> &'static str {
         match self.protects {
             Unit::Volunteer => {
@@ -146,7 +149,7 @@ impl Claim {
         }
     }
 
-    /// The theorem, and who says that it applies where that cannot be checked.
+    /// Theorem of the claim. If its use cannot be checked, the text says who states it.
     fn proof(&self) -> String {
         match self.protects {
             Unit::Volunteer => format!("{AS_STATED}: {}", self.theorem),
@@ -154,8 +157,9 @@ impl Claim {
         }
     }
 
-    /// Why it guarantees nothing after all, in words, where that is so: a budget that is exceeded or vacuous, an ε without end, a δ of one,
-    /// an error that may be none. Whoever shows a claim shows this in its place, or before it.
+    /// Reason why the claim guarantees nothing after all, in words; `None` for any other claim. Reasons are
+    /// an exceeded or vacuous budget, an infinite ε, a δ of one, and an error that may be zero. Code that
+    /// displays a claim must display this warning in its place, or before it.
     ///
     /// ```
     /// use scumble_core::{Claim, Notion, PacResistance, Unit};
@@ -172,7 +176,7 @@ impl Claim {
         self.notion.warning()
     }
 
-    /// The warning in the place of the claim, where there is one.
+    /// Warning in place of the claim, if there is one; otherwise the claim.
     fn or_warning(&self) -> String {
         match self.warning() {
             Some(warning) => format!("WARNING: {} for {}: {warning}", self.notion.name(), self.protects),
@@ -182,7 +186,7 @@ impl Claim {
 }
 
 impl Notion {
-    /// ε, or ε and δ, of a notion that has them.
+    /// ε, or ε and δ; `None` for a notion without them.
     pub(crate) fn budget(&self) -> Option<String> {
         let (epsilon, delta) = match self {
             Self::LocalDp(dp) => (dp.epsilon, dp.delta),
@@ -196,7 +200,7 @@ impl Notion {
         })
     }
 
-    /// What an adversary may learn of the person behind the record.
+    /// Information that an adversary may learn about the person of the record.
     fn may_learn(&self) -> String {
         match self {
             Self::LocalDp(dp) => match (dp.delta, dp.profile) {
@@ -246,7 +250,7 @@ impl Notion {
         }
     }
 
-    /// Why it guarantees nothing, where that is so.
+    /// Reason why the notion guarantees nothing, if this is the case.
     fn warning(&self) -> Option<String> {
         match self {
             Self::LocalDp(LocalDp { epsilon, delta, .. })
@@ -272,7 +276,7 @@ impl Notion {
         }
     }
 
-    /// What it is called.
+    /// Name of the notion.
     fn name(&self) -> &'static str {
         match self {
             Self::LocalDp(_) => "local differential privacy",
@@ -286,7 +290,7 @@ impl Notion {
         }
     }
 
-    /// How sure that is, and of whom it is not said.
+    /// Strength of the notion, and the cases that it does not cover.
     fn how_sure(&self) -> &'static str {
         match self {
             Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
@@ -316,7 +320,7 @@ impl Notion {
     }
 }
 
-/// What is learned of one record among many, by what may change of it.
+/// Information learned about one record among many, in words, by neighbouring relation.
 fn of_neighbours(dp: &CentralDp) -> String {
     let odds = fold(dp.epsilon);
     match (dp.neighbours, dp.delta) {
@@ -344,7 +348,7 @@ fn of_neighbours(dp: &CentralDp) -> String {
 fn fold(epsilon: f64) -> String {
     match epsilon.exp() {
         f64::INFINITY => format!("e^{}-fold", Significant(epsilon)),
-        // Four digits of what is beyond one.
+        // Four digits of the excess over one.
         _ if (1e-9..0.1).contains(&epsilon) => {
             let digits = 3 - epsilon.exp_m1().log10().floor() as i32;
             let unit = 10f64.powi(digits);
@@ -354,8 +358,9 @@ fn fold(epsilon: f64) -> String {
     }
 }
 
-/// How often the better guess between two values is right: (1 + the largest difference of probabilities)/2, where the
-/// difference is (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015), or δ(0), if the profile has less.
+/// Upper bound, in words, on the success rate of the better guess between two equally likely values. The rate
+/// is (1 + d)/2, where d is the largest difference of probabilities. d is (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz,
+/// Oh and Viswanath 2015), or δ(0) if the profile has less.
 fn guess(dp: &LocalDp) -> String {
     let odds = (-dp.epsilon).exp();
     let difference = (1.0 - odds + 2.0 * dp.delta * odds) / (1.0 + odds);
@@ -370,10 +375,10 @@ fn guess(dp: &LocalDp) -> String {
     )
 }
 
-/// The privacy profile at a few ε beside the claimed one, in words.
+/// Privacy profile at a few ε other than the claimed one, in words.
 fn along(profile: PrivacyProfile, epsilon: f64) -> String {
     let points = [0.25, 0.5, 2.0].map(|factor| factor * epsilon);
-    // A δ of one half says next to nothing.
+    // A δ of one half gives no meaningful protection.
     let points = points.into_iter().filter(|at| profile.delta(*at) < 0.5);
     let points: Vec<String> =
         points.map(|at| format!("{} plus {}", fold(at), Upward(profile.delta(at)))).collect();
@@ -383,7 +388,7 @@ fn along(profile: PrivacyProfile, epsilon: f64) -> String {
     format!(" Nor is it more than {}, and so on along the privacy profile.", points.join(", "))
 }
 
-/// A probability with two significant digits, rounded up.
+/// Probability with two significant digits, rounded up.
 struct Upward(f64);
 
 impl fmt::Display for Upward {
@@ -397,8 +402,8 @@ impl fmt::Display for Upward {
 }
 
 impl Guarantee {
-    /// The claims for released records in one line: those for whole records, or, where there are none, all. Where one guarantees nothing after
-    /// all, its warning is given in its place.
+    /// Claims for released records on one line: the claims for whole records, or all claims if there are
+    /// none. A claim that guarantees nothing after all is replaced by its warning.
     pub fn summary(&self) -> String {
         let claims: Vec<&Claim> = self.claims_for_records().collect();
         match (claims.is_empty(), self.each_release.is_empty()) {
@@ -413,13 +418,13 @@ impl Guarantee {
         shown(&lines.join("; ")).into_owned()
     }
 
-    /// Why some of its claims guarantee nothing after all, one warning each.
+    /// Warnings for the claims that guarantee nothing after all, one each.
     pub fn warnings(&self) -> Vec<String> {
         self.claims.iter().filter_map(Claim::warning).collect()
     }
 
-    /// The card, as headings with their words: what is wrong with a claim, what is guaranteed, what an adversary may learn, how sure that is, how it is
-    /// proven, what is disclosed, and what is assumed. A heading may occur several times.
+    /// Card, as headings with their words: warnings, guarantees, what an adversary may learn, how sure it is,
+    /// proofs, disclosures, and assumptions. A heading may occur several times.
     pub fn card(&self) -> Vec<(&'static str, String)> {
         let mut card = vec![];
         card.extend(self.each_release.iter().map(|guarantee| ("guarantee", guarantee.clone())));
@@ -466,7 +471,7 @@ impl Guarantee {
     }
 }
 
-/// The card, a line a heading.
+/// Prints the card, one line per heading.
 impl fmt::Display for Guarantee {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.card().iter().try_for_each(|(heading, words)| writeln!(formatter, "{heading:<11}{words}"))
@@ -514,7 +519,7 @@ mod tests {
             let information = [("a".to_owned(), information)].into();
             Notion::CramerRao(CramerRao { information, joint: None })
         };
-        // ln 2 = 0.693… nats tell a coin for certain.
+        // ln 2 = 0.693… nats disclose a coin toss with certainty.
         let nats = |nats| Notion::MutualInformation(MutualInformation::new(nats, Prior::Halves { sets: 8 }));
         let guarantee = |notion: Notion| Guarantee {
             claims: vec![Claim { notion, protects: Unit::Record, theorem: "a theorem".into() }],
@@ -552,7 +557,8 @@ mod tests {
         }
     }
 
-    /// 1/128 nats: of a coin 56.24 %, and of one set in 128 what KL(s ‖ 1/128) = 1/128 says, 2.1145 %, by bisection elsewhere.
+    /// 1/128 nats: 56.24 % for a coin toss. For one set in 128, the solution of KL(s ‖ 1/128) = 1/128 is
+    /// 2.1145 %, found by bisection elsewhere.
     #[test]
     fn the_card_of_mutual_information_speaks_of_averages_and_of_no_epsilon() {
         let bound = MutualInformation::new(1.0 / 128.0, Prior::Halves { sets: 128 });

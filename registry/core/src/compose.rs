@@ -1,7 +1,7 @@
-//! Composition: rules on guarantees, each with its theorem.
+//! Composition rules for guarantees, each with its theorem.
 //!
-//! A notion survives only if *every* part claims it: no claim counts as infinite. Disclosures and assumptions are
-//! united. Sums of ε and δ are exact and rounded once, upward.
+//! A notion survives only if *every* part claims it: a missing claim counts as infinite. Disclosures and
+//! assumptions are united. Sums of ε and δ are exact and rounded once, upward.
 
 use crate::{
     CentralDp, Claim, CramerRao, Guarantee, LocalDp, MutualInformation, Neighbours, Notion, PacResistance,
@@ -10,10 +10,11 @@ use crate::{
 use std::collections::BTreeMap;
 use std::mem::discriminant;
 
-/// The guarantee of several releases of the same records: ε, δ and Fisher information add up, PAC budgets are spent
-/// together, perfect secrecy with independent randomness stays. It holds for parts that are chosen adaptively.
+/// Guarantee of several releases of the same records (sequential composition). ε, δ and Fisher information
+/// add up. PAC budgets are spent together. Perfect secrecy with independent randomness is kept. The rule
+/// holds for parts that are chosen adaptively.
 ///
-/// Dwork and Roth (2014), Theorem 3.16, for differential privacy.
+/// For differential privacy the theorem is Dwork and Roth (2014), Theorem 3.16.
 ///
 /// ```
 /// use scumble_core::{compose, Claim, Guarantee, LocalDp, Notion, Unit};
@@ -36,22 +37,25 @@ pub fn in_sequence(parts: &[Guarantee]) -> Guarantee {
     compose(Rule::Sequence, &whole_records(parts))
 }
 
-/// [`in_sequence`] for parts that see but some of the record each: by columns, and features with labels.
+/// Guarantee of parts in sequence, like [`in_sequence`], where each part sees only some of the record. It
+/// covers composition by columns, and of features with labels.
 ///
-/// A part that does not see the label spends nothing on it; every part spends on the whole record.
+/// A part that does not see the label spends nothing on it. Every part spends on the whole record.
 pub fn by_parts(parts: &[(Scope, Guarantee)]) -> Guarantee {
     compose(Rule::Sequence, parts)
 }
 
-/// The guarantee of releases of disjoint sets of records, each record in one of them (McSherry 2009, Theorem 4).
+/// Guarantee of releases of disjoint sets of records, each record in one of them (parallel composition,
+/// McSherry 2009, Theorem 4).
 ///
-/// Fixed in advance: the largest ε and δ. Chosen by value: a replaced record may leave one part and enter another, which
-/// changes the sizes of both, so claims for [`Neighbours::ReplaceOne`] are lost, and those for
-/// [`Neighbours::AddOrRemoveOne`] keep the largest; local claims are lost, for the part that holds a record tells its
-/// value. Notions that are not differential privacy compose as in sequence where the partition was fixed, and are lost
-/// where it was not.
+/// If the partition was fixed in advance, the largest ε and δ count. If it was chosen by value, a replaced
+/// record may leave one part and enter another, which changes the sizes of both. Claims for
+/// [`Neighbours::ReplaceOne`] are therefore lost, and claims for [`Neighbours::AddOrRemoveOne`] keep the
+/// largest values. Local claims are lost, because the part that holds a record discloses information about
+/// its value. Notions other than differential privacy compose as in sequence if the partition was fixed, and
+/// are lost otherwise.
 ///
-/// Volunteers are not partitioned: whoever shaped several designs spends on all of them.
+/// Volunteers are not partitioned: a volunteer who shaped several designs spends on all of them.
 pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
     let mut whole = compose(Rule::Parallel(partition), &whole_records(parts));
     match partition {
@@ -63,7 +67,7 @@ pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
     whole
 }
 
-/// What a part sees of a record.
+/// Part of a record that a mechanism sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope {
     /// Some of the features, or all.
@@ -82,7 +86,8 @@ impl Scope {
         }
     }
 
-    /// Whether a claim for `claimed`, made by a part of this scope, holds for all that the part sees of `wanted`.
+    /// Returns whether a claim for `claimed`, made by a part of this scope, covers everything that the part
+    /// sees of `wanted`.
     fn covers(self, claimed: Unit, wanted: Unit) -> bool {
         match (claimed, wanted) {
             (Unit::Volunteer, _) | (_, Unit::Volunteer) => claimed == wanted,
@@ -93,10 +98,10 @@ impl Scope {
     }
 }
 
-/// Which records go to which part.
+/// Assignment of records to parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partition {
-    /// Fixed before anybody saw a record, by row or by something public.
+    /// Fixed before anybody saw a record, by row or by public information.
     FixedInAdvance,
     /// Chosen by the records' own values.
     ByValue,
@@ -109,7 +114,8 @@ enum Rule {
 }
 
 impl Rule {
-    /// How many parts a change of one record may reach; `None` where the notion does not survive the rule.
+    /// Maximum number of parts that a change of one record may reach; `None` if the notion does not survive
+    /// the rule.
     fn reach(self, notion: &Notion) -> Option<usize> {
         let Self::Parallel(partition) = self else {
             return Some(usize::MAX);
@@ -135,7 +141,7 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
     let mut whole = Guarantee { claims: claims_for(Unit::Record, rule, parts), ..Guarantee::default() };
     for unit in [Unit::Features, Unit::Label] {
         let mut narrower = claims_for(unit, rule, parts);
-        // What a claim for the whole record says already is not said again.
+        // Skip a claim that a claim for the whole record already implies.
         let said =
             |w: &Claim, claim: &Claim| w.protects.covers(unit) && is_no_weaker(&w.notion, &claim.notion);
         narrower.retain(|claim| !whole.claims.iter().any(|w| said(w, claim)));
@@ -148,7 +154,7 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
         whole.assumes.push("no private record went into the samples of more than one part".into());
     }
     if let [(_, only)] = parts {
-        whole.each_release = only.each_release.clone(); // of several, what will be claimed of all is not known
+        whole.each_release = only.each_release.clone(); // unknown for several parts together
     }
     for (_, part) in parts {
         unite(&mut whole.discloses, &part.discloses);
@@ -166,10 +172,12 @@ fn unite(lines: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// The claims for `unit` that survive: of each kind that the first part makes, if every other concerned part makes it.
+/// Claims for `unit` that survive: each kind of claim that the first part makes, if every other concerned
+/// part makes it.
 fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim> {
     let concerned = parts.iter().filter(|(scope, part)| match unit {
-        // A design that no volunteer shaped says nothing about volunteers, and of one whose data are public nothing that was not known.
+        // A design that no volunteer shaped says nothing about volunteers. A design of public data discloses
+        // nothing new about them.
         Unit::Volunteer => !matches!(part.shaped_by, ShapedBy::PublicKnowledge | ShapedBy::PublicVolunteers),
         _ => scope.sees(unit),
     });
@@ -192,8 +200,8 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
             [only] => (only.notion.clone(), only.theorem.clone()),
             _ => {
                 let notions: Vec<&Notion> = alike.iter().map(|claim| &claim.notion).collect();
-                let (notion, distribution) = combine(rule, &notions)?;
-                (notion, format!("{distribution}, over {}", enumerate(&alike)))
+                let (notion, theorem) = combine(rule, &notions)?;
+                (notion, format!("{theorem}, over {}", enumerate(&alike)))
             }
         };
         Some(Claim { notion, protects: unit, theorem })
@@ -201,7 +209,7 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
     survivors.collect()
 }
 
-/// What each part adds, and on which theorem it rests; parts that are alike are counted.
+/// Lists the contribution of each part with its theorem. Identical parts are counted.
 fn enumerate(parts: &[&Claim]) -> String {
     let mut counted: Vec<(String, usize)> = vec![];
     for part in parts {
@@ -228,7 +236,7 @@ fn is_same_kind(one: &Notion, other: &Notion) -> bool {
     }
 }
 
-/// Whether the first says all that the second says.
+/// Returns whether `one` implies `other`.
 fn is_no_weaker(one: &Notion, other: &Notion) -> bool {
     match (epsilon_and_delta(one), epsilon_and_delta(other)) {
         (Some((epsilon, delta)), Some(weaker)) => {
@@ -246,7 +254,7 @@ fn epsilon_and_delta(notion: &Notion) -> Option<(f64, f64)> {
     }
 }
 
-/// What several notions of one kind make together, and the distribution that says so.
+/// Combination of several notions of one kind, with its composition theorem; `None` if no claim survives.
 fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     let reach = rule.reach(parts.first()?)?;
     let addition = match rule {
@@ -259,7 +267,7 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     match parts[0] {
         Notion::LocalDp(_) => match curve_of_all(rule, parts) {
             Some(profile) => {
-                // Both hold: the sum, and what the profile says at the sum of the δs.
+                // Both hold: the sum of the ε, and the profile's ε at the sum of the δ.
                 let together = LocalDp::new(epsilon.min(profile.epsilon(delta)), delta).along(profile);
                 Some((
                     Notion::LocalDp(together),
@@ -280,10 +288,11 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
             let mut information = BTreeMap::new();
             for (column, more) in bounds.iter().flat_map(|bound| &bound.information) {
                 let sum: &mut f64 = information.entry(column.clone()).or_default();
-                *sum = sum_up([*sum, *more]); // more information is less protection
+                *sum = sum_up([*sum, *more]); // rounded up: more information is less protection
             }
-            // A column that two parts know may be told by both together, though neither tells it: joint bounds are lost, but for
-            // parts that have no column in common, whose errors add up.
+            // Two parts that know a column may together disclose it, though neither does alone. Joint bounds
+            // are therefore lost, unless no two parts have a column in common. In this case their errors add
+            // up.
             let known: usize = bounds.iter().map(|bound| bound.information.len()).sum();
             let is_apart = known == information.len() && bounds.iter().any(|bound| bound.joint.is_some());
             let joint = is_apart.then(|| bounds.iter().map(|bound| bound.error()).sum());
@@ -311,7 +320,7 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
                 Notion::MutualInformation(bound) => Some(bound),
                 _ => None,
             });
-            // Of other priors another set is told: what the sum would be about is not one of them.
+            // Different priors concern different secrets, so their sum bounds nothing.
             let is_one = of.iter().all(|bound| bound.prior == first.prior);
             let nats = sum_up(of.iter().map(|bound| bound.nats));
             let together = Notion::MutualInformation(MutualInformation::new(nats, first.prior));
@@ -324,14 +333,16 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
             Notion::PerfectSecrecy(*secrecy),
             "outputs with independent randomness are jointly independent of the record",
         )),
-        // Releases of one person that are shuffled apart, or beside others that are not, are not covered by the theorem.
+        // The theorem does not cover several releases of one person that are shuffled separately, or along
+        // with releases that are not shuffled.
         Notion::ShuffledDp(_) => None,
-        // Two sets of suspects meet in fewer: what is left cannot be told from their descriptions.
+        // The intersection of two ambiguity sets is smaller, and cannot be derived from their descriptions.
         Notion::AmbiguitySet(_) => None,
     }
 }
 
-/// The profile of releases in sequence, if that of each is known and one says more than an ε does.
+/// Composed profile of releases in sequence. `None` unless the profile of each is known and one says more
+/// than an ε does.
 fn curve_of_all(rule: Rule, parts: &[&Notion]) -> Option<PrivacyProfile> {
     let Rule::Sequence = rule else {
         return None;
@@ -485,11 +496,12 @@ mod tests {
         assert_eq!(epsilon(AddOrRemoveOne, Partition::FixedInAdvance), Some(2.0));
         assert_eq!(epsilon(ReplaceOne, Partition::FixedInAdvance), Some(2.0));
         assert_eq!(epsilon(AddOrRemoveOne, Partition::ByValue), Some(2.0));
-        // Each part may release its size exactly at ε = 0 for replacement: together they give the histogram.
+        // At ε = 0 for replacement each part may release its exact size. Together the sizes are the
+        // histogram.
         assert_eq!(epsilon(ReplaceOne, Partition::ByValue), None);
     }
 
-    /// A design that private volunteers shaped by DP-SGD at ε = 1.
+    /// Guarantee of a design that private volunteers shaped by DP-SGD at ε = 1.
     fn shaped() -> Guarantee {
         Guarantee {
             claims: vec![Claim {
@@ -545,7 +557,8 @@ mod tests {
         };
         let hides = || bound(&["a", "b"], f64::INFINITY, Some(5.0));
         assert_eq!(of(&[hides()]).error(), 5.0);
-        // Together they may tell what neither tells, and a column that one has opened stays open.
+        // Together the parts may disclose what neither discloses alone. A column that one part has disclosed
+        // stays disclosed.
         let twice = of(&[hides(), bound(&["a", "b"], 0.5, Some(4.0))]);
         assert_eq!((twice.error(), twice.joint), (0.0, None));
         assert!(twice.information.values().all(|information| *information == f64::INFINITY));
@@ -594,7 +607,7 @@ mod tests {
     }
 
     proptest! {
-        /// No order and no nesting ever reports less than the parts.
+        /// No order and no nesting reports less than the parts.
         #[test]
         fn no_order_or_nesting_reports_less(
             epsilons in prop::collection::vec(1e-3..10.0_f64, 1..8),

@@ -1,4 +1,4 @@
-//! The mechanism made of mechanisms.
+//! Composition of mechanisms to one mechanism.
 
 use crate::domain::{Factors, check_width, join};
 use crate::table::Places;
@@ -12,15 +12,16 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Mechanisms side by side over records of `domain`: local if all of them are, else a curator's.
+/// Composes mechanisms over records of `domain`. The composition is local if all of them are, otherwise a
+/// curator's.
 ///
-/// A part takes the columns that its own domain names, and the target if its domain has one. Parts that take the same
-/// columns release them in sequence; all of them together spend what [`compose::by_parts`] says. A column that no part
-/// takes is not released.
+/// A part takes the columns that its own domain names, and the target if its domain has one. Parts that take
+/// the same columns release them in sequence. All parts together spend what [`compose::by_parts`] says. A
+/// column that no part takes is not released.
 ///
 /// # Errors
-/// [`Error::Shape`] where a part was designed for columns or a target that `domain` does not have, where two parts
-/// take the target, or where there is no part.
+/// [`Error::Shape`] if a part was designed for columns or a target that `domain` does not have. Also if two
+/// parts take the target, or if there is no part.
 pub fn composed(domain: RecordDomain, parts: Vec<Designed>) -> Result<Designed> {
     let locals = parts.iter().map(|part| match part {
         Designed::Local(local) => Some(local.clone()),
@@ -32,10 +33,10 @@ pub fn composed(domain: RecordDomain, parts: Vec<Designed>) -> Result<Designed> 
     }
 }
 
-/// The places of the columns of a part's own domain in `domain`, for each part in order.
+/// Positions in `domain` of the columns of each part's own domain, for the parts in order.
 ///
 /// # Errors
-/// As [`composed`].
+/// Same errors as [`composed`].
 fn places<'d>(
     domain: &RecordDomain,
     parts: impl Iterator<Item = &'d RecordDomain> + Clone,
@@ -65,8 +66,10 @@ fn places<'d>(
     Ok(found)
 }
 
+/// Refuses parts that make reports.
+///
 /// # Errors
-/// [`Error::NotApplicable`] where one of the parts makes reports.
+/// [`Error::NotApplicable`] if one of the parts makes reports.
 fn refuse_reports<'p>(mut parts: impl Iterator<Item = &'p dyn LocalMechanism>) -> Result<()> {
     match parts.find(|part| part.collector().is_some()) {
         None => Ok(()),
@@ -77,12 +80,13 @@ fn refuse_reports<'p>(mut parts: impl Iterator<Item = &'p dyn LocalMechanism>) -
     }
 }
 
-/// What of a record a part with this domain sees.
+/// Portion of a record that a part with this domain sees.
 fn scope(own: &RecordDomain) -> compose::Scope {
     compose::Scope { features: !own.columns().is_empty(), label: *own.target() != TargetDomain::None }
 }
 
-/// Local mechanisms that each release some columns of a record, the target, or all of it: see [`composed`].
+/// Composition of local mechanisms, each for some columns of a record, the target, or all of it: see
+/// [`composed`].
 #[derive(Debug, Clone)]
 pub struct Composed {
     domain: RecordDomain,
@@ -92,9 +96,9 @@ pub struct Composed {
 #[derive(Debug, Clone)]
 struct Part {
     mechanism: Arc<dyn LocalMechanism>,
-    /// The places of its columns among all columns.
+    /// Positions of its columns among all columns.
     columns: Vec<usize>,
-    /// How many coordinates its range has, and how many columns it releases.
+    /// Number of coordinates of its range, and number of columns that it releases.
     range_dim: usize,
     released: usize,
 }
@@ -111,10 +115,10 @@ impl Part {
 }
 
 impl Composed {
-    /// Local parts over records of `domain`.
+    /// Composes local parts over records of `domain`.
     ///
     /// # Errors
-    /// As [`composed`], and where a part makes reports.
+    /// Same errors as [`composed`], and [`Error::NotApplicable`] if a part makes reports.
     pub fn over(domain: RecordDomain, parts: Vec<Arc<dyn LocalMechanism>>) -> Result<Self> {
         let columns = places(&domain, parts.iter().map(|part| part.domain()))?;
         refuse_reports(parts.iter().map(|part| &**part))?;
@@ -124,10 +128,10 @@ impl Composed {
         Ok(composed)
     }
 
-    /// One part for the features, one for the target: ε_x + ε_y for the record.
+    /// Composes one part for the features and one for the target: ε_x + ε_y for the record.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the first takes a target or the second a feature.
+    /// [`Error::Shape`] if the first takes a target or the second a feature.
     pub fn features_with_labels(features: impl LocalMechanism, labels: impl LocalMechanism) -> Result<Self> {
         if *features.domain().target() != TargetDomain::None || !labels.domain().columns().is_empty() {
             return Err(Error::shape(
@@ -143,7 +147,7 @@ impl Composed {
         Self::over(domain, vec![Arc::new(features), Arc::new(labels)])
     }
 
-    /// The parts, in order.
+    /// Parts, in order.
     pub fn parts(&self) -> impl Iterator<Item = &dyn LocalMechanism> {
         self.parts.iter().map(|part| &*part.mechanism)
     }
@@ -152,6 +156,8 @@ impl Composed {
         Domain::product(self.parts().map(|local| local.range()))
     }
 
+    /// Checks the width of a point.
+    ///
     /// # Errors
     /// [`Error::Shape`] unless `point` has the coordinates of all parts' ranges.
     fn check_point(&self, point: &[f64]) -> Result<()> {
@@ -159,7 +165,7 @@ impl Composed {
     }
 }
 
-/// The names of the parts' columns side by side; a name that a part before has too gets the part's number.
+/// Joins the column names of the parts. A name that an earlier part already has gets the part's number.
 fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     let mut taken = HashSet::new();
@@ -175,7 +181,8 @@ fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> 
     names
 }
 
-/// The parts' distributions side by side, each part's with whether it releases the target. Each draws its own randomness.
+/// Joins the noise distributions of the parts, each given with whether the part releases the target. Each
+/// part draws its own randomness.
 fn join_noise(parts: Vec<(Noise, bool)>) -> Noise {
     let mut whole = Noise { features: vec![], target: NoiseDistribution::Exact { width: 0 } };
     let count = parts.len();
@@ -201,7 +208,7 @@ impl LocalMechanism for Composed {
     }
 
     fn range(&self) -> Domain {
-        self.whole_range().unwrap_or_else(|_| Domain::empty()) // `over` saw that there is one
+        self.whole_range().unwrap_or_else(|_| Domain::empty()) // `over` checked that the range exists
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
@@ -231,7 +238,7 @@ impl LocalMechanism for Composed {
 
     fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
         self.check_point(&point)?;
-        // Features of all parts first, then the target of the one that has it.
+        // Features of all parts first, then the target of the part that has it.
         let (mut features, mut target) = (vec![], vec![]);
         let mut rest = &point[..];
         for part in &self.parts {
@@ -245,7 +252,7 @@ impl LocalMechanism for Composed {
         Ok(features)
     }
 
-    /// Records where all parts release them, each column once.
+    /// Records if all parts release records, each column once; otherwise a view.
     fn releases(&self) -> Releases {
         let layout = self.layout();
         let is_viewed = self.parts().any(|part| part.releases().is_viewed());
@@ -284,7 +291,7 @@ impl LocalMechanism for Composed {
         self.parts.iter().flat_map(of_part).collect()
     }
 
-    /// The parts' first pairs side by side; a part that does not see the unit keeps one point.
+    /// Joins the first pairs of the parts. A part that does not see the unit keeps one point.
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         let pairs = self.parts.iter().map(|part| {
             let local = &part.mechanism;
@@ -306,7 +313,8 @@ impl LocalMechanism for Composed {
     }
 }
 
-/// Mechanisms that each release some columns of a table, the target, or all of it, among them a curator's: see [`composed`].
+/// Composition of mechanisms, at least one of them a curator's. Each releases some columns of a table, the
+/// target, or all of it: see [`composed`].
 #[derive(Debug, Clone)]
 pub struct CuratorComposed {
     domain: RecordDomain,
@@ -331,8 +339,11 @@ impl CuratorComposed {
     }
 }
 
+/// Refuses parts whose output rows cannot be joined with those of another part.
+///
 /// # Errors
-/// [`Error::NotApplicable`] for a part whose released rows are those of no records, so that no other part's could be put beside them.
+/// [`Error::NotApplicable`] for a part whose output rows do not correspond to input rows and so cannot be
+/// joined.
 fn refuse_drawn(parts: &[Designed]) -> Result<()> {
     let refuse = |what: &str| {
         let reason = format!(
@@ -348,7 +359,7 @@ fn refuse_drawn(parts: &[Designed]) -> Result<()> {
     })
 }
 
-/// Output of several parts together; parts that make reports are refused before.
+/// Output of several parts together. Parts that make reports were refused before.
 fn releases_of(parts: &[Designed]) -> Releases {
     let releases = || parts.iter().map(Designed::releases);
     match parts {
@@ -356,7 +367,7 @@ fn releases_of(parts: &[Designed]) -> Releases {
         _ if releases().any(Releases::is_viewed) => {
             let targets = parts.iter().map(|part| part.releases().target(part.domain().layout().target));
             Releases::View {
-                secret: true, // a local part has none, but a view is of all parts together
+                secret: true, // a local part has no secret, but a view covers all parts
                 aligned: releases().all(Releases::is_aligned),
                 target: first_target(targets),
             }
@@ -365,12 +376,12 @@ fn releases_of(parts: &[Designed]) -> Releases {
     }
 }
 
-/// The kind of target of the only part that has one.
+/// Kind of target of the only part that has one.
 fn first_target(mut targets: impl Iterator<Item = TargetLayout>) -> TargetLayout {
     targets.find(|target| *target != TargetLayout::None).unwrap_or(TargetLayout::None)
 }
 
-/// The parts' tables side by side.
+/// Joins the tables of the parts column by column.
 fn join_tables(tables: Vec<Table>) -> Result<Table> {
     let records: Vec<_> = tables.iter().map(|table| table.records().view()).collect();
     let records = concatenate(Axis(1), &records).map_err(|e| Error::shape(e.to_string()))?;
@@ -396,7 +407,8 @@ impl CuratorMechanism for CuratorComposed {
         collected(&self.domain, |table, randomness| self.release_parts(table, randomness))
     }
 
-    /// Output of the only part; of several parts, which release rows, a view where the output of any is one.
+    /// Output of the only part. Several parts release rows, and the output is a view if that of any part is
+    /// one.
     fn releases(&self) -> Releases {
         releases_of(&self.parts)
     }
@@ -432,7 +444,7 @@ impl CuratorComposed {
         let mut secrets = vec![];
         let mut guarantees = vec![];
         let mut noises = vec![];
-        let mut model = None; // of the only part: `over` refuses a model beside others
+        let mut model = None; // of the only part: `over` refuses a model next to other parts
         for part in &self.parts {
             let release = part.release(&table.part(part.domain())?, randomness)?;
             noises.push((release.noise, *release.table.target() != Target::None));
@@ -459,7 +471,7 @@ impl CuratorComposed {
     }
 }
 
-/// The model that the only part of a composition releases: it predicts from the columns of that part.
+/// Model released by the only part of a composition. It predicts from the columns of the part.
 #[derive(Debug, Clone)]
 struct PartModel {
     domain: RecordDomain,
@@ -482,8 +494,8 @@ impl ReleasedModel for PartModel {
     }
 }
 
-/// The keys of a composition that has a curator among its parts: a secret for each curator, none for a local part, whose
-/// design is its key.
+/// Keys of a composition with a curator among its parts: a secret for each curator. A local part has none,
+/// because its design is its key.
 struct ComposedKey {
     composed: CuratorComposed,
     secrets: Vec<Option<Arc<dyn SecretKey>>>,

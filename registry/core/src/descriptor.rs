@@ -1,26 +1,27 @@
-//! What is known of a mechanism without a design.
+//! Facts about a mechanism that are known without a design.
 
 use crate::{Releases, Side};
 use serde::Serialize;
 
-/// Static facts of a plugin. Nothing is designed, and no record is encoded, to find them out; the conformance suite holds
-/// them to the design of the plugin's example. What a design claims, and for whom, is its guarantee's to say: it may depend on parameters.
+/// Static facts of a plugin. They need no design and no encoded record. The conformance suite compares them
+/// with the design of the plugin's example. The claims of a design, and whom they protect, are in its
+/// guarantee, because they may depend on parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Descriptor {
-    /// Who runs it.
+    /// Party that runs the mechanism.
     pub run_by: Side,
-    /// What leaves, by its default parameters.
+    /// Output with default parameters.
     pub releases: Output,
-    /// Whether it is designed from volunteers' records, and not without them.
+    /// True if it is designed from volunteers' records, and not without them.
     pub needs_volunteers: bool,
-    /// Whether a design depends on how many people there are ([`Brief::people`](crate::Brief::people)).
+    /// True if a design depends on the number of people ([`Brief::people`](crate::Brief::people)).
     pub reads_people: bool,
-    /// How long a design takes.
+    /// Time that a design takes.
     pub pace: Pace,
 }
 
 impl Descriptor {
-    /// A mechanism that each person runs, which is designed at once and needs nothing more than a domain and a budget.
+    /// Mechanism that each person runs, with a quick design that needs only a domain and a budget.
     #[must_use]
     pub const fn new(releases: Output) -> Self {
         Self {
@@ -32,40 +33,40 @@ impl Descriptor {
         }
     }
 
-    /// The same, run by this side.
+    /// Same mechanism, run by `run_by`.
     #[must_use]
     pub const fn run_by(self, run_by: Side) -> Self {
         Self { run_by, ..self }
     }
 
-    /// The same, designed from volunteers' records.
+    /// Same mechanism, designed from volunteers' records.
     #[must_use]
     pub const fn needing_volunteers(self) -> Self {
         Self { needs_volunteers: true, ..self }
     }
 
-    /// The same, with a design that depends on the number of people.
+    /// Same mechanism, with a design that depends on the number of people.
     #[must_use]
     pub const fn reading_people(self) -> Self {
         Self { reads_people: true, ..self }
     }
 
-    /// The same, with a design that takes more than fractions of a second.
+    /// Same mechanism, with a design that takes more than fractions of a second.
     #[must_use]
     pub const fn slow(self) -> Self {
         Self { pace: Pace::Slow, ..self }
     }
 }
 
-/// What leaves a mechanism: the kinds of [`Releases`].
+/// Output of a mechanism: the kinds of [`Releases`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Output {
     /// Records in their own columns.
     Records,
-    /// Rows of a space of their own: models are used on records in the same view.
+    /// Rows in a space of their own. Models are used on records in the same view.
     View,
-    /// The same, viewed by a secret key.
+    /// Rows in a space of their own, viewed with a secret key.
     SecretView,
     /// Answers to one question each, from which records are collected.
     Reports,
@@ -76,7 +77,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// What leaves, as people read it.
+    /// Readable name of the output.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -103,12 +104,12 @@ impl From<Releases> for Output {
     }
 }
 
-/// How long a design takes.
+/// Time that a design takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// Fractions of a second: the comparison runs it unasked.
+    /// Fractions of a second. The comparison includes the mechanism unasked.
     Quick,
-    /// It trains something.
+    /// Longer, because the design trains something.
     Slow,
 }

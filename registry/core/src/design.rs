@@ -1,4 +1,4 @@
-//! Designs: a mechanism, and the plugin that made it.
+//! Designs: a mechanism with the plugin that made it.
 
 use crate::{
     Designed, Error, LocalMechanism, Notion, RecordDomain, Result, ShapedBy, Table, Unit, Volunteers,
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// A mechanism, who designed it, and whose records were at hand.
+/// Mechanism with its origin, and with the people whose records were at hand when it was designed.
 #[derive(Debug, Clone)]
 pub struct Design {
     origin: Origin,
-    /// All that is saved of the mechanism.
+    /// Everything that is saved of the mechanism.
     state: Value,
     mechanism: Designed,
-    /// Whose records were at hand when it was designed, and how many; nobody's where it was loaded.
+    /// People whose records were at hand when it was designed, and their number. Nobody, if it was loaded.
     at_hand: AtHand,
 }
 
@@ -31,7 +31,8 @@ impl AtHand {
         Self { whose: volunteers.shaped_by(), count: volunteers.table().map_or(0, Table::len) }
     }
 
-    /// Those of designs of one brief, which are the same but where a part was shown none.
+    /// Volunteers of designs of one brief. They are the same for all parts, except for a part that was shown
+    /// none.
     fn of_all(parts: &[Design]) -> Self {
         let parts = || parts.iter().map(|part| part.at_hand);
         Self {
@@ -41,7 +42,7 @@ impl AtHand {
     }
 }
 
-/// What is saved of a composition.
+/// Saved state of a composition.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ComposedState {
@@ -49,19 +50,19 @@ pub(crate) struct ComposedState {
     pub(crate) parts: Vec<Value>,
 }
 
-/// The plugin that designed a mechanism, or the plugins of its parts.
+/// Plugin that designed a mechanism, or the plugins of its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The plugin's name; [`COMPOSED`](Self::COMPOSED) for a composition made by hand.
+    /// Name of the plugin; [`COMPOSED`](Self::COMPOSED) for a composition made by hand.
     pub plugin: String,
-    /// The plugin's version.
+    /// Version of the plugin.
     pub plugin_version: String,
-    /// The parts of a composition made by hand.
+    /// Parts of a composition made by hand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Origin>,
 }
 
-/// The plugin with its version, and those of its parts.
+/// Prints the plugin with its version, and those of its parts.
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.plugin, self.plugin_version)?;
@@ -71,12 +72,12 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// What is given in place of a plugin's name where a composition was made by hand.
+    /// Name of the plugin of a composition made by hand.
     pub const COMPOSED: &str = "composed";
 }
 
 impl Design {
-    /// What a plugin designed.
+    /// Design made by a plugin.
     pub(crate) fn by_plugin(
         (plugin, version): (&str, &str),
         state: Value,
@@ -87,24 +88,25 @@ impl Design {
         Self { at_hand: AtHand::of(volunteers), ..Self::built(origin, state, mechanism) }
     }
 
-    /// What was built from a saved state. Nobody's records were at hand.
+    /// Design built from a saved state. Nobody's records were at hand.
     pub(crate) fn built(origin: Origin, state: Value, mechanism: Designed) -> Self {
         Self { origin, state, mechanism, at_hand: AtHand::default() }
     }
 
-    /// Designs side by side, as one for records of `domain`: each takes the columns, and the target, that it was designed
-    /// for. One design by itself, for all of `domain`, stays what it is.
+    /// Composes designs into one for records of `domain`. Each design takes the columns, and the target, that
+    /// it was designed for. A single design for all of `domain` is returned unchanged.
     ///
     /// # Errors
-    /// As [`composed`](crate::composed()); [`Error::PrivateVolunteers`] for a part that could not be saved by itself, [`Error::DeltaOfVolunteers`] where the
-    /// parts together cost volunteers too large a δ.
+    /// Same errors as [`composed`](crate::composed()). [`Error::PrivateVolunteers`] for a part that could not
+    /// be saved by itself. [`Error::DeltaOfVolunteers`] if all parts together have too large a δ for the
+    /// volunteers.
     pub fn composed(domain: RecordDomain, parts: Vec<Self>) -> Result<Self> {
         let origin = Origin {
             plugin: Origin::COMPOSED.into(),
             plugin_version: env!("CARGO_PKG_VERSION").into(),
             parts: parts.iter().map(|part| part.origin.clone()).collect(),
         };
-        // Part by part: a claim of one part says nothing to the volunteers of another.
+        // Check part by part: a claim of one part says nothing about the volunteers of another.
         parts.iter().try_for_each(Self::check_volunteers)?;
         let parts = match <[Self; 1]>::try_from(parts) {
             Ok([only]) if *only.mechanism.domain() == domain => return Ok(only),
@@ -117,35 +119,35 @@ impl Design {
         let state = ComposedState { domain: domain.clone(), parts: states };
         let state = serde_json::to_value(state).map_err(Error::state)?;
         let whole = Self { origin, state, mechanism: composed(domain, mechanisms)?, at_hand };
-        // And of all together: each part's δ is small, and their sum need not be.
+        // Check all together: each part's δ may be small while their sum is not.
         whole.check_volunteers()?;
         Ok(whole)
     }
 
-    /// What designed it.
+    /// Origin of the design.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// All that is saved of the mechanism.
+    /// Everything that is saved of the mechanism.
     pub fn state(&self) -> &Value {
         &self.state
     }
 
-    /// The mechanism.
+    /// Mechanism of the design.
     pub fn mechanism(&self) -> &Designed {
         &self.mechanism
     }
 
-    /// The mechanism, for whoever needs no more than it.
+    /// Mechanism of the design, without the rest.
     pub fn into_mechanism(self) -> Designed {
         self.mechanism
     }
 
-    /// The mechanism's record-at-a-time view.
+    /// Local mechanism of the design, which releases record by record.
     ///
     /// # Errors
-    /// [`Error::Shape`] where it is a curator's.
+    /// [`Error::Shape`] for a curator's mechanism.
     pub fn local(&self) -> Result<&dyn LocalMechanism> {
         match &self.mechanism {
             Designed::Local(local) => Ok(&**local),
@@ -155,11 +157,11 @@ impl Design {
         }
     }
 
-    /// Whether what was learned from volunteers may be published with the design.
+    /// Checks that the information learned from volunteers may be published with the design.
     ///
     /// # Errors
-    /// [`Error::PrivateVolunteers`] where people whose records are private have no claim; [`Error::DeltaOfVolunteers`] for a claim with a δ of one
-    /// in their number or more.
+    /// [`Error::PrivateVolunteers`] if people whose records are private have no claim.
+    /// [`Error::DeltaOfVolunteers`] for a claim with δ ≥ 1/n, for n volunteers.
     pub fn check_volunteers(&self) -> Result<()> {
         let guarantee = self.mechanism.guarantee();
         let whose = self.at_hand.whose.max(guarantee.shaped_by);

@@ -1,75 +1,78 @@
-//! The distribution of a release given its noise-free view: public, and part of every release.
+//! Distribution of a release given its noise-free view. It is public, and part of every release.
 
 use crate::{Layout, RecordDomain, Table, Target};
 use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
 
-/// How a block of released coordinates comes from the noise-free ones.
+/// Distribution of a block of released coordinates given the noise-free ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "distribution", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NoiseDistribution {
-    /// In the clear: so many coordinates.
+    /// Coordinates in the clear.
     Exact {
-        /// How many.
+        /// Number of coordinates.
         width: usize,
     },
     /// Independent noise of mean zero.
     Additive {
-        /// Each coordinate's variance.
+        /// Variance of each coordinate.
         variance: Vec<f64>,
     },
-    /// Noise of mean zero whose coordinates go together.
+    /// Noise of mean zero with correlated coordinates.
     Correlated {
-        /// Its covariance: as many rows as coordinates, and as many values in each.
+        /// Covariance matrix (k × k), by row.
         covariance: Vec<Vec<f64>>,
     },
     /// Unbiased noise whose size depends on the value.
     Unbiased {
-        /// Each coordinate's moments.
+        /// Moments of each coordinate.
         moments: Vec<Moments>,
-        /// How much of a product of two coordinates of one record remains: E\[w·w′ | u, u′\] = `pairs`·u·u′, also with those
-        /// of another `Unbiased` block of the same draw. 1 where they are independent. 0 says nothing of products: where no two are ever
-        /// answered together, and of the levels of one group, of which no two are ever 1.
+        /// Factor that remains of a product of two coordinates of one record:
+        /// E\[w·w′ | u, u′\] = `pairs`·u·u′. It also applies to pairs with another `Unbiased` block of the
+        /// same draw. It is 1 if the coordinates are independent. At 0 nothing is said about products. It is
+        /// 0 if no two coordinates are ever answered together. It is also 0 for the levels of one group,
+        /// because no two levels are ever 1.
         pairs: f64,
-        /// Which random draw: blocks that one mechanism answers have one in common, those of different parts of a composition none.
+        /// Number of the random draw. Blocks answered by one mechanism share a draw. Different parts of a
+        /// composition have different draws.
         #[serde(default)]
         lot: usize,
     },
-    /// Noise of mean zero that is added, and on which the records of a release depend together: what one record's noise says of
-    /// itself does not correct what is learned of all.
+    /// Additive noise of mean zero on which the records of a release depend jointly. The noise of one record
+    /// alone therefore cannot correct results learned from all records.
     Shared {
-        /// How many coordinates.
+        /// Number of coordinates.
         width: usize,
     },
-    /// One that is not described: so many coordinates.
+    /// Distribution that is not described.
     Unknown {
-        /// How many.
+        /// Number of coordinates.
         width: usize,
     },
-    /// A one-hot group whose level is kept, or exchanged for another, each other one as likely.
+    /// One-hot group whose level is kept, or exchanged for another one, each with the same probability.
     Flip {
-        /// The number of levels, K.
+        /// Number of levels, K.
         levels: usize,
-        /// The probability with which a level is kept.
+        /// Probability of keeping the level.
         keep: f64,
     },
 }
 
-/// The first two moments of a released coordinate, as distances from a centre: for a value at distance u it is released at
-/// distance w with E\[w | u\] = u and E\[w² | u\] = `constant` + `slope`·u².
+/// First two moments of a released coordinate, as distances from a centre. A value at distance u is released
+/// at distance w with E\[w | u\] = u and E\[w² | u\] = `constant` + `slope`·u².
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Moments {
-    /// The centre.
+    /// Centre.
     pub center: f64,
-    /// In squared units of the encoded record.
+    /// Constant term, in squared units of the encoded record.
     pub constant: f64,
-    /// Without unit.
+    /// Coefficient of u², without unit.
     pub slope: f64,
 }
 
 impl NoiseDistribution {
-    /// The same, with another random draw than those of other parts.
+    /// Same distribution, with another random draw than the other parts of a composition.
     pub(crate) fn of_part(self, part: usize, parts: usize) -> Self {
         match self {
             Self::Unbiased { moments, pairs, lot } => {
@@ -79,7 +82,7 @@ impl NoiseDistribution {
         }
     }
 
-    /// The distribution of some of its coordinates; a flipped group is not taken apart.
+    /// Distribution of some of the coordinates. A flipped group is not split.
     pub fn part(&self, coordinates: std::ops::Range<usize>) -> Self {
         match self {
             Self::Exact { .. } => Self::Exact { width: coordinates.len() },
@@ -97,7 +100,7 @@ impl NoiseDistribution {
         }
     }
 
-    /// The variance of the noise that is added to each coordinate; none where it depends on the value, or is not known.
+    /// Variance of the noise added to each coordinate; `None` if it depends on the value or is not known.
     pub fn added_variance(&self) -> Option<Vec<f64>> {
         match self {
             Self::Exact { width } => Some(vec![0.0; *width]),
@@ -120,7 +123,7 @@ impl NoiseDistribution {
         }
     }
 
-    /// The number of coordinates.
+    /// Number of coordinates.
     pub fn width(&self) -> usize {
         match self {
             Self::Exact { width } | Self::Shared { width } | Self::Unknown { width } => *width,
@@ -132,8 +135,8 @@ impl NoiseDistribution {
     }
 }
 
-/// The first two moments of a coordinate as distances from a center, and the random draw by which it is answered, with what remains of a
-/// product with another one of it.
+/// First two moments of a coordinate, as distances from a centre. `lot` is the random draw that answers it,
+/// with the factor that remains of its product with another coordinate of the same draw.
 #[derive(Clone)]
 struct Coordinate {
     center: f64,
@@ -147,37 +150,40 @@ impl Coordinate {
         Self { center: 0.0, constant: variance, slope: 1.0, lot: None }
     }
 
-    /// None where squares or products say nothing of the value.
+    /// `None` if squares or products say nothing about the value.
     fn unbiased(moments: &Moments, pairs: f64, lot: usize) -> Option<Self> {
         let Moments { center, constant, slope } = *moments;
         (slope > 0.0 && pairs > 0.0).then_some(Self { center, constant, slope, lot: Some((lot, pairs)) })
     }
 }
 
-/// The distribution of a release given the noise-free view: blocks, the features' in the order of the columns, and the target's. They
-/// are independent of each other, but for what [`NoiseDistribution::Unbiased`] says of pairs.
+/// Distribution of a release given the noise-free view, as blocks: the features' in the order of the columns,
+/// and the target's. The blocks are independent of each other, except for the pairs of
+/// [`NoiseDistribution::Unbiased`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// The features' distributions; their widths sum to the number of columns.
+    /// Distributions of the features. Their widths sum to the number of columns.
     pub features: Vec<NoiseDistribution>,
-    /// The target's distribution.
+    /// Distribution of the target.
     pub target: NoiseDistribution,
 }
 
 impl Noise {
-    /// Noise of this distribution on the features of records of `domain`, whose target leaves in the clear.
+    /// Noise of this distribution on the features of records of `domain`. The target is released in the
+    /// clear.
     pub fn of_features(domain: &RecordDomain, distribution: NoiseDistribution) -> Self {
         let target = NoiseDistribution::Exact { width: domain.layout().target.width() };
         Self { features: vec![distribution], target }
     }
 
-    /// The distribution of rows of this layout that belong to no record, or of which nothing is known.
+    /// Distribution of rows of this layout that belong to no record, or whose noise is unknown.
     pub fn unknown(layout: &Layout) -> Self {
         let unknown = |width| NoiseDistribution::Unknown { width };
         Self { features: vec![unknown(layout.columns.len())], target: unknown(layout.target.width()) }
     }
 
-    /// Returns which coordinates of a flat record of shape `own` take no noise in a release of shape `released`, by the columns' names.
+    /// Returns which coordinates of a flat record of shape `own` take no noise in a release of shape
+    /// `released`. Features match by column name.
     pub fn exact(&self, own: &Layout, released: &Layout) -> Vec<bool> {
         let of_block = |block: &NoiseDistribution| {
             std::iter::repeat_n(matches!(block, NoiseDistribution::Exact { .. }), block.width())
@@ -190,15 +196,17 @@ impl Noise {
             .collect()
     }
 
-    /// The variance of each feature's noise (d values), where it is the same for every value.
+    /// Variance of each feature's noise (d values); `None` if it depends on the value or is not known.
     pub fn feature_variance(&self) -> Option<Vec<f64>> {
         let blocks = self.features.iter().map(NoiseDistribution::added_variance);
         Some(blocks.collect::<Option<Vec<_>>>()?.concat())
     }
 
-    /// The mean covariance of the noise in features and a real target ((d + 1) × (d + 1), the target last) over the records of
-    /// `released` (n × d): the covariance of what was released less this is that of the noise-free view, in expectation. None
-    /// where the distributions do not tell, as where no two numbers are ever answered together, or where there is no real target.
+    /// Mean covariance of the noise in the features and a real target, over the records of `released`
+    /// (n × d). Its shape is (d + 1) × (d + 1), with the target last. The covariance of the release minus
+    /// this matrix is, in expectation, the covariance of the noise-free view. `None` if there is no real
+    /// target, or if the distributions do not determine the matrix. An example is a release in which no two
+    /// numbers are ever answered together.
     pub fn covariance(&self, released: &Table) -> Option<Array2<f64>> {
         let Target::Real(targets) = released.target() else {
             return None;
@@ -210,7 +218,8 @@ impl Noise {
         {
             return None;
         }
-        // What the distributions add to each square and take from each product; a center matters where they do.
+        // Contribution of the distributions to each square, and reduction of each product. A centre matters
+        // only for these.
         let blocks = distributions.iter().map(|distribution| match distribution {
             NoiseDistribution::Exact { width } => Some(vec![Coordinate::added(0.0); *width]),
             NoiseDistribution::Additive { variance } => {
@@ -255,8 +264,8 @@ impl Noise {
         Some(whole)
     }
 
-    /// The label-flip matrix (K × K), where labels are flipped: entry \[i, j\] is the probability that class i is released
-    /// as class j.
+    /// Label-flip matrix (K × K); `None` if labels are not flipped. Entry \[i, j\] is the probability that
+    /// class i is released as class j.
     pub fn label_flip(&self) -> Option<Array2<f64>> {
         match self.target {
             NoiseDistribution::Flip { levels, keep } => {

@@ -4,7 +4,7 @@ use crate::{Error, Result, polytope};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// A saved domain may claim any width; a wider one than this is no domain of records.
+/// Maximum number of coordinates of a record domain. A saved domain may claim any width.
 const MOST_COORDINATES: usize = 1 << 24;
 
 /// One indivisible factor of a [`Domain`].
@@ -18,7 +18,8 @@ pub enum Factor {
         /// The largest value.
         upper: f64,
     },
-    /// One coordinate a level; one of them is 1 and the rest are 0. Its ℓ₁ diameter is 2, whatever its width.
+    /// One coordinate per level: one of them is 1 and the rest are 0. The ℓ₁ diameter is 2 for any number of
+    /// levels.
     OneHot {
         /// The number of levels.
         levels: usize,
@@ -37,18 +38,19 @@ pub enum Factor {
         /// The radius.
         radius: f64,
     },
-    /// All points x with lower ≤ sᵀx ≤ upper for every vector s of signs whose first is +1: the tightest set with as large an ℓ₁ diameter as
-    /// some points (ERRATA.md, T2). Points outside are moved towards the centre. Its faces are where the outermost of those points lie.
+    /// All points x with lower ≤ sᵀx ≤ upper for every vector s of signs whose first is +1. It is the
+    /// tightest set with the same ℓ₁ diameter as some given points (ERRATA.md, T2). Its faces contain the
+    /// outermost of these points. Points outside are moved towards the centre.
     Polytope {
-        /// A point within (Z values, at most 12).
+        /// Point within (Z values, at most 12).
         center: Vec<f64>,
-        /// The bounds, 2^(Z−1) pairs: in the k-th, bit j of k says whether coordinate j + 2 counts negatively.
+        /// Bounds, 2^(Z−1) pairs. In the k-th, bit j of k says whether coordinate j + 2 counts negatively.
         bounds: Vec<(f64, f64)>,
     },
 }
 
 impl Factor {
-    /// The number of coordinates.
+    /// Number of coordinates.
     pub fn dim(&self) -> usize {
         match self {
             Self::Interval { .. } => 1,
@@ -69,7 +71,7 @@ impl Factor {
         }
     }
 
-    /// max ‖x − x′‖₂ over the set; of a polytope a bound.
+    /// max ‖x − x′‖₂ over the set; an upper bound for a polytope.
     pub fn l2_diameter(&self) -> f64 {
         match self {
             Self::Interval { lower, upper } => upper - lower,
@@ -79,7 +81,8 @@ impl Factor {
         }
     }
 
-    /// Two points `l2_diameter` apart: both bounds, two levels, opposite ends of a ball.
+    /// Two points `l2_diameter` apart: both bounds, two levels, opposite ends of a ball. For a polytope, two
+    /// points far apart in ℓ₁.
     fn l2_farthest(&self) -> [Vec<f64>; 2] {
         match self {
             Self::Interval { lower, upper } => [vec![*lower], vec![*upper]],
@@ -91,7 +94,7 @@ impl Factor {
         }
     }
 
-    /// Two points `l1_diameter` apart, to rounding.
+    /// Two points `l1_diameter` apart, up to rounding.
     fn l1_farthest(&self) -> [Vec<f64>; 2] {
         match self {
             Self::L2Ball { dim, radius } => {
@@ -104,7 +107,7 @@ impl Factor {
         }
     }
 
-    /// The largest absolute value of a coordinate.
+    /// Largest absolute value of a coordinate.
     #[must_use]
     pub fn largest_magnitude(&self) -> f64 {
         match self {
@@ -168,7 +171,7 @@ impl Factor {
         }
     }
 
-    /// Moves a finite point to the set: a clamp, the nearest vertex, or a rescaling.
+    /// Moves a finite point into the set: a clamp, the nearest vertex, or a rescaling.
     fn project(&self, point: &mut [f64]) {
         match self {
             Self::Interval { lower, upper } => point[0] = point[0].clamp(*lower, *upper),
@@ -184,9 +187,10 @@ impl Factor {
     }
 }
 
-/// The set on which a claim holds: a product of intervals, one-hot groups, balls and polytopes, in the order of the coordinates.
+/// Set on which a claim holds: a product of intervals, one-hot groups, balls and polytopes, in the order of
+/// the coordinates.
 ///
-/// A box is a product of intervals. Every mechanism projects records into its domain before it does anything else.
+/// A box is a product of intervals. Every mechanism first projects records into its domain.
 ///
 /// ```
 /// use scumble_core::Domain;
@@ -203,7 +207,7 @@ impl Factor {
 #[serde(try_from = "Vec<Factor>", into = "Vec<Factor>")]
 pub struct Domain {
     factors: Vec<Factor>,
-    /// Their coordinates: counted once, for each point of a release is held against it.
+    /// Number of coordinates. It is cached, because each point of a release is checked against it.
     dim: usize,
 }
 
@@ -231,7 +235,7 @@ impl From<Domain> for Vec<Factor> {
 }
 
 impl Domain {
-    /// The domain of no coordinates, which holds one point.
+    /// Domain without coordinates, which contains one point.
     pub fn empty() -> Self {
         Self::of(vec![])
     }
@@ -244,13 +248,13 @@ impl Domain {
         vec![Factor::Interval { lower, upper }].try_into()
     }
 
-    /// `dim` coordinates in [0, 1]: what real columns of a schema become.
+    /// `dim` coordinates in [0, 1], the encoding of a schema's real columns.
     pub fn unit_box(dim: usize) -> Self {
         let unit = Factor::Interval { lower: 0.0, upper: 1.0 };
         Self::of(vec![unit; dim])
     }
 
-    /// One group of `levels` coordinates of which one is 1.
+    /// One-hot group of `levels` coordinates: one is 1, the others are 0.
     ///
     /// # Errors
     /// [`Error::Domain`] unless there are two levels or more.
@@ -258,7 +262,7 @@ impl Domain {
         vec![Factor::OneHot { levels }].try_into()
     }
 
-    /// The ℓ₁ ball of this radius in `dim` dimensions.
+    /// ℓ₁ ball of this radius in `dim` dimensions.
     ///
     /// # Errors
     /// [`Error::Domain`] unless `dim` and the radius are above zero and finite.
@@ -266,7 +270,7 @@ impl Domain {
         vec![Factor::L1Ball { dim, radius }].try_into()
     }
 
-    /// The ℓ₂ ball of this radius in `dim` dimensions.
+    /// ℓ₂ ball of this radius in `dim` dimensions.
     ///
     /// # Errors
     /// [`Error::Domain`] unless `dim` and the radius are above zero and finite.
@@ -274,15 +278,16 @@ impl Domain {
         vec![Factor::L2Ball { dim, radius }].try_into()
     }
 
-    /// The points between these pairs of parallel faces, about `center` (Z values): see [`Factor::Polytope`].
+    /// Points between these pairs of parallel faces, around `center` (Z values): see [`Factor::Polytope`].
     ///
     /// # Errors
-    /// [`Error::Domain`] for more than 12 coordinates, another number of pairs than 2^(Z−1), or a centre that does not lie within.
+    /// [`Error::Domain`] for more than 12 coordinates, a number of pairs other than 2^(Z−1), or a centre
+    /// outside.
     pub fn polytope(center: Vec<f64>, bounds: Vec<(f64, f64)>) -> Result<Self> {
         vec![Factor::Polytope { center, bounds }].try_into()
     }
 
-    /// The product of `domains`, coordinates one after the other.
+    /// Product of `domains`, with their coordinates one after the other.
     ///
     /// # Errors
     /// [`Error::Domain`] for more than 2²⁴ coordinates.
@@ -291,18 +296,18 @@ impl Domain {
         factors.try_into()
     }
 
-    /// The number of coordinates, d.
+    /// Number of coordinates, d.
     pub fn dim(&self) -> usize {
         self.dim
     }
 
-    /// The product of factors that were checked.
+    /// Product of factors that were already checked.
     fn of(factors: Vec<Factor>) -> Self {
         let dim = factors.iter().map(Factor::dim).sum();
         Self { factors, dim }
     }
 
-    /// The factors, each with the coordinates that it covers.
+    /// Factors, each with the coordinates that it covers.
     pub fn factors(&self) -> impl Iterator<Item = (Range<usize>, &Factor)> {
         self.factors.iter().scan(0, |start, factor| {
             let coordinates = *start..*start + factor.dim();
@@ -311,7 +316,7 @@ impl Domain {
         })
     }
 
-    /// The bounds of each coordinate, lower and upper, where all are intervals of some width.
+    /// Bounds of each coordinate, lower and upper; `None` unless all factors are intervals of some width.
     ///
     /// ```
     /// use scumble_core::Domain;
@@ -333,7 +338,7 @@ impl Domain {
         self.factors.iter().map(Factor::l1_diameter).sum()
     }
 
-    /// max ‖x − x′‖₂ over the domain, or a bound where it has a polytope.
+    /// max ‖x − x′‖₂ over the domain; an upper bound if it has a polytope.
     pub fn l2_diameter(&self) -> f64 {
         let squares = self.factors.iter().map(|f| f.l2_diameter().powi(2));
         squares.sum::<f64>().sqrt()
@@ -344,32 +349,35 @@ impl Domain {
         join(self.factors.iter().map(Factor::l1_farthest))
     }
 
-    /// Two points as far apart in ℓ₂ as the domain allows; in ℓ₁ for polytopes.
+    /// Two points as far apart in ℓ₂ as the domain allows. In a polytope they are far apart in ℓ₁.
     pub fn l2_farthest(&self) -> [Vec<f64>; 2] {
         join(self.factors.iter().map(Factor::l2_farthest))
     }
 
-    /// The middle of the domain (d values): of intervals, of a group's vertices, of balls; a polytope's stated centre.
+    /// Centre of the domain (d values): the middle of intervals, of a group's vertices and of balls, and the
+    /// stated centre of a polytope.
     pub fn center(&self) -> Vec<f64> {
         self.factors.iter().flat_map(Factor::center).collect()
     }
 
-    /// max ‖x − c‖₂² over the domain, where c is its [`center`](Self::center): no guess of c is further off.
+    /// max ‖x − c‖₂² over the domain, where c is its [`center`](Self::center): the largest squared error of c
+    /// as an estimate.
     pub fn squared_radius(&self) -> f64 {
         self.factors.iter().map(Factor::squared_radius).sum()
     }
 
-    /// Whether `point` (d values) lies in the domain.
+    /// Returns whether `point` (d values) lies in the domain.
     pub fn contains(&self, point: &[f64]) -> bool {
         point.len() == self.dim()
             && self.factors().all(|(coordinates, factor)| factor.contains(&point[coordinates]))
     }
 
-    /// Moves `point` (d values) into the domain: intervals clamp, one-hot groups take their largest coordinate
-    /// (the first of several), balls and polytopes rescale.
+    /// Moves `point` (d values) into the domain. Intervals clamp. One-hot groups take their largest
+    /// coordinate, the first if several are equal. Balls and polytopes rescale.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong width, [`Error::NonFinite`] for a NaN or an infinity, with the coordinate's number for a column and row 1.
+    /// [`Error::Shape`] for a wrong width. [`Error::NonFinite`] for a NaN or an infinity, with the
+    /// coordinate's number as the column, and row 1.
     pub fn project(&self, point: &mut [f64]) -> Result<()> {
         check_width(self.dim(), point.len())?;
         check_finite(point)?;
@@ -379,21 +387,21 @@ impl Domain {
         Ok(())
     }
 
-    /// The domain of the coordinates behind those of `first`, with which it begins.
+    /// Domain of the coordinates that follow `first`, with which this domain begins.
     pub(crate) fn without_first(&self, first: &Domain) -> Self {
         Self::of(self.factors[first.factors.len().min(self.factors.len())..].to_vec())
     }
 
-    /// The product of the factors that cover exactly the coordinates `wanted`, in that order.
+    /// Product of the factors that cover exactly the coordinates `wanted`, in this order.
     ///
     /// # Errors
-    /// [`Error::Shape`] where `wanted` takes a group or ball apart.
+    /// [`Error::Shape`] if `wanted` splits a group or ball.
     pub fn restrict(&self, wanted: &[usize]) -> Result<Self> {
         Factors::of(self).covering(wanted)
     }
 }
 
-/// The factors of a domain, to be found by their coordinates.
+/// Factors of a domain, for look-up by their coordinates.
 pub(crate) struct Factors<'d>(Vec<(Range<usize>, &'d Factor)>);
 
 impl<'d> Factors<'d> {
@@ -401,10 +409,10 @@ impl<'d> Factors<'d> {
         Self(domain.factors().collect())
     }
 
-    /// As [`Domain::restrict`].
+    /// Product of the factors that cover `wanted`, like [`Domain::restrict`].
     ///
     /// # Errors
-    /// [`Error::Shape`] where `wanted` takes a group or ball apart.
+    /// [`Error::Shape`] if `wanted` splits a group or ball.
     pub(crate) fn covering(&self, wanted: &[usize]) -> Result<Domain> {
         let mut taken = vec![];
         let mut rest = wanted;
@@ -426,7 +434,7 @@ impl<'d> Factors<'d> {
     }
 }
 
-/// Pairs of points of factors as a pair of points of their product.
+/// Joins pairs of points of factors to a pair of points of their product.
 pub(crate) fn join(pairs: impl Iterator<Item = [Vec<f64>; 2]>) -> [Vec<f64>; 2] {
     pairs.fold([vec![], vec![]], |[mut one, mut other], [more, beside]| {
         one.extend(more);
@@ -435,12 +443,12 @@ pub(crate) fn join(pairs: impl Iterator<Item = [Vec<f64>; 2]>) -> [Vec<f64>; 2] 
     })
 }
 
-/// The point with `value` in one coordinate and 0 in the others.
+/// Point with `value` in coordinate `at` and 0 in the others.
 fn vertex(dim: usize, at: usize, value: f64) -> Vec<f64> {
     (0..dim).map(|coordinate| if coordinate == at { value } else { 0.0 }).collect()
 }
 
-/// The coordinate that is largest, the first of several.
+/// Index of the largest coordinate, the first if several are equal.
 pub fn largest(point: &[f64]) -> usize {
     (1..point.len()).fold(0, |best, at| if point[at] > point[best] { at } else { best })
 }
@@ -449,7 +457,7 @@ fn l1_norm(point: &[f64]) -> f64 {
     point.iter().map(|x| x.abs()).sum()
 }
 
-/// Scaled by the largest coordinate, so that no square overflows.
+/// ℓ₂ norm, scaled by the largest coordinate so that no square overflows.
 fn l2_norm(point: &[f64]) -> f64 {
     let unit = point.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     if unit == 0.0 {
@@ -463,11 +471,12 @@ fn rescale(point: &mut [f64], radius: f64, norm: fn(&[f64]) -> f64) {
     if norm(point) <= radius {
         return;
     }
-    // First to the unit cube, so that a norm near the largest float does not become infinite.
+    // Scale to the unit cube first, so that a norm near the largest float does not become infinite.
     point.iter_mut().for_each(|x| *x /= unit);
     let mut factor = radius / norm(point);
     let direction = point.to_vec();
-    // Rounding may leave it just outside: a little shorter then, and twice that until it is in.
+    // Rounding may leave the point just outside. It is then shrunk a little, and by twice as much each time
+    // until it is inside.
     let mut shrinkage = f64::EPSILON;
     loop {
         for (x, along) in point.iter_mut().zip(&direction) {
@@ -484,7 +493,7 @@ fn rescale(point: &mut [f64], radius: f64, norm: fn(&[f64]) -> f64) {
 /// Checks that all coordinates of a point are finite.
 ///
 /// # Errors
-/// [`Error::NonFinite`] with the first that is not.
+/// [`Error::NonFinite`] with the first coordinate that is not finite.
 pub fn check_finite(point: &[f64]) -> Result<()> {
     match point.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
@@ -492,10 +501,10 @@ pub fn check_finite(point: &[f64]) -> Result<()> {
     }
 }
 
-/// Whether a point has as many coordinates as are taken.
+/// Checks that a point has the expected number of coordinates.
 ///
 /// # Errors
-/// [`Error::Shape`] where it has not.
+/// [`Error::Shape`] for any other number.
 pub fn check_width(expected: usize, found: usize) -> Result<()> {
     if expected == found {
         return Ok(());

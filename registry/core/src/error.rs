@@ -1,4 +1,4 @@
-//! What can go wrong, in sentences that name the file, the row, the column and the value.
+//! Errors, in sentences that name the file, the row, the column and the value.
 
 use crate::number::short;
 use crate::text::did_you_mean;
@@ -6,53 +6,53 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt::Display;
 
-/// The result of this crate's functions.
+/// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong with data, schemas, designs and mechanisms.
+/// Error of data, schemas, designs and mechanisms.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A key that answers no more.
+    /// Key that answers no more records.
     #[error(
         "the release answers {most} records at most, {answered} were answered, and {asked} more are asked for"
     )]
     Spent {
-        /// How many it answers in all.
+        /// Maximum number of records that it answers.
         most: u64,
-        /// How many it has answered.
+        /// Number of records that it has answered.
         answered: u64,
-        /// How many are asked for.
+        /// Number of records requested.
         asked: u64,
     },
     /// No records where some are needed.
     #[error("{place} holds no records")]
     Empty {
-        /// The file or table.
+        /// File or table.
         place: String,
     },
     /// Columns, records and targets that do not fit together.
     #[error("{problem}")]
     Shape {
-        /// What does not fit what.
+        /// Mismatch, in words.
         problem: String,
     },
     /// A NaN or an infinity where a number is needed.
     #[error("row {row}, column {column:?}: {value} is no finite number")]
     NonFinite {
-        /// The record, counted from 1.
+        /// Record, counted from 1.
         row: usize,
-        /// The column's name.
+        /// Column name.
         column: String,
-        /// The value.
+        /// Value.
         value: f64,
     },
-    /// Bounds, radii or levels that make no domain.
+    /// Bounds, radii or levels that do not make a domain.
     #[error("a domain needs {needs}, and was given {given}")]
     Domain {
-        /// What is needed.
+        /// Requirement.
         needs: &'static str,
-        /// What was given.
+        /// Value given.
         given: String,
     },
     /// A privacy parameter outside its range.
@@ -60,132 +60,133 @@ pub enum Error {
     Budget {
         /// `epsilon`, `delta` or a share.
         name: &'static str,
-        /// What it must be.
+        /// Required range.
         range: &'static str,
-        /// What it was.
+        /// Value given.
         value: f64,
     },
-    /// A name that no plugin has.
+    /// Name that no plugin has.
     #[error("there is no mechanism {name:?}{}", did_you_mean(nearest))]
     UnknownPlugin {
-        /// The name asked for.
+        /// Name requested.
         name: String,
-        /// The nearest name that is there.
+        /// Nearest available name.
         nearest: Option<String>,
     },
-    /// Two plugins of one name.
+    /// Two plugins with the same name.
     #[error("two plugins are named {name:?}; rename one, or leave one crate out")]
     DuplicatePlugin {
-        /// The name.
+        /// Name of both.
         name: String,
     },
-    /// A parameter that a plugin does not have.
+    /// Parameter that a plugin does not have.
     #[error("the mechanism {plugin:?} has no parameter {name:?}{}", did_you_mean(nearest))]
     UnknownParameter {
-        /// The plugin.
+        /// Plugin.
         plugin: String,
-        /// The parameter asked for.
+        /// Parameter requested.
         name: String,
-        /// The nearest name that is there.
+        /// Nearest available name.
         nearest: Option<String>,
     },
-    /// A parameter with a value that it cannot take.
+    /// Parameter with a value that it cannot take.
     #[error("the parameters of {plugin:?}: {problem}")]
     Parameter {
-        /// The plugin.
+        /// Plugin.
         plugin: String,
-        /// What is wrong.
+        /// Problem, in words.
         problem: String,
     },
-    /// A parameter, or a number in a saved design, that asks for more than there is room or time for.
+    /// Parameter, or number in a saved design, that asks for more memory or time than is available.
     #[error(
         "the parameters of {plugin:?}: {parameter} asks for {asked} {what}, and at most {most} are allowed"
     )]
     TooLarge {
-        /// The plugin.
+        /// Plugin.
         plugin: String,
-        /// What asks for it.
+        /// Parameter that asks for it.
         parameter: String,
-        /// How much; apart, since it is the one number that needs so much room.
+        /// Amount requested. Boxed, because it is the only number that needs so much room.
         asked: Box<u128>,
-        /// How much is allowed.
+        /// Amount allowed.
         most: u64,
-        /// Of what.
+        /// Unit of the amounts.
         what: &'static str,
     },
-    /// A mechanism that has nothing to do on such data: no mistake, but no design either.
+    /// Mechanism that does not apply to such data. It is not a mistake, but there is no design either.
     #[error("{mechanism} does not apply: {reason}")]
     NotApplicable {
-        /// The mechanism.
+        /// Mechanism.
         mechanism: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// Training that led nowhere.
+    /// Training that diverged.
     #[error(
         "the training of {mechanism:?} left the finite numbers in epoch {epoch}: a smaller learning rate may help"
     )]
     Diverged {
-        /// The mechanism.
+        /// Mechanism.
         mechanism: String,
-        /// In which epoch, counted from 1.
+        /// Epoch of divergence, counted from 1.
         epoch: usize,
     },
-    /// A design that would publish something about private volunteers.
+    /// Design that would publish information about private volunteers.
     #[error(
         "private volunteers were at hand when {plugin:?} designed it, and it claims no central differential privacy for \
          them: such a design must not be saved"
     )]
     PrivateVolunteers {
-        /// The plugin.
+        /// Plugin.
         plugin: String,
     },
-    /// A δ for volunteers that publishing one of their records would keep.
+    /// δ for volunteers that is so large that it permits publishing one of their records.
     #[error(
         "delta, of all that was learned from the volunteers, must be below one in their number, 1/{volunteers}, and {delta:e} is not: to publish \
          the record of one of them would keep it"
     )]
     DeltaOfVolunteers {
-        /// δ, of all parts of the design together.
+        /// δ of all parts of the design together.
         delta: f64,
-        /// How many volunteers there are.
+        /// Number of volunteers.
         volunteers: usize,
     },
-    /// A saved state that makes no mechanism, or no key of it.
+    /// Saved state that makes no mechanism, or no key of the mechanism.
     #[error("{problem}")]
     State {
-        /// What is wrong.
+        /// Problem, in words.
         problem: String,
     },
-    /// A sampler that refused its parameters.
+    /// Sampler that refused its parameters.
     #[error(transparent)]
     Sampling(#[from] scumble_sampling::Error),
-    /// Work that was asked to stop.
+    /// Work that was interrupted.
     #[error("interrupted")]
     Interrupted(#[from] scumble_interrupt::Interrupted),
-    /// A temporary file that cannot be written or read.
+    /// Temporary file that cannot be written or read.
     #[error("the temporary file of encoded records failed: {0}")]
     TemporaryFile(#[source] std::io::Error),
-    /// An operating system without entropy.
+    /// Operating system without entropy.
     #[error("the operating system gave no random bits: {problem}")]
     Entropy {
-        /// What it said.
+        /// Message of the operating system.
         problem: String,
     },
 }
 
 impl Error {
-    /// The shape error with this text.
+    /// Shape error with this text.
     pub fn shape(problem: impl Into<String>) -> Self {
         Self::Shape { problem: problem.into() }
     }
 
-    /// The error that says that a parameter of `plugin` has a wrong value.
+    /// Error for a parameter of `plugin` with a wrong value.
     pub fn parameter(plugin: &str, problem: impl ToString) -> Self {
         Self::Parameter { plugin: plugin.into(), problem: problem.to_string() }
     }
 
-    /// Returns `value`, a parameter of `plugin`, if it `fits`. The error says that it must be `range`.
+    /// Returns `value`, a parameter of `plugin`, if it `fits`. Otherwise the error says that it must be
+    /// `range`.
     ///
     /// # Errors
     /// [`Error::Parameter`] if it does not fit.
@@ -196,17 +197,17 @@ impl Error {
         }
     }
 
-    /// The error that says that `mechanism` does not apply.
+    /// Error for a `mechanism` that does not apply.
     pub fn not_applicable(mechanism: &str, reason: impl Into<String>) -> Self {
         Self::NotApplicable { mechanism: mechanism.into(), reason: reason.into() }
     }
 
-    /// The error of a mechanism whose release is asked for a model, and consists of records.
+    /// Error for a mechanism that is asked for a model but releases records.
     pub fn no_model() -> Self {
         Self::not_applicable("a model", "the mechanism releases records")
     }
 
-    /// The error of a saved state with this text.
+    /// Error for a saved state, with this text.
     pub fn state(problem: impl ToString) -> Self {
         Self::State { problem: problem.to_string() }
     }
@@ -214,7 +215,7 @@ impl Error {
     /// Reads a value from a saved state.
     ///
     /// # Errors
-    /// [`Error::State`] for one that it does not make.
+    /// [`Error::State`] for a state that does not make such a value.
     pub fn read_state<T: DeserializeOwned>(state: &Value) -> Result<T> {
         T::deserialize(state).map_err(Self::state)
     }

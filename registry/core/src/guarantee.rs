@@ -1,7 +1,7 @@
-//! Guarantees: what a release claims, what it discloses, and what is assumed.
+//! Guarantees: the claims of a release, its disclosures, and its assumptions.
 //!
-//! The notions are separate types and never convert into one another. Only notions of differential privacy show
-//! an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for machines.
+//! The notions are separate types and never convert into one another. Only notions of differential privacy
+//! show an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for machines.
 
 use crate::{Factor, PrivacyProfile, Provenance, RecordDomain, TargetDomain, number};
 pub use scumble_accounting::Neighbours;
@@ -10,42 +10,42 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// The guarantee of a release: its claims, what it `discloses` exactly, and what it `assumes`.
+/// Guarantee of a release: its claims, what it `discloses` exactly, and what it `assumes`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guarantee {
-    /// What is guaranteed; nothing where it is empty.
+    /// Claims. An empty list guarantees nothing.
     pub claims: Vec<Claim>,
-    /// What each release of a design guarantees, in words, where its numbers come from the records: a design is public, and
-    /// has none of them. The release's own guarantee has the claims.
+    /// Guarantee of each release of a design, in words, where the numbers depend on the records. A design is
+    /// public and contains no such numbers. The guarantee of the release itself has the claims.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub each_release: Vec<String>,
-    /// What an adversary learns exactly.
+    /// Information that an adversary learns exactly.
     pub discloses: Vec<String>,
-    /// What must be true for the claims to hold.
+    /// Conditions under which the claims hold.
     pub assumes: Vec<String>,
-    /// Whose data shaped the design.
+    /// People whose data shaped the design.
     pub shaped_by: ShapedBy,
 }
 
 /// One line of a guarantee.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// What is claimed.
+    /// Claimed notion of privacy.
     #[serde(flatten)]
     pub notion: Notion,
-    /// To what.
+    /// Protected part of the record.
     pub protects: Unit,
-    /// The theorem from which it follows, with its source.
+    /// Theorem that implies the claim, with its source.
     pub theorem: String,
 }
 
-/// The part of a record that may be anything while the claim holds.
+/// Part of a record that may take any value while the claim holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Unit {
-    /// All that the mechanism sees of one person: features and target.
+    /// Everything that the mechanism sees of one person: features and target.
     Record,
     /// The features; the target is not protected.
     Features,
@@ -56,7 +56,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// What is protected where the features are: all there is, or all but the target.
+    /// Unit that is protected if the features are: the whole record if there is no target, otherwise the
+    /// features.
     pub fn of_features(domain: &RecordDomain) -> Self {
         match domain.target() {
             TargetDomain::None => Self::Record,
@@ -64,13 +65,28 @@ impl Unit {
         }
     }
 
-    /// Whether a claim for this is one for `other`.
+    /// Returns whether a claim for this unit is also one for `other`.
     pub fn covers(self, other: Self) -> bool {
         self == other || (self == Self::Record && matches!(other, Self::Features | Self::Label))
     }
+
+    /// Pair of flat records that differ in this unit: two points of a mechanism's range, both with the target of
+    /// the first. Empty if the unit does not contain the features.
+    pub fn pair_of_features(
+        self,
+        domain: &RecordDomain,
+        [one, mut other]: [Vec<f64>; 2],
+    ) -> Vec<[Vec<f64>; 2]> {
+        if !Self::of_features(domain).covers(self) {
+            return vec![];
+        }
+        let start = one.len() - (domain.flat().dim() - domain.features().dim());
+        other[start..].copy_from_slice(&one[start..]);
+        vec![[one, other]]
+    }
 }
 
-/// A notion of privacy with its parameters.
+/// Notion of privacy with its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "notion", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -79,28 +95,29 @@ pub enum Notion {
     LocalDp(LocalDp),
     /// Central differential privacy.
     CentralDp(CentralDp),
-    /// Central differential privacy of what a shuffler hands on.
+    /// Central differential privacy of the output of a shuffler.
     ShuffledDp(ShuffledDp),
-    /// A floor under the error of unbiased reconstruction.
+    /// Lower bound on the error of unbiased reconstruction.
     CramerRao(CramerRao),
     /// Resistance to recovery, in the probably-approximately-correct sense.
     PacResistance(PacResistance),
-    /// A set of inputs with the same distribution of outputs.
+    /// Set of inputs with the same distribution of outputs.
     AmbiguitySet(AmbiguitySet),
-    /// An output that is independent of what is protected.
+    /// Output that is independent of the protected unit.
     PerfectSecrecy(PerfectSecrecy),
-    /// A bound on what is told of which records were used, on average over a prior.
+    /// Upper bound on the mutual information between a release and the choice of the records used, on average
+    /// over a prior.
     MutualInformation(MutualInformation),
 }
 
 impl Notion {
-    /// Whether it is differential privacy, local or central, without a shuffler.
+    /// Returns whether the notion is differential privacy, local or central, without a shuffler.
     pub fn is_dp(&self) -> bool {
         matches!(self, Self::LocalDp(_) | Self::CentralDp(_))
     }
 }
 
-/// P(M(x) ∈ S) ≤ e^ε·P(M(x′) ∈ S) + δ for all x, x′ in the domain and all S.
+/// Local differential privacy: P(M(x) ∈ S) ≤ e^ε·P(M(x′) ∈ S) + δ for all x, x′ in the domain and all S.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LocalDp {
@@ -109,34 +126,35 @@ pub struct LocalDp {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// δ(ε) at every ε, where more is known of it than at one.
+    /// Privacy profile δ(ε), if more than one point of it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<PrivacyProfile>,
 }
 
 impl LocalDp {
-    /// (ε, δ).
+    /// Creates a claim (ε, δ).
     pub fn new(epsilon: f64, delta: f64) -> Self {
         Self { epsilon, delta, profile: None }
     }
 
-    /// This claim with the profile on which it lies.
+    /// This claim with the privacy profile that contains it.
     pub fn along(self, profile: PrivacyProfile) -> Self {
         Self { profile: Some(profile), ..self }
     }
 
-    /// δ(ε) as far as known: for (ε, 0) that of pure differential privacy.
+    /// Known privacy profile. For (ε, 0) without a stored one, it is the profile of pure differential
+    /// privacy.
     pub fn known_profile(&self) -> Option<PrivacyProfile> {
         self.profile.or((self.delta == 0.0).then(|| PrivacyProfile::pure(self.epsilon)))
     }
 
-    /// (ε, 0).
+    /// Creates a claim (ε, 0).
     pub fn pure(epsilon: f64) -> Self {
         Self::new(epsilon, 0.0)
     }
 }
 
-/// The same inequality for neighbouring *data sets*.
+/// Central differential privacy: the inequality of [`LocalDp`] for neighbouring *data sets*.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CentralDp {
@@ -145,12 +163,13 @@ pub struct CentralDp {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// Which data sets are neighbours.
+    /// Neighbouring relation of data sets.
     pub neighbours: Neighbours,
 }
 
-/// The inequality of [`CentralDp`] for what a shuffler hands on: the reports of `people` people or more, each by one local mechanism, without who
-/// sent which. It holds only under this trust model, so the claim is never shown without it.
+/// Differential privacy of a shuffler's output: the inequality of [`CentralDp`] for the reports of `people`
+/// people or more. Each report comes from one local mechanism, and the output hides who sent it. The claim
+/// holds only under this trust model, so it is never shown without it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ShuffledDp {
@@ -159,59 +178,69 @@ pub struct ShuffledDp {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// How many people report, at least.
+    /// Minimum number of people who report.
     pub people: u64,
-    /// The local ε of a report: what is left if the shuffler cannot be trusted.
+    /// Local ε of a report, which remains if the shuffler cannot be trusted.
     #[serde(with = "number")]
     pub epsilon_local: f64,
-    /// Which data sets are neighbours: those that differ in one person's record.
+    /// Neighbouring relation: data sets that differ in one person's record.
     pub neighbours: Neighbours,
 }
 
 impl CentralDp {
-    /// (ε, δ) for these neighbours.
+    /// Creates a claim (ε, δ) for this neighbouring relation.
     pub fn new(epsilon: f64, delta: f64, neighbours: Neighbours) -> Self {
         Self { epsilon, delta, neighbours }
     }
 }
 
-/// An unbiased estimate x̂ of a record has E‖x̂ − x‖² ≥ [`error`](Self::error).
+/// Cramér–Rao bound: an unbiased estimate x̂ of a record has E‖x̂ − x‖² ≥ [`error`](Self::error).
 ///
-/// Stored as the Fisher information of the released record about each of the record's columns: the diagonal of the
-/// information matrix I. Since (I⁻¹)ᵢᵢ ≥ 1/Iᵢᵢ the bound below holds for correlated noise too. A biased estimate may do
-/// better.
+/// The bound is stored as the Fisher information of the released record about each of the record's columns:
+/// the diagonal of the information matrix I. Since (I⁻¹)ᵢᵢ ≥ 1/Iᵢᵢ, the bound holds for correlated noise too.
+/// A biased estimate may have a smaller error.
 ///
-/// Noise that leaves some directions open has an infinite diagonal wherever a column leans on one of them, and still hides the rest:
-/// where the whole matrix is known, Tr(I⁻¹) is, and `joint` has it. The diagonals of releases add up, and their joint bounds do
-/// not: one release may open what another hides.
+/// Noise may leave some directions open. Its diagonal is then infinite for every column with a component
+/// along such a direction, yet the noise still hides the other directions. If the whole matrix is known, so
+/// is Tr(I⁻¹), and `joint` stores it. The diagonals of several releases add up. Their joint bounds do not:
+/// one release may open a direction that another hides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CramerRao {
-    /// Information about each column, per squared unit of it; infinite where it is released exactly, or follows from what is.
+    /// Information about each column, per squared unit of the column. It is infinite if the column is
+    /// released exactly, or follows from exact releases.
     #[serde(with = "information")]
     pub information: BTreeMap<String, f64>,
-    /// A bound on E‖x̂ − x‖² over all these columns, in squared units of the encoded record, where more is known than the diagonal.
+    /// Lower bound on E‖x̂ − x‖² over all these columns, in squared units of the encoded record. Present if
+    /// more than the diagonal is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joint: Option<f64>,
 }
 
 impl CramerRao {
-    /// The larger of Σ 1/Iᵢᵢ and the joint bound, in squared units of the encoded record.
+    /// Lower bound on the error: the larger of Σ 1/Iᵢᵢ and the joint bound, in squared units of the encoded
+    /// record.
     pub fn error(&self) -> f64 {
         let by_column: f64 = self.information.values().map(|i| 1.0 / i).sum();
         self.joint.map_or(by_column, |joint| joint.max(by_column))
     }
 
-    /// By how large a squared error every guess misses some record of the domain on average, whatever its bias, in squared units of the encoded record: a sum over the numbers, each
-    /// within a width of w, of the larger of two bounds.
+    /// Lower bound on the worst-case mean squared error of any estimator over the domain, biased or not. It
+    /// is in squared units of the encoded record. It is a sum over the numbers, each within a width of w, of
+    /// the larger of two bounds.
     ///
-    /// No guess errs less at its worst record than on average over a prior, and of a prior on each number by itself the error is at least
-    /// - 1/(Iᵢᵢ + P), with P the prior's own Fisher information (van Trees 1968; Gill and Levit 1995). The least that a prior on an interval has is (2π/w)², that of cos². It is the larger one
-    ///   where noise is small.
-    /// - s²ρ²/4 of two values at a distance of s ≤ w that are equally likely, with ρ the affinity of what is released of them, ∫√(pq) (Le Cam 1973). Hellinger's distance is a metric, so
-    ///   that ρ ≥ 1 − s²Iᵢᵢ/8; the bound is largest at s² = 8/(3Iᵢᵢ), or at w.
+    /// The error of an estimator at its worst record is at least its average over any prior. For a prior on
+    /// each number by itself, this average is at least
     ///
-    /// What is claimed of lattice noise is an information about neighbours on the lattice, for which the first is that of Weiss and Weinstein (1985) but for a share of (step/w)², below the
-    /// digits that are shown. Of levels, and of a number that is released exactly, it is 0.
+    /// - 1/(Iᵢᵢ + P), with P the prior's own Fisher information (van Trees 1968; Gill and Levit 1995). The
+    ///   smallest P of a prior on an interval is (2π/w)², for the prior cos². This bound is the larger one
+    ///   for small noise.
+    /// - s²ρ²/4 for two equally likely values at a distance of s ≤ w (Le Cam 1973). ρ is the affinity ∫√(pq)
+    ///   of the released distributions p and q of the two values. Hellinger's distance is a metric, so
+    ///   ρ ≥ 1 − s²Iᵢᵢ/8. The bound is largest at s² = 8/(3Iᵢᵢ), or at w.
+    ///
+    /// For lattice noise, the claimed information is about neighbours on the lattice. The first bound is then
+    /// that of Weiss and Weinstein (1985), up to a share of (step/w)², which is below the digits shown. For
+    /// levels, and for a number that is released exactly, the bound is 0.
     ///
     /// ```
     /// use scumble_core::{CramerRao, Domain, RecordDomain, TargetDomain};
@@ -267,65 +296,68 @@ mod information {
     }
 }
 
-/// No adversary recovers a record within `error` with probability 1 − `confidence_gap` or more, while the budget lasts.
+/// Resistance to recovery: no adversary recovers a record within `error` with probability
+/// 1 − `confidence_gap` or more, while the budget lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PacResistance {
-    /// The ℓ₂ distance that counts as recovery.
+    /// ℓ₂ distance that counts as recovery.
     pub error: f64,
     /// δ: success up to 1 − δ is not excluded.
     pub confidence_gap: f64,
-    /// How many samples may be released.
+    /// Number of samples that may be released.
     #[serde(with = "number")]
     pub budget: f64,
-    /// How many are. More than the budget is no guarantee at all, and the card says so.
+    /// Number of samples released. If it exceeds the budget, nothing is guaranteed, and the card says so.
     #[serde(with = "number")]
     pub spent: f64,
 }
 
-/// All members of the set give the same distribution of outputs.
+/// Ambiguity set: all its members give the same distribution of outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmbiguitySet {
-    /// The set, in words.
+    /// Description of the set, in words.
     pub members: String,
 }
 
-/// The output is independent of what is protected.
+/// Perfect secrecy: the output is independent of the protected unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PerfectSecrecy {}
 
-/// I(S; M(S)) ≤ `nats`, for a set S of records that was drawn from a prior before the release was made from it: what is released tells so little of which set it was (PAC
-/// privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025). It is an average over the prior, and bounds nothing for one set by itself, nor what is told of who is among all the records.
+/// Upper bound on mutual information: I(S; M(S)) ≤ `nats`, for a set S of records that was drawn from a prior
+/// before the release was made from it. It limits what the release discloses about the choice of S (PAC
+/// privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025). It is an average over the prior. It
+/// bounds nothing for a single set, nor the disclosure of who is among all the records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MutualInformation {
-    /// The bound, in nats.
+    /// Upper bound, in nats.
     #[serde(with = "number")]
     pub nats: f64,
-    /// From what the set was drawn.
+    /// Prior from which the set was drawn.
     pub prior: Prior,
 }
 
-/// From what the records that a release is made of are drawn.
+/// Prior of the set of records that a release is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Prior {
-    /// So many sets of half of the records, each as likely as any other, and each record in half of them.
+    /// Uniform distribution over `sets` sets of half of the records. Each record is in half of the sets.
     Halves {
-        /// How many, two or more.
+        /// Number of sets, two or more.
         sets: u64,
     },
 }
 
 impl Prior {
-    /// The best guess, before a release, of whether a given record is in the set: how often it is right.
+    /// Success rate, before a release, of the best guess of whether a given record is in the set.
     pub fn membership(self) -> f64 {
         match self {
             Self::Halves { .. } => 0.5,
         }
     }
 
-    /// The same of which set it is.
+    /// Success rate, before a release, of the best guess of the set.
     pub fn set(self) -> f64 {
         match self {
             Self::Halves { sets } => 1.0 / sets as f64,
@@ -334,12 +366,13 @@ impl Prior {
 }
 
 impl MutualInformation {
-    /// So many nats about a set that is drawn from this prior.
+    /// Creates a bound of `nats` nats for a set drawn from `prior`.
     pub fn new(nats: f64, prior: Prior) -> Self {
         Self { nats, prior }
     }
 
-    /// How often a guess is right at most that is right this often before the release: the largest s for which KL(s ‖ prior) is no more than the nats (data processing).
+    /// Upper bound on an adversary's posterior success, given its `prior` success (data-processing
+    /// inequality). It is the largest s with KL(s ‖ prior) at most `nats`.
     ///
     /// ```
     /// use scumble_core::{MutualInformation, Prior};
@@ -354,23 +387,23 @@ impl MutualInformation {
     }
 }
 
-/// Whose data shaped a design. The guarantee holds given the design, and claims nothing for anyone whose record
-/// shaped it, unless a [`CentralDp`] claim for [`Unit::Volunteer`] says so.
+/// People whose data shaped a design. The guarantee holds given the design. It claims nothing for anyone
+/// whose record shaped it, unless a [`CentralDp`] claim for [`Unit::Volunteer`] says so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapedBy {
-    /// Nobody's: bounds and parameters that are public.
+    /// Nobody: bounds and parameters are public.
     #[default]
     PublicKnowledge,
-    /// Data that are public.
+    /// People whose data are public.
     PublicVolunteers,
-    /// Data of people who agreed to it.
+    /// People who agreed to it.
     ConsentingVolunteers,
-    /// Data of people who are guaranteed privacy themselves.
+    /// People who are guaranteed privacy themselves.
     PrivateVolunteers,
 }
 
-/// What every claim about records assumes.
+/// Assumptions of every claim about records.
 pub const ASSUMED: [&str; 3] = [
     "the bounds and levels are public, and were not taken from the data",
     "each person contributes one record",
@@ -378,13 +411,14 @@ pub const ASSUMED: [&str; 3] = [
 ];
 
 impl Guarantee {
-    /// The guarantee of a mechanism that claims nothing and discloses all that it sees of a record of `domain`.
+    /// Guarantee of a mechanism that claims nothing and discloses everything that it sees of a record of
+    /// `domain`.
     pub fn nothing(domain: &RecordDomain) -> Self {
         Self { discloses: in_clear(domain, Unit::Record), ..Self::default() }
     }
 
-    /// The guarantee of a mechanism that hides the features and releases the target in the clear: these notions with their theorems, for whole
-    /// records where there is no target.
+    /// Guarantee of a mechanism that hides the features and releases the target in the clear. `notions` are
+    /// its notions with their theorems. Without a target, they protect whole records.
     pub fn of_features(domain: &RecordDomain, notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
         let protects = Unit::of_features(domain);
         Self {
@@ -398,19 +432,21 @@ impl Guarantee {
         }
     }
 
-    /// The guarantee of a mechanism that hides all of a record: these notions with their theorems.
+    /// Guarantee of a mechanism that hides all of a record. `notions` are its notions with their theorems.
     pub fn of_records(notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
         let protects = Unit::Record;
         let claims = notions.into_iter().map(|(notion, theorem)| Claim { notion, protects, theorem });
         Self { claims: claims.collect(), assumes: ASSUMED.map(str::to_owned).to_vec(), ..Self::default() }
     }
 
-    /// The guarantee of somebody trusted, who releases what is made of all records together, for such neighbours and maybe others: these claims with their theorems.
+    /// Guarantee of a trusted curator, who releases results of all records together. `neighbours` decides the
+    /// disclosures and assumptions. `claims` are the claims with their theorems, also for other neighbouring
+    /// relations.
     pub fn of_curator(neighbours: Neighbours, claims: impl IntoIterator<Item = (CentralDp, String)>) -> Self {
         let trusted = "a curator is trusted, who holds all records in the clear";
         let (discloses, exists) = match neighbours {
             Neighbours::ReplaceOne => (vec!["the number of records".to_owned()], None),
-            // An empty table is refused, and so its neighbours are told from it.
+            // An empty table is refused, which distinguishes it from its neighbours.
             Neighbours::AddOrRemoveOne => (vec![], Some("that there is a record is public")),
         };
         let assumes = ASSUMED[..2].iter().copied().chain([trusted]).chain(exists);
@@ -418,8 +454,8 @@ impl Guarantee {
         Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::of_records(claims) }
     }
 
-    /// The local (ε, δ) claimed for `unit` with the least δ, and then the least ε, where there is one. A claim for whole
-    /// records covers their parts.
+    /// Local (ε, δ) claimed for `unit` with the smallest δ, and then the smallest ε; `None` if there is no
+    /// claim. A claim for whole records covers their parts.
     pub fn local_dp(&self, unit: Unit) -> Option<&LocalDp> {
         let claims = self.claims.iter().filter(|claim| claim.protects.covers(unit));
         let dp = claims.filter_map(|claim| match &claim.notion {
@@ -429,7 +465,7 @@ impl Guarantee {
         dp.min_by(|a, b| (a.delta, a.epsilon).partial_cmp(&(b.delta, b.epsilon)).unwrap_or(Ordering::Equal))
     }
 
-    /// The ε of differential privacy, local or central, of whole records; none where none is claimed.
+    /// ε of differential privacy, local or central, of whole records; `None` if neither is claimed.
     pub fn epsilon(&self) -> Option<f64> {
         let central = || {
             let of_records = self.claims.iter().filter(|claim| claim.protects == Unit::Record);
@@ -442,8 +478,8 @@ impl Guarantee {
         self.local_dp(Unit::Record).map(|dp| dp.epsilon).or_else(central)
     }
 
-    /// What a release costs `unit` (ε, δ), where values of it may be exchanged: the local claim, or the central one for
-    /// neighbours that differ by replacement; infinite where neither is made.
+    /// Cost (ε, δ) of a release to `unit` under the replace-one relation. It is the cost of the local claim,
+    /// or else of the central claim for replacement; infinite if there is neither.
     pub fn cost(&self, unit: Unit) -> (f64, f64) {
         let covering = self.claims.iter().filter(|claim| claim.protects.covers(unit));
         let mut central = covering.filter_map(|claim| match &claim.notion {
@@ -454,31 +490,33 @@ impl Guarantee {
         local.or_else(|| central.next()).unwrap_or((f64::INFINITY, 0.0))
     }
 
-    /// Whether some part of a released record has differential privacy, local or central.
+    /// Returns whether some part of a released record has differential privacy, local or central.
     pub fn has_dp(&self) -> bool {
         self.claims_for_records().any(|claim| claim.notion.is_dp())
     }
 
-    /// The most of a record that is protected by a notion that is `apt`, with no warning: all of it, the features, or the label.
+    /// Largest part of a record that an `apt` notion without a warning protects: all of it, the features, or
+    /// the label.
     pub fn protects(&self, apt: fn(&Notion) -> bool) -> Option<Unit> {
         let standing = |claim: &&Claim| apt(&claim.notion) && claim.warning().is_none();
         let units: Vec<Unit> = self.claims.iter().filter(standing).map(|claim| claim.protects).collect();
         [Unit::Record, Unit::Features, Unit::Label].into_iter().find(|unit| units.contains(unit))
     }
 
-    /// Whether some claim is a central (ε, δ) for the volunteers, with a finite ε.
+    /// Returns whether some claim is a central (ε, δ) for the volunteers, with a finite ε.
     pub fn protects_volunteers(&self) -> bool {
         let mut theirs = self.claims.iter().filter(|claim| claim.protects == Unit::Volunteer);
         theirs.any(|claim| matches!(&claim.notion, Notion::CentralDp(dp) if dp.epsilon.is_finite()))
     }
 
-    /// The claims for those whose records are released, and not for those who shaped the design.
+    /// Claims for the people whose records are released, without the claims for people who shaped the design.
     pub(crate) fn claims_for_records(&self) -> impl Iterator<Item = &Claim> {
         self.claims.iter().filter(|claim| claim.protects != Unit::Volunteer)
     }
 
-    /// This guarantee for a release whose noise came from there: a seed voids every claim, but for those of a design that was made before; a
-    /// ticket adds what the claims assume of it.
+    /// This guarantee for a release whose noise has this `provenance`. A seed voids every claim, except the
+    /// claims for volunteers, because the design was made before. A ticket adds the assumptions about the
+    /// ticket.
     pub fn under(mut self, provenance: Provenance) -> Self {
         match provenance {
             Provenance::OperatingSystem => {}
@@ -493,12 +531,14 @@ impl Guarantee {
         self
     }
 
-    /// For machines: all of it, the summary, and the warnings. `epsilon` is that of the whole record, or null where none is claimed.
+    /// JSON form for machines: the whole guarantee, the summary, and the warnings. `epsilon` is that of the
+    /// whole record, or null if none is claimed.
     pub fn to_json(&self) -> serde_json::Value {
-        // A NaN, which no constructor of ours lets in, cannot be written: then there is the summary alone.
+        // A NaN, which no constructor here allows, cannot be serialised. Only ε, summary and warnings are
+        // then written.
         let written = serde_json::to_value(self).unwrap_or_default();
         let mut value = if written.is_object() { written } else { serde_json::json!({}) };
-        // In plain words, too: a card is read by people.
+        // Add the plain words of the card, which people read.
         if let Some(claims) = value["claims"].as_array_mut() {
             for (written, claim) in claims.iter_mut().zip(&self.claims) {
                 written["may_learn"] = claim.may_learn().into();
@@ -513,7 +553,7 @@ impl Guarantee {
     }
 }
 
-/// What is disclosed in the clear, in words, when `unit` of a record of `domain` does.
+/// Disclosures, in words, if `unit` of a record of `domain` is released in the clear.
 pub fn in_clear(domain: &RecordDomain, unit: Unit) -> Vec<String> {
     let features = unit != Unit::Label && !domain.columns().is_empty();
     let label = unit != Unit::Features && *domain.target() != TargetDomain::None;
@@ -525,7 +565,7 @@ pub fn in_clear(domain: &RecordDomain, unit: Unit) -> Vec<String> {
     lines.map(|(_, line)| line.to_owned()).collect()
 }
 
-/// What the claims of a release by a ticket assume beside what all assume.
+/// Additional assumptions of a release by a ticket.
 const KEYED: [&str; 2] = [
     "a secret kept in a ticket, which nobody else reads: who has it can take the noise away, until it is forgotten everywhere",
     "ids that are unique: the noise of a record is drawn from the secret, its id and its values, so that a task which runs again releases the \
@@ -586,7 +626,7 @@ mod tests {
         assert_eq!(guarantee.local_dp(Unit::Record), Some(&LocalDp::pure(1.0)));
     }
 
-    /// Numbers of these widths, of each of which so much is told.
+    /// Bound for numbers of these `widths`, each with this `information`.
     fn of_any_guess(widths: &[f64], information: f64) -> f64 {
         let intervals = widths.iter().map(|width| Domain::interval(0.0, *width).unwrap());
         let names: Vec<String> = (0..widths.len()).map(|at| at.to_string()).collect();
@@ -598,7 +638,7 @@ mod tests {
 
     #[test]
     fn a_bias_gains_nothing_where_the_domain_is_wide_and_all_where_it_is_narrow() {
-        // Without bias 1/I = 4; where nothing is told, the middle is half a width off at the ends.
+        // Without bias the error is 1/I = 4. Without information, the middle is half a width off at the ends.
         for (widths, information, wanted) in
             [(&[1e6][..], 0.25, 4.0), (&[1e6, 1e6], 0.25, 8.0), (&[3.0], 0.0, 2.25)]
         {
@@ -608,7 +648,8 @@ mod tests {
         assert_eq!((of_any_guess(&[0.0], 0.25), of_any_guess(&[1.0], f64::INFINITY)), (0.0, 0.0));
     }
 
-    /// The squared error of the best guess of all, the mean of what may have been, on average over a prior and Gaussian noise of this deviation.
+    /// Squared error of the best estimator, the posterior mean, averaged over `prior` and Gaussian noise of
+    /// this `deviation`.
     fn of_best_guess(prior: &[(f64, f64)], deviation: f64) -> f64 {
         let (mut error, mut weight) = (0.0, 0.0);
         for at in 0..4000 {
@@ -626,7 +667,8 @@ mod tests {
         error / weight
     }
 
-    /// Of a number between 0 and 1, of which a prior or another is the hardest: no bound is above what the best guess reaches there, and none far below.
+    /// For a number between 0 and 1, one of two priors is the hardest. The best estimator's error there is at
+    /// least the bound and less than twice the bound.
     #[test]
     fn the_best_guess_is_no_better_than_the_bound_and_not_much_worse() {
         let round: Vec<(f64, f64)> = (0..400)

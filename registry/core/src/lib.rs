@@ -1,6 +1,7 @@
-//! The vocabulary of scumble: tables, domains, budgets, guarantees, mechanisms, plugins, and their composition.
+//! Core vocabulary of scumble: tables, domains, budgets, guarantees, mechanisms, plugins, and their
+//! composition.
 //!
-//! A mechanism is *designed* once, from what is public, and *released* through any number of times:
+//! A mechanism is *designed* once from public information. It then makes any number of *releases*:
 //!
 //! ```text
 //! Schema ─▶ RecordDomain ─▶ Brief ─▶ Plugin::design ─▶ Mechanism ─▶ release(Table) ─▶ Release
@@ -8,8 +9,8 @@
 //!
 //! # Mechanisms compose
 //!
-//! Features by the Laplace mechanism, labels by randomised response; what the two guarantee together is derived, not
-//! stated, and the composition is a mechanism again:
+//! The example combines the Laplace mechanism for features with randomised response for labels. The guarantee
+//! of the two together is derived, not stated. The composition is itself a mechanism:
 //!
 //! ```
 //! use ndarray::array;
@@ -110,7 +111,7 @@ pub use plugin::{built, learned};
 #[doc(hidden)]
 pub use {inventory, schemars};
 
-/// The README's examples run.
+/// Runs the README's examples as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

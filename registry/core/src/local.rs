@@ -1,4 +1,5 @@
-//! How local mechanisms go through a table: in blocks of records, on all cores, the same for any number of them.
+//! Block-wise processing of tables by local mechanisms, on all cores. The result is the same for any number
+//! of cores.
 
 use crate::mechanism::map_records;
 use crate::table::Places;
@@ -7,14 +8,15 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Records that share a stream of randomness.
+/// Number of records that share a stream of randomness.
 pub const BLOCK: usize = 1024;
 
-/// What [`release_local`](crate::release_local) would give without noise: `encode`, `decode`. Of a mechanism that makes reports, the records
-/// themselves, within the domain: what is collected from reports has their columns.
+/// Noise-free counterpart of [`release_local`](crate::release_local): `encode`, `decode`. For a mechanism
+/// that makes reports, it returns the records themselves, projected into the domain. Records collected from
+/// reports have the same columns.
 ///
 /// # Errors
-/// As there.
+/// Same errors as [`release_local`](crate::release_local).
 pub fn view(mechanism: &dyn LocalMechanism, table: &Table) -> Result<Table> {
     let layout = match mechanism.collector() {
         Some(_) => mechanism.domain().layout(),
@@ -23,7 +25,7 @@ pub fn view(mechanism: &dyn LocalMechanism, table: &Table) -> Result<Table> {
     map_blocks(mechanism, table, &layout, |_number, records| view_block(mechanism, records))
 }
 
-/// The flat records of a block as [`view`] gives them.
+/// Flat records of a block as [`view`] gives them.
 pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec<f64>> {
     if mechanism.collector().is_none() {
         return map_records(mechanism, records, |_record, _point| Ok(()));
@@ -33,11 +35,11 @@ pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec
     Ok(projected.collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Returns which coordinates of a flat record leave unchanged in a [`view`]: those that the view has under the same name and with the same
-/// value, for probing records from all over the domain.
+/// Returns which coordinates of a flat record are unchanged in a [`view`]. The view must have the coordinate
+/// under the same name and with the same value, for probe records from all over the domain.
 ///
 /// # Errors
-/// [`Error`] where the mechanism fails.
+/// [`Error`] if the mechanism fails.
 pub fn kept_in_view(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     let places = mechanism.layout().places(&mechanism.domain().layout());
     let project = |record: Vec<f64>| mechanism.domain().projected(&record);
@@ -52,10 +54,11 @@ pub fn kept_in_view(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     Ok(places.iter().enumerate().map(is_kept).collect())
 }
 
-/// Returns which coordinates of a flat record leave unchanged in a release: those that are [kept in the view](kept_in_view) and take no noise.
+/// Returns which coordinates of a flat record are unchanged in a release: coordinates that are [kept in the
+/// view](kept_in_view) and take no noise.
 ///
 /// # Errors
-/// [`Error`] where the mechanism fails.
+/// [`Error`] if the mechanism fails.
 pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     let own = mechanism.domain().layout();
     if mechanism.collector().is_some() {
@@ -72,16 +75,16 @@ pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
 /// Largest difference between a value and its view that rounding explains, relative to the value's range.
 const OF_ROUNDING: f64 = 1e-6;
 
-/// Returns, for each released coordinate, whether its noise-free view is the record's own value. A mean of
-/// released values estimates the mean of the people only there: a decoder that completes or shrinks records
-/// draws them toward the data that it was made from.
+/// Returns, for each released coordinate, whether its noise-free view is the record's own value. Only for
+/// these coordinates does a mean of released values estimate the mean of the people. A decoder that completes
+/// or shrinks records pulls them toward the data it was made from.
 ///
-/// The answer follows from the mechanism and not from what it says of itself: [`view_block`] maps corners of
-/// the domain and points between them. Coordinates of another name than the domain's, and those of reports,
-/// are not the record's own.
+/// The answer follows from the mechanism, not from its description of itself: [`view_block`] maps corners of
+/// the domain and points between them. Coordinates with a name that the domain does not have, and coordinates
+/// of reports, are not the record's own.
 ///
 /// # Errors
-/// [`Error`] where the mechanism fails on a record of its own domain.
+/// [`Error`] if the mechanism fails on a record of its own domain.
 pub fn keeps_values(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     let (taken, released) = (mechanism.domain().layout(), mechanism.layout());
     if mechanism.collector().is_some() {
@@ -106,16 +109,17 @@ pub fn keeps_values(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     Ok(keeps)
 }
 
-/// Returns whether `encode` and `decode` alone make other records of some in the domain, or of other columns.
+/// Returns whether `encode` and `decode` alone change some record of the domain, or its columns.
 ///
 /// # Errors
-/// As [`keeps_values`].
+/// Same errors as [`keeps_values`].
 pub fn alters_records(mechanism: &dyn LocalMechanism) -> Result<bool> {
     let is_as_wide = mechanism.layout().width() == mechanism.domain().layout().width();
     Ok(!is_as_wide || keeps_values(mechanism)?.contains(&false))
 }
 
-/// Width of the range of each coordinate of a flat record, or its largest magnitude in a ball or polytope.
+/// Width of the range of each coordinate of a flat record. In a one-hot group, ball or polytope it is the
+/// largest magnitude.
 fn ranges(domain: &RecordDomain) -> Vec<f64> {
     let of_factor = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => upper - lower,
@@ -125,8 +129,9 @@ fn ranges(domain: &RecordDomain) -> Vec<f64> {
     factors.flat_map(|(coordinates, factor)| vec![of_factor(factor); coordinates.len()]).collect()
 }
 
-/// Flat records on which a mechanism shows what it alters: two corners far apart, corners in pairs that take
-/// each number to both of its bounds, each level of each group, and points that lie on no plane.
+/// Flat probe records that show what a mechanism alters. They are two corners far apart, corners in pairs,
+/// each level of each group, and points that lie on no common plane. The pairs take each number to both of
+/// its bounds.
 fn probes(domain: &RecordDomain) -> Vec<Vec<f64>> {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     const FEWEST: usize = 24;
@@ -163,11 +168,11 @@ fn probes(domain: &RecordDomain) -> Vec<Vec<f64>> {
     flat.l2_farthest().into_iter().chain((0..count).map(probe)).collect()
 }
 
-/// Releases the flat records of block number `block`, of [`BLOCK`] records each but for the last: what [`release_local`](crate::release_local) does
-/// to a table, and what a stream of records is released by.
+/// Releases the flat records of block number `block`. Every block but the last has [`BLOCK`] records.
+/// [`release_local`](crate::release_local) and releases of record streams use this function.
 ///
 /// # Errors
-/// [`Error`] where the mechanism fails.
+/// [`Error`] if the mechanism fails.
 pub fn release_block<M: LocalMechanism + ?Sized>(
     mechanism: &M,
     records: &[f64],
@@ -177,7 +182,7 @@ pub fn release_block<M: LocalMechanism + ?Sized>(
     mechanism.release_records(records, &mut streams.stream(block))
 }
 
-/// The table's flat records, mapped block by block to flat records of `made`.
+/// Maps the table's flat records, block by block, to flat records of the layout `made`.
 pub(crate) fn map_blocks<M: LocalMechanism + ?Sized>(
     mechanism: &M,
     table: &Table,

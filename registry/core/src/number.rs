@@ -1,9 +1,9 @@
-//! Numbers in JSON: a finite one unchanged, the others as the strings "inf" and "-inf".
+//! JSON form of numbers: finite numbers unchanged, infinities as the strings "inf" and "-inf".
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserializer, Serializer};
 
-/// Writes `value`; a NaN is refused.
+/// Writes `value`. Refuses a NaN.
 pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     match *value {
         f64::INFINITY => serializer.serialize_str("inf"),
@@ -13,12 +13,13 @@ pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::
     }
 }
 
-/// As [`serialize`] writes it; null for a NaN.
+/// JSON value that [`serialize`] writes; null for a NaN.
 pub fn to_json(value: f64) -> serde_json::Value {
     serialize(&value, serde_json::value::Serializer).unwrap_or_default()
 }
 
-/// What people write, as on a command line. A number that has left the floats is none: only the words inf and -inf have no end.
+/// Parses a number as people write it, for example on a command line. Only the words inf and -inf are
+/// infinite. A number beyond the largest float is refused.
 ///
 /// ```
 /// use scumble_core::number::parse;
@@ -28,7 +29,7 @@ pub fn to_json(value: f64) -> serde_json::Value {
 /// ```
 ///
 /// # Errors
-/// The sentence about what is no number, or beyond the largest one.
+/// A sentence about text that is not a number, or about a number beyond the largest one.
 pub fn parse(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_infinite() && !matches!(text, "inf" | "-inf") => {
@@ -38,7 +39,7 @@ pub fn parse(text: &str) -> Result<f64, String> {
     }
 }
 
-/// For people: without the three hundred zeros of a tiny number.
+/// Short text for people: a tiny number prints without its three hundred zeros.
 pub fn short(value: f64) -> String {
     match value.abs() {
         0.0 | 1e-4..1e9 => value.to_string(),

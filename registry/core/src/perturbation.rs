@@ -1,18 +1,19 @@
-//! What a local mechanism says of its own `perturb`: which coordinates of a point take which noise. An audit holds it to that.
+//! Description by a local mechanism of its own `perturb`: the noise of each coordinate of a point. An audit
+//! compares `perturb` with it.
 
 use std::ops::Range;
 
-/// What `perturb` does to some coordinates of a point.
+/// Effect of `perturb` on some coordinates of a point.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Perturbation {
-    /// Noise is added that does not depend on the point.
+    /// Additive noise that does not depend on the point.
     Additive(DescribedNoise),
-    /// A one-hot group keeps its level, or gets another one, each as likely.
+    /// One-hot group that keeps its level, or takes another one, each with the same probability.
     Flip {
-        /// The group's coordinates.
+        /// Coordinates of the group.
         coordinates: Range<usize>,
-        /// The probability with which the level is kept.
+        /// Probability of keeping the level.
         keep: f64,
     },
 }
@@ -20,37 +21,38 @@ pub enum Perturbation {
 /// Independent noise of mean zero on some coordinates of a point, in the units of the point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DescribedNoise {
-    /// The coordinates, k of them.
+    /// Coordinates (k).
     pub coordinates: Range<usize>,
-    /// How the distance of two points is measured, and what it costs.
+    /// Distance between two points, which determines the privacy cost.
     pub distance: Distance,
-    /// The scale of each coordinate's noise (k values).
+    /// Scale of each coordinate's noise (k values).
     pub scales: Vec<f64>,
-    /// The largest distance of two points that the noise was made for, in scales.
+    /// Largest distance between two points that the noise was calibrated for, in scales.
     pub sensitivity: f64,
-    /// The variance of each coordinate's noise (k values).
+    /// Variance of each coordinate's noise (k values).
     pub variances: Vec<f64>,
-    /// At least E\[z⁴\]/E\[z²\]² of each coordinate's noise z.
+    /// Lower bound on the kurtosis E\[z⁴\]/E\[z²\]² of each coordinate's noise z.
     pub kurtosis: f64,
-    /// The step of each coordinate's lattice (k values): two released values differ by a multiple of it.
+    /// Step of each coordinate's lattice (k values). Two released values differ by a multiple of it.
     pub steps: Vec<f64>,
 }
 
-/// How the distance of two points is measured, each coordinate in its scale, and what it costs.
+/// Distance between two points, each coordinate in its scale, with its privacy cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Distance {
-    /// Σ|xⱼ − yⱼ|/bⱼ. It is the ε of pure differential privacy, as under Laplace noise.
+    /// Σ|xⱼ − yⱼ|/bⱼ. It is the ε of pure differential privacy, as for Laplace noise.
     L1,
-    /// √Σ(xⱼ − yⱼ)²/σⱼ². It is the μ of Gaussian differential privacy, as under Gaussian noise (Dong, Roth and Su 2022).
+    /// √Σ(xⱼ − yⱼ)²/σⱼ². It is the μ of Gaussian differential privacy, as for Gaussian noise (Dong, Roth and
+    /// Su 2022).
     L2,
-    /// √Σ(xⱼ − yⱼ)²/σⱼ² of noise whose cost does not follow from it.
+    /// √Σ(xⱼ − yⱼ)²/σⱼ², for noise whose privacy cost does not follow from this distance.
     Root,
 }
 
 impl Distance {
-    /// The distance of two points that lie `apart` (k values, each in its scale).
+    /// Distance between two points that lie `apart` (k values, each in its scale).
     pub fn of(self, apart: impl Iterator<Item = f64>) -> f64 {
         match self {
             Self::L1 => apart.map(f64::abs).sum(),
@@ -60,7 +62,7 @@ impl Distance {
 }
 
 impl Perturbation {
-    /// The same, so many coordinates further on.
+    /// Same perturbation, with its coordinates shifted by `before`.
     #[must_use]
     pub fn after(self, before: usize) -> Self {
         let moved = |at: Range<usize>| at.start + before..at.end + before;

@@ -1,5 +1,5 @@
-//! Plugins: one descriptor a mechanism, from which the list, the description, the comparison, the conformance suite and
-//! the audit are made.
+//! Plugins: one descriptor per mechanism. The list, the description, the comparison, the conformance suite
+//! and the audit are made from it.
 
 use crate::{
     Brief, Budget, Descriptor, Design, Designed, Domain, Error, RecordDomain, Result, Table, Target,
@@ -11,54 +11,57 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What a mechanism is called, says of itself, and is made by. Written with [`register!`](crate::register).
+/// Plugin: the name and description of a mechanism, with the functions that make it. Written with
+/// [`register!`](crate::register).
 #[derive(Debug, Clone, Copy)]
 pub struct Plugin {
-    /// The name by which it is asked for.
+    /// Name by which the mechanism is requested.
     pub name: &'static str,
-    /// One line.
+    /// Summary, in one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Source of the mechanism.
     pub paper: &'static str,
-    /// The version of its crate; a saved design is loaded by the same one.
+    /// Version of the plugin's crate. A saved design is loaded only by the same version.
     pub version: &'static str,
-    /// What is known of it without a design.
+    /// Facts that are known without a design.
     pub descriptor: Descriptor,
-    /// The JSON schema of its parameters.
+    /// JSON schema of the parameters.
     pub parameters: fn() -> schemars::Schema,
-    /// State of a design for parameters (an object) and a brief: it may read volunteers' records and take minutes.
-    /// Call [`design`](Self::design), which checks names first.
+    /// Learns the state of a design from parameters (an object) and a brief. It may read volunteers' records
+    /// and take minutes. Call [`design`](Self::design) instead, which checks names first.
     pub learn: fn(Value, &Brief) -> Result<Value>,
-    /// Mechanism of a state, whether it was learned just now or read from a file: checks every number in it.
+    /// Builds the mechanism of a state, whether it was learned just now or read from a file. It checks every
+    /// number in the state.
     pub build: fn(&Value) -> Result<Designed>,
-    /// Something that it applies to, for the conformance suite and the description.
+    /// Returns an example that the mechanism applies to, for the conformance suite and the description.
     pub example: fn() -> Result<Example>,
 }
 
-/// Something that a mechanism applies to.
+/// Example that a mechanism applies to.
 #[derive(Debug, Clone)]
 pub struct Example {
     /// Parameters: an object, or null for none.
     pub parameters: Value,
-    /// What it is designed from.
+    /// Brief of the design.
     pub brief: Brief,
     /// Records of the brief's domain.
     pub table: Table,
 }
 
 impl Example {
-    /// How many records examples have.
+    /// Number of records of an example.
     const RECORDS: usize = 40;
 
-    /// Forty records of two numbers and a group of three levels, with a label of two classes; ε = 1 and δ = 10⁻⁶. No two columns, levels or
-    /// classes are alike, so that what confuses two of them shows.
+    /// Example of forty records of two numbers and a group of three levels, with a label of two classes;
+    /// ε = 1 and δ = 10⁻⁶. No two columns, levels or classes are alike, so that a mechanism that confuses two
+    /// of them is detected.
     ///
     /// # Errors
     /// None.
     pub fn mixed() -> Result<Self> {
         let columns = ["size", "weight", "colour=red", "colour=green", "colour=blue"].map(str::to_owned);
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3)?])?;
-        // Half of them red, a third green, a sixth blue.
+        // Half of the records are red, a third green, a sixth blue.
         let colour = |row: usize| [0, 0, 0, 1, 1, 2][row % 6];
         Self::of(columns.to_vec(), features, |row, column| match column {
             0 | 1 => Self::number(row, column),
@@ -66,7 +69,8 @@ impl Example {
         })
     }
 
-    /// Forty records of three numbers, with a label of two classes, else as [`mixed`](Self::mixed).
+    /// Example of forty records of three numbers, with a label of two classes; otherwise like
+    /// [`mixed`](Self::mixed).
     ///
     /// # Errors
     /// None.
@@ -75,7 +79,8 @@ impl Example {
         Self::of(columns.to_vec(), Domain::unit_box(3), Self::number)
     }
 
-    /// Forty records of so many numbers, with a label of two classes, else as [`mixed`](Self::mixed).
+    /// Example of forty records of `columns` numbers, with a label of two classes; otherwise like
+    /// [`mixed`](Self::mixed).
     ///
     /// # Errors
     /// [`Error::Domain`] for more than 2²⁴ columns.
@@ -84,17 +89,17 @@ impl Example {
         Self::of(names, Domain::unit_box(columns), Self::number)
     }
 
-    /// The same with its records as those of public volunteers.
+    /// Same example, with its records also as public volunteers' records.
     #[must_use]
     pub fn with_public_volunteers(mut self) -> Self {
         self.brief.volunteers = Volunteers::Public(self.table.clone());
         self
     }
 
-    /// The same without its target.
+    /// Same example without its target.
     ///
     /// # Errors
-    /// As [`Brief::for_part`](crate::Brief::for_part).
+    /// Same errors as [`Brief::for_part`](crate::Brief::for_part).
     pub fn without_target(self) -> Result<Self> {
         let domain = self.brief.domain.without_target();
         Ok(Self {
@@ -104,7 +109,8 @@ impl Example {
         })
     }
 
-    /// A number in [0, 1], both ends reached, and nearer to zero than to one in most records; the more so, the later the column.
+    /// Number in [0, 1]. Both ends are reached. Most records are nearer to zero than to one, and more so for
+    /// later columns.
     fn number(row: usize, column: usize) -> f64 {
         const STRIDES: [usize; 5] = [1, 7, 11, 3, 13];
         let place = row * STRIDES[column % STRIDES.len()] % Self::RECORDS;
@@ -116,7 +122,7 @@ impl Example {
         let domain = RecordDomain::new(columns.clone(), features, TargetDomain::Class { levels })?;
         let records =
             Array2::from_shape_fn((Self::RECORDS, columns.len()), |(row, column)| value(row, column));
-        // A fifth of any ten records in a row are of the second class.
+        // Of any ten consecutive records, a fifth are of the second class.
         let classes = (0..Self::RECORDS).map(|row| usize::from(row % 5 == 4)).collect();
         Ok(Self {
             parameters: Value::Null,
@@ -127,11 +133,11 @@ impl Example {
 }
 
 impl Plugin {
-    /// Designs the mechanism with `parameters` (an object; what it lacks is the default).
+    /// Designs the mechanism with `parameters` (an object; a missing parameter takes its default).
     ///
     /// # Errors
-    /// [`Error::UnknownParameter`] with the nearest name, [`Error::Parameter`] for a value that does not fit,
-    /// [`Error::NotApplicable`] where the mechanism has nothing to do on such records.
+    /// [`Error::UnknownParameter`] with the nearest name. [`Error::Parameter`] for a value that does not fit.
+    /// [`Error::NotApplicable`] if the mechanism does not apply to such records.
     pub fn design(&self, parameters: &Value, brief: &Brief) -> Result<Design> {
         let empty = Map::new();
         let given = match parameters {
@@ -148,8 +154,10 @@ impl Plugin {
         Ok(Design::by_plugin((self.name, self.version), state, mechanism, &brief.volunteers))
     }
 
+    /// Checks the names of `parameters`.
+    ///
     /// # Errors
-    /// [`Error::UnknownParameter`], with the nearest name, for a parameter that it does not have.
+    /// [`Error::UnknownParameter`], with the nearest name, for a parameter that the mechanism does not have.
     pub fn check_names(&self, parameters: &Map<String, Value>) -> Result<()> {
         let known = self.parameter_schemas();
         match parameters.keys().find(|name| !known.contains_key(*name)) {
@@ -162,7 +170,7 @@ impl Plugin {
         }
     }
 
-    /// Its parameters, each with the JSON schema of its values, complete in itself.
+    /// Parameters by name, each with the self-contained JSON schema of its values.
     pub fn parameter_schemas(&self) -> BTreeMap<String, Value> {
         let schema = serde_json::to_value((self.parameters)()).unwrap_or_default();
         let properties = schema.get("properties").and_then(Value::as_object).cloned();
@@ -174,10 +182,10 @@ impl Plugin {
     }
 }
 
-/// How deep definitions are followed, of which one may hold itself.
+/// Maximum depth to which definitions are followed, because a definition may contain itself.
 const DEEPEST: usize = 8;
 
-/// Puts what `schema` defines by name in the place of references to it.
+/// Replaces references in `property` by the definitions of `schema`.
 fn insert_definitions(property: &mut Value, schema: &Value, depth: usize) {
     if depth == 0 {
         return;
@@ -195,12 +203,12 @@ fn insert_definitions(property: &mut Value, schema: &Value, depth: usize) {
     }
 }
 
-/// The parameters of a mechanism that has none.
+/// Parameters of a mechanism that has none.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoParameters {}
 
-/// The parameters of `plugin` in their own type.
+/// Parameters of `plugin` in their own type.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a value that does not fit.
@@ -208,10 +216,10 @@ pub fn parse_parameters<P: DeserializeOwned>(plugin: &str, parameters: Value) ->
     serde_json::from_value(parameters).map_err(|problem| Error::parameter(plugin, problem))
 }
 
-/// State that `learn` gives, as it is saved.
+/// State that `learn` returns, in its saved form.
 ///
 /// # Errors
-/// As [`parse_parameters`] and `learn`.
+/// Same errors as [`parse_parameters`] and `learn`.
 #[doc(hidden)]
 pub fn learned<P: DeserializeOwned, S: Serialize>(
     plugin: &str,
@@ -222,10 +230,10 @@ pub fn learned<P: DeserializeOwned, S: Serialize>(
     serde_json::to_value(learn(parse_parameters(plugin, parameters)?, brief)?).map_err(Error::state)
 }
 
-/// Mechanism that `build` makes of a state of the type that `learn` gives.
+/// Mechanism that `build` makes from a state of the type that `learn` returns.
 ///
 /// # Errors
-/// As [`Error::read_state`] and `build`.
+/// Same errors as [`Error::read_state`] and `build`.
 #[doc(hidden)]
 pub fn built<P, S: DeserializeOwned, M>(
     _learn: impl Fn(P, &Brief) -> Result<S>,
@@ -239,12 +247,17 @@ inventory::collect!(Plugin);
 
 /// Defines a [`Plugin`] as a constant and registers it, so that every binary that links the crate has it.
 ///
-/// `descriptor` is what is known without a design, as `Descriptor::new(Output::Records)`. `parameters` is a type with `Deserialize` and `JsonSchema`, whose documentation comments become the description.
-/// `learn` takes them and a [`Brief`], and returns a state: a type with `Serialize` and `Deserialize`. `local` takes the state and returns a
-/// [`LocalMechanism`](crate::LocalMechanism); for a mechanism that a curator runs it is `curator`, and it returns a
-/// [`CuratorMechanism`](crate::CuratorMechanism). It is the only constructor, for designs and for files.
-/// `example` is a function without arguments. `scumble_noise::register!` also takes a mechanism that adds noise.
-/// A crate that nothing names is dropped by the linker, with its plugins: say `use my_crate as _;` in the binary.
+/// - `descriptor`: the facts known without a design, such as `Descriptor::new(Output::Records)`.
+/// - `parameters`: a type with `Deserialize` and `JsonSchema`. Its doc comments become the description.
+/// - `learn`: a function of the parameters and a [`Brief`]. It returns a state, a type with `Serialize` and
+///   `Deserialize`.
+/// - `local`: a function of the state that returns a [`LocalMechanism`](crate::LocalMechanism). For a
+///   mechanism that a curator runs, write `curator`, and return a
+///   [`CuratorMechanism`](crate::CuratorMechanism). It is the only constructor, for designs and for files.
+/// - `example`: a function without arguments.
+///
+/// `scumble_noise::register!` also accepts a mechanism that adds noise. The linker drops a crate that nothing
+/// names, together with its plugins. The binary must therefore contain `use my_crate as _;`.
 #[macro_export]
 macro_rules! register {
     (

@@ -1,12 +1,13 @@
-//! Sets of points between parallel faces, one pair a vector of signs, that contain what an encoder makes of some records (ERRATA.md, T2).
+//! Polytopes between parallel faces, one pair per vector of signs. They contain the encodings of some records
+//! (ERRATA.md, T2).
 
 use crate::{Error, Result};
 
-/// A polytope of more coordinates has more faces than anybody waits for: 2^(Z−1) pairs.
+/// Maximum number of coordinates of a polytope, which has 2^(Z−1) pairs of faces. More would take too long.
 pub(crate) const MOST_COORDINATES: usize = 12;
 
-/// sᵀ`point` for every vector s of signs whose first is +1, 2^(Z−1) of them: in the k-th, bit j of k says whether coordinate j + 2
-/// counts negatively.
+/// Returns sᵀ`point` for every vector s of signs whose first is +1, 2^(Z−1) sums. In the k-th, bit j of k
+/// says whether coordinate j + 2 counts negatively.
 #[must_use]
 pub fn signed_sums<T>(point: &[T]) -> Vec<T>
 where
@@ -19,8 +20,11 @@ where
     })
 }
 
+/// Checks that a centre and bounds make a polytope.
+///
 /// # Errors
-/// [`Error::Domain`] unless there is one pair of faces a vector of signs, in order, with the centre between them.
+/// [`Error::Domain`] unless there is one pair of faces per vector of signs, in order, with the centre between
+/// them.
 pub(crate) fn check(center: &[f64], bounds: &[(f64, f64)]) -> Result<()> {
     let refuse = |given: String| {
         let needs = "between 1 and 12 finite coordinates of a centre, and for each vector of signs two finite bounds around it";
@@ -42,12 +46,13 @@ pub(crate) fn contains(bounds: &[(f64, f64)], point: &[f64]) -> bool {
     signed_sums(point).iter().zip(bounds).all(|(sum, (lower, upper))| (*lower..=*upper).contains(sum))
 }
 
-/// The ℓ₁ diameter: of two points that far apart, the signs of their difference are those of the widest pair of faces.
+/// ℓ₁ diameter. For two points at this distance, the signs of their difference are those of the widest pair
+/// of faces.
 pub(crate) fn width(bounds: &[(f64, f64)]) -> f64 {
     bounds.iter().map(|(lower, upper)| upper - lower).fold(0.0, f64::max)
 }
 
-/// No point of it lies further from the centre, in ℓ₁.
+/// ℓ₁ radius: no point of the polytope lies further from the centre.
 pub(crate) fn radius(center: &[f64], bounds: &[(f64, f64)]) -> f64 {
     let sums = signed_sums(center).into_iter().zip(bounds);
     sums.map(|(sum, (lower, upper))| (upper - sum).max(sum - lower)).fold(0.0, f64::max)
@@ -58,7 +63,7 @@ pub(crate) fn project(center: &[f64], bounds: &[(f64, f64)], point: &mut [f64]) 
     if contains(bounds, point) {
         return;
     }
-    // No sum of so large coordinates leaves the floats.
+    // Sums of coordinates this large stay finite.
     let away: Vec<f64> = point.iter().zip(center).map(|(x, c)| x.clamp(-1e300, 1e300) - c).collect();
     let shares = signed_sums(&away).into_iter().zip(signed_sums(center)).zip(bounds);
     let mut share = shares
@@ -68,7 +73,8 @@ pub(crate) fn project(center: &[f64], bounds: &[(f64, f64)], point: &mut [f64]) 
             _ => 1.0,
         })
         .fold(1.0_f64, f64::min);
-    // Rounding may leave it just outside: a little further then, and twice that until it is in.
+    // Rounding may leave the point just outside. It then moves a little further, and by twice as much each
+    // time until it is inside.
     let mut shrinkage = f64::EPSILON;
     loop {
         point.iter_mut().zip(center).zip(&away).for_each(|((x, c), away)| *x = c + share * away);
@@ -84,7 +90,8 @@ pub(crate) fn project(center: &[f64], bounds: &[(f64, f64)], point: &mut [f64]) 
     }
 }
 
-/// Two points of the widest pair of faces, one of either side: as far apart, in ℓ₁, as points of it can be.
+/// Two points of the widest pair of faces, one on either side. They are as far apart, in ℓ₁, as points of the
+/// polytope can be.
 pub(crate) fn farthest(center: &[f64], bounds: &[(f64, f64)]) -> [Vec<f64>; 2] {
     let widest = (0..bounds.len()).fold(0, |best, at| {
         let width = |at: usize| bounds[at].1 - bounds[at].0;
@@ -97,11 +104,11 @@ pub(crate) fn farthest(center: &[f64], bounds: &[(f64, f64)]) -> [Vec<f64>; 2] {
     })
 }
 
-/// So many faces are met and left again at most.
+/// Maximum number of faces that are met and left again.
 const MOST_TURNS: usize = 1000;
 
-/// The point that lies furthest in this direction: from the centre on, along the faces that were met, and off those that lead back (an active
-/// set method for linear programmes).
+/// Furthest point in this direction, by an active-set method for linear programmes. It starts at the centre,
+/// moves along the faces it has met, and leaves faces that lead back.
 fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> Vec<f64> {
     let dim = center.len();
     let mut point = center.to_vec();
@@ -123,7 +130,7 @@ fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> V
             met.push(face);
             continue;
         }
-        // All of the direction is a sum of normals: a face that counts negatively is left.
+        // The direction is a sum of normals. A face with a negative multiplier is left.
         let mut multipliers = shares;
         for at in (0..multipliers.len()).rev() {
             multipliers[at] /= triangle[at][at];
@@ -138,7 +145,8 @@ fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> V
     point
 }
 
-/// The outward normals of these faces made orthonormal, one after the other, and what of each those before it have (and its own length, last).
+/// Orthonormalised outward normals of these faces, one after the other. Also returns the components of each
+/// normal along those before it, with its own remaining length last.
 fn orthonormal(faces: &[(usize, f64)], dim: usize) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let (mut units, mut triangle): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (vec![], vec![]);
     for face in faces {
@@ -153,7 +161,7 @@ fn orthonormal(faces: &[(usize, f64)], dim: usize) -> (Vec<Vec<f64>>, Vec<Vec<f6
     (units, triangle)
 }
 
-/// The vector of signs at this place, to this side.
+/// Vector of signs at this place, to this side.
 fn normal((at, side): (usize, f64), dim: usize) -> Vec<f64> {
     (0..dim).map(|j| if j > 0 && at >> (j - 1) & 1 == 1 { -side } else { side }).collect()
 }
@@ -162,7 +170,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Takes from `vector` what it has of `unit`, of length one, and says how much that was.
+/// Removes from `vector` its component along `unit`, of length one, and returns its length.
 fn remove(vector: &mut [f64], unit: &[f64]) -> f64 {
     let along = dot(vector, unit);
     vector.iter_mut().zip(unit).for_each(|(x, unit)| *x -= along * unit);
@@ -174,7 +182,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The polytope of some points, about their mean.
+    /// Polytope of some points, around their mean.
     fn polytope(points: &[[f64; 3]]) -> (Vec<f64>, Vec<(f64, f64)>) {
         let center: Vec<f64> =
             (0..3).map(|at| points.iter().map(|p| p[at]).sum::<f64>() / points.len() as f64).collect();
@@ -238,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Points that go together, in twelve dimensions: a polytope like a needle.
+    /// Correlated points in twelve dimensions, which give a polytope like a needle.
     #[test]
     fn the_farthest_points_of_a_needle_are_found() {
         let wave = |row: usize, at: usize| ((row * row + 3 * row * at + 7 * at) as f64 * 0.61).sin();

@@ -1,4 +1,5 @@
-//! The portion of a record that a mechanism randomises; the rest leaves in clear, and the guarantee says so.
+//! Portion of a record that a mechanism randomises. The rest is released in the clear, and the guarantee says
+//! so.
 
 use crate::{
     ASSUMED, Claim, Domain, Error, Guarantee, LocalDp, Noise, NoiseDistribution, Notion, RecordDomain,
@@ -9,19 +10,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 
-/// The portion of a record that is randomised.
+/// Portion of a record that is randomised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protect {
     /// Features and label.
     Record,
-    /// The features; the label leaves in clear.
+    /// Features; the label is released in the clear.
     Features,
-    /// The label; the features leave in clear.
+    /// Label; the features are released in the clear.
     Label,
 }
 
-/// In the words of the parameter that asks for it.
+/// Prints the value of the parameter.
 impl fmt::Display for Protect {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -32,13 +33,13 @@ impl fmt::Display for Protect {
     }
 }
 
-/// The portion of each record that a mechanism randomises, and at which ε: all that its saved form holds.
+/// Portion of each record that a mechanism randomises, with its ε. The saved form holds nothing else.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Portion {
-    /// The records, of which the portion is a part.
+    /// Domain of the whole records.
     pub domain: RecordDomain,
-    /// Which part.
+    /// Randomised portion.
     pub protect: Protect,
     /// ε of the portion, in nats.
     #[serde(with = "crate::number")]
@@ -46,7 +47,7 @@ pub struct Portion {
 }
 
 impl Portion {
-    /// All that takes noise on numbers: the record, or the features where the label is a class.
+    /// Everything that takes noise on numbers: the record, or the features if the label is a class.
     pub fn of_numbers(domain: RecordDomain, epsilon: f64) -> Self {
         let protect = match domain.target() {
             TargetDomain::Class { .. } => Protect::Features,
@@ -55,7 +56,7 @@ impl Portion {
         Self { domain, protect, epsilon }
     }
 
-    /// The portion's coordinates in a flat record.
+    /// Coordinates of the portion in a flat record.
     pub fn coordinates(&self) -> Range<usize> {
         let (features, all) = (self.domain.columns().len(), self.domain.flat().dim());
         match self.protect {
@@ -65,10 +66,10 @@ impl Portion {
         }
     }
 
-    /// Where the portion lies.
+    /// Domain of the portion.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where the records have no such portion.
+    /// [`Error::NotApplicable`] if the records have no such portion.
     pub fn set(&self, mechanism: &str) -> Result<Domain> {
         let set = match self.protect {
             Protect::Record => self.domain.flat().clone(),
@@ -82,7 +83,7 @@ impl Portion {
         Err(Error::not_applicable(mechanism, format!("there is no {lacking} to protect")))
     }
 
-    /// The portion of a point of the flat domain.
+    /// Portion of a point of the flat domain.
     ///
     /// # Errors
     /// [`Error::Shape`] for a point of another width.
@@ -94,13 +95,14 @@ impl Portion {
         }
     }
 
-    /// The portions of two points of the flat domain; none of points of another width.
+    /// Portions of two points of the flat domain; `None` if a point is too short.
     pub fn of_both<'p>(&self, one: &'p [f64], other: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
         let portion = self.coordinates();
         Some((one.get(portion.clone())?, other.get(portion)?))
     }
 
-    /// The two points of the range whose portions are these, the rest alike; none unless all of the portion is of `unit`.
+    /// Pair of points of the range with these portions, and with the same rest. Empty unless all of the
+    /// portion belongs to `unit`.
     pub fn worst_pairs(&self, unit: Unit, portions: [Vec<f64>; 2]) -> Vec<[Vec<f64>; 2]> {
         let (features, coordinates) = (self.domain.columns().len(), self.coordinates());
         let may_differ = match unit {
@@ -118,7 +120,7 @@ impl Portion {
         if may_differ { vec![portions.map(within)] } else { vec![] }
     }
 
-    /// The flat records of the domain, but for the portion, which lies in `set`.
+    /// Domain of flat records with the portion replaced by `set`.
     pub fn with(&self, set: &Domain) -> Domain {
         let label = || self.domain.target().as_domain();
         let whole = match self.protect {
@@ -126,11 +128,12 @@ impl Portion {
             Protect::Features => label().and_then(|label| Domain::product([set.clone(), label])),
             Protect::Label => Domain::product([self.domain.features().clone(), set.clone()]),
         };
-        // Their product is the domain's own where the set is all of the portion.
+        // The product is the domain's own if the set is all of the portion.
         whole.unwrap_or_else(|_| self.domain.flat().clone())
     }
 
-    /// The distribution of a release that adds noise with these variances to the coordinates of the portion, or none.
+    /// Distribution of a release that adds noise with these variances to the coordinates of the portion, or
+    /// no noise.
     pub fn additive(&self, variances: Option<Vec<f64>>) -> Noise {
         let (layout, portion) = (self.domain.layout(), self.coordinates());
         let features = layout.columns.len();
@@ -149,10 +152,10 @@ impl Portion {
         }
     }
 
-    /// Whether noise can be added to all of it.
+    /// Checks that noise can be added to all of the portion.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where the portion holds a class label, which takes no noise on numbers.
+    /// [`Error::NotApplicable`] if the portion holds a class label, which takes no noise on numbers.
     pub fn check_takes_noise(&self, mechanism: &str) -> Result<()> {
         if self.protect != Protect::Features && matches!(self.domain.target(), TargetDomain::Class { .. }) {
             return Err(Error::not_applicable(
@@ -163,12 +166,12 @@ impl Portion {
         Ok(())
     }
 
-    /// The guarantee that this portion, and nothing else, has ε-local differential privacy by `theorem`.
+    /// Guarantee that this portion, and nothing else, has ε-local differential privacy by `theorem`.
     pub fn guarantee(&self, theorem: &str) -> Guarantee {
         self.guarantee_of(LocalDp::pure(self.epsilon), theorem)
     }
 
-    /// The guarantee that this portion, and nothing else, has this privacy by `theorem`; none at ε = ∞.
+    /// Guarantee that this portion, and nothing else, has the privacy `dp` by `theorem`. No claim at ε = ∞.
     pub fn guarantee_of(&self, dp: LocalDp, theorem: &str) -> Guarantee {
         if self.epsilon == f64::INFINITY {
             return Guarantee::nothing(&self.domain);
@@ -179,7 +182,7 @@ impl Portion {
             Protect::Label => in_clear(&self.domain, Unit::Features),
         };
         let protects = match self.protect {
-            _ if discloses.is_empty() => Unit::Record, // all there is
+            _ if discloses.is_empty() => Unit::Record, // the record has nothing else
             Protect::Label => Unit::Label,
             _ => Unit::Features,
         };

@@ -1,14 +1,15 @@
-//! The whole profile δ(ε) of a release, where it is known.
+//! Privacy profile δ(ε) of a release, where it is known.
 
 use crate::{budget, number};
 use scumble_accounting::gaussian;
 use serde::{Deserialize, Serialize};
 
-/// δ as a function of ε: e^`log_factor`·δ_μ(ε − `shift`), where δ_μ is that of Gaussian noise whose ℓ₂ sensitivity is μ
-/// standard deviations (Balle and Wang 2018, Theorem 8).
+/// Privacy profile: δ as a function of ε, e^`log_factor`·δ_μ(ε − `shift`). δ_μ is the profile of Gaussian
+/// noise whose ℓ₂ sensitivity is μ standard deviations (Balle and Wang 2018, Theorem 8).
 ///
-/// μ is what continuous noise would cost; shift and factor are what a lattice adds to it, or a release of another kind
-/// beside it. With μ = 0 the profile is that of pure differential privacy at ε = `shift`.
+/// μ is the value for continuous noise. `shift` and `log_factor` hold the additional cost of a lattice, or of
+/// a composed release of another kind. With μ = 0 the profile is that of pure differential privacy at
+/// ε = `shift`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrivacyProfile {
@@ -18,21 +19,24 @@ pub struct PrivacyProfile {
     log_factor: f64,
 }
 
-/// What a μ may err by, relatively.
+/// Relative error allowed for μ.
 const NEGLIGIBLE: f64 = 1e-6;
 
 impl PrivacyProfile {
-    /// The profile of pure differential privacy: no δ from ε on.
+    /// Profile of pure differential privacy: δ is 0 from `epsilon` on.
     pub fn pure(epsilon: f64) -> Self {
         Self { mu: 0.0, shift: epsilon, log_factor: 0.0 }
     }
 
-    /// The profile of a selection of ε-bounded range, such as the exponential mechanism with the weights exp(ε·u/2Δ) of scores u whose sensitivity is Δ
-    /// (Durfee and Rogers 2019): it is Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), which pure differential privacy has at ε/2.
+    /// Profile of a selection of ε-bounded range. An example is the exponential mechanism with the weights
+    /// exp(ε·u/2Δ), for scores u of sensitivity Δ (Durfee and Rogers 2019). The profile is Gaussian
+    /// differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), the μ of pure differential privacy at ε/2.
     ///
-    /// For its loss lies between t − ε and t, for some t of each pair of neighbours, and so the pair is made from two coins, which show heads with
-    /// probabilities p and q whose odds have the ratio e^ε (Dong, Durfee and Rogers 2020). It is μ-Gaussian where Φ⁻¹(p) − Φ⁻¹(q) ≤ μ, for a coin's trade-off function has
-    /// one kink; and Φ⁻¹ of the logistic function is odd, and concave above zero, so that this is largest where p = 1 − q.
+    /// The privacy loss of each pair of neighbours lies between t − ε and t, for some t. The pair can
+    /// therefore be made from two coins. Their probabilities p and q of heads have odds with the ratio e^ε
+    /// (Dong, Durfee and Rogers 2020). The pair is μ-Gaussian where Φ⁻¹(p) − Φ⁻¹(q) ≤ μ, because a coin's
+    /// trade-off function has one kink. Φ⁻¹ of the logistic function is odd, and concave above zero. The
+    /// difference is therefore largest where p = 1 − q.
     ///
     /// ```
     /// use scumble_core::PrivacyProfile;
@@ -47,21 +51,22 @@ impl PrivacyProfile {
         Self::gaussian(mu, 0.0, 0.0)
     }
 
-    /// The profile of Gaussian noise, shifted and raised.
+    /// Profile of Gaussian noise with this `mu`, `shift` and `log_factor`.
     #[must_use]
     pub fn gaussian(mu: f64, shift: f64, log_factor: f64) -> Self {
         Self { mu, shift, log_factor }
     }
 
-    /// The μ of the noise alone: what continuous noise would cost.
+    /// μ of the noise alone, as for continuous noise.
     #[must_use]
     pub fn mu(&self) -> f64 {
         self.mu
     }
 
-    /// The least μ of Gaussian differential privacy (Dong, Roth and Su 2022) that is known to follow: that of the noise, and of what is
-    /// beside it, for pure differential privacy at s is Gaussian differential privacy at 2Φ⁻¹(e^s/(1 + e^s)). None where it is pure, or
-    /// where a lattice is so coarse that its factor counts.
+    /// Smallest μ for which Gaussian differential privacy (Dong, Roth and Su 2022) is known to follow. It
+    /// combines the μ of the noise with the μ of the shift: pure differential privacy at s implies Gaussian
+    /// differential privacy at 2Φ⁻¹(e^s/(1 + e^s)). `None` if the profile is pure, or if a lattice is so
+    /// coarse that its factor is not negligible.
     pub fn gaussian_mu(&self) -> Option<f64> {
         if self.is_pure() || self.log_factor > NEGLIGIBLE {
             return None;
@@ -78,21 +83,23 @@ impl PrivacyProfile {
         }
         // The closed form has a relative error below 10⁻¹⁰.
         let delta = gaussian::delta(self.mu, beyond) * self.log_factor.exp() * (1.0 + 1e-9);
-        delta.clamp(f64::MIN_POSITIVE, 1.0) // what has left the floats is not nothing
+        delta.clamp(f64::MIN_POSITIVE, 1.0) // an underflow is not zero
     }
 
-    /// An ε ≥ 0 with δ(ε) ≤ δ, and without a shift the least; infinite where there is none.
+    /// Returns an ε ≥ 0 with δ(ε) ≤ `delta`; infinite if no such ε exists. Without a shift it is the
+    /// smallest.
     pub fn epsilon(&self, delta: f64) -> f64 {
         if self.mu == 0.0 {
-            return self.shift; // the ε of δ = 0 holds for every other
+            return self.shift; // the ε at δ = 0 holds at every δ
         }
         let closed = gaussian::epsilon(self.mu, delta * (-self.log_factor).exp() * (1.0 - 1e-8));
         closed.map_or(f64::INFINITY, |epsilon| budget::sum_up([epsilon, self.shift]))
     }
 
-    /// The profile of both together: Gaussian mechanisms compose by μ² = μ₁² + μ₂², also where the second is chosen after the
-    /// first was seen (Dong, Roth and Su 2022, Corollary 3.3), and what is beside them adds up: with L₁ the first one's loss,
-    /// δ(ε) = E δ₂(ε − L₁), and each bound, which holds for every ε, also below zero, is put in for one after the other.
+    /// Composes two profiles. Gaussian mechanisms compose by μ² = μ₁² + μ₂², also if the second is chosen
+    /// after seeing the first (Dong, Roth and Su 2022, Corollary 3.3). Shifts and log factors add up: with L₁
+    /// the privacy loss of the first, δ(ε) = E δ₂(ε − L₁). Each bound holds for every ε, also below zero, so
+    /// the bounds can be inserted one after the other.
     pub fn with(&self, other: &Self) -> Self {
         let mu = match (self.mu, other.mu) {
             (0.0, mu) | (mu, 0.0) => mu,
@@ -105,7 +112,7 @@ impl PrivacyProfile {
         }
     }
 
-    /// Whether it says no more than one (ε, 0) does.
+    /// Returns whether the profile says no more than a single (ε, 0) does.
     pub fn is_pure(&self) -> bool {
         self.mu == 0.0
     }
@@ -115,7 +122,8 @@ impl PrivacyProfile {
 mod tests {
     use super::*;
 
-    /// Of every pair of neighbours of bounded range the profile is no less, and of the worst it is met.
+    /// The profile is an upper bound for every pair of neighbours of bounded range, and is attained for the
+    /// worst pair.
     #[test]
     fn a_selection_of_bounded_range_costs_no_more_than_its_profile() {
         for epsilon in [0.01, 0.3, 1.0, 4.0] {

@@ -1,24 +1,25 @@
-//! Randomness with its provenance, in one counter-based stream a block of records.
+//! Randomness with its provenance, as one counter-based stream per block of records.
 
 use crate::{Error, Result};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
 
-/// The generator from which a block of records draws its noise.
+/// Generator from which a block of records draws its noise.
 pub type Stream = ChaCha20Rng;
 
-/// Where a [`Randomness`] comes from.
+/// Source of a [`Randomness`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provenance {
-    /// The operating system's entropy: what a claim needs.
+    /// Entropy of the operating system, which a claim requires.
     OperatingSystem,
-    /// A secret of the operating system's that is kept in a ticket: the claim holds while nobody else reads it.
+    /// Secret from the operating system that is kept in a ticket. The claim holds while nobody else reads the
+    /// ticket.
     Ticket,
-    /// A number that somebody may know or guess: what an experiment needs. It voids every claim.
+    /// Number that somebody may know or guess, for experiments. It voids every claim.
     Seed(u64),
 }
 
-/// A secret ChaCha20 key, from which every release takes a fresh one.
+/// Secret ChaCha20 key, from which every release derives a fresh key.
 pub struct Randomness {
     keys: ChaCha20Rng,
     provenance: Provenance,
@@ -28,32 +29,32 @@ impl Randomness {
     /// Randomness from the operating system.
     ///
     /// # Errors
-    /// [`Error::Entropy`] when it has none to give.
+    /// [`Error::Entropy`] if the operating system has no entropy.
     pub fn from_os() -> Result<Self> {
         let keys = ChaCha20Rng::from_rng(OsRng)
             .map_err(|problem| Error::Entropy { problem: problem.to_string() })?;
         Ok(Self { keys, provenance: Provenance::OperatingSystem })
     }
 
-    /// The same randomness every time; a release made from it carries no claim.
+    /// Randomness that is the same every time. A release made from it carries no claim.
     pub fn seeded(seed: u64) -> Self {
         Self { keys: ChaCha20Rng::seed_from_u64(seed), provenance: Provenance::Seed(seed) }
     }
 
-    /// Of a seed, which voids every claim, or else of the operating system.
+    /// Randomness from `seed`, which voids every claim, or else from the operating system.
     ///
     /// # Errors
-    /// As [`from_os`](Self::from_os).
+    /// Same errors as [`from_os`](Self::from_os).
     pub fn of_seed(seed: Option<u64>) -> Result<Self> {
         seed.map_or_else(Self::from_os, |seed| Ok(Self::seeded(seed)))
     }
 
-    /// Where it comes from.
+    /// Provenance of the randomness.
     pub fn provenance(&self) -> Provenance {
         self.provenance
     }
 
-    /// The streams of the next release. They never meet the streams of another.
+    /// Streams of the next release. They never overlap with the streams of another release.
     pub fn streams(&mut self) -> Streams {
         let mut key = [0; 32];
         self.keys.fill_bytes(&mut key);
@@ -61,20 +62,20 @@ impl Randomness {
     }
 }
 
-/// The key does not show.
+/// Hides the key.
 impl std::fmt::Debug for Randomness {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Randomness").field("provenance", &self.provenance).finish_non_exhaustive()
     }
 }
 
-/// The streams of one release, one a block of records, so that any number of threads gives the same output.
+/// Streams of one release, one per block of records. Any number of threads therefore gives the same output.
 pub struct Streams {
     key: [u8; 32],
 }
 
 impl Streams {
-    /// The stream of block `block`.
+    /// Stream of block `block`.
     pub fn stream(&self, block: u64) -> Stream {
         let mut stream = ChaCha20Rng::from_seed(self.key);
         stream.set_stream(block);

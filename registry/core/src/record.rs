@@ -1,21 +1,21 @@
-//! Records: where their features and targets lie, and the flat form that local mechanisms work on.
+//! Records: the domains of their features and targets, and the flat form that local mechanisms use.
 
 use crate::domain::{check_width, largest};
 use crate::table::{Places, check_columns};
-use crate::{Domain, Error, Factor, Result, Table, Target, Unit};
+use crate::{Domain, Error, Factor, Result, Table, Target};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// The domain of a [`Target`].
+/// Domain of a [`Target`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "target", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TargetDomain {
-    /// There is none.
+    /// No target.
     None,
-    /// A class out of these.
+    /// One of several classes.
     Class {
-        /// The classes' names.
+        /// Names of the classes.
         levels: Vec<String>,
     },
     /// A number between two bounds.
@@ -27,13 +27,13 @@ pub enum TargetDomain {
     },
     /// A vector in a domain.
     Vector {
-        /// Where it lies.
+        /// Domain of the vector.
         domain: Domain,
     },
 }
 
 impl TargetDomain {
-    /// The target as coordinates: nothing, a one-hot group, an interval, or the vector's domain.
+    /// Target as coordinates: nothing, a one-hot group, an interval, or the vector's domain.
     ///
     /// # Errors
     /// [`Error::Domain`] for fewer than two classes or bounds out of order.
@@ -47,17 +47,17 @@ impl TargetDomain {
     }
 }
 
-/// What is publicly known of a table: its columns' names, where its records lie, and where its target lies.
+/// Public knowledge of a table: its column names, the domain of its features, and the domain of its target.
 ///
-/// A record in *flat* form is its d features followed by the coordinates of its target: that is what local mechanisms
-/// work on.
+/// A record in *flat* form is its d features followed by the coordinates of its target. Local mechanisms work
+/// on this form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "UncheckedRecordDomain")]
 pub struct RecordDomain {
     columns: Vec<String>,
     features: Domain,
     target: TargetDomain,
-    /// Features, then target: every record passes through it.
+    /// Features, then target. It is cached, because every record passes through it.
     #[serde(skip)]
     flat: Domain,
 }
@@ -79,10 +79,10 @@ impl TryFrom<UncheckedRecordDomain> for RecordDomain {
 }
 
 impl RecordDomain {
-    /// The records with these d columns, one a coordinate of `features`, and this target.
+    /// Domain of records with these d columns, one per coordinate of `features`, and this target.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong number of columns or a name that is listed twice; [`Error::Domain`] for a target
+    /// [`Error::Shape`] for a wrong number of columns or a duplicate name. [`Error::Domain`] for a target
     /// without a domain.
     pub fn new(columns: Vec<String>, features: Domain, target: TargetDomain) -> Result<Self> {
         check_columns(&columns, features.dim(), || format!("the domain has {} coordinates", features.dim()))?;
@@ -90,22 +90,22 @@ impl RecordDomain {
         Ok(Self { columns, features, target, flat })
     }
 
-    /// The columns' names, d of them.
+    /// Column names (d).
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// Where the features lie.
+    /// Domain of the features.
     pub fn features(&self) -> &Domain {
         &self.features
     }
 
-    /// Where the target lies.
+    /// Domain of the target.
     pub fn target(&self) -> &TargetDomain {
         &self.target
     }
 
-    /// The same features without a target.
+    /// Same features without a target.
     pub fn without_target(&self) -> Self {
         Self {
             columns: self.columns.clone(),
@@ -115,7 +115,7 @@ impl RecordDomain {
         }
     }
 
-    /// The same target without a feature.
+    /// Same target without features.
     pub fn without_features(&self) -> Self {
         Self {
             columns: vec![],
@@ -125,17 +125,17 @@ impl RecordDomain {
         }
     }
 
-    /// The records' columns `wanted` alone, without a target.
+    /// Domain of the columns `wanted` alone, without a target.
     ///
     /// # Errors
-    /// [`Error::Shape`] where `wanted` takes a group or ball apart, or names a column twice.
+    /// [`Error::Shape`] if `wanted` splits a group or ball, or names a column twice.
     pub fn restrict(&self, wanted: &[usize]) -> Result<Self> {
         let features = self.features.restrict(wanted)?;
         let columns = wanted.iter().map(|&at| self.columns[at].clone()).collect();
         Self::new(columns, features, TargetDomain::None)
     }
 
-    /// The records of each factor's columns alone, without a target, beside the factor.
+    /// Domain of each factor's columns alone, without a target, along with the factor.
     ///
     /// # Errors
     /// None.
@@ -146,25 +146,26 @@ impl RecordDomain {
         })
     }
 
-    /// Where records in flat form lie: features, then target.
+    /// Domain of records in flat form: features, then target.
     pub fn flat(&self) -> &Domain {
         &self.flat
     }
 
-    /// A flat record, moved into the domain: what `encode` does before anything else.
+    /// Flat record, projected into the domain. This is the first step of `encode`.
     ///
     /// # Errors
-    /// As [`Domain::project`].
+    /// Same errors as [`Domain::project`].
     pub fn projected(&self, record: &[f64]) -> Result<Vec<f64>> {
         let mut point = record.to_vec();
         self.flat.project(&mut point)?;
         Ok(point)
     }
 
-    /// The features (n × d) of a table of such records, each moved into the domain: what a curator's mechanism does before anything else.
+    /// Features (n × d) of a table of such records, each projected into the domain. This is the first step of
+    /// a curator's mechanism.
     ///
     /// # Errors
-    /// As [`Layout::check`] and [`Domain::project`].
+    /// Same errors as [`Layout::check`] and [`Domain::project`].
     pub fn projected_features(&self, table: &Table) -> Result<Array2<f64>> {
         self.layout().check(table)?;
         let mut records = Vec::with_capacity(table.records().len());
@@ -177,18 +178,7 @@ impl RecordDomain {
             .map_err(|problem| Error::shape(problem.to_string()))
     }
 
-    /// The pair of these points of a mechanism's range, with the first one's target at the end of both. Empty if
-    /// records that differ in `unit` alone have the same features.
-    pub fn pair_of_features(&self, unit: Unit, [one, mut other]: [Vec<f64>; 2]) -> Vec<[Vec<f64>; 2]> {
-        if !Unit::of_features(self).covers(unit) {
-            return vec![];
-        }
-        let start = one.len() - (self.flat.dim() - self.features.dim());
-        other[start..].copy_from_slice(&one[start..]);
-        vec![[one, other]]
-    }
-
-    /// The shape of a table of such records.
+    /// Shape of a table of such records.
     pub fn layout(&self) -> Layout {
         Layout {
             columns: self.columns.clone(),
@@ -202,36 +192,36 @@ impl RecordDomain {
     }
 }
 
-/// The shape of a table: its columns, and what kind of target it has. It turns tables into flat records and back.
+/// Shape of a table: its columns and its kind of target. It converts tables to flat records and back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// The columns' names, d of them.
+    /// Column names (d).
     pub columns: Vec<String>,
-    /// The kind of target.
+    /// Kind of target.
     pub target: TargetLayout,
 }
 
-/// The kind of a table's target.
+/// Kind of a table's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetLayout {
-    /// There is none.
+    /// No target.
     None,
-    /// One of so many classes; one-hot in flat form.
+    /// One of `levels` classes; one-hot in flat form.
     Class {
-        /// The number of classes.
+        /// Number of classes.
         levels: usize,
     },
     /// A number.
     Real,
-    /// So many numbers.
+    /// A vector of `width` numbers.
     Vector {
-        /// How many.
+        /// Number of values.
         width: usize,
     },
 }
 
 impl TargetLayout {
-    /// The number of coordinates in flat form.
+    /// Number of coordinates in flat form.
     pub fn width(self) -> usize {
         match self {
             Self::None => 0,
@@ -243,8 +233,8 @@ impl TargetLayout {
 }
 
 impl Layout {
-    /// The place of each coordinate of a flat record of shape `other` in one of this shape: of features by their names, of a target of the
-    /// same kind behind them.
+    /// Position of each coordinate of a flat record of shape `other` in a flat record of this shape. Features
+    /// match by name. A target matches a target of the same kind, behind the features.
     pub fn places(&self, other: &Self) -> Vec<Option<usize>> {
         let places = Places::of(&self.columns);
         let features = other.columns.iter().map(|column| places.get(column));
@@ -253,12 +243,12 @@ impl Layout {
         features.chain(target).collect()
     }
 
-    /// The number of values in a flat record: features, then target.
+    /// Number of values in a flat record: features, then target.
     pub fn width(&self) -> usize {
         self.columns.len() + self.target.width()
     }
 
-    /// Whether `table` has this shape, holds a record, and holds finite numbers only.
+    /// Checks that `table` has this shape, contains a record, and contains finite numbers only.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`], naming the row and column.
@@ -308,12 +298,12 @@ impl Layout {
         table.check_finite()
     }
 
-    /// Record `row` of `table` (which must have this shape) in flat form.
+    /// Flat form of record `row` of `table`, which must have this shape.
     pub fn flatten(&self, table: &Table, row: usize) -> Vec<f64> {
         self.flat(table, row..row + 1)
     }
 
-    /// Records `rows` of `table` (which must have this shape) in flat form, one after the other.
+    /// Flat form of records `rows` of `table`, one after the other. The table must have this shape.
     pub fn flat(&self, table: &Table, rows: Range<usize>) -> Vec<f64> {
         let mut flat = Vec::with_capacity(rows.len() * self.width());
         for row in rows {
@@ -335,10 +325,10 @@ impl Layout {
         flat
     }
 
-    /// The table of these flat records, one after the other.
+    /// Table of these flat records, given one after the other.
     ///
     /// # Errors
-    /// [`Error::Shape`] for values that are no whole number of records.
+    /// [`Error::Shape`] if the values are not a whole number of records.
     pub fn table_of(&self, flat: Vec<f64>) -> Result<Table> {
         let (width, features) = (self.width(), self.columns.len());
         let rows = flat.len().checked_div(width).unwrap_or(0);
@@ -346,7 +336,7 @@ impl Layout {
             .map_err(|problem| Error::shape(problem.to_string()))?;
         let target = self.target_of(flat.slice(s![.., features..]));
         if features < width {
-            // In place: a second table would take as much memory again.
+            // In place: a second table would take the same amount of memory again.
             let (mut values, _) = flat.into_raw_vec_and_offset();
             (0..rows).for_each(|row| values.copy_within(row * width..row * width + features, row * features));
             values.truncate(rows * features);
@@ -357,7 +347,7 @@ impl Layout {
         Table::new(self.columns.clone(), flat, target)
     }
 
-    /// The table whose flat records are the rows of `flat` (n × width).
+    /// Table whose flat records are the rows of `flat` (n × width).
     ///
     /// # Errors
     /// [`Error::Shape`] for another width.
@@ -367,7 +357,7 @@ impl Layout {
         Table::new(self.columns.clone(), records.to_owned(), self.target_of(target))
     }
 
-    /// The target whose flat form these are (n values of its width).
+    /// Target with this flat form (n rows of the target's width).
     fn target_of(&self, flat: ArrayView2<f64>) -> Target {
         match self.target {
             TargetLayout::None => Target::None,
@@ -384,10 +374,10 @@ impl Layout {
     }
 }
 impl Table {
-    /// The columns, and the target, that records of `domain` have.
+    /// Columns of records of `domain`, with the target if `domain` has one.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a column that is not there.
+    /// [`Error::Shape`] for a missing column.
     pub fn part(&self, domain: &RecordDomain) -> Result<Self> {
         let records = self.records().select(Axis(1), &Places::of(self.columns()).find(domain.columns())?);
         let target = match domain.target() {

@@ -1,4 +1,4 @@
-//! The plugins at hand, and the designs that they build from saved states.
+//! Registry of the available plugins, which builds designs from saved states.
 
 use crate::design::ComposedState;
 use crate::{Design, Error, Origin, Plugin, Result, nearest_name};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The plugins at hand, by name.
+/// Available plugins, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     plugins: BTreeMap<&'static str, Plugin>,
@@ -16,17 +16,17 @@ impl Registry {
     /// All plugins that are linked into this binary.
     ///
     /// # Errors
-    /// [`Error::DuplicatePlugin`].
+    /// [`Error::DuplicatePlugin`] for two plugins with the same name.
     pub fn installed() -> Result<Self> {
         let mut registry = Self::default();
         inventory::iter::<Plugin>.into_iter().try_for_each(|plugin| registry.add(*plugin))?;
         Ok(registry)
     }
 
-    /// Adds a plugin by hand, where linkers play tricks.
+    /// Adds a plugin by hand, if the linker did not include it.
     ///
     /// # Errors
-    /// [`Error::DuplicatePlugin`].
+    /// [`Error::DuplicatePlugin`] if a plugin with this name is already registered.
     pub fn add(&mut self, plugin: Plugin) -> Result<()> {
         match self.plugins.entry(plugin.name) {
             Entry::Vacant(place) => {
@@ -37,7 +37,7 @@ impl Registry {
         }
     }
 
-    /// The plugin of this name.
+    /// Plugin of this name.
     ///
     /// # Errors
     /// [`Error::UnknownPlugin`] with the nearest name.
@@ -53,10 +53,10 @@ impl Registry {
         self.plugins.values()
     }
 
-    /// Whether the plugins that `origin` names are here, in the versions that it names.
+    /// Checks that the plugins named by `origin` are available in the versions it names.
     ///
     /// # Errors
-    /// The sentence about one that is not there, or about another version.
+    /// A sentence about a missing plugin, or about another version.
     pub fn check(&self, origin: &Origin) -> std::result::Result<(), String> {
         let installed = match &*origin.plugin {
             Origin::COMPOSED => env!("CARGO_PKG_VERSION"),
@@ -71,12 +71,13 @@ impl Registry {
         origin.parts.iter().try_for_each(|part| self.check(part))
     }
 
-    /// The design whose [state](Design::state) was saved: each of its parts is built by its own plugin, and composed as when it
-    /// was designed.
+    /// Design whose [state](Design::state) was saved. Each of its parts is built by its own plugin. The parts
+    /// are composed in the same way as when the design was made.
     ///
     /// # Errors
-    /// [`Error::UnknownPlugin`]; [`Error::State`] for a state that makes no such mechanism, and what the plugin says of its
-    /// numbers; [`Error::PrivateVolunteers`] for one that must not be saved.
+    /// [`Error::UnknownPlugin`] for a plugin that is not available. [`Error::State`] for a state that makes
+    /// no such mechanism. The plugin's own errors for the numbers in the state. [`Error::PrivateVolunteers`]
+    /// for a design that must not be saved.
     pub fn build(&self, origin: Origin, state: Value) -> Result<Design> {
         let design = match &*origin.plugin {
             Origin::COMPOSED => {

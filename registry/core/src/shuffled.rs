@@ -1,14 +1,15 @@
-//! What a shuffler adds to a local claim.
+//! Claims of a local mechanism's reports after a shuffler.
 
 use crate::{Claim, Error, Guarantee, Neighbours, Notion, Result, ShuffledDp, Unit};
 use scumble_accounting::shuffle::Shuffle;
 
 impl ShuffledDp {
-    /// What so many reports of this local ε have together at δ, by [`scumble_accounting::shuffle`].
+    /// Claim for `people` shuffled reports with the local ε `epsilon_local`, at `delta`, by
+    /// [`scumble_accounting::shuffle`].
     ///
     /// # Errors
-    /// [`Error::Shape`] for fewer than two people; [`Error::Budget`] unless δ is above zero and below one in their number, the local ε is finite, and there
-    /// are 10¹⁰ people at most.
+    /// [`Error::Shape`] for fewer than two people. [`Error::Budget`] unless 0 < δ < 1/`people`, the local ε
+    /// is finite, and there are at most 10¹⁰ people.
     pub fn new(epsilon_local: f64, people: u64, delta: f64) -> Result<Self> {
         if people < 2 {
             let few = format!(
@@ -35,7 +36,8 @@ fn out_of_range(error: scumble_accounting::Error) -> Error {
 }
 
 impl Guarantee {
-    /// This guarantee of a local mechanism with a claim for what a shuffler hands on of so many people's reports, and what that assumes.
+    /// This guarantee of a local mechanism with an additional claim for a shuffler's output, and the
+    /// assumptions of the claim. The shuffler mixes the reports of `people` people.
     ///
     /// ```
     /// use scumble_core::{Guarantee, LocalDp, Notion};
@@ -47,7 +49,8 @@ impl Guarantee {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Shape`] where no local ε at δ = 0 is claimed for whole records; else as [`ShuffledDp::new`].
+    /// [`Error::Shape`] if no local ε at δ = 0 is claimed for whole records; otherwise the errors of
+    /// [`ShuffledDp::new`].
     pub fn shuffled(mut self, people: u64, delta: f64) -> Result<Self> {
         let pure = self.local_dp(Unit::Record).filter(|dp| dp.delta == 0.0 && dp.epsilon.is_finite());
         let Some(epsilon_local) = pure.map(|dp| dp.epsilon) else {
@@ -63,7 +66,7 @@ impl Guarantee {
     }
 }
 
-/// What a claim for what a shuffler hands on assumes, beside what its local claim does.
+/// Assumptions of a claim for a shuffler's output, in addition to those of its local claim.
 const ASSUMED_OF_A_SHUFFLER: [&str; 2] = [
     "for the claim through a shuffler: rows are put into a random order before anyone but the shuffler sees them, and no time, sender or order is handed on",
     "for the claim through a shuffler: all people report by this design, once each, and no row is left out for what it says",
@@ -94,7 +97,7 @@ mod tests {
             (&"shuffled-dp".into(), &1_279.into())
         );
         assert_eq!(json["claims"][1]["epsilon_local"], 1.0);
-        // Who asks for the guarantee's ε, or what a release costs, is told what holds without a shuffler.
+        // The guarantee's ε and the cost of a release are the values that hold without a shuffler.
         assert_eq!((guarantee.epsilon(), guarantee.cost(Unit::Record)), (Some(1.0), (1.0, 0.0)));
         let read: Guarantee = serde_json::from_value(serde_json::to_value(&guarantee).unwrap()).unwrap();
         assert_eq!(read, guarantee);

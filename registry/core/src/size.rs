@@ -1,17 +1,19 @@
-//! How much a design may ask for: one rule for every mechanism, to be checked before anything is allocated.
+//! Limits on the size of a design: one rule for every mechanism, checked before anything is allocated.
 //!
-//! A parameter, or a number in a saved design, may be anything that fits its type. What follows from it, an array or a training, is bounded here:
-//! when it is designed, when it is loaded, and, where it also depends on how many records there are, when it releases.
+//! A parameter, or a number in a saved design, may have any value that fits its type. This module limits the
+//! arrays and trainings that follow from it. The checks run when a design is made and when it is loaded. If
+//! the size also depends on the number of records, they run at the release.
 
 use crate::{Error, Result};
 
-/// How many bytes one array may take that a parameter decides on: 4 GiB.
+/// Maximum size in bytes of one array whose size a parameter decides: 4 GiB.
 pub const MOST_BYTES: u64 = 1 << 32;
 
-/// How many steps a training may take.
+/// Maximum number of steps of a training.
 pub const MOST_STEPS: u64 = 1_000_000_000;
 
-/// That an array of as many values as the `counts` multiply to, of `bytes` bytes each, may be held at once. `parameter` is what asks for it.
+/// Checks that an array may be held at once. Its number of values is the product of `counts`, with `bytes`
+/// bytes each. `parameter` is the parameter that asks for it.
 ///
 /// ```
 /// use scumble_core::size;
@@ -31,18 +33,19 @@ pub fn check_held(plugin: &str, parameter: &str, counts: &[usize], bytes: usize)
     check(plugin, parameter, product(counts).saturating_mul(bytes as u128), MOST_BYTES, "bytes at once")
 }
 
-/// That all weights and biases of a network through layers of these `widths`, the input's first, may be held at once, in `bytes` bytes each with
-/// all that a training keeps beside them.
+/// Checks that all weights and biases of a network may be held at once. `widths` are the widths of its
+/// layers, the input's first. `bytes` is the size of each weight, with everything that a training keeps for
+/// it.
 ///
 /// # Errors
-/// As [`check_held`].
+/// Same errors as [`check_held`].
 pub fn check_layers(plugin: &str, parameter: &str, widths: &[usize], bytes: usize) -> Result<()> {
     let of_layer = |pair: &[usize]| product(&[pair[0].saturating_add(1), pair[1]]);
     let all = widths.windows(2).fold(0u128, |sum, pair| sum.saturating_add(of_layer(pair)));
     check(plugin, parameter, all.saturating_mul(bytes as u128), MOST_BYTES, "bytes at once")
 }
 
-/// That a training may take as many steps as the `counts` multiply to.
+/// Checks that a training may take as many steps as the product of `counts`.
 ///
 /// # Errors
 /// [`Error::TooLarge`] for more than [`MOST_STEPS`].
@@ -63,7 +66,7 @@ fn check(plugin: &str, parameter: &str, asked: u128, most: u64, what: &'static s
     })
 }
 
-/// The product, or the largest number there is.
+/// Product of `counts`, or the largest `u128` on overflow.
 fn product(counts: &[usize]) -> u128 {
     counts.iter().fold(1, |product: u128, count| product.saturating_mul(*count as u128))
 }

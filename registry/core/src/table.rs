@@ -1,4 +1,4 @@
-//! Tables: records, a target, and the columns' names.
+//! Tables: records, a target, and column names.
 
 #[cfg(feature = "linfa")]
 mod dataset;
@@ -9,10 +9,10 @@ use ndarray::{Array1, Array2, Axis};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
-/// What is to be learned of each record.
+/// Quantity to be learned for each record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
-    /// Nothing.
+    /// No target.
     None,
     /// A class, counted from 0 (n values).
     Class(Array1<usize>),
@@ -23,7 +23,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// In words.
+    /// Kind of target, in words.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::None => "none",
@@ -52,9 +52,9 @@ impl Target {
     }
 }
 
-/// Records (n × d), their target, and the d columns' names.
+/// Records (n × d), their target, and the d column names.
 ///
-/// With the feature `linfa` it converts to and from `linfa::Dataset`, from which models are learned.
+/// With the feature `linfa`, a table converts to and from `linfa::Dataset`, from which models are learned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     columns: Vec<String>,
@@ -63,10 +63,10 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of these records (n × d) with this target (n) and these column names (d).
+    /// Table of these records (n × d) with this target (n) and these column names (d).
     ///
     /// # Errors
-    /// [`Error::Shape`] where the three do not fit, or a name is listed twice.
+    /// [`Error::Shape`] if the three do not fit, or for a duplicate name.
     pub fn new(columns: Vec<String>, records: Array2<f64>, target: Target) -> Result<Self> {
         check_columns(&columns, records.ncols(), || format!("the records have {}", records.ncols()))?;
         match target.len() {
@@ -77,35 +77,35 @@ impl Table {
         }
     }
 
-    /// The columns' names (d).
+    /// Column names (d).
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The records (n × d).
+    /// Records (n × d).
     pub fn records(&self) -> &Array2<f64> {
         &self.records
     }
 
-    /// The target.
+    /// Target.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// The number of records, n.
+    /// Number of records, n.
     pub fn len(&self) -> usize {
         self.records.nrows()
     }
 
-    /// Whether it holds no record.
+    /// Returns whether the table has no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The records at `rows`, in that order.
+    /// Records at `rows`, in this order.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a row that is not there.
+    /// [`Error::Shape`] for a missing row.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         if let Some(row) = rows.iter().find(|&&row| row >= self.len()) {
             return Err(Error::shape(format!(
@@ -120,7 +120,7 @@ impl Table {
         })
     }
 
-    /// The same records with another target.
+    /// Same records with another target.
     ///
     /// # Errors
     /// [`Error::Shape`] for a target of another length.
@@ -128,12 +128,12 @@ impl Table {
         Self::new(self.columns, self.records, target)
     }
 
-    /// The same target without a feature (n × 0).
+    /// Same target without features (n × 0).
     pub fn without_features(&self) -> Self {
         Self { columns: vec![], records: Array2::zeros((self.len(), 0)), target: self.target.clone() }
     }
 
-    /// SHA-256 of its columns, records and target, in hexadecimal: what a key knows its release by.
+    /// SHA-256 of columns, records and target, in hexadecimal. A key identifies its release by it.
     pub fn digest(&self) -> String {
         let mut digest = Sha256::new();
         let mut counted = |count: usize| digest.update((count as u64).to_le_bytes());
@@ -159,11 +159,13 @@ impl Table {
         hexadecimal(&digest.finalize())
     }
 
-    /// Whether no number of it is a NaN or an infinity.
+    /// Returns whether the table has no NaN and no infinity.
     pub fn is_finite(&self) -> bool {
         self.check_finite().is_ok()
     }
 
+    /// Checks that all numbers are finite.
+    ///
     /// # Errors
     /// [`Error::NonFinite`] with the first row and column that holds a NaN or an infinity.
     pub(crate) fn check_finite(&self) -> Result<()> {
@@ -190,8 +192,10 @@ impl Table {
     }
 }
 
+/// Checks the number of column names, and that they are distinct.
+///
 /// # Errors
-/// [`Error::Shape`] unless there are `width` names, each once; `whose` says what has that width.
+/// [`Error::Shape`] unless there are `width` names, each once. `whose` says what has this width.
 pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -> String) -> Result<()> {
     if columns.len() != width {
         return Err(Error::shape(format!("{} columns are named where {}", columns.len(), whose())));
@@ -202,24 +206,24 @@ pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -
     }
 }
 
-/// The places of columns, by name.
+/// Positions of columns, by name.
 pub struct Places<'a>(HashMap<&'a str, usize>);
 
 impl<'a> Places<'a> {
-    /// Of these columns, in their order.
+    /// Positions of these columns, in their order.
     pub fn of(columns: &'a [String]) -> Self {
         Self(columns.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect())
     }
 
-    /// The place of the column of this name.
+    /// Position of the column of this name.
     pub fn get(&self, name: &str) -> Option<usize> {
         self.0.get(name).copied()
     }
 
-    /// The place of each of the wanted columns.
+    /// Positions of the wanted columns.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a column that is not there.
+    /// [`Error::Shape`] for a missing column.
     pub fn find(&self, wanted: &[String]) -> Result<Vec<usize>> {
         let place = |name: &String| {
             self.get(name).ok_or_else(|| Error::shape(format!("there is no column {name:?} in the records")))
@@ -228,7 +232,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The first name that appears a second time.
+/// First name that appears a second time.
 pub fn first_duplicate(names: &[String]) -> Option<&String> {
     let mut seen = HashSet::new();
     names.iter().find(|name| !seen.insert(*name))

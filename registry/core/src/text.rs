@@ -1,9 +1,10 @@
-//! Text that one person writes and another reads: nothing in it may hide the text around it, or look like it.
+//! Text that one person writes and another reads. It must not hide the text around it, or look like it.
 
 use std::borrow::Cow;
 
-/// Whether a character does not show, or changes how what is around it shows: control characters, line and paragraph separators,
-/// bidirectional controls, and invisible format characters (Unicode 16, categories Cc, Zl, Zp, and Cf but for marks that are drawn).
+/// Returns whether a character is invisible, or changes how the text around it is displayed. Such characters
+/// are control characters, line and paragraph separators, bidirectional controls, and invisible format
+/// characters. They have the categories Cc, Zl, Zp, and Cf except for marks that are drawn (Unicode 16).
 ///
 /// ```
 /// use scumble_core::is_unseen;
@@ -20,7 +21,8 @@ pub fn is_unseen(character: char) -> bool {
     character.is_control() || is_of_format
 }
 
-/// The text in one line in which all shows: what [is not seen](is_unseen) is written as an escape.
+/// Text on one line in which every character is visible. [Invisible characters](is_unseen) are written as
+/// escapes.
 ///
 /// ```
 /// use scumble_core::shown;
@@ -36,10 +38,10 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     text.chars().map(escape).collect::<String>().into()
 }
 
-/// Whether all of the text shows.
+/// Checks that every character of the text is visible.
 ///
 /// # Errors
-/// The sentence about the first character of the text that is not seen.
+/// A sentence about the first invisible character of the text.
 pub fn check(text: &str) -> std::result::Result<(), String> {
     let Some(unseen) = text.chars().find(|&c| is_unseen(c)) else { return Ok(()) };
     Err(format!(
@@ -49,7 +51,7 @@ pub fn check(text: &str) -> std::result::Result<(), String> {
     ))
 }
 
-/// At most `longest` characters of `text`, in one line.
+/// At most `longest` characters of `text`, on one line.
 pub fn abridged(text: &str, longest: usize) -> String {
     let line: String = text.chars().take(longest + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
     match line.char_indices().nth(longest) {
@@ -58,12 +60,12 @@ pub fn abridged(text: &str, longest: usize) -> String {
     }
 }
 
-/// The question that an error ends with where a name is near.
+/// Question at the end of an error message, if there is a nearest name.
 pub fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("; did you mean {name:?}?")).unwrap_or_default()
 }
 
-/// The name among `names` that a hand may have meant by `wanted`.
+/// Name among `names` that may have been meant by the misspelt `wanted`.
 pub fn nearest_name<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     names
         .into_iter()

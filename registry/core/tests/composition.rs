@@ -1,4 +1,4 @@
-//! No order, nesting or split ever reports less than the parts.
+//! Tests that no order, nesting or split ever reports less than the parts.
 
 use num_rational::BigRational;
 use proptest::prelude::*;
@@ -19,12 +19,12 @@ const SCOPES: [Scope; 3] = [
 ];
 const BOTH: [Neighbours; 2] = [Neighbours::AddOrRemoveOne, Neighbours::ReplaceOne];
 
-/// A guarantee of one claim; `line` makes what it discloses and assumes its own.
+/// Guarantee with one claim. `line` makes its disclosures and assumptions distinct.
 fn claiming(notion: Notion, protects: Unit, line: u8) -> Guarantee {
     Guarantee { claims: vec![Claim { notion, protects, theorem: format!("theorem {line}") }], ..silent(line) }
 }
 
-/// A guarantee without a claim.
+/// Guarantee without a claim.
 fn silent(line: u8) -> Guarantee {
     Guarantee {
         discloses: vec!["the number of records".into(), format!("disclosure {line}")],
@@ -45,7 +45,7 @@ fn exact_sum(values: impl IntoIterator<Item = f64>) -> BigRational {
     values.into_iter().map(exact).sum()
 }
 
-/// That `reported` is the exact sum, or the next float above it.
+/// Returns whether `reported` is the exact sum, or the next float above it.
 fn is_rounded_up_once(reported: f64, total: &BigRational) -> bool {
     exact(reported) >= *total && (exact(reported) == *total || exact(reported.next_down()) < *total)
 }
@@ -54,7 +54,7 @@ fn reversed(parts: &[Guarantee]) -> Vec<Guarantee> {
     parts.iter().rev().cloned().collect()
 }
 
-/// The same parts in a nesting that `cuts` chooses: each cut makes one composition of some neighbours.
+/// Same parts in a nesting chosen by `cuts`. Each cut makes one composition of some neighbours.
 fn nested(parts: &[Guarantee], cuts: &[(usize, usize)]) -> Guarantee {
     let mut level = parts.to_vec();
     for &(from, count) in cuts {
@@ -70,7 +70,7 @@ fn cuts() -> impl Strategy<Value = Vec<(usize, usize)>> {
     prop::collection::vec((0usize..8, 0usize..4), 0..5)
 }
 
-/// ε from next to nothing to much.
+/// ε from very small to large.
 fn epsilons() -> impl Strategy<Value = f64> {
     (-20.0..4.0_f64).prop_map(f64::exp)
 }
@@ -79,7 +79,7 @@ fn deltas() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), (-40.0..-3.0_f64).prop_map(f64::exp)]
 }
 
-/// A part of the record's release: what it sees, and what it claims at which ε for which unit.
+/// Part of a record's release: its scope, and its claims, each as a unit with an ε.
 #[derive(Debug, Clone)]
 struct Leaf {
     scope: Scope,
@@ -98,7 +98,7 @@ impl Leaf {
         Guarantee { claims: claims.collect(), shaped_by: self.shaped_by, ..silent(self.line) }
     }
 
-    /// The least that it spends on `unit`; `None` for infinitely much.
+    /// Least cost of the part to `unit`; `None` if it is infinite.
     fn cost(&self, unit: Unit) -> Option<f64> {
         let Scope { features, label } = self.scope;
         let concerned = match unit {
@@ -109,7 +109,7 @@ impl Leaf {
         if !concerned {
             return Some(0.0);
         }
-        // A part that sees the label alone protects the record where it protects the label.
+        // A part that sees the label alone protects the record if it protects the label.
         let all_it_sees = if label { Unit::Label } else { Unit::Features };
         let covers = |claimed: Unit| claimed.covers(unit) || (features != label && claimed == all_it_sees);
         let costs = self.claims.iter().filter(|claim| covers(claim.0)).map(|claim| claim.1);
@@ -120,9 +120,9 @@ impl Leaf {
 #[derive(Debug, Clone)]
 enum Tree {
     Leaf(Leaf),
-    /// Some in sequence, each taken to see whole records.
+    /// Composition in sequence, with each part assumed to see whole records.
     Sequence(Vec<Tree>),
-    /// Some by parts, each in the scope of what lies below it.
+    /// Composition by parts, each in the scope of the leaves below it.
     Parts(Vec<Tree>),
 }
 
@@ -248,7 +248,7 @@ proptest! {
         parts.insert(at.min(parts.len()), silent(2));
         prop_assert!(compose::in_sequence(&parts).claims.is_empty());
         prop_assert!(nested(&parts, &cuts).claims.is_empty());
-        // By parts it takes the record along, and what it saw of it.
+        // By parts, the part removes the claim for the record, and for the units that it saw.
         let scoped: Vec<_> = parts
             .into_iter()
             .map(|part| (if part.claims.is_empty() { SCOPES[seen] } else { SCOPES[0] }, part))
@@ -409,7 +409,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Also not where profiles make the whole cheaper than the sum: the truth is μ² = Σμ², beside the pure parts.
+    /// The property also holds if profiles make the whole cheaper than the sum. The truth is μ² = Σμ², in
+    /// addition to the pure parts.
     #[test]
     fn profiles_in_any_order_and_nesting_report_no_less_than_the_truth_and_no_less_than_a_part(
         noisy in prop::collection::vec((0.05..4.0_f64, -30.0..-4.0_f64), 1..4),
@@ -432,7 +433,7 @@ proptest! {
         let flat = compose::in_sequence(&parts);
         for whole in [&flat, &compose::in_sequence(&reversed(&parts)), &nested(&parts, &cuts)] {
             let dp = whole.local_dp(Unit::Record).unwrap();
-            // With pure parts that disclose all they may, a loss of `shift` beside the Gaussian one.
+            // If pure parts disclose all they may, they add a loss of `shift` to the Gaussian one.
             let truth = gaussian::epsilon(mu_squared.sqrt(), delta).unwrap() + shift;
             prop_assert!(dp.epsilon >= truth * (1.0 - 1e-9) || dp.epsilon >= sum_of_epsilons(&parts), "{dp:?}, and {truth} is true");
             prop_assert!(dp.epsilon <= sum_of_epsilons(&parts) * (1.0 + 1e-14) && exact(dp.delta) >= exact_sum(deltas_of(&parts)));
@@ -475,7 +476,7 @@ fn reported(guarantee: &Guarantee) -> (f64, f64) {
     }
 }
 
-/// Any notion that survives its like.
+/// Any notion that survives composition with its own kind.
 fn notions() -> impl Strategy<Value = Notion> {
     (0usize..6, epsilons(), deltas()).prop_map(|(kind, epsilon, delta)| match kind {
         0 => local(epsilon, delta),

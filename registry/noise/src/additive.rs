@@ -1,4 +1,4 @@
-//! Mechanisms that add noise to numbers: their author says what the noise is, and the rest follows.
+//! Mechanisms that add noise to numbers. Their author defines the noise, and the rest follows.
 
 use schemars::JsonSchema;
 use scumble_core::{
@@ -11,15 +11,16 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::fmt::Debug;
 
-/// Noise that is added to the numbers of a record, whatever they are: all that an author of such a mechanism writes.
+/// Noise that is added to the numbers of a record, and does not depend on them. The author of such a
+/// mechanism writes nothing else.
 ///
-/// [`Noisy`] makes a mechanism of it: what of a record takes the noise (`protect`), the release, the guarantee with what it discloses and
-/// assumes, and the worst pairs that an audit attacks. [`register!`](crate::register) makes the plugin.
+/// [`Noisy`] makes a mechanism from it. It adds the portion of a record that takes the noise (`protect`), the
+/// release, and the guarantee with its disclosures and assumptions. It also adds the worst pairs that an
+/// audit attacks. [`register!`](crate::register) makes the plugin.
 ///
 /// ```
-/// use scumble_core::{
-///     AdditiveNoise, Budget, DescribedNoise, Domain, Example, LaplaceNoise, NoParameters, Result, Stream, register,
-/// };
+/// use scumble_core::{Budget, DescribedNoise, Domain, Example, NoParameters, Result, Stream};
+/// use scumble_noise::{AdditiveNoise, LaplaceNoise, register};
 ///
 /// /// Laplace noise at half of its ε: twice as much as is needed.
 /// #[derive(Debug, Clone)]
@@ -60,54 +61,58 @@ use std::fmt::Debug;
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
 pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
-    /// The name under which its mechanism is asked for.
+    /// Name by which the mechanism is requested.
     const NAME: &'static str;
 
-    /// The theorem that proves the claim, as the card cites it.
+    /// Theorem that proves the claim, as the card cites it.
     const THEOREM: &'static str;
 
-    /// What leaves: records, or a view of them where points are moved into a [narrower](Self::narrowed) set.
+    /// Output of the mechanism: records, or a view if points are moved into a [narrower](Self::narrowed) set.
     const OUTPUT: Output = Output::Records;
 
-    /// The parameters beside `protect`; their documentation comments become the description.
+    /// Parameters in addition to `protect`. Their doc comments become the description.
     type Parameters: Debug + Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
-    /// The set into which points are moved before they take noise (k coordinates), so that less of it does. By default they stay in `set`.
+    /// Set into which points are moved before they take noise (k coordinates), so that less noise is enough.
+    /// By default they stay in `set`.
     ///
     /// # Errors
-    /// Where there is no such set.
+    /// If there is no such set.
     fn narrowed(_parameters: &Self::Parameters, set: &Domain) -> Result<Domain> {
         Ok(set.clone())
     }
 
-    /// The ε that it spends of a budget, on a point of `set` (k coordinates). By default all of it.
+    /// ε that the noise spends from a budget, on a point of `set` (k coordinates). By default all of it.
     ///
     /// # Errors
-    /// Where the parameters do not say one.
+    /// If the parameters do not determine an ε.
     fn epsilon(_parameters: &Self::Parameters, _set: &Domain, budget: &Budget) -> Result<f64> {
         Ok(budget.epsilon())
     }
 
-    /// The noise that protects every point of `set` (k coordinates) at `budget`, whose ε is finite.
+    /// Noise that protects every point of `set` (k coordinates) at `budget`, whose ε is finite.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where it cannot, [`Error::Budget`] for a budget that is too small for it.
+    /// [`Error::NotApplicable`] if the noise cannot protect them. [`Error::Budget`] for a budget that is too
+    /// small.
     fn calibrate(parameters: &Self::Parameters, set: &Domain, budget: Budget) -> Result<Self>;
 
-    /// Moves a point (k values) of that set to the lattice on which noise is added, where that is so coarse that it shows: the noise-free
-    /// view is then there. By default points stay.
+    /// Moves a point (k values) of the set to the lattice on which noise is added, if the lattice is visibly
+    /// coarse. The noise-free view is then on the lattice. By default points stay.
     fn on_lattice(&self, _point: &mut [f64]) {}
 
-    /// Adds noise to a point (k values) of that set: on integers, and with the bound of the set enforced on them.
+    /// Adds noise to a point (k values) of the set. The noise is added on integers, and the bound of the set
+    /// is enforced on them.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
     fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
-    /// The same to points, one after the other, with the same draws, which may be made in bulk: nothing else is drawn from `stream` afterwards.
+    /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add). They may be made
+    /// in bulk: nothing else is drawn from `stream` afterwards.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     fn add_to_all<'p>(&self, points: impl Iterator<Item = &'p mut [f64]>, stream: &mut Stream) -> Result<()> {
         for point in points {
             self.add(point, stream)?;
@@ -115,37 +120,40 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
         Ok(())
     }
 
-    /// What the noise is, of k coordinates from 0. The published distribution is made of it, and an audit holds [`add`](Self::add) to it.
+    /// Description of the noise, of k coordinates from 0. The published distribution is made from it, and an
+    /// audit compares [`add`](Self::add) with it.
     fn described(&self) -> DescribedNoise;
 
-    /// The logarithm of the probability that `point` becomes `released` (k values each), up to a constant. An audit attacks by it. None
-    /// where the author does not say.
+    /// Logarithm of the probability that `point` becomes `released` (k values each), up to a constant. An
+    /// audit attacks with it. `None` if the author does not provide it.
     fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
         None
     }
 
-    /// What it claims, calibrated to this ε and δ: by default the ε, without a δ.
+    /// Claim of noise calibrated to this ε and δ. By default the ε, without a δ.
     fn local_dp(&self, epsilon: f64, _delta: f64) -> LocalDp {
         LocalDp::pure(epsilon)
     }
 
-    /// Claims beside differential privacy, of what `portion` says is protected as `unit`. None by default.
+    /// Claims other than differential privacy for `portion`, which is protected as `unit`. None by default.
     fn claims_beside(&self, _portion: &Portion, _unit: Unit) -> Vec<Claim> {
         vec![]
     }
 }
 
-/// The parameters of a mechanism that adds noise: what takes it, and its own.
+/// Parameters of a mechanism that adds noise: the portion that takes it, and the noise's own parameters.
 #[derive(Debug, Clone, JsonSchema)]
 pub struct NoiseParameters<P> {
-    /// What takes noise: "record", "features" or "label". By default all that can: a class label cannot.
+    /// Portion that takes noise: "record", "features" or "label". By default everything that can take it. A
+    /// class label cannot.
     pub protect: Option<Protect>,
-    /// Those of the noise itself.
+    /// Parameters of the noise itself.
     #[schemars(flatten)]
     pub own: P,
 }
 
-/// What is not `protect` is the noise's own, which so refuses what it does not know (`#[serde(deny_unknown_fields)]`).
+/// Reads `protect`; all other names belong to the noise's own parameters. Their type refuses unknown names
+/// (`#[serde(deny_unknown_fields)]`).
 impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let mut own = Map::deserialize(deserializer)?;
@@ -156,15 +164,16 @@ impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
     }
 }
 
-/// A mechanism that adds noise to a portion of each record, and leaves the rest in clear.
+/// Mechanism that adds noise to a portion of each record. The rest is released in the clear.
 #[derive(Debug, Clone)]
 pub struct Noisy<N: AdditiveNoise> {
     state: NoiseState<N::Parameters>,
-    /// That of the state, with the ε that is spent of its budget.
+    /// Portion of the state, with the ε that is spent of its budget.
     portion: Portion,
-    /// Where the portion lies before it takes noise, and how it takes it; no noise at ε = ∞.
+    /// Domain of the portion before it takes noise, and the noise; no noise at ε = ∞.
     set: Domain,
-    /// Whether a point of the domain is there already, to the last bit: of intervals and levels, which are all of the portion.
+    /// True if a point of the domain is in the set already, to the last bit: intervals and levels that make
+    /// up the whole portion.
     is_all: bool,
     noise: Option<N>,
 }
@@ -198,7 +207,7 @@ impl<N: AdditiveNoise> TryFrom<NoiseState<N::Parameters>> for Noisy<N> {
             f64::INFINITY => None,
             _ => Some(N::calibrate(parameters, &set, budget)?),
         };
-        // A point that was moved into a ball may move by a rounding again.
+        // A point that was moved into a ball may move again by a rounding error.
         let is_fixed = |factor: &Factor| matches!(factor, Factor::Interval { .. } | Factor::OneHot { .. });
         let is_all = set == whole && set.factors().all(|(_, factor)| is_fixed(factor));
         Ok(Self { state, portion, is_all, set, noise })
@@ -206,10 +215,11 @@ impl<N: AdditiveNoise> TryFrom<NoiseState<N::Parameters>> for Noisy<N> {
 }
 
 impl<N: AdditiveNoise> Noisy<N> {
-    /// Noise at `budget` on what `protect` says of each record; by default on all that takes noise.
+    /// Noise at `budget` on the portion `protect` of each record. By default on everything that takes noise.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where there is no such portion, or a class label would need noise; what the noise itself does not take.
+    /// [`Error::NotApplicable`] if there is no such portion, or if a class label would need noise. The errors
+    /// of the noise itself.
     pub fn new(
         protect: Option<Protect>,
         domain: RecordDomain,
@@ -224,7 +234,8 @@ impl<N: AdditiveNoise> Noisy<N> {
     /// State of the plugin's design.
     ///
     /// # Errors
-    /// As [`new`](Self::new); and where it would spend more than the brief's budget.
+    /// Same errors as [`new`](Self::new), and an error for noise that would spend more than the brief's
+    /// budget.
     pub fn learn(
         NoiseParameters { protect, own }: NoiseParameters<N::Parameters>,
         brief: &Brief,
@@ -234,7 +245,7 @@ impl<N: AdditiveNoise> Noisy<N> {
         Ok(noisy.state)
     }
 
-    /// The noise; none at ε = ∞.
+    /// Noise of the mechanism; `None` at ε = ∞.
     pub fn added(&self) -> Option<&N> {
         self.noise.as_ref()
     }
@@ -244,12 +255,12 @@ impl<N: AdditiveNoise> Noisy<N> {
         self.added().and_then(|noise| noise.described().scales.first().copied()).unwrap_or(0.0)
     }
 
-    /// What of each record takes it.
+    /// Portion of each record that takes noise.
     pub fn portion(&self) -> &Portion {
         &self.portion
     }
 
-    /// Moves a flat record to where it takes noise.
+    /// Moves a flat record to the point that takes noise.
     fn settle(&self, record: &mut [f64]) -> Result<()> {
         self.domain().flat().project(record)?;
         let portion = self.portion().of(record)?;
@@ -285,7 +296,7 @@ impl<N: AdditiveNoise> LocalMechanism for Noisy<N> {
         self.portion().with(&self.set)
     }
 
-    /// A view where records are moved into a [narrower](AdditiveNoise::narrowed) set.
+    /// View if records are moved into a [narrower](AdditiveNoise::narrowed) set, otherwise records.
     fn releases(&self) -> Releases {
         match self.portion().set(N::NAME).is_ok_and(|whole| whole == self.set) {
             true => Releases::Records,

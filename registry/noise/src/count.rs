@@ -5,14 +5,16 @@ use crate::lattice::Spread;
 use scumble_core::{Error, Neighbours, PrivacyProfile, Result, Stream};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// Discrete Gaussian noise on the cells of tables of counts, in each of which a record is counted in one cell.
+/// Discrete Gaussian noise on the cells of tables of counts. A record counts in one cell of each table.
 ///
-/// Counts are whole numbers of a lattice 2³⁰ times finer than the noise, or so, and the noise is an exact integer of it: δ(ε) is that of
-/// [`GaussianNoise`](crate::GaussianNoise), of which a record is a vertex of a one-hot group. Adding or removing a record changes one cell of a table by 1; replacing
-/// one changes two.
+/// Counts are whole numbers on a lattice some 2³⁰ times finer than the noise, and the noise is an exact
+/// integer on the lattice. δ(ε) is that of [`GaussianNoise`](crate::GaussianNoise) for a record that is a
+/// vertex of a one-hot group. Adding or removing a record changes one cell of a table by 1. Replacing a
+/// record changes two cells.
 ///
 /// ```
-/// use scumble_core::{CountNoise, Neighbours, Randomness};
+/// use scumble_core::{Neighbours, Randomness};
+/// use scumble_noise::CountNoise;
 ///
 /// let noise = CountNoise::with_scale(20.0)?;
 /// let mut stream = Randomness::from_os()?.streams().stream(0);
@@ -26,12 +28,12 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 #[derive(Debug, Clone)]
 pub struct CountNoise {
     distribution: DiscreteGaussian,
-    /// The lattice's steps in a count.
+    /// Number of lattice steps in a count.
     unit: f64,
 }
 
 impl CountNoise {
-    /// The noise whose σ is at least `scale` counts, and more by one lattice step at most.
+    /// Noise whose σ is at least `scale` counts, and larger by at most one lattice step.
     ///
     /// # Errors
     /// [`Error::Budget`] for a scale that is not between 2⁻⁴⁰ and 2⁴⁰.
@@ -52,7 +54,7 @@ impl CountNoise {
         self.distribution.scale() / self.unit
     }
 
-    /// These counts, each with a draw of its own.
+    /// These counts with noise, an independent draw for each.
     pub fn add(&self, counts: &[u64], stream: &mut Stream) -> Vec<f64> {
         let noisy = |count: &u64| {
             let exact = i128::from(*count) * self.unit as i128 + self.distribution.sample(stream);
@@ -61,13 +63,13 @@ impl CountNoise {
         counts.iter().map(noisy).collect()
     }
 
-    /// The logarithm of the probability that these counts become `noisy`, up to a constant.
+    /// Logarithm of the probability that these counts become `noisy`, up to a constant.
     pub fn log_likelihood(&self, counts: &[u64], noisy: &[f64]) -> f64 {
         let squares = counts.iter().zip(noisy).map(|(count, noisy)| (noisy - *count as f64).powi(2));
         -squares.sum::<f64>() / (2.0 * self.scale().powi(2))
     }
 
-    /// δ(ε) of one table.
+    /// Privacy profile δ(ε) of one table.
     pub fn profile(&self, neighbours: Neighbours) -> PrivacyProfile {
         let differing = match neighbours {
             Neighbours::AddOrRemoveOne => 1.0,
@@ -90,7 +92,7 @@ mod tests {
     use approx::assert_relative_eq;
     use scumble_core::{Budget, Domain, Randomness};
 
-    /// A record that is replaced is a vertex of a one-hot group that becomes another.
+    /// Replacing a record turns a vertex of a one-hot group into another vertex.
     #[test]
     fn a_table_costs_what_a_group_of_one_record_costs() {
         let groups = Domain::product([Domain::one_hot(5).unwrap(), Domain::one_hot(3).unwrap()]).unwrap();
@@ -98,7 +100,7 @@ mod tests {
         let noise = CountNoise::with_scale(of_record.scales()[0]).unwrap();
         let table = noise.profile(Neighbours::ReplaceOne);
         assert_relative_eq!(table.with(&table).epsilon(1e-6), 1.0, max_relative = 1e-6);
-        // Under add/remove one record μ² is half of that.
+        // Under add/remove one record μ² is half of its value under replacement.
         let one = noise.profile(Neighbours::AddOrRemoveOne);
         assert_relative_eq!(one.mu() * 2f64.sqrt(), table.mu(), max_relative = 1e-9);
     }

@@ -8,23 +8,26 @@ use scumble_core::{
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// Discrete Gaussian noise on a lattice: calibrated to the ℓ₂ diameter of a domain, or with a scale of its own for each
-/// coordinate.
+/// Discrete Gaussian noise on a lattice, calibrated to the ℓ₂ diameter of a domain, or with a separate scale
+/// for each coordinate.
 ///
-/// A point is rounded to the lattice and the domain's bound enforced again on the integers; the noise is an exact integer
-/// of the distribution ∝ exp(−k²/2σ²) (Canonne, Kamath and Steinke 2020). Its δ(ε) is proven for this distribution, not for the continuous
-/// one. Let P and Q be the distributions for two points Δ apart, in lattice steps; then
+/// A point is rounded to the lattice, and the domain's bound is enforced again on the integers. The noise is
+/// an exact integer of the distribution ∝ exp(−k²/2σ²) (Canonne, Kamath and Steinke 2020). Its δ(ε) is proven
+/// for this distribution, not for the continuous one. Let P and Q be the distributions for two points Δ
+/// apart, in lattice steps; then
 ///
-/// δ(ε) ≤ e^(Σ 1/8σⱼ²)·δ_μ(ε − Σ |Δⱼ|/2σⱼ²), with μ² = Σ Δⱼ²/σⱼ² and δ_μ that of continuous noise (Balle and Wang 2018,
-/// Theorem 8), where the sums go over the coordinates in which the points differ.
+/// δ(ε) ≤ e^(Σ 1/8σⱼ²)·δ_μ(ε − Σ |Δⱼ|/2σⱼ²), with μ² = Σ Δⱼ²/σⱼ² and δ_μ that of continuous noise (Balle and
+/// Wang 2018, Theorem 8). The sums are over the coordinates in which the points differ.
 ///
-/// For P(k) is at most e^(1/8σ²) times the mass that continuous noise has within half a step of k, in each coordinate: the
-/// normaliser Σe^(−j²/2σ²) is at least σ√2π, by Poisson's summation, and the mean of e^(−ku/σ²) over −½ ≤ u ≤ ½ at least 1.
-/// And the loss ln P/Q is linear with slope Δⱼ/σⱼ², so that it moves by Σ |Δⱼ|/2σⱼ² at most within the cell of k. On the usual
-/// lattice of 2³⁰ steps a standard deviation both are some billionths of μ for a hundred coordinates.
+/// The factor bounds P: in each coordinate, P(k) is at most e^(1/8σ²) times the mass of continuous noise
+/// within half a step of k. The normaliser Σe^(−j²/2σ²) is at least σ√2π, by Poisson's summation. The mean of
+/// e^(−ku/σ²) over −½ ≤ u ≤ ½ is at least 1. The shift bounds the loss ln P/Q. It is linear with slope
+/// Δⱼ/σⱼ², so it changes by at most Σ |Δⱼ|/2σⱼ² within the cell of k. On the usual lattice of 2³⁰ steps per
+/// standard deviation, both are some billionths of μ for a hundred coordinates.
 ///
 /// ```
-/// use scumble_core::{Budget, Domain, GaussianNoise, Randomness};
+/// use scumble_core::{Budget, Domain, Randomness};
+/// use scumble_noise::GaussianNoise;
 ///
 /// let noise = GaussianNoise::calibrated(&Domain::unit_box(4), Budget::new(1.0, 1e-5)?)?;
 /// let mut point = [0.25, 0.75, 0.5, 1.0];
@@ -39,12 +42,12 @@ pub struct GaussianNoise {
     profile: PrivacyProfile,
 }
 
-/// The distributions of coordinates.
+/// Noise distributions of the coordinates.
 #[derive(Debug, Clone)]
 enum Distributions {
-    /// One for all, however many there are.
+    /// One distribution for all coordinates.
     One(DiscreteGaussian),
-    /// Those that differ, and which of them is each coordinate's (d values).
+    /// Distinct distributions, and the index of each coordinate's distribution (d values).
     Each { distinct: Vec<DiscreteGaussian>, of: Vec<usize> },
 }
 
@@ -58,22 +61,22 @@ impl Distributions {
 }
 
 impl GaussianNoise {
-    /// The noise that gives every record of `domain` this (ε, δ), on a lattice some 2³⁰ times finer than its standard
-    /// deviation.
+    /// Noise that gives every record of `domain` this (ε, δ), on a lattice some 2³⁰ times finer than its
+    /// standard deviation.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless ε is finite and δ above zero, or where they are so small that the noise does not fit 59 bits;
-    /// [`Error::Domain`] for bounds that do not fit 61.
+    /// [`Error::Budget`] unless ε is finite and δ above zero, and for values so small that the noise does not
+    /// fit 59 bits. [`Error::Domain`] for bounds that do not fit 61 bits.
     pub fn calibrated(domain: &Domain, budget: Budget) -> Result<Self> {
         let mu = largest_mu(budget)?;
         Self::on_lattice(domain, budget, Lattice::for_noise(domain, domain.l2_diameter() / mu))
     }
 
-    /// The noise that gives every record of `domain` this (ε, δ) on a given lattice. A coarse one costs accuracy, never
-    /// privacy.
+    /// Noise that gives every record of `domain` this (ε, δ) on a given lattice. A coarse lattice costs
+    /// accuracy, never privacy.
     ///
     /// # Errors
-    /// As [`calibrated`](Self::calibrated).
+    /// Same errors as [`calibrated`](Self::calibrated).
     pub fn on_lattice(domain: &Domain, budget: Budget, lattice: Lattice) -> Result<Self> {
         largest_mu(budget)?;
         let points = IntegerDomain::new(domain, lattice)?;
@@ -91,12 +94,13 @@ impl GaussianNoise {
         Ok(Self { points, distributions: Distributions::One(distribution(sigma)?), profile })
     }
 
-    /// The noise whose σ is at least `scales` (d values, in the units of `domain`), and more by one lattice step at most, on a
-    /// lattice some 2³⁰ times finer than the least of them.
+    /// Noise whose σ is at least `scales` (d values, in the units of `domain`), and larger by at most one
+    /// lattice step. The lattice is some 2³⁰ times finer than the smallest scale.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of scales, [`Error::Budget`] for one that is not finite and above zero, or does not fit 59
-    /// bits on that lattice; [`Error::Domain`] for bounds that do not fit 61 bits on the lattice.
+    /// [`Error::Shape`] for another number of scales. [`Error::Budget`] for a scale that is not finite and
+    /// above zero, or does not fit 59 bits on the lattice. [`Error::Domain`] for bounds that do not fit 61
+    /// bits on the lattice.
     pub fn with_scales(domain: &Domain, scales: &[f64]) -> Result<Self> {
         check_width(domain.dim(), scales.len())?;
         let refused = |value: f64| Error::Budget {
@@ -128,17 +132,17 @@ impl GaussianNoise {
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let mut coordinates = 0..self.points.dim();
         self.points.add(point, || coordinates.next().map_or(0, |at| self.distributions.of(at).sample(stream)))
     }
 
-    /// The same to points, one after the other, with the same draws, made in bulk where all coordinates have one distribution: nothing else is drawn
-    /// from `stream` afterwards.
+    /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add). The draws are
+    /// made in bulk if all coordinates have one distribution. Nothing else is drawn from `stream` afterwards.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     pub fn add_to_all<'p>(
         &self,
         mut points: impl Iterator<Item = &'p mut [f64]>,
@@ -153,10 +157,10 @@ impl GaussianNoise {
         }
     }
 
-    /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    /// Logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
         let distances = self.points.displacement(point, released)?;
         let squares = distances
@@ -166,12 +170,13 @@ impl GaussianNoise {
         Ok(-squares.sum::<f64>() / 2.0)
     }
 
-    /// δ(ε) of this very noise.
+    /// Privacy profile δ(ε) of this noise.
     pub fn profile(&self) -> PrivacyProfile {
         self.profile
     }
 
-    /// What [`add`](Self::add) does to a point whose coordinates of the domain begin at `start`.
+    /// Description of the noise that [`add`](Self::add) adds to a point. The domain's coordinates begin at
+    /// `start`.
     pub fn described(&self, start: usize) -> DescribedNoise {
         let (dim, step) = (self.points.dim(), self.lattice().step());
         let least = (0..dim).map(|at| self.distributions.of(at).variance()).fold(f64::INFINITY, f64::min);
@@ -181,33 +186,35 @@ impl GaussianNoise {
             scales: self.scales(),
             sensitivity: self.profile.mu(),
             variances: self.variances(),
-            kurtosis: 3.0 + 1.0 / least, // 3 of the continuous distribution
+            kurtosis: 3.0 + 1.0 / least, // the continuous distribution has 3
             steps: vec![step; dim],
         }
     }
 
-    /// The lattice.
+    /// Lattice of the noise.
     pub fn lattice(&self) -> Lattice {
         self.points.lattice()
     }
 
-    /// The σ of each coordinate's noise (d values) in the units of the domain: the distribution is ∝ exp(−x²/2σ²).
+    /// σ of each coordinate's noise (d values) in the units of the domain: the distribution is ∝
+    /// exp(−x²/2σ²).
     pub fn scales(&self) -> Vec<f64> {
         self.of_each(|distribution| distribution.scale() * self.lattice().step())
     }
 
-    /// The variance of each coordinate's noise (d values) in squared units of the domain, about σ².
+    /// Variance of each coordinate's noise (d values) in squared units of the domain, about σ².
     pub fn variances(&self) -> Vec<f64> {
         self.of_each(|distribution| distribution.variance() * self.lattice().step().powi(2))
     }
 
-    /// What a released coordinate tells of the true one (d values), per squared unit of the domain, rounded up: no unbiased
-    /// estimate has a smaller variance than the inverse, step²/(e^(step²/σ²) − 1) (Hammersley 1950; Chapman and Robbins 1951),
-    /// which tends to σ².
+    /// Information of a released coordinate about the true one (d values), per squared unit of the domain,
+    /// rounded up. No unbiased estimate has a smaller variance than the inverse, step²/(e^(step²/σ²) − 1)
+    /// (Hammersley 1950; Chapman and Robbins 1951), which tends to σ².
     ///
-    /// It is the χ² divergence of the distributions for two neighbouring lattice points over their squared distance: with P and Q one
-    /// step apart, Q/P at k is e^((2k − 1)/2σ²), whose mean square under P is e^(1/σ²), because Σe^(−(k − 2)²/2σ²) is Σe^(−k²/2σ²).
-    /// Neighbours in different coordinates have independent noise, so that the bound is one on the whole covariance.
+    /// It is the χ² divergence of the distributions for two neighbouring lattice points, divided by their
+    /// squared distance. With P and Q one step apart, Q/P at k is e^((2k − 1)/2σ²). Its mean square under P
+    /// is e^(1/σ²), because Σe^(−(k − 2)²/2σ²) is Σe^(−k²/2σ²). Neighbours in different coordinates have
+    /// independent noise, so the bound applies to the whole covariance.
     pub fn information(&self) -> Vec<f64> {
         let step = self.lattice().step();
         self.of_each(|distribution| information(distribution.scale().powi(-2).exp_m1(), step))
@@ -222,6 +229,8 @@ fn distribution(sigma: u64) -> Result<DiscreteGaussian> {
     Ok(DiscreteGaussian::new(Rational::new(sigma, 1)?)?)
 }
 
+/// Largest μ of Gaussian differential privacy that meets the budget.
+///
 /// # Errors
 /// [`Error::Budget`] unless ε is finite and δ above zero.
 fn largest_mu(budget: Budget) -> Result<f64> {
@@ -239,13 +248,13 @@ fn precision(sigma: u64) -> f64 {
     (sigma as f64).powi(-2)
 }
 
-/// δ(ε) of noise on `dim` coordinates, from the spread of points where each counts 1/σ²: the bound of [`GaussianNoise`], with its numbers
-/// rounded up.
+/// Privacy profile δ(ε) of noise on `dim` coordinates, from the spread of points with the weight 1/σ² for
+/// each coordinate. It is the bound of [`GaussianNoise`], with its numbers rounded up.
 pub(crate) fn profile(
     Spread { squared_distance, distance, differing }: Spread,
     dim: usize,
 ) -> PrivacyProfile {
-    // A sum of d positive terms errs by d roundings at most.
+    // A sum of d positive terms has at most d rounding errors.
     let up = 1.0 + 1e-12 + 4.0 * f64::EPSILON * dim as f64;
     let distance = distance.min((squared_distance * differing).sqrt());
     PrivacyProfile::gaussian(squared_distance.sqrt() * up, distance / 2.0 * up, differing / 8.0 * up)
@@ -273,7 +282,8 @@ mod tests {
         }
     }
 
-    /// δ(ε) of discrete noise on one coordinate, by summing over all integers (Canonne, Kamath and Steinke 2020, Theorem 7).
+    /// δ(ε) of discrete noise on one coordinate, summed over all integers (Canonne, Kamath and Steinke 2020,
+    /// Theorem 7).
     fn exact_delta(sigma: f64, sensitivity: i64, epsilon: f64) -> f64 {
         let reach = (40.0 * sigma) as i64 + sensitivity;
         let weight = |k: i64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
@@ -282,7 +292,7 @@ mod tests {
         excess.sum::<f64>() / total
     }
 
-    /// Privacy: however coarse the lattice, the claimed δ is no less than that of the integers that are added.
+    /// Privacy: on any lattice, however coarse, the claimed δ is no less than that of the added integers.
     #[test]
     fn the_claimed_profile_is_no_less_than_the_exact_one() {
         let domain = Domain::interval(0.0, 1.0).unwrap();
@@ -310,7 +320,7 @@ mod tests {
         }
     }
 
-    /// The same in two coordinates, where discrete noise is not round.
+    /// The same property in two coordinates, where discrete noise is not round.
     #[test]
     fn the_claimed_profile_holds_in_two_coordinates() {
         let domain = Domain::unit_box(2);
@@ -330,7 +340,7 @@ mod tests {
         }
     }
 
-    /// The same where the coordinates have scales of their own.
+    /// The same property if the coordinates have different scales.
     #[test]
     fn the_claimed_profile_holds_for_unequal_scales() {
         let domain = Domain::unit_box(2);
@@ -375,7 +385,7 @@ mod tests {
         }
     }
 
-    /// The bound of Hammersley, Chapman and Robbins, by summing over all integers.
+    /// Compares with the bound of Hammersley, Chapman and Robbins, summed over all integers.
     #[test]
     fn the_information_is_the_divergence_of_neighbours() {
         for sigma in [0.5, 1.0, 3.0, 20.0] {
@@ -394,7 +404,7 @@ mod tests {
             let exact = (mean_square / total - 1.0) * 64.0;
             assert!((noise.information()[0] / exact - 1.0).abs() < 1e-6, "σ = {sigma}: {exact}");
         }
-        // On a fine lattice it is 1/σ².
+        // On a fine lattice the information is 1/σ².
         let fine = GaussianNoise::with_scales(&Domain::unit_box(1), &[3.0]).unwrap().information()[0];
         assert!((9.0 * fine - 1.0).abs() < 1e-8 && fine * 9.0 > 1.0 - 1e-8, "{fine}");
     }

@@ -1,4 +1,4 @@
-//! Noise that belongs to a record: drawn from a key and the record's own id, so that a task which runs twice repeats one release.
+//! Noise keyed by a secret and the record's own id, so that a task that runs twice repeats one release.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
@@ -7,17 +7,19 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// 32 secret bytes, from which the noise of every record of one release follows.
+/// Secret key of 32 bytes, which determines the noise of every record of one release.
 ///
-/// The stream of a record is ChaCha20 under the key SHA-256(secret ‖ id ‖ encoded record). To who does not know the secret, the streams
-/// of different ids or different records are independent and uniformly random: that SHA-256 with a secret prefix of fixed length, and with
-/// input of which no two have one encoding, is a pseudorandom function is what the claim assumes beside ChaCha20.
+/// The stream of a record is ChaCha20 under the key SHA-256(secret ‖ id ‖ encoded record). To an adversary
+/// that does not know the secret, the streams of different ids or different records are independent and
+/// uniformly random. In addition to ChaCha20, the claim assumes that SHA-256 is a pseudorandom function here.
+/// Its secret prefix has a fixed length, and no two inputs have the same encoding.
 ///
-/// The same id with another record draws other noise, for the same noise on both would disclose their difference. The same id with an
-/// equal record draws the same noise, which discloses that they are equal: ids must be unique in a release.
+/// The same id with another record draws other noise, because the same noise on both would disclose their
+/// difference. The same id with an equal record draws the same noise, which discloses that they are equal.
+/// Ids must therefore be unique in a release.
 ///
 /// ```
-/// use scumble_core::NoiseKey;
+/// use scumble_noise::NoiseKey;
 /// use rand_core::RngCore;
 ///
 /// let key = NoiseKey::from_os()?;
@@ -31,10 +33,10 @@ use std::fmt;
 pub struct NoiseKey([u8; 32]);
 
 impl NoiseKey {
-    /// A fresh one, from the operating system.
+    /// Fresh key from the operating system.
     ///
     /// # Errors
-    /// [`Error::Entropy`] when it has none to give.
+    /// [`Error::Entropy`] if the operating system has no entropy.
     pub fn from_os() -> Result<Self> {
         let mut bytes = [0; 32];
         OsRng
@@ -43,31 +45,32 @@ impl NoiseKey {
         Ok(Self(bytes))
     }
 
-    /// One that was kept.
+    /// Key from bytes that were kept.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, to be kept where nobody else reads: who has them can take the noise away.
+    /// Bytes of the key, to be kept where nobody else reads them. Whoever has them can remove the noise.
     pub fn expose(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// A public name: 32 hexadecimal digits that tell one key from another and nothing of its bytes.
+    /// Public name: 32 hexadecimal digits that distinguish keys and disclose nothing about the bytes.
     pub fn name(&self) -> String {
         let digest = Sha256::new().chain_update(b"scumble key name").chain_update(self.0).finalize();
         digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The noise of the record with this id, where `record` is flat and encoded (d values).
+    /// Noise stream of the record with this id, where `record` is flat and encoded (d values).
     pub fn stream(&self, id: &str, record: &[f64]) -> Stream {
         ChaCha20Rng::from_seed(digest(&self.0, id, record))
     }
 
-    /// The keyed hash of a record's [short digest](RecordDigest::short), by which a release recognises a
-    /// record that it admitted. Without the secret it says nothing of the record.
+    /// Keyed hash of a record's [short digest](RecordDigest::short), by which a release recognises a record
+    /// that it admitted. Without the secret it discloses nothing about the record.
     pub fn tag(&self, record: &[u8; 16]) -> [u8; 16] {
-        // An id as long as these eight bytes say fits no memory, so that no tag is the seed of a stream.
+        // An id with the length that these eight bytes encode fits no memory, so no tag is the seed of a
+        // stream.
         let hash = Sha256::new().chain_update(self.0).chain_update(b"admitted");
         cut(&hash.chain_update(record).finalize().into())
     }
@@ -75,7 +78,7 @@ impl NoiseKey {
 
 /// SHA-256 digest of an id and of the encoded record that it names.
 ///
-/// It is about the record in the clear: for its owner alone.
+/// It discloses information about the record in the clear, and is for the record's owner alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordDigest([u8; 32]);
 
@@ -85,13 +88,13 @@ impl RecordDigest {
         Self(digest(b"scumble: fingerprint of records.", id, record))
     }
 
-    /// The first 16 bytes.
+    /// First 16 bytes of the digest.
     pub fn short(&self) -> [u8; 16] {
         cut(&self.0)
     }
 }
 
-/// SHA-256 digest of an id alone, cut to 16 bytes, by which an id that occurs twice is found.
+/// SHA-256 digest of an id alone, cut to 16 bytes, for the detection of duplicate ids.
 pub fn id_digest(id: &str) -> [u8; 16] {
     cut(&Sha256::new().chain_update(b"scumble id").chain_update(id).finalize().into())
 }
@@ -100,7 +103,8 @@ fn cut(digest: &[u8; 32]) -> [u8; 16] {
     std::array::from_fn(|at| digest[at])
 }
 
-/// SHA-256 over a prefix, an id and a record: the lengths before them, so that no two pairs have one encoding.
+/// SHA-256 over a prefix, an id and a record, both preceded by their lengths, so that no two pairs have one
+/// encoding.
 fn digest(prefix: &[u8; 32], id: &str, record: &[f64]) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(prefix);
@@ -109,22 +113,23 @@ fn digest(prefix: &[u8; 32], id: &str, record: &[f64]) -> [u8; 32] {
     hash.update((record.len() as u64).to_le_bytes());
     let mut bytes = [[0; 8]; 32];
     for values in record.chunks(bytes.len()) {
-        // Equal records are one, whatever their zeros' signs.
+        // Records that differ in the signs of zeros only are equal.
         bytes.iter_mut().zip(values).for_each(|(bytes, value)| *bytes = (value + 0.0).to_le_bytes());
         hash.update(bytes[..values.len()].as_flattened());
     }
     hash.finalize().into()
 }
 
-/// What a set of records with their ids is recognised by, whatever their order, in which file and by how many tasks they are read: their
-/// number, and the sum of their SHA-256 modulo 2²⁵⁶. It guards against another input by mistake, not against who makes one on purpose.
+/// Fingerprint of a set of records with their ids: their number, and the sum of their SHA-256 modulo 2²⁵⁶. It
+/// does not depend on their order, on the files that hold them, or on how many tasks read them. It guards
+/// against another input by mistake, not against one made on purpose.
 ///
-/// It is about the records in the clear: for their owner alone.
+/// It discloses information about the records in the clear, and is for their owner alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fingerprint {
     records: u64,
-    /// The least significant first.
+    /// Parts of the sum, the least significant first.
     sum: [u64; 4],
 }
 
@@ -138,7 +143,7 @@ impl Fingerprint {
         self.merge(&Self { records: 1, sum });
     }
 
-    /// Counts what another task has seen.
+    /// Counts the records of another task.
     pub fn merge(&mut self, other: &Self) {
         self.records = self.records.wrapping_add(other.records);
         let mut carry = false;
@@ -149,31 +154,31 @@ impl Fingerprint {
         }
     }
 
-    /// How many records were counted.
+    /// Number of records counted.
     pub fn records(&self) -> u64 {
         self.records
     }
 }
 
-/// The sum, as 64 hexadecimal digits.
+/// Prints the sum as 64 hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.sum.iter().rev().try_for_each(|part| write!(formatter, "{part:016x}"))
     }
 }
 
-/// The bytes do not show.
+/// Hides the bytes.
 impl fmt::Debug for NoiseKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("NoiseKey").field(&self.name()).finish()
     }
 }
 
-/// Releases flat records, each with the noise of its id: any part of the records, in any order and any number of times, gives each record
-/// the one released value.
+/// Releases flat records, each with the noise of its id. Any part of the records, in any order and any number
+/// of times, gives each record the same released value.
 ///
 /// # Errors
-/// [`Error::Shape`] where there is not one id a record; where the mechanism fails.
+/// [`Error::Shape`] unless there is one id per record, and the errors of the mechanism.
 pub fn release_keyed(
     mechanism: &dyn LocalMechanism,
     records: &[f64],
@@ -208,7 +213,8 @@ mod tests {
 
     #[test]
     fn no_two_pairs_of_id_and_record_share_an_encoding() {
-        // The bytes of 0.5 are printable in no id; those of a short id and a long record may be shifted into each other.
+        // The bytes of 0.5 are not printable in an id. The bytes of a short id and a long record could be
+        // shifted into each other.
         let one = f64::from_le_bytes(*b"abcdefgh");
         assert_ne!(first("abcdefgh", &[one]), first("", &[one, one]));
         assert_ne!(first("abcdefghabcdefgh", &[]), first("abcdefgh", &[one]));

@@ -10,14 +10,15 @@ use scumble_sampling::{DiscreteLaplace, Rational};
 
 /// Discrete Laplace noise on a lattice, calibrated to the ℓ₁ diameter of a domain.
 ///
-/// A point is rounded to the lattice and the domain's bound enforced again on the integers, so that the sensitivity is
-/// a statement about integers and no float error affects the claim. The noise is an exact integer; the final
-/// conversion to `f64` is post-processing. With t = ⌈Δ₁/ε⌉ lattice steps, any two points of the domain differ in
-/// their output distribution by at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry, Nissim and Smith 2006; on integers: Ghosh,
-/// Roughgarden and Sundararajan 2009).
+/// A point is rounded to the lattice, and the domain's bound is enforced again on the integers. The
+/// sensitivity is therefore a statement about integers, and no float error affects the claim. The noise is an
+/// exact integer. The final conversion to `f64` is post-processing. With t = ⌈Δ₁/ε⌉ lattice steps, the output
+/// distributions of any two points differ by a factor of at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry, Nissim and
+/// Smith 2006; on integers: Ghosh, Roughgarden and Sundararajan 2009).
 ///
 /// ```
-/// use scumble_core::{Domain, LaplaceNoise, Randomness};
+/// use scumble_core::{Domain, Randomness};
+/// use scumble_noise::LaplaceNoise;
 ///
 /// let noise = LaplaceNoise::calibrated(&Domain::unit_box(2), 1.0)?;
 /// let mut point = [0.25, 0.75];
@@ -32,20 +33,20 @@ pub struct LaplaceNoise {
 }
 
 impl LaplaceNoise {
-    /// The noise that gives every record of `domain` this ε, on a lattice some 2³⁰ times finer than its scale.
+    /// Noise that gives every record of `domain` this ε, on a lattice some 2³⁰ times finer than its scale.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless 0 < ε < ∞, or where ε is so small that the noise does not fit 59 bits; [`Error::Domain`]
-    /// for bounds that do not fit 61.
+    /// [`Error::Budget`] unless 0 < ε < ∞, and for an ε so small that the noise does not fit 59 bits.
+    /// [`Error::Domain`] for bounds that do not fit 61 bits.
     pub fn calibrated(domain: &Domain, epsilon: f64) -> Result<Self> {
         Self::on_lattice(domain, epsilon, Lattice::for_noise(domain, domain.l1_diameter() / epsilon))
     }
 
-    /// The noise that gives every record of `domain` this ε on a given lattice. A coarse one costs accuracy, never
-    /// privacy.
+    /// Noise that gives every record of `domain` this ε on a given lattice. A coarse lattice costs accuracy,
+    /// never privacy.
     ///
     /// # Errors
-    /// As [`calibrated`](Self::calibrated).
+    /// Same errors as [`calibrated`](Self::calibrated).
     pub fn on_lattice(domain: &Domain, epsilon: f64, lattice: Lattice) -> Result<Self> {
         check_epsilon(epsilon)?;
         let points = IntegerDomain::new(domain, lattice)?;
@@ -64,15 +65,16 @@ impl LaplaceNoise {
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         self.points.add(point, || self.distribution.sample(stream))
     }
 
-    /// The same to points, one after the other, with the same draws, made in bulk: nothing else is drawn from `stream` afterwards.
+    /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add), made in bulk.
+    /// Nothing else is drawn from `stream` afterwards.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     pub fn add_to_all<'p>(
         &self,
         points: impl Iterator<Item = &'p mut [f64]>,
@@ -85,16 +87,17 @@ impl LaplaceNoise {
         self.points.add_to_all(points, |of_a_point| draws.fill(of_a_point))
     }
 
-    /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    /// Logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
         let distances = self.points.displacement(point, released)?;
         Ok(-distances.iter().map(|steps| steps.abs()).sum::<f64>() / self.distribution.scale())
     }
 
-    /// What [`add`](Self::add) does to a point whose coordinates of the domain begin at `start`.
+    /// Description of the noise that [`add`](Self::add) adds to a point. The domain's coordinates begin at
+    /// `start`.
     pub fn described(&self, start: usize) -> DescribedNoise {
         let (dim, step) = (self.points.dim(), self.lattice().step());
         DescribedNoise {
@@ -103,38 +106,39 @@ impl LaplaceNoise {
             scales: vec![self.scale(); dim],
             sensitivity: self.points.l1_diameter() as f64 / self.distribution.scale(),
             variances: vec![self.variance(); dim],
-            kurtosis: 6.0 + 1.0 / self.distribution.variance(), // 6 of the continuous distribution
+            kurtosis: 6.0 + 1.0 / self.distribution.variance(), // the continuous distribution has 6
             steps: vec![step; dim],
         }
     }
 
-    /// The lattice.
+    /// Lattice of the noise.
     pub fn lattice(&self) -> Lattice {
         self.points.lattice()
     }
 
-    /// The scale b of the noise in the units of the domain: the distribution is ∝ exp(−|x|/b).
+    /// Scale b of the noise in the units of the domain: the distribution is ∝ exp(−|x|/b).
     pub fn scale(&self) -> f64 {
         self.distribution.scale() * self.lattice().step()
     }
 
-    /// What a released coordinate tells of the true one, per squared unit of the domain, rounded up: 1/b², but for the lattice. No
-    /// unbiased estimate has a smaller variance than the inverse (Hammersley 1950; Chapman and Robbins 1951), which is half of
-    /// the noise's.
+    /// Information of a released coordinate about the true one, per squared unit of the domain, rounded up.
+    /// It is 1/b², except for the effect of the lattice. No unbiased estimate has a smaller variance than the
+    /// inverse, half of the noise's variance (Hammersley 1950; Chapman and Robbins 1951).
     ///
-    /// It is the χ² divergence of the distributions for two neighbouring lattice points over their squared distance. With r = e^(−1/t) for
-    /// a scale of t steps their odds are r on one side and 1/r on the other, so that χ² = (1 − r)²/r = 4 sinh²(1/2t).
+    /// It is the χ² divergence of the distributions for two neighbouring lattice points, divided by their
+    /// squared distance. With r = e^(−1/t) for a scale of t steps, their odds are r on one side and 1/r on
+    /// the other. It follows that χ² = (1 − r)²/r = 4 sinh²(1/2t).
     pub fn information(&self) -> f64 {
         information(4.0 * (0.5 / self.distribution.scale()).sinh().powi(2), self.lattice().step())
     }
 
-    /// The variance of the noise in squared units of the domain, about 2b².
+    /// Variance of the noise in squared units of the domain, about 2b².
     pub fn variance(&self) -> f64 {
         self.distribution.variance() * self.lattice().step().powi(2)
     }
 }
 
-/// ⌈`numerator`/`epsilon`⌉, exactly; `None` where it does not fit.
+/// ⌈`numerator`/`epsilon`⌉, exactly; `None` if it does not fit.
 fn quotient_up(numerator: u64, epsilon: f64) -> Option<u64> {
     (BigRational::from(BigInt::from(numerator)) / BigRational::from_float(epsilon)?)
         .ceil()
@@ -149,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
     use scumble_core::Randomness;
 
-    /// The bound of Hammersley, Chapman and Robbins, by summing over all integers.
+    /// Compares with the bound of Hammersley, Chapman and Robbins, summed over all integers.
     #[test]
     fn the_information_is_the_divergence_of_neighbours() {
         for epsilon in [0.25, 1.0, 4.0] {

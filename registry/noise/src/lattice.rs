@@ -1,9 +1,11 @@
-//! Lattices, and domains on them: where noise is an integer, and sensitivity a statement about integers.
+//! Lattices, and domains on them. Noise on a lattice is an integer, and sensitivity is a statement about
+//! integers.
 
 use scumble_core::{Domain, Error, Factor, Result, check_finite, check_width, largest, signed_sums};
 use std::ops::Range;
 
-/// The scale up to which draws are made in bulk, modulo 2⁶⁴: beyond that lie 2¹¹ scales, which have less than e^−2048 of the mass.
+/// Largest scale for which draws are made in bulk, modulo 2⁶⁴. Draws beyond this range are 2¹¹ scales away,
+/// with less than e^−2048 of the mass.
 pub(crate) const WIDEST_IN_BULK: f64 = (1u64 << 52) as f64;
 
 /// All multiples of a power of two.
@@ -13,7 +15,7 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// The multiples of 2^`exponent`.
+    /// Multiples of 2^`exponent`.
     ///
     /// # Errors
     /// [`Error::Domain`] unless −1000 ≤ exponent ≤ 0: one-hot coordinates are whole multiples of the step.
@@ -24,7 +26,8 @@ impl Lattice {
         Err(Error::Domain { needs: "a lattice step between 2^-1000 and 1", given: format!("2^{exponent}") })
     }
 
-    /// One some 2³⁰ times finer than noise of the scale `scale`, and fine enough for the narrowest factor of `domain`.
+    /// Lattice some 2³⁰ times finer than noise of the scale `scale`, and fine enough for the narrowest factor
+    /// of `domain`.
     pub(crate) fn for_noise(domain: &Domain, scale: f64) -> Self {
         let narrowest = domain
             .factors()
@@ -35,13 +38,13 @@ impl Lattice {
             domain.factors().map(|(_, factor)| factor.l1_diameter().max(factor.largest_magnitude())).sum();
         let exponent = (binary_exponent(scale) - 30)
             .min(binary_exponent(narrowest) - 20)
-            .max(binary_exponent(scale) - 57) // where noise of so small an ε would not fit 59 bits
-            .max(binary_exponent(widest) - 59) // where ε is so large that integers would not fit 61 bits
+            .max(binary_exponent(scale) - 57) // so that the noise of a small ε fits 59 bits
+            .max(binary_exponent(widest) - 59) // so that integers fit 61 bits if ε is large
             .clamp(-1000, 0);
         Self { exponent }
     }
 
-    /// The distance of two neighbours.
+    /// Distance between two neighbours.
     pub fn step(self) -> f64 {
         2f64.powi(self.exponent)
     }
@@ -51,7 +54,7 @@ impl Lattice {
         x / self.step()
     }
 
-    /// The lattice points of `factor` that a record may round to, as bounds on integers.
+    /// Lattice points of `factor` that a record may round to, as bounds on integers.
     fn integer_bounds(self, factor: &Factor) -> Result<IntegerBounds> {
         let whole = |units: f64| {
             if units.abs() < (1i64 << 61) as f64 {
@@ -82,7 +85,8 @@ impl Lattice {
                 let exact: Vec<i128> = center.iter().map(|k| i128::from(*k)).collect();
                 let widened = signed_sums(&exact).into_iter().zip(bounds).map(|(sum, (lower, upper))| {
                     let (lower, upper) = (self.units(*lower), self.units(*upper));
-                    // Rounding moves each coordinate by half a step, and what floats lose of a sum is far below a 2⁴⁸th of it.
+                    // Rounding moves each coordinate by half a step. The rounding error of a float sum is far
+                    // below a 2⁴⁸th of it.
                     let margin = center.len() as f64 * (1.0 + lower.abs().max(upper.abs()) * 2f64.powi(-48));
                     let sum = whole(sum as f64)?;
                     Ok((whole((lower - margin).floor())?.min(sum), whole((upper + margin).ceil())?.max(sum)))
@@ -94,7 +98,7 @@ impl Lattice {
     }
 }
 
-/// One factor of a domain, on the integers.
+/// Factor of a domain, on the integers.
 #[derive(Debug, Clone)]
 enum IntegerBounds {
     Interval(i64, i64),
@@ -123,9 +127,9 @@ impl IntegerBounds {
         }
     }
 
-    /// At least the largest spread of two such points, with these weights of the coordinates.
+    /// Upper bound on the spread of two such points, with these weights of the coordinates.
     fn spread(&self, Weights { heaviest: [heaviest, second], sum }: Weights) -> Spread {
-        // Of `length` at most in all, and in so many coordinates.
+        // Upper bound from an ℓ₂ `length`, an ℓ₁ length, and the weight of the coordinates that differ.
         let of = |length: f64, l1: f64, differing: f64| Spread {
             squared_distance: length * length * heaviest,
             distance: l1 * heaviest,
@@ -150,7 +154,7 @@ impl IntegerBounds {
         }
     }
 
-    /// Rounds to integers that obey the bounds whatever the floats say: the bound is enforced on the integers.
+    /// Rounds to integers that obey the bounds despite float errors: the bound is enforced on the integers.
     fn map_rounded(&self, units: &mut [f64], to: &mut impl FnMut(i64) -> f64) {
         match self {
             Self::Interval(lower, upper) => units[0] = to(rounded(units[0]).clamp(*lower, *upper)),
@@ -161,7 +165,7 @@ impl IntegerBounds {
             Self::L1Ball(radius) => {
                 let mut left = *radius;
                 for x in units {
-                    // Toward zero, and never more than what is left of the radius.
+                    // Toward zero, and never more than the rest of the radius.
                     let k = (*x as i64).unsigned_abs().min(left);
                     left -= k;
                     *x = to(if *x < 0.0 { -(k as i64) } else { k as i64 });
@@ -188,15 +192,15 @@ impl IntegerBounds {
     }
 }
 
-/// The nearest whole number, of two the one away from zero, as `round` has it, without a call to it.
+/// Nearest whole number, away from zero in a tie. It equals `round`, without a call to it.
 fn rounded(x: f64) -> i64 {
     (x + 0.5f64.next_down().copysign(x)) as i64
 }
 
-/// What counts of the weights of some coordinates.
+/// Summary of the weights of some coordinates.
 #[derive(Debug, Clone, Copy)]
 struct Weights {
-    /// The two largest, zero where there is none.
+    /// The two largest weights; zero for a missing one.
     heaviest: [f64; 2],
     sum: f64,
 }
@@ -209,15 +213,15 @@ impl Weights {
         Self { heaviest, sum: weights.iter().sum() }
     }
 
-    /// So many alike.
+    /// Summary of `count` equal weights.
     fn alike(weight: f64, count: usize) -> Self {
         let heaviest = [weight, if count > 1 { weight } else { 0.0 }];
         Self { heaviest, sum: weight * count as f64 }
     }
 }
 
-/// How far two points k and k′ of a set may lie apart where coordinate j counts wⱼ, in lattice steps: the largest of each sum
-/// over the coordinates that differ.
+/// Largest spread of two points k and k′ of a set, in lattice steps, where coordinate j has the weight wⱼ.
+/// Each field is the largest value of a sum over the coordinates that differ.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spread {
     /// Σ wⱼ(kⱼ − kⱼ′)².
@@ -228,7 +232,7 @@ pub(crate) struct Spread {
     pub(crate) differing: f64,
 }
 
-/// A domain on a lattice: the integer points to which its points are rounded.
+/// Domain on a lattice: the integer points to which its points are rounded.
 ///
 /// The domain's bounds are enforced again on the integers, so that no float error affects a diameter.
 #[derive(Debug, Clone)]
@@ -238,6 +242,8 @@ pub(crate) struct IntegerDomain {
 }
 
 impl IntegerDomain {
+    /// Domain on this lattice.
+    ///
     /// # Errors
     /// [`Error::Domain`] for bounds that do not fit 61 bits.
     pub(crate) fn new(domain: &Domain, lattice: Lattice) -> Result<Self> {
@@ -254,14 +260,15 @@ impl IntegerDomain {
         self.bounds.iter().map(|(_, bounds)| bounds.l1_diameter()).sum()
     }
 
-    /// The largest spread of two points, with these weights of the coordinates (d values), to rounding; none where it does not
-    /// fit the floats. A set of one point counts as one of two neighbours: a claim of nothing at all is never made.
+    /// Largest spread of two points, with these weights of the coordinates (d values), up to rounding; `None`
+    /// if it does not fit the floats. A set of one point counts as a set of two neighbours, so that a claim
+    /// of zero cost is never made.
     pub(crate) fn spread(&self, weights: &[f64]) -> Option<Spread> {
         let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
         self.summed(|at| Weights::of(&weights[at]), least)
     }
 
-    /// The same where all coordinates have one weight.
+    /// Largest spread of two points if all coordinates have one weight.
     pub(crate) fn spread_alike(&self, weight: f64) -> Option<Spread> {
         self.summed(|at| Weights::alike(weight, at.len()), weight)
     }
@@ -279,7 +286,7 @@ impl IntegerDomain {
         squared_distance.is_finite().then_some(Spread { squared_distance, ..whole })
     }
 
-    /// The number of coordinates.
+    /// Number of coordinates.
     pub(crate) fn dim(&self) -> usize {
         self.bounds.last().map_or(0, |(at, _)| at.end)
     }
@@ -287,20 +294,21 @@ impl IntegerDomain {
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
     pub(crate) fn add(&self, point: &mut [f64], mut draw: impl FnMut() -> i128) -> Result<()> {
         let step = self.lattice.step();
         self.map_rounded(point, |k| {
             let sum = i128::from(k) + draw();
-            // The same number; an i64 takes one instruction.
+            // The number is the same; an i64 takes one instruction.
             i64::try_from(sum).map_or_else(|_| sum as f64, |sum| sum as f64) * step
         })
     }
 
-    /// The same to points, one after the other, with draws that `fill` makes for all coordinates of one at a time.
+    /// Adds noise to points, one after the other. `fill` makes the draws for all coordinates of one point at
+    /// a time.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     pub(crate) fn add_to_all<'p>(
         &self,
         points: impl Iterator<Item = &'p mut [f64]>,
@@ -315,10 +323,11 @@ impl IntegerDomain {
         Ok(())
     }
 
-    /// How far `released` lies from where `point` is rounded to, coordinate by coordinate, in lattice steps.
+    /// Displacement of `released` from the lattice point that `point` is rounded to, by coordinate, in
+    /// lattice steps.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     pub(crate) fn displacement(&self, point: &[f64], released: &[f64]) -> Result<Vec<f64>> {
         let (rounded, per_step) = (self.round(point)?, self.lattice.units(1.0));
         check_width(rounded.len(), released.len())?;
@@ -334,10 +343,11 @@ impl IntegerDomain {
         Ok(rounded)
     }
 
-    /// Makes of each coordinate of `point` (d values) what `to` says of the lattice point that it is rounded to, one after the other.
+    /// Rounds each coordinate of `point` (d values) to the lattice, and replaces it by `to` of the result,
+    /// one after the other.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Same errors as [`add`](Self::add).
     fn map_rounded(&self, point: &mut [f64], mut to: impl FnMut(i64) -> f64) -> Result<()> {
         check_width(self.dim(), point.len())?;
         check_finite(point)?;
@@ -350,12 +360,13 @@ impl IntegerDomain {
     }
 }
 
-/// The χ² divergence of a distribution from itself one lattice step on, as information per squared unit: with a margin that covers what
-/// lattices add when information is summed up.
+/// Information per squared unit, from the χ² divergence of a distribution from itself one lattice step on. A
+/// margin covers what lattices add when information is summed up.
 ///
-/// Of independent parts 1 + χ² multiplies, so that a sum lacks step²·I₁·I₂, some 2⁻⁶⁰ of it where the lattice is 2³⁰ times finer
-/// than the noise. Two lattices share the coarser one's steps; where that one is so coarse that the finer part's divergence is
-/// no longer quadratic there, neighbours on the finer one are as a rule the same point on the coarser, which says nothing of them.
+/// For independent parts 1 + χ² multiplies. A sum therefore lacks step²·I₁·I₂, some 2⁻⁶⁰ of it if the lattice
+/// is 2³⁰ times finer than the noise. Two lattices share the steps of the coarser one. It may be so coarse
+/// that the divergence of the finer part is no longer quadratic at its steps. Neighbours on the finer lattice
+/// are then, as a rule, the same point on the coarser one, which discloses nothing about them.
 pub(crate) fn information(chi_squared: f64, step: f64) -> f64 {
     chi_squared / (step * step) * (1.0 + 2f64.powi(-40))
 }
@@ -401,7 +412,8 @@ mod tests {
             }
         }
 
-        /// Privacy: no two inputs, however wild, round to integers further apart than the diameters say.
+        /// Privacy: no two inputs, including extreme ones, round to integers further apart than the
+        /// diameters.
         #[test]
         fn integers_never_lie_further_apart_than_the_diameters(
             one in prop::collection::vec(prop_oneof![-2.0..2.0_f64, -1e12..1e12_f64], 13),
@@ -424,7 +436,7 @@ mod tests {
             prop_assert!(differing <= spread.differing * (1.0 + 1e-12), "{a:?} and {b:?}");
         }
 
-        /// Accuracy: a point of the domain moves by less than two lattice steps a coordinate before noise.
+        /// Accuracy: before noise, a point of the domain moves by less than two lattice steps per coordinate.
         #[test]
         fn rounding_moves_a_point_of_the_domain_by_little(
             point in prop::collection::vec(-2.0..2.0_f64, 13)

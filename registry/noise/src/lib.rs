@@ -1,7 +1,7 @@
-//! Exact noise on lattices of integers, mechanisms that add it, and noise that belongs to a record.
+//! Exact noise on lattices of integers, mechanisms that add it, and noise keyed by a record's id.
 //!
-//! A point is rounded to a lattice of powers of two, its sensitivity is bounded on the integers, and the noise is an exact
-//! integer sample: no claim depends on a floating-point error.
+//! A point is rounded to a lattice of powers of two. Its sensitivity is bounded on the integers, and the
+//! noise is an exact integer sample. No claim depends on a floating-point error.
 //!
 //! ```
 //! use scumble_core::Domain;
@@ -32,8 +32,9 @@ pub use sum::SumNoise;
 #[doc(hidden)]
 pub use scumble_core;
 
-/// Defines and registers a [`Plugin`](scumble_core::Plugin), as [`scumble_core::register!`] does. A mechanism that adds noise
-/// names its [`AdditiveNoise`] as `noise`, in place of `descriptor`, `parameters`, `learn` and `local`.
+/// Defines and registers a [`Plugin`](scumble_core::Plugin), like [`scumble_core::register!`]. For a
+/// mechanism that adds noise, `noise` names its [`AdditiveNoise`], in place of `descriptor`, `parameters`,
+/// `learn` and `local`.
 #[macro_export]
 macro_rules! register {
     (
@@ -63,7 +64,7 @@ macro_rules! register {
     ($($other:tt)*) => { $crate::scumble_core::register! { $($other)* } };
 }
 
-/// The README's examples run.
+/// Runs the README's examples as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -4,18 +4,20 @@ use ndarray::{ArrayView1, ArrayView2};
 use scumble_core::{Budget, Domain, Error, Result, Stream};
 use scumble_sampling::{DiscreteLaplace, Rational};
 
-/// The steps between the bounds of a number, each of which is an integer.
+/// Number of steps between the bounds of a number. Each step is an integer.
 const STEPS: u32 = 1 << 12;
 
 /// Discrete Laplace noise on the sums of bounded numbers over all records, for curators.
 ///
-/// Each number is rounded to one of 4,096 steps between its bounds, so that a sum is an integer, and takes an exact integer of
-/// noise. Where one record is replaced by another, the sums of d numbers move by 4,096·d steps at most, all together: noise of the scale
-/// 4,096·d/ε is ε-differentially private (Dwork, McSherry, Nissim and Smith 2006, Proposition 1).
+/// Each number is rounded to one of 4,096 steps between its bounds. A sum is therefore an integer, and takes
+/// an exact integer of noise. If one record is replaced by another, the sums of d numbers change by at most
+/// 4,096·d steps together. Noise of the scale 4,096·d/ε is therefore ε-differentially private (Dwork,
+/// McSherry, Nissim and Smith 2006, Proposition 1).
 ///
 /// ```
 /// use ndarray::array;
-/// use scumble_core::{Budget, Domain, Randomness, SumNoise};
+/// use scumble_core::{Budget, Domain, Randomness};
+/// use scumble_noise::SumNoise;
 ///
 /// let noise = SumNoise::calibrated(&Domain::unit_box(2), Budget::pure(f64::INFINITY)?)?;
 /// let records = array![[0.5, 0.25], [1.0, 0.75]];
@@ -26,15 +28,16 @@ const STEPS: u32 = 1 << 12;
 #[derive(Debug, Clone)]
 pub struct SumNoise {
     bounds: Vec<(f64, f64)>,
-    /// None at ε = ∞.
+    /// `None` at ε = ∞.
     noise: Option<DiscreteLaplace>,
 }
 
 impl SumNoise {
-    /// The noise for records in `set`, of d numbers.
+    /// Noise for records in `set`, of d numbers.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] unless `set` consists of intervals, [`Error::Budget`] for an ε that is too small for d numbers.
+    /// [`Error::NotApplicable`] unless `set` consists of intervals. [`Error::Budget`] for an ε that is too
+    /// small for d numbers.
     pub fn calibrated(set: &Domain, budget: Budget) -> Result<Self> {
         let reason = "it takes numbers within bounds, and neither levels nor balls";
         let bounds = set.intervals().ok_or_else(|| Error::not_applicable("noise on sums", reason))?;
@@ -72,7 +75,8 @@ mod tests {
         let mut stream = Randomness::seeded(SEED).streams().stream(0);
         let squares = (0..draws).map(|_| (noise.mean(records.view(), &mut stream)[0] - 0.25).powi(2));
         let seen = squares.sum::<f64>() / draws as f64;
-        // 2b² for b = d/(n·ε). The mean square of 40,000 has a relative deviation of √(5/40,000) = 1.1 %: six of them.
+        // 2b² for b = d/(n·ε). The mean square of 40,000 draws has a relative deviation of √(5/40,000) = 1.1
+        // %. The tolerance is six deviations.
         let expected = 2.0 * (d as f64 / (n as f64 * epsilon)).powi(2);
         assert!((seen / expected - 1.0).abs() < 0.07, "seed {SEED}: {seen} is not {expected}");
     }

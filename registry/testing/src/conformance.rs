@@ -1,4 +1,4 @@
-//! What every plugin must do, as one check for its author's tests.
+//! Conformance suite for plugins, as one check for the tests of their authors.
 //!
 //! ```no_run
 //! # use scumble_core::Plugin;
@@ -7,8 +7,8 @@
 //! scumble_testing::conformance::check(&MY_PLUGIN).unwrap();
 //! ```
 //!
-//! Privacy is not among these checks: that a claim holds is for the audit to attack. They say that a mechanism conforms to
-//! the traits.
+//! Privacy is not among these checks: the audit attacks the claims. The checks show that a mechanism conforms
+//! to the traits.
 
 use ndarray::{Array2, Axis, concatenate};
 use scumble_core::{
@@ -20,7 +20,7 @@ use scumble_custody::ShippedDesign;
 use serde_json::json;
 use std::fmt;
 
-/// The rules that a plugin breaks.
+/// Rules that a plugin breaks.
 #[derive(Clone, PartialEq)]
 pub struct Failures {
     plugin: &'static str,
@@ -28,7 +28,7 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// One sentence a broken rule.
+    /// Sentences, one per broken rule.
     pub fn sentences(&self) -> &[String] {
         &self.broken
     }
@@ -41,7 +41,7 @@ impl fmt::Display for Failures {
     }
 }
 
-/// As displayed, so that `unwrap` shows it.
+/// Prints the displayed text, so that `unwrap` shows it.
 impl fmt::Debug for Failures {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
@@ -52,11 +52,12 @@ impl std::error::Error for Failures {}
 
 const SEED: u64 = 1;
 
-/// Checks `plugin` on its own example: that it designs, saves, loads and releases the same; shapes, determinism,
-/// independence of the number of threads, projection into the domain, ε = ∞ and large ε, and errors.
+/// Checks `plugin` on its own example: that it designs, saves, loads and releases the same. The rules also
+/// cover shapes, determinism, independence of the number of threads, projection into the domain, ε = ∞ and
+/// large ε, and errors.
 ///
 /// # Errors
-/// All rules that it breaks.
+/// All rules that the plugin breaks.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
     let rules: [(&str, Rule); 23] = [
         ("says of itself what it is", describes_itself),
@@ -102,7 +103,7 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
     Err(Failures { plugin: plugin.name, broken })
 }
 
-/// `Err` says how a rule is broken.
+/// Result of a rule. `Err` says how the rule is broken.
 type Verdict = std::result::Result<(), String>;
 type Rule = fn(&Subject) -> Verdict;
 
@@ -129,7 +130,7 @@ impl<'a> Subject<'a> {
         self.design.local().ok()
     }
 
-    /// The example's records, repeated to more than two blocks.
+    /// Records of the example, repeated to more than two blocks.
     fn long_table(&self) -> Result<Table> {
         let n = self.example.table.len();
         let rows: Vec<usize> = (0..2 * local::BLOCK + 100).map(|row| row % n).collect();
@@ -141,12 +142,12 @@ fn seeded(design: &Design, table: &Table, seed: u64) -> Result<Release> {
     design.mechanism().release(table, &mut Randomness::seeded(seed))
 }
 
-/// Whether what leaves is records, of which there are noise-free ones: a report is no record, and neither is a model.
+/// Returns whether a release consists of records, which have a noise-free view. Reports and models do not.
 fn has_view(release: &Release) -> bool {
     release.collector().is_none() && release.key.model().is_none()
 }
 
-/// The statistics that a seeded release is made of; none where it is made of none, and of records one by one.
+/// Statistics that a seeded release is made from; `None` if it is made record by record.
 fn statistics(design: &Design, table: &Table, seed: u64) -> std::result::Result<Option<Vec<f64>>, String> {
     let statistics = design.mechanism().evidence().statistics;
     statistics
@@ -154,7 +155,7 @@ fn statistics(design: &Design, table: &Table, seed: u64) -> std::result::Result<
         .transpose()
 }
 
-/// A seeded release, and its noise-free view.
+/// Seeded release, with its noise-free view.
 fn with_view(design: &Design, table: &Table) -> std::result::Result<(Release, Table), String> {
     let release = seeded(design, table, SEED).map_err(text)?;
     let view = release.key.view(table).map_err(text)?;
@@ -173,11 +174,11 @@ fn releases_what_it_states(subject: &Subject) -> Verdict {
     check_output(&subject.design, &subject.example.table)
 }
 
-/// Holds the stated output of a design to its release of `table`: whether it has a secret key, whether its rows are those of the records,
-/// one for each, and of which kind they and their target are.
+/// Compares the stated output of a design with its release of `table`. It compares the secret key, the kind
+/// of rows, their number (one for each record), and the kind of target.
 ///
 /// # Errors
-/// The sentence about what is stated and released.
+/// A sentence about the stated and the released output.
 pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), String> {
     let mechanism = design.mechanism();
     let (stated, own) = (mechanism.releases(), mechanism.domain().layout().target);
@@ -218,7 +219,7 @@ pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), S
     })
 }
 
-/// Returns whether the noise-free view of each record is the record, to a hundredth: on a coarse lattice.
+/// Returns whether the noise-free view of each record is the record, to a hundredth, as on a coarse lattice.
 fn is_only_rounded(local: &dyn LocalMechanism, table: &Table) -> Result<bool> {
     let view = local::view(local, table)?;
     let is_near = |(one, other): (&f64, &f64)| (one - other).abs() <= 0.01;
@@ -281,7 +282,8 @@ fn describes_itself(subject: &Subject) -> Verdict {
     })
 }
 
-/// Where two classes, levels or columns could change places unnoticed, a mechanism that confuses them would pass every check on the example.
+/// Refuses an example in which two classes, levels or columns could change places unnoticed. A mechanism that
+/// confuses them would pass every check on such an example.
 fn has_a_lopsided_example(subject: &Subject) -> Verdict {
     let domain = &subject.example.brief.domain;
     let tables = [Some(&subject.example.table), subject.example.brief.volunteers.table()];
@@ -399,7 +401,7 @@ fn is_deterministic(subject: &Subject) -> Verdict {
     let release = |seed| seeded(&subject.design, &table, seed).map_err(text);
     let (one, again, other) = (release(SEED)?, release(SEED)?, release(SEED + 1)?);
     require(one.table == again.table, || "the same seed gave another release".into())?;
-    // What is independent of the records may be a constant.
+    // A release that is independent of the records may be a constant.
     let is_secret = |claim: &Claim| matches!(claim.notion, Notion::PerfectSecrecy(_));
     let hides_by_noise = subject.design.mechanism().guarantee().claims.iter().any(|claim| !is_secret(claim));
     require(!hides_by_noise || one.table != other.table, || {
@@ -407,7 +409,7 @@ fn is_deterministic(subject: &Subject) -> Verdict {
     })
 }
 
-/// One record, many times: neither neighbours nor blocks may be released alike.
+/// Releases one record many times: neither neighbours nor blocks may be released alike.
 fn never_repeats_noise(subject: &Subject) -> Verdict {
     if subject.local().is_none() || subject.design.mechanism().guarantee().claims.is_empty() {
         return Ok(());
@@ -508,7 +510,7 @@ fn states_provenance(subject: &Subject) -> Verdict {
     })
 }
 
-/// The example's records, with features far outside any domain.
+/// Records of the example, with features far outside any domain.
 fn wild(subject: &Subject) -> Result<Table> {
     let table = &subject.example.table;
     let (n, d) = table.records().dim();
@@ -555,19 +557,19 @@ fn encodes_into_range(subject: &Subject) -> Verdict {
 
 fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
     if !subject.design.mechanism().guarantee().has_dp() {
-        return Ok(()); // ε does not govern its noise
+        return Ok(()); // its noise does not depend on ε
     }
     let design = subject.with_epsilon(f64::INFINITY).map_err(text)?;
     match statistics(&design, &subject.example.table, SEED)? {
-        // Rows are still drawn at random, of what has no noise.
+        // Rows are still drawn at random, from statistics without noise.
         Some(one) => {
             let other = statistics(&design, &subject.example.table, SEED + 1)?;
             require(Some(one) == other, || "its statistics have noise".into())?;
         }
         None => {
             let (release, view) = with_view(&design, &subject.example.table)?;
-            // Of a report that holds nothing but the truth, chance still decides what was asked; and rows that belong to no record are no view
-            // of one.
+            // A report that holds only the truth still depends on a randomly chosen question. Rows that
+            // belong to no record are not a view of one.
             let has_view = has_view(&release) && !is_synthetic(&design);
             require(!has_view || release.table == view, || "the release is not the view".into())?;
         }
@@ -588,12 +590,13 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
     let design = subject.with_epsilon(most).map_err(text)?;
     let guarantee = design.mechanism().guarantee();
     if [Unit::Record, Unit::Features, Unit::Label].iter().any(|unit| guarantee.cost(*unit).0 < most / 2.0) {
-        return Ok(()); // it has no use for so large an ε, and claims less
+        return Ok(()); // it cannot use such a large ε, and claims less
     }
     if let Some(noisy) = statistics(&design, &subject.example.table, SEED)? {
         let free = subject.with_epsilon(f64::INFINITY).map_err(text)?;
         let free = statistics(&free, &subject.example.table, SEED)?.unwrap_or_default();
-        // What is chosen may be another thing, and so all that follows; what is asked first is asked of all.
+        // A different choice changes everything that follows. Only the first statistic is asked of every
+        // table.
         let off = noisy.first().zip(free.first()).map_or(f64::INFINITY, |(noisy, free)| (noisy - free).abs());
         return require(off < 2e-5, || format!("at ε = 2^40 its statistics are off by {off}"));
     }
@@ -610,7 +613,7 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
         _ => false,
     };
     if release.noise.features.iter().chain([&release.noise.target]).any(is_coarse) {
-        return Ok(()); // an answer of one bit says one bit at any ε, and its distribution says so
+        return Ok(()); // a one-bit answer has one bit at any ε, as its distribution states
     }
     let difference = largest_difference(&release.table, &view)?;
     // Gaussian noise falls with the root of ε.
@@ -706,16 +709,17 @@ fn refuses_bad_tables(subject: &Subject) -> Verdict {
 }
 
 fn refuses_unknown_parameters(subject: &Subject) -> Verdict {
-    // Past `Plugin::design`, which compares names with the schema: the type itself must refuse, as a typo in a saved
-    // experiment would else go unnoticed.
+    // Call `learn` directly: `Plugin::design` compares names with the schema. The type itself must refuse,
+    // because a typo in a saved experiment would otherwise go unnoticed.
     let refused = (subject.plugin.learn)(json!({"no-such-parameter": 1}), &subject.example.brief);
     require(matches!(refused, Err(Error::Parameter { .. })), || {
         "\"no-such-parameter\" is accepted (is there a `deny_unknown_fields`?)".into()
     })
 }
 
-/// How far released minus noise-free values may lie from the published distribution. A Laplace variance over two thousand records
-/// has a relative deviation of 5 %, a flip rate one of 3 % and less: the smallest error that is seen is about 25 %.
+/// Relative tolerance of the published distribution, for released minus noise-free values. A Laplace variance
+/// over two thousand records has a relative deviation of 5 %, and a flip rate one of 3 % or less. The
+/// smallest error that is detected is about 25 %.
 const LAW_TOLERANCE: f64 = 0.25;
 
 fn publishes_its_distribution(subject: &Subject) -> Verdict {
@@ -806,7 +810,7 @@ fn takes_unlabelled_volunteers(subject: &Subject) -> Verdict {
         Volunteers::Public(table) => {
             Volunteers::Public(table.clone().with_target(Target::None).map_err(text)?)
         }
-        _ => return Ok(()), // none of its example's are to be had without
+        _ => return Ok(()), // its example has no public volunteers to strip of labels
     };
     let brief = Brief { volunteers, ..subject.example.brief.clone() };
     match subject.plugin.design(&subject.example.parameters, &brief) {
@@ -822,7 +826,7 @@ fn takes_unlabelled_volunteers(subject: &Subject) -> Verdict {
 
 fn admits_its_volunteers(subject: &Subject) -> Verdict {
     let table = &subject.example.table;
-    // Private ones are looked after where designs are saved, too; what is public is only said.
+    // Private volunteers are also checked when designs are saved. Public volunteers are only stated.
     for (volunteers, whose) in
         [(Volunteers::Private(table.clone()), "private"), (Volunteers::Public(table.clone()), "public")]
     {

@@ -1,4 +1,5 @@
-//! Faulty variants of local mechanisms: each claims what a correct one claims, and releases otherwise. An audit must catch them.
+//! Faulty variants of local mechanisms. Each has the claim of a correct mechanism, but releases differently.
+//! An audit must catch them.
 
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{
@@ -9,7 +10,7 @@ use scumble_noise::NoiseKey;
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use std::sync::Arc;
 
-/// A mechanism with the claim of a correct one, and a fault.
+/// Mechanism with the claim of a correct one, and a fault.
 #[derive(Debug, Clone)]
 pub struct Faulty {
     honest: Arc<dyn LocalMechanism>,
@@ -17,89 +18,91 @@ pub struct Faulty {
     describes: Describes,
 }
 
-/// What a faulty variant says of its noise.
+/// Description that a faulty variant gives of its noise.
 #[derive(Debug, Clone)]
 enum Describes {
-    /// What the honest one says.
+    /// Description of the honest mechanism.
     Honest,
     Nothing,
-    /// What this one says.
+    /// Description of this mechanism.
     By(Arc<dyn LocalMechanism>),
 }
 
-/// What is wrong with a variant.
+/// Fault of a variant.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// It is not: what passes for honest must pass.
+    /// No fault: an honest mechanism must pass.
     None,
-    /// It releases by another design, which spends more than is claimed: noise that is too small, odds that are too large, a
-    /// split that does not add up.
+    /// Releases by another design, which spends more than is claimed. Its noise is too small, its odds are
+    /// too large, or its split does not add up.
     By(Arc<dyn LocalMechanism>),
-    /// It releases by another design, and what that one's clip takes off is put back on: the clip is forgotten, or the sensitivity
-    /// is that of a sample, which other records leave.
+    /// Releases by another design, and adds back everything that its clip removes. The clip is forgotten, or
+    /// the sensitivity is that of a sample, which other records exceed.
     Unclipped(Arc<dyn LocalMechanism>),
-    /// It encodes by the first design, which moves points into a wide set, and takes the noise of the second, which is that of a narrow
-    /// one: what lies outside of that leaves all the same.
+    /// Encodes by the first design, which moves points into a wide set, and takes the noise of the second,
+    /// which is for a narrow set. Everything outside the narrow set is released all the same.
     Unmoved(Arc<dyn LocalMechanism>, Arc<dyn LocalMechanism>),
-    /// This coordinate is released unchanged.
+    /// Releases this coordinate unchanged.
     Bare(usize),
-    /// The first two coordinates share their noise.
+    /// Shares the noise of the first two coordinates.
     Shared,
-    /// The noise is drawn again where it is larger than this.
+    /// Draws the noise again if it is larger than this.
     CutOff(f64),
-    /// Whatever the stream, the noise comes from one seed.
+    /// Draws the noise from one seed, regardless of the stream.
     OneSeed,
-    /// None, but that the noise is keyed by a record and an id that is drawn for it: what is released by tickets must pass.
+    /// No fault, but the noise is keyed by a record and an id that is drawn for it. Releases by tickets must
+    /// pass.
     Keyed,
-    /// The noise is keyed by the record alone: whoever guesses it finds the one noise that it has.
+    /// Keys the noise by the record alone: whoever guesses the record finds its only noise.
     KeyedByRecord,
-    /// Records of one release share their noise.
+    /// Shares the noise between records of one release.
     SharedByRecords,
-    /// Blocks of one release share their noise.
+    /// Shares the noise between blocks of one release.
     SharedByBlocks,
-    /// Every release draws from one seed, whatever it is given.
+    /// Draws every release from one seed, regardless of the randomness it is given.
     SeedIgnored,
-    /// The first row of every release is unchanged.
+    /// Releases the first row of every release unchanged.
     FirstRowBare,
-    /// What is left over when a release is cut into whole blocks is released unchanged.
+    /// Releases the rows that are left over after the last whole block unchanged.
     RestBare,
-    /// A record that is zero in the first coordinate is released unchanged.
+    /// Releases a record that is zero in the first coordinate unchanged.
     ZeroBare,
-    /// A record of this level is released unchanged.
+    /// Releases a record of this level unchanged.
     LevelBare(usize),
-    /// A release does not clip, and puts back on what a record has outside of the domain.
+    /// Does not clip in a release: adds back the part of a record outside the domain.
     ReleasedUnclipped,
-    /// The noise has so many values, of Laplace's distribution with this scale.
+    /// Draws noise with this many values only, from Laplace's distribution with this scale.
     FewValues(u64, f64),
-    /// It fails one time in a hundred, and only where the first coordinate is at its upper end.
+    /// Fails one time in a hundred, and only if the first coordinate is at its upper end.
     FailsAtTheTop,
-    /// Bounds and steps of a quarter of the scale are rounded to the nearest, and Laplace noise is for the width between the bounds.
+    /// Rounds to the nearest step of a quarter of the scale, also at the bounds. Laplace noise is for the
+    /// width between the bounds.
     CoarseLaplace,
-    /// The same with Gaussian noise of this many steps.
+    /// Rounds in the same way, with Gaussian noise of this many steps.
     CoarseGaussian(f64),
-    /// Laplace noise of this scale is made and added in floats.
+    /// Makes and adds Laplace noise of this scale in floats.
     Floats(f64),
 }
 
 impl Faulty {
-    /// The variant of `honest` with this fault.
+    /// Variant of `honest` with this fault.
     pub fn of(honest: &Arc<dyn LocalMechanism>, fault: Fault) -> Self {
         Self { honest: honest.clone(), fault, describes: Describes::Honest }
     }
 
-    /// The same, but that it says nothing of its noise: only samples can see the fault.
+    /// Same variant without a description of its noise: only samples can show the fault.
     #[must_use]
     pub fn silent(self) -> Self {
         Self { describes: Describes::Nothing, ..self }
     }
 
-    /// The same, but that it says of its noise what `other` says.
+    /// Same variant that describes its noise as `other` does.
     #[must_use]
     pub fn describing(self, other: Arc<dyn LocalMechanism>) -> Self {
         Self { describes: Describes::By(other), ..self }
     }
 
-    /// What is wrong with it.
+    /// Fault of the variant.
     pub fn fault(&self) -> &Fault {
         &self.fault
     }
@@ -268,12 +271,13 @@ impl LocalMechanism for Faulty {
         self.honest.noise()
     }
 
-    /// As its author would state it: that of the correct one.
+    /// Likelihood as its author would state it, that of the correct mechanism.
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         self.honest.log_likelihood(point, released)
     }
 
-    /// As the author of the fault would describe it: as the honest one, unless it is said otherwise.
+    /// Description as the author of the fault would give it: that of the honest mechanism, unless set
+    /// otherwise.
     fn perturbation(&self) -> Vec<Perturbation> {
         let described = match &self.describes {
             Describes::Nothing => return vec![],

@@ -1,24 +1,24 @@
-//! What the tests of many mechanisms begin with.
+//! Fixtures that the tests of many mechanisms share.
 
 use scumble_core::{Design, Designed, Domain, LocalMechanism, Plugin, RecordDomain, TargetDomain};
 use std::sync::Arc;
 
-/// Records with these features, in columns `x1`, `x2` and so on, and this target.
+/// Domain of records with these features, in columns `x1`, `x2` and so on, and this target.
 ///
 /// # Panics
-/// For a target that is no domain.
+/// For a target that does not make a domain.
 #[track_caller]
 pub fn records(features: Domain, target: TargetDomain) -> RecordDomain {
     let columns = (1..=features.dim()).map(|at| format!("x{at}")).collect();
     RecordDomain::new(columns, features, target).unwrap()
 }
 
-/// Records of `dim` numbers in [0, 1] without a target.
+/// Domain of records of `dim` numbers in [0, 1] without a target.
 pub fn numbers(dim: usize) -> RecordDomain {
     records(Domain::unit_box(dim), TargetDomain::None)
 }
 
-/// The mechanism of a design that each person runs.
+/// Mechanism of a design that each person runs.
 ///
 /// # Panics
 /// For a design that a curator runs.
@@ -33,7 +33,7 @@ pub fn local(design: Design) -> Arc<dyn LocalMechanism> {
 /// Checks that `plugin` refuses the `saved` state of a design after each of these replacements.
 ///
 /// # Panics
-/// If a changed state is accepted, or nothing is changed.
+/// If a changed state is accepted, or if a replacement changes nothing.
 #[track_caller]
 pub fn refuses_changes(plugin: &Plugin, saved: &str, replacements: &[(&str, &str)]) {
     for &(from, to) in replacements {
@@ -43,7 +43,7 @@ pub fn refuses_changes(plugin: &Plugin, saved: &str, replacements: &[(&str, &str
     }
 }
 
-/// The most memory that this process ever had, in MB. `None` if the system does not say.
+/// Peak memory use of this process, in MB; `None` if the system does not report it.
 pub fn peak_memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

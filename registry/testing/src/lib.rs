@@ -1,7 +1,7 @@
-//! For authors of mechanisms: whether a plugin does what the vocabulary says of it, and faulty variants of a mechanism that an audit must
-//! catch.
+//! Tests for authors of mechanisms: a conformance suite for plugins, and faulty variants of a mechanism that
+//! an audit must catch.
 //!
-//! One line each, in the tests of a mechanism's crate:
+//! Each takes one line in the tests of a mechanism's crate:
 //!
 //! ```
 //! # use scumble_classic::{LAPLACE, Laplace};

@@ -1,17 +1,19 @@
-//! How a skipped test reports itself. The test harness keeps what `eprintln!` says of a test that passes, so that a skipped one looks like
-//! any other; what is said here is seen. With `SCUMBLE_REQUIRE_DATA=1` in the environment a test whose data are missing fails.
+//! Reports of skipped tests. The test harness captures `eprintln!` output of a test that passes, so a skipped
+//! test looks like any other. The functions of this module write past the harness. With
+//! `SCUMBLE_REQUIRE_DATA=1` in the environment, a test whose data are missing fails.
 
 use std::fmt::Display;
 use std::io::{Write, stderr};
 
-/// Says that a test, or a part of one, did not run for want of what nobody has to have: `what` is a sentence without a full stop.
+/// Reports that a test, or a part of one, did not run because something optional is missing. `what` is a
+/// sentence without a full stop.
 pub fn skipped(what: impl Display) {
-    // To the standard error of the process, past the harness, in one piece: other tests write too.
+    // Write to the standard error of the process, past the harness, in one piece: other tests write too.
     let line = format!("skipped: {what}\n");
     stderr().write_all(line.as_bytes()).expect("standard error takes a line");
 }
 
-/// Says that `what` a test needs is not there: a file, a folder, a package.
+/// Reports that `what`, which a test needs, is missing: a file, a folder, a package.
 ///
 /// # Panics
 ///

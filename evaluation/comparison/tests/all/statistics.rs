@@ -1,4 +1,5 @@
-//! A curator whose releases are made of noisy statistics, and have half as many rows as there were records, in a comparison.
+//! Comparison of a curator whose releases are made from noisy statistics, and have half as many rows as the
+//! input.
 
 use ndarray::{Array1, Array2};
 use scumble_comparison::{Candidate, Comparison, Knows, Metric, Outcome, Splitting};
@@ -11,10 +12,11 @@ use scumble_datasets::DataSet;
 use scumble_noise::GaussianNoise;
 use serde_json::{Value, json};
 
-/// More than any sum of a comparison.
+/// Upper bound on any sum in a comparison.
 const MOST: f64 = 65536.0;
 
-/// The sum of each column with Gaussian noise; a release has the noisy mean of each class's share in half as many rows.
+/// Sum of each column with Gaussian noise. A release has the noisy mean of each class's share in half as many
+/// rows.
 #[derive(Debug, Clone)]
 struct NoisySums {
     domain: RecordDomain,
@@ -123,7 +125,7 @@ fn run(metrics: Vec<Metric>, trials: usize) -> Outcome {
     comparison.run(|_| (), || ()).unwrap()
 }
 
-/// By five standard errors: a claim that holds fails this once in some millions.
+/// The margin is five standard errors: a claim that holds fails this test once in some millions.
 #[test]
 fn membership_is_within_its_bound_and_seen_where_the_budget_is_large() {
     let outcome = run(vec![Metric::Accuracy, Metric::Membership], 30);
@@ -153,7 +155,7 @@ fn a_release_of_other_rows_is_scored_as_a_table_and_by_models_and_by_no_adversar
     }
 }
 
-/// As [`NOISY_SUMS`], and without noise, which a release cannot do without, where the budget is large.
+/// Variant of [`NOISY_SUMS`] without noise at large budgets. A release without noise fails.
 const FAILING: Plugin = Plugin {
     name: "failing-sums",
     build: |state| {
@@ -179,12 +181,13 @@ fn a_cell_that_fails_is_no_number_and_the_rest_goes_on() {
     let [finished, failed] = accuracies[..] else { panic!("two budgets make two rows") };
     assert!(finished.mean.is_finite() && finished.worth.is_some());
     assert!(failed.mean.is_nan() && failed.worth.is_none() && failed.against.unwrap().p_value == 1.0);
-    // Where nothing is left, it is an error.
+    // If every cell fails, the run is an error.
     let refused = with(&[8.0]).run(|_| (), || ()).unwrap_err().to_string();
     assert!(refused.contains("there is no noise"), "{refused}");
 }
 
-/// With volunteers who have labels, a release that says nothing adds nothing, and records in the clear are worth themselves and add what the volunteers lack.
+/// With volunteers who have labels, an uninformative release adds nothing. Records in the clear are worth
+/// themselves, and add the number that the volunteers lack.
 #[test]
 fn worth_is_counted_in_records_and_from_the_volunteers_on() {
     let identity = Candidate::new(scumble_classic::IDENTITY);

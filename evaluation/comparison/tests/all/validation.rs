@@ -1,4 +1,4 @@
-//! Private validation: what it guarantees, what it estimates, and what a search by it spends.
+//! Tests of private validation: its guarantee, its estimates, and the cost of a search.
 
 use scumble_accounting::binomial::{at_least, at_most};
 use scumble_comparison::validation::{Asking, Candidate, GridSearch};
@@ -7,18 +7,19 @@ use scumble_custody::{Ledger, PrivateAnswer, private_accuracy};
 use std::cell::Cell;
 use tempfile::TempDir;
 
-/// How often `flip` answers yes where the truth is yes, and where it is no, in so many draws each.
+/// Numbers of yes answers of `flip` in `draws` draws where the truth is yes, and where it is no.
 fn counts(answer: PrivateAnswer, draws: usize, seed: u64) -> [usize; 2] {
     let mut stream = Randomness::seeded(seed).streams().stream(0);
     [true, false].map(|truth| (0..draws).filter(|_| answer.flip(truth, &mut stream)).count())
 }
 
-/// A lower bound on the ε of answers with these counts, wrong in one of a million runs.
+/// Lower bound on the ε of answers with these counts, wrong in one of a million runs.
 fn lower_bound([yes_of_yes, yes_of_no]: [usize; 2], draws: usize) -> f64 {
     (at_least(yes_of_yes, draws, 5e-7) / at_most(yes_of_no, draws, 5e-7)).ln()
 }
 
-/// 400,000 draws give a lower bound within a hundredth of ε or so. The faulty variant flips as at √2·ε: its p is too small.
+/// 400,000 draws give a lower bound within a hundredth of ε or so. The faulty variant flips as for √2·ε: its
+/// p is too small.
 #[test]
 fn answers_keep_to_epsilon_and_a_faulty_variant_that_flips_too_seldom_does_not() {
     const DRAWS: usize = 400_000;
@@ -43,14 +44,15 @@ fn the_flip_probability_is_that_of_the_paper_and_no_less() {
     assert!((PrivateAnswer::new(1.0).unwrap().flip_probability() - 0.2689414213699951).abs() < 1e-15);
     assert!((PrivateAnswer::new(3f64.ln()).unwrap().flip_probability() - 0.25).abs() < 1e-15);
     assert_eq!(PrivateAnswer::new(f64::INFINITY).unwrap().flip_probability(), 0.0);
-    // What is drawn is a fraction of 62 bits below.
+    // The drawn probability is a fraction of 62 bits, rounded down.
     for epsilon in [1e-3, 0.1, 1.0 / 3.0, 7.7] {
         let p = PrivateAnswer::new(epsilon).unwrap().flip_probability();
         assert!(p >= 1.0 / (epsilon.exp() + 1.0) * (1.0 - 1e-15), "{epsilon}");
     }
 }
 
-/// 4,000 estimates: their mean is within five of its standard errors of the truth, which is 0.004 or less.
+/// 4,000 estimates: their mean is within five standard errors of the truth. A standard error is at most
+/// 0.004.
 #[test]
 fn the_estimate_is_unbiased() {
     for (seed, epsilon, right) in [(10, 0.5, 60), (11, 1.0, 95), (12, 3.0, 20)] {
@@ -68,8 +70,8 @@ fn the_estimate_is_unbiased() {
     }
 }
 
-/// 2,000 intervals at 90 %: fewer than the bound covered would have a probability of 10⁻⁶. And none is so wide that all do, or
-/// a test of this kind would see nothing.
+/// 2,000 intervals at 90 %: a coverage below the tested bound has a probability of 10⁻⁶. No interval is so
+/// wide that all cover the truth; the test would then detect nothing.
 #[test]
 fn intervals_cover_the_accuracy_among_these_people_and_among_all() {
     for (seed, epsilon, accuracy) in [(20, 0.5, 0.7), (21, 1.0, 0.5), (22, 1.0, 0.98), (23, 4.0, 0.8)] {
@@ -143,7 +145,7 @@ fn ledger(total: f64) -> (TempDir, Ledger) {
     (folder, ledger)
 }
 
-/// A candidate that is right about so many of ten people.
+/// Candidate that is right about `right` of ten people.
 fn candidate(name: &str, right: usize) -> Candidate<'static> {
     Candidate::new(name, move |people| Ok(people.iter().map(|person| person / 7 % 10 < right).collect()))
 }
@@ -166,7 +168,8 @@ fn a_search_finds_the_best_candidate_and_spends_what_its_way_of_asking_costs() {
         for (judged, truth) in found.candidates.iter().zip([0.3, 0.9, 0.6]) {
             let of = judged.accuracy;
             assert_eq!(of.answers, asked);
-            // Wrong in one of a hundred runs together, and ± 0.15 at the widest: the distance of two candidates is twice that.
+            // All together wrong in one of a hundred runs, and ± 0.15 at the widest. Two candidates differ by
+            // twice this.
             assert!((of.accuracy - truth).abs() < 0.15, "{judged:?}");
             assert!(
                 (of.level - (1.0 - 0.01 / 3.0)).abs() < 1e-12
@@ -177,7 +180,7 @@ fn a_search_finds_the_best_candidate_and_spends_what_its_way_of_asking_costs() {
     }
 }
 
-/// Three candidates that say whether one of them was trained.
+/// Three candidates that record whether one of them was trained.
 fn that_remember(trained: &Cell<bool>) -> Vec<Candidate<'_>> {
     let train = |people: &[usize]| {
         trained.set(true);

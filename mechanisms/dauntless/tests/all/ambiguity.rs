@@ -1,6 +1,7 @@
-//! Which inputs have the same distribution of outputs, and which do not.
+//! Inputs with equal and with different output distributions.
 //!
-//! A quick audit is wrong with its stated false alarm, and sees a difference of 2 % in the probability of an event that it finds.
+//! A quick audit errs with its stated false-alarm rate. It detects a difference of 2 % in the probability of
+//! an event.
 
 use crate::common::{brief, designed, people, seeded, table_of};
 use ndarray::{Array2, array};
@@ -35,7 +36,7 @@ fn three() -> Table {
     table_of(array![[0.6, 0.1], [-0.2, 0.5], [0.3, -0.7]], array![0, 1, 0])
 }
 
-/// The same records, turned by 50 degrees.
+/// The same records, rotated by 50 degrees.
 fn turned(table: &Table) -> Table {
     let (sine, cosine) = 50f64.to_radians().sin_cos();
     with_records(table, table.records().dot(&array![[cosine, sine], [-sine, cosine]]))
@@ -65,7 +66,7 @@ fn a_table_whose_distances_differ_has_another_distribution() {
 #[test]
 fn uniform_weights_tell_a_table_from_the_same_turned_and_nothing_is_claimed_of_it() {
     let mechanism = mechanism("uniform", 1);
-    // The directions of a square's points lie near its corners more often than near its sides.
+    // Points of a square are denser in directions near its corners than near its sides.
     let along = table_of(array![[1.0, 0.0]], array![0]);
     let across = with_records(&along, array![[0.5f64.sqrt(), 0.5f64.sqrt()]]);
     let found = compared(&mechanism, [&along, &across]);

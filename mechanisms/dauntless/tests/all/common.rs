@@ -11,7 +11,7 @@ use scumble_core::{
 };
 use serde_json::Value;
 
-/// Records of `dim` numbers in [−1, 1] with one of `classes` classes.
+/// Domain of records of `dim` numbers in [−1, 1] with one of `classes` classes.
 pub fn people(dim: usize, classes: usize) -> RecordDomain {
     let features = Domain::product(vec![Domain::interval(-1.0, 1.0).unwrap(); dim]).unwrap();
     let levels = (1..=classes).map(|class| class.to_string()).collect();
@@ -22,7 +22,7 @@ pub fn names(dim: usize) -> Vec<String> {
     (1..=dim).map(|at| format!("x{at}")).collect()
 }
 
-/// `n` of them, spread evenly, each of a class by the sign of its first number.
+/// Draws `n` records uniformly, each with a class by the sign of its first number.
 pub fn crowd(dim: usize, n: usize, seed: u64) -> Table {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let records = Array2::from_shape_simple_fn((n, dim), || rng.gen_range(-1.0..1.0));

@@ -1,4 +1,4 @@
-//! The mechanisms that release records times a secret matrix: what leaves, what the key gives, and what is refused.
+//! Mechanisms that multiply records by a secret matrix: releases, views by the key, and refusals.
 
 use ndarray::{Array2, array};
 use scumble_core::{
@@ -36,7 +36,7 @@ fn largest(values: &Array2<f64>) -> f64 {
     values.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
-/// X̂X̂ᵀ is the projection onto the column space, whatever was drawn, and the key maps the records there.
+/// X̂X̂ᵀ is the projection onto the column space for every draw, and the key maps the records to X̂.
 #[test]
 fn a_column_space_is_released_and_nothing_else_of_the_records() {
     let mechanism = ColumnSpace::new(numbers(3)).unwrap();
@@ -50,7 +50,7 @@ fn a_column_space_is_released_and_nothing_else_of_the_records() {
     assert!(largest(&(basis.dot(&basis.t().dot(x)) - x)) < 1e-13);
     let view = key.view(&people).unwrap();
     assert!(largest(&(view.records() - basis)) < 1e-12);
-    // A record in the clear that is the mean of two is seen halfway between them.
+    // The view of the mean of two records lies halfway between their views.
     let mean = table((&x.slice(ndarray::s![..1, ..]) + &x.slice(ndarray::s![1..2, ..])) / 2.0);
     let seen = key.view(&mean).unwrap();
     let halfway = (&basis.slice(ndarray::s![..1, ..]) + &basis.slice(ndarray::s![1..2, ..])) / 2.0;
@@ -77,7 +77,8 @@ fn features_that_depend_on_each_other_are_released_in_their_rank() {
     }
 }
 
-/// Column by column the release is a left singular vector: they leave exactly, orthogonal to each other.
+/// Each released column is a multiple of a left singular vector: the vectors are released exactly, orthogonal
+/// to each other.
 #[test]
 fn obfuscated_singular_values_leave_the_singular_vectors_as_they_are() {
     let people = people(20);
@@ -113,7 +114,7 @@ fn claimed(mechanism: &Designed) -> CentralDp {
     }
 }
 
-/// v for B = √3, n = 1000, d′ = 3 at (1, 10⁻⁶), by an independent minimisation over how δ is made up (SciPy).
+/// v for B = √3, n = 1000, d′ = 3 at (1, 10⁻⁶), by an independent minimisation over the split of δ (SciPy).
 #[test]
 fn the_least_v_is_claimed_for_and_the_claim_is_within_its_budget() {
     let budget = Budget::new(1.0, 1e-6).unwrap();
@@ -123,7 +124,7 @@ fn the_least_v_is_claimed_for_and_the_claim_is_within_its_budget() {
     assert!(dp.epsilon <= 1.0 && dp.epsilon > 1.0 - 1e-9, "{dp:?}");
     assert!(dp.delta <= 1e-6 && dp.delta > 1e-6 * (1.0 - 1e-9), "{dp:?}");
     assert_eq!(dp.neighbours, Neighbours::ReplaceOne);
-    // More records need less, and more columns more.
+    // More records need a smaller v, and more columns a larger one.
     let v = |records, dim| MultiplicativeDp::new(numbers(3), budget, records, dim).unwrap().v();
     assert!(v(100_000, 3) < v(1000, 3) && v(1000, 3) < v(100, 3));
     assert!(v(1000, 1) < v(1000, 3) && v(1000, 3) < v(1000, 30));
@@ -141,10 +142,10 @@ fn what_leaves_is_the_view_with_noise_of_v_beside_it() {
     let off = released.records() - key.view(&people).unwrap().records();
     let variance = off.mapv(|x| x * x).mean().unwrap();
     let expected = mechanism.v() * mechanism.v();
-    // A variance of 80,000 numbers has a deviation of 0.5 %: five of them.
+    // The variance of 80,000 numbers has a standard deviation of 0.5 %; the tolerance is five of them.
     assert!((variance / expected - 1.0).abs() < 0.025, "seed {SEED}: {variance} is not {expected}");
     assert!((noise.feature_variance().unwrap()[3] / expected - 1.0).abs() < 1e-12);
-    // The key, saved and read again, gives the same view.
+    // The key gives the same view after it is saved and loaded.
     let saved = scumble_custody::key::save(&key, "a passphrase").unwrap().unwrap();
     let mechanism = Designed::curator(mechanism);
     let again = scumble_custody::key::load(&saved, "a passphrase", &mechanism, "key.json").unwrap();
@@ -219,7 +220,7 @@ fn cards_say_what_is_disclosed_and_no_epsilon_where_there_is_none() {
     let budget = Budget::new(1.0, 1e-6).unwrap();
     let private = card(&Designed::curator(MultiplicativeDp::new(numbers(3), budget, 1000, 3).unwrap()));
     assert!(private.contains("there are 1000 records or more") && private.contains("label"), "{private}");
-    // Where there is no target, records are what is protected.
+    // Without a target the claim protects records.
     let alone = RecordDomain::new(vec!["x".into()], Domain::unit_box(1), TargetDomain::None).unwrap();
     let alone = MultiplicativeDp::new(alone, budget, 1000, 1).unwrap().guarantee();
     assert_eq!(alone.claims[0].protects, Unit::Record);

@@ -1,4 +1,4 @@
-//! What leaves, what the key makes of it, and what the card says.
+//! Releases, views and readings by the key, and cards.
 
 use crate::common::{brief, crowd, designed, fresh, names, people, seeded};
 use ndarray::{Array1, Array2};
@@ -52,7 +52,7 @@ fn the_key_is_as_good_after_it_was_saved_and_names_the_release_that_it_belongs_t
     }
 }
 
-/// Without mixing each record's view is what left.
+/// Without mixing, the released rows are the views of the records.
 #[test]
 fn what_is_not_mixed_leaves_as_its_view() {
     let table = crowd(6, 30, 1);
@@ -72,7 +72,7 @@ fn rows(records: &Array2<f64>) -> Vec<Vec<u64>> {
 
 #[test]
 fn the_card_counts_samples_against_the_budget_and_says_when_it_is_exceeded() {
-    // Twice the budget of these, or all of it.
+    // Three samples are within the budget.
     let mechanism = with_public(json!({"error": 1e-6, "bits": 1, "samples": 3}), 400);
     let within = pac(&fresh(&mechanism, &crowd(6, 3, 1)).guarantee).unwrap();
     assert!(within.spent == 3.0 && within.budget >= 3.0, "{within:?}");
@@ -86,13 +86,13 @@ fn the_card_counts_samples_against_the_budget_and_says_when_it_is_exceeded() {
         "{}",
         release.guarantee
     );
-    // So much is plain before anything is released.
+    // The card for a number of records is known before any release.
     assert_eq!(mechanism.guarantee_of(300), release.guarantee);
     assert!(mechanism.guarantee().warnings().is_empty() && mechanism.guarantee_of(3).warnings().is_empty());
     assert!(release.guarantee.epsilon().is_none());
-    // At such an error the theorem says nothing.
+    // The theorem gives no budget at such an error.
     let vacuous = with_public(json!({"error": 1.0, "samples": 1}), 400);
-    // Of which the design's card warns already.
+    // The design's card already warns.
     let card = vacuous.guarantee().to_string();
     assert!(
         card.starts_with("WARNING    the budget is vacuous") && card.contains("guarantee  NOTHING"),
@@ -107,7 +107,8 @@ fn the_card_counts_samples_against_the_budget_and_says_when_it_is_exceeded() {
 fn outside_of_the_theorem_there_is_no_budget_and_the_card_says_why() {
     let table = crowd(6, 30, 1);
     for (parameters, public, why) in [
-        // The middle of the domain is never farther than √6 from a record, and half as far from a mixture whose public half is known.
+        // The middle of the domain is at most √6 from a record, and half as far from a mixture with a known
+        // public half.
         (json!({"error": 1.23}), 30, "the baseline is as near"),
         (json!({"weights": "uniform"}), 30, "no inverse"),
         (json!({"layers": [6, 6]}), 30, "not one layer"),
@@ -124,7 +125,7 @@ fn outside_of_the_theorem_there_is_no_budget_and_the_card_says_why() {
     assert!(pac(&unmixed).is_none() && unmixed.to_string().contains("as many of them as there are columns"));
 }
 
-/// A flag that is rarely set is guessed exactly, so no error is too small for the baseline.
+/// A flag that is rarely set is guessed exactly, so the baseline has no error.
 #[test]
 fn no_budget_is_claimed_of_levels_or_of_a_column_with_one_value() {
     for (features, dim) in [
@@ -163,7 +164,7 @@ fn a_budget_is_said_to_be_one_for_records_that_are_normal() {
     );
 }
 
-/// Public records show their classes, which no exchange of the private ones' names reaches.
+/// Public records disclose their classes, and exchanging the names of private ones does not change these.
 #[test]
 fn names_of_classes_are_claimed_to_be_hidden_only_where_no_public_record_shows_them() {
     let of_labels = |mechanism: &Designed| {
@@ -180,7 +181,7 @@ fn names_of_classes_are_claimed_to_be_hidden_only_where_no_public_record_shows_t
         let (claims, disclosed) = of_labels(&alone);
         assert!(claims && disclosed.contains("only the classes' names are hidden"), "{disclosed}");
     }
-    // Public records that are at hand and not mixed in show nothing.
+    // Public records that are available but not mixed in disclose nothing.
     let (claims, _) = of_labels(&with_public(json!({"mixed": 1}), 20));
     assert!(claims);
 }
@@ -219,7 +220,7 @@ fn sizes_are_refused_when_designed_loaded_and_released() {
         let refused = (DAUNTLESS_MIX.build)(&forged).unwrap_err().to_string();
         assert!(refused.contains(&format!("{name} asks for")), "{refused}");
     }
-    // What depends on the number of records shows when they are there.
+    // Sizes that depend on the number of records are checked at the release.
     let wide = with_public(json!({"label_dim": 20_000_000}), 20);
     let refused = wide.release(&crowd(6, 30, 1), &mut Randomness::seeded(1)).unwrap_err().to_string();
     assert!(refused.contains("samples asks for"), "{refused}");
@@ -259,7 +260,7 @@ fn what_cannot_be_is_said_before_anything_is_released() {
     let many = with_public(json!({"mixed": 8}), 20);
     let message = many.release(&crowd(6, 3, 1), &mut Randomness::seeded(1)).unwrap_err().to_string();
     assert!(message.contains("4 private records make one mixed record, and there are 3"), "{message}");
-    // No matrix has singular values that lie so near to each other.
+    // No matrix has singular values this close to each other.
     let singular = with_public(json!({"most_condition": 1.0 + 1e-9}), 20);
     let message = singular.release(&crowd(6, 30, 1), &mut Randomness::seeded(1)).unwrap_err().to_string();
     assert!(message.contains("a singular draw"), "{message}");
@@ -283,28 +284,28 @@ fn queries_count_against_the_budget_of_the_release_and_past_it_none_is_answered(
     let queries = crowd(6, 14, 2);
     let some = |rows: std::ops::Range<usize>| queries.select(&rows.collect::<Vec<_>>()).unwrap();
     let first = release.key.view(&some(0..6)).unwrap();
-    // Asked again, they are answered as before, and count once; also by who saved the key in between.
+    // Repeated queries get the same answers and count once, also after the key is saved and loaded.
     assert_eq!(release.key.view(&some(0..6)).unwrap(), first);
     let saved = scumble_custody::key::save(&release.key, "a passphrase").unwrap().unwrap();
     let key = scumble_custody::key::load(&saved, "a passphrase", &mechanism, "key.json").unwrap();
     assert_eq!(key.view(&some(0..6)).unwrap(), first);
     let refused = key.view(&some(4..14)).unwrap_err();
     assert!(matches!(refused, Error::Spent { most: 10, answered: 6, asked: 8 }), "{refused}");
-    // What was refused was not counted: four are left.
+    // Refused queries were not counted: four are left.
     key.view(&some(6..10)).unwrap();
     assert!(key.view(&some(10..11)).is_err());
     let message = DAUNTLESS_INFERENCE.design(&json!({"queries": 0}), &brief(people(6, 3), None)).unwrap_err();
     assert!(message.to_string().contains("queries must be one or more"));
 }
 
-/// f(T(½(x + x′))) = ½(y + y′) is what a perfect model says: then 2(f − ½y′) is y.
+/// A perfect model predicts f(T(½(x + x′))) = ½(y + y′); then 2(f − ½y′) is y.
 #[test]
 fn the_answer_of_a_perfect_model_is_the_class_of_the_query() {
     let mechanism = asked(40, json!({"samples": 20, "label_dim": 8}));
     let release = seeded(&mechanism, &crowd(6, 60, 1), 5);
     let queries = crowd(6, 40, 2);
     let Target::Vector(own) = release.key.view(&queries).unwrap().target().clone() else { panic!() };
-    // Which partner each has shows in what a model that says the query's own vector is read as: 2y − y′.
+    // The partner of each query shows in the reading of the query's own vector, 2y − y′.
     let read = |predicted: Array2<f64>| release.key.read(&queries, Target::Vector(predicted)).unwrap();
     let classes = |target: &Target| match target {
         Target::Class(classes) => classes.to_vec(),
@@ -319,7 +320,7 @@ fn the_answer_of_a_perfect_model_is_the_class_of_the_query() {
                 .map_or(Array1::zeros(8), |row| own.row(row).to_owned())
         })
         .collect();
-    // For each query one of the classes is its partner's: with it the answer is the query's own class.
+    // One of the classes is that of the query's partner: with it the answer is the query's own class.
     for (row, class) in truth.iter().enumerate() {
         let right = bases.iter().filter(|partner| partner.iter().any(|x| *x != 0.0)).any(|partner| {
             let mut predicted = own.clone();

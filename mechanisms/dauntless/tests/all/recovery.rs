@@ -1,4 +1,4 @@
-//! What an adversary recovers that knows plaintexts.
+//! Records that an adversary with known plaintexts recovers.
 
 use crate::common::{brief, crowd, designed, fresh, people, seeded};
 use ndarray::{Array2, s};
@@ -10,13 +10,13 @@ use serde_json::json;
 
 const DIM: usize = 8;
 
-/// How many of 100 further records are within 0.01, where `pairs` are known.
+/// Share of 100 further records that are recovered within 0.01, given `pairs` known pairs.
 fn recovered_of(weights: &str, pairs: usize) -> f64 {
     let parameters = json!({"weights": weights, "mixed": 1, "bits": 40});
     let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), None));
     let table = crowd(DIM, pairs + 100, 5);
     let release = seeded(&mechanism, &table, 7);
-    // The holder of the release finds out which record became which, by the view or by other knowledge: here by the key.
+    // The adversary matches records with released ones by the view or by other knowledge, here by the key.
     let view = release.key.view(&table).unwrap();
     let (known, private) = (table.records().slice(s![..pairs, ..]), table.records().slice(s![pairs.., ..]));
     let learned = Inversion::linear(view.records().slice(s![..pairs, ..]), known).unwrap();
@@ -32,7 +32,8 @@ fn an_unmixed_linear_release_falls_with_as_many_pairs_as_there_are_columns_and_o
     }
 }
 
-/// Public parts and their transformed mixtures, as Corollary 1 has it: the adversary knows which public record is in which sample.
+/// Recovery from public parts and their transformed mixtures, as in Corollary 1: the adversary knows the
+/// public record of each sample.
 fn attempt(mechanism: &scumble_core::Designed, samples: usize, seed: u64) -> f64 {
     let (public, private) = (crowd(DIM, samples, 2 * seed), crowd(DIM, samples + 1, 2 * seed + 1));
     let mixed = (public.records() + &private.records().slice(s![..samples, ..])) / 2.0;
@@ -43,10 +44,10 @@ fn attempt(mechanism: &scumble_core::Designed, samples: usize, seed: u64) -> f64
     };
     let released = release.key.view(&as_table(mixed)).unwrap();
     let learned = Inversion::linear(released.records().view(), (public.records() / 2.0).view()).unwrap();
-    // One more sample, of which the adversary knows nothing but what was released.
+    // One more sample. The adversary knows only its released form.
     let unknown = private.records().slice(s![samples.., ..]).to_owned();
     let seen = release.key.view(&as_table(unknown.clone())).unwrap();
-    // Private halves are noise to it, of as much variance: what it learns is the half of a mixture that is public.
+    // Private halves act as noise of equal variance, so the adversary learns the public half of a mixture.
     let recovered = learned.recover(seen.records().view()) * 2.0;
     Inversion::distances(recovered.view(), unknown.view())[0]
 }
@@ -72,14 +73,14 @@ fn within_its_budget_no_sample_is_recovered_and_far_beyond_nearly_all_are_nearly
     assert_eq!(found.verdict, Verdict::Holds, "{found}");
     assert!(found.lower_bound.unwrap() < 0.05);
 
-    // With bits enough and samples by the thousand the public halves alone disclose the transformation.
+    // With enough bits and thousands of samples, the public halves alone disclose the transformation.
     let parameters = json!({"bits": 40, "weights": "uniform"});
     let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), Some(crowd(DIM, 40, 3))));
     let near = (1..=20).filter(|seed| attempt(&mechanism, 20_000, *seed) < 0.1).count();
     assert!(near >= 18, "{near} of 20");
 }
 
-/// A claim of a budget that was spent ten thousand times over is none, and the audit says so.
+/// A budget that was spent ten thousand times over claims nothing, and the audit reports it.
 #[test]
 fn a_spent_budget_is_no_guarantee_to_break() {
     let pac = PacResistance { error: 10.0, confidence_gap: 0.1, budget: 2.0, spent: 20_000.0 };
@@ -87,8 +88,9 @@ fn a_spent_budget_is_no_guarantee_to_break() {
     assert_eq!(found.verdict, Verdict::NothingClaimed);
 }
 
-/// Of 300 further records, the share that an adversary with 2,000 pairs finds within 0.3, by least squares and by a network, where what is
-/// below zero leaves as zero; and how far it is from a record on average. Of a mixture it knows the half that is public.
+/// Recovery by an adversary with 2,000 pairs from a release with negative values set to zero, by least
+/// squares and by a network. For each attack: the share of 300 further records recovered within 0.3, and the
+/// mean distance to a record. The adversary knows the public half of each mixture.
 fn bent(is_mixed: bool) -> [(f64, f64); 2] {
     let dim = 4;
     let parameters =
@@ -118,7 +120,7 @@ fn bent(is_mixed: bool) -> [(f64, f64); 2] {
     })
 }
 
-/// The attack of Section A.4. All draws are seeded.
+/// The attack of Section A.4, with seeded draws.
 #[test]
 fn a_network_undoes_what_a_linear_map_does_not_and_mixing_impedes_both() {
     let [[linear, network], [mixed_linear, mixed_network]] = [bent(false), bent(true)];

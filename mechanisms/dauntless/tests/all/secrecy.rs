@@ -1,4 +1,4 @@
-//! Perfect secrecy: what leaves is a constant, and what is learned from it is a model all the same.
+//! Perfect secrecy: the release is a constant, and a model can still be learned from it.
 
 use crate::common::{brief, crowd, designed, fresh, people, seeded, table_of};
 use ndarray::{Array1, Array2, Axis, concatenate};
@@ -17,7 +17,7 @@ fn signs(table: &Table) -> Array2<f64> {
     classes.mapv(|class| 2.0 * class as f64 - 1.0).insert_axis(Axis(1))
 }
 
-/// Least squares of signs on records and a constant, by the normal equations, solved by elimination.
+/// Least squares of signs on records and a constant: the normal equations, solved by elimination.
 fn least_squares(table: &Table) -> Array1<f64> {
     let records = concatenate![Axis(1), *table.records(), Array2::ones((table.len(), 1))];
     let mut squares = records.t().dot(&records);
@@ -52,7 +52,8 @@ fn the_identity_leaves_and_is_perfectly_secret_of_the_features_alone() {
     assert!(release.guarantee.epsilon().is_none());
 }
 
-/// With hardly any improvement, labels on the identity taken back are the least squares of the records themselves.
+/// With hardly any improvement, a fit of the labels on the identity, converted by the map, is the least
+/// squares fit on the records.
 #[test]
 fn without_improvement_a_model_of_the_identity_is_that_of_the_records() {
     let table = crowd(4, 200, 2);
@@ -64,7 +65,8 @@ fn without_improvement_a_model_of_the_identity_is_that_of_the_records() {
     }
 }
 
-/// A ridge of XW: filters 1/(σ + v) and 1/max(σ, v) agree where no singular value is small, and differ where one is.
+/// A ridge of XW: the filters 1/(σ + v) and 1/max(σ, v) agree if no singular value is small, and differ if
+/// one is.
 #[test]
 fn the_two_improvements_are_what_they_say() {
     assert_eq!((Improvement::Add.of(3.0, 1.0), Improvement::Raise.of(3.0, 1.0)), (4.0, 3.0));
@@ -73,7 +75,8 @@ fn the_two_improvements_are_what_they_say() {
     let fold = |improvement| map_of(&table, 1e-3, improvement).fold(signs(&table).view()).unwrap();
     let (add, raise) = (fold(Improvement::Add), fold(Improvement::Raise));
     let expected = least_squares(&table);
-    // Raising what is not small changes nothing; adding shrinks by 10⁻³ of singular values in the hundreds.
+    // Raising large singular values changes nothing; adding shrinks by 10⁻³ of singular values in the
+    // hundreds.
     for ((add, raise), expected) in add.iter().zip(&raise).zip(&expected) {
         assert!(
             (raise - expected).abs() < 1e-9 && (add - expected).abs() > 1e-9 && (add - expected).abs() < 1e-3
@@ -94,7 +97,8 @@ fn the_view_of_the_records_is_their_own_row_of_the_hat_matrix() {
     assert!((&twice - view.records()).iter().all(|x| x.abs() < 1e-6));
 }
 
-/// A column twice, a constant one, fewer records than columns: the map is of what is there.
+/// A duplicated column, a constant column, and fewer records than columns: the map has the rank of the
+/// records.
 #[test]
 fn records_of_lower_rank_are_mapped_in_it() {
     let narrow = crowd(1, 40, 5);

@@ -1,4 +1,4 @@
-//! The audit: what is claimed holds, nearly all of it is seen, and what is wrong on purpose is caught.
+//! Audits: claims hold and are nearly tight, and faulty variants are detected.
 
 use scumble_accounting::gaussian;
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
@@ -10,7 +10,8 @@ use scumble_core::{
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
 use scumble_noise::CountNoise;
 
-/// What is seen is less where a part of the budget goes into choices, which four records do not need.
+/// The audited lower bound is smaller if a part of the budget pays for choices, which four records do not
+/// need.
 #[test]
 fn claims_hold_and_much_of_them_is_seen() {
     for (plugin, least) in [(NOISY_MARGINALS, 0.5), (MST, 0.1), (ADAPTIVE_MARGINALS, 0.3)] {
@@ -25,24 +26,24 @@ fn claims_hold_and_much_of_them_is_seen() {
 const EPSILON: f64 = 1.0;
 const DELTA: f64 = 0.01;
 
-/// What is wrong.
+/// Faults of [`ByHand`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// Nothing: what passes for honest must pass.
+    /// No fault: the honest variant must pass.
     None,
-    /// A record that is replaced changes two cells of a table, and one is counted.
+    /// A replaced record changes two cells of a table; only one is counted.
     OneCell,
-    /// What is rarest is chosen without noise, and nothing is paid.
+    /// The rarest level is chosen without noise, and nothing is paid.
     FreeChoice,
     /// A number's bins meet at the sample's median.
     Quantiles,
-    /// Tables are made to agree with exact counts, and noisy afterwards.
+    /// Tables are adjusted to exact counts after the noise.
     ExactTotals,
-    /// Two tables have one and the same noise.
+    /// Both tables have the same noise.
     Reused,
 }
 
-/// Two tables of counts, of a colour of three levels and of a size in two bins, written by hand.
+/// Two tables of counts, of a colour with three levels and of a size in two bins, written by hand.
 #[derive(Debug, Clone)]
 struct ByHand {
     domain: RecordDomain,
@@ -64,13 +65,13 @@ impl ByHand {
         Table::new(self.domain.columns().to_vec(), cells, Target::None).unwrap()
     }
 
-    /// Of both tables: two cells of each differ.
+    /// Noise for both tables: two cells of each differ.
     fn noise(&self) -> CountNoise {
         let cells: f64 = if self.fault == Fault::OneCell { 2.0 } else { 4.0 };
         CountNoise::with_scale(cells.sqrt() / gaussian::mu(EPSILON, DELTA).unwrap() * (1.0 + 1e-6)).unwrap()
     }
 
-    /// The counts of both tables, and what is published with them in the clear.
+    /// Returns the counts of both tables, and the values published with them in the clear.
     fn counts(&self, table: &Table) -> Result<([Vec<u64>; 2], Vec<f64>)> {
         let records = self.domain.projected_features(table)?;
         let mut sizes = records.column(3).to_vec();

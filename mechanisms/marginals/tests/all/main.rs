@@ -1,4 +1,4 @@
-//! Marginals: the audit with faulty variants, and what is released.
+//! Tests of marginals: audits with faulty variants, and releases.
 
 mod audited;
 mod released;

@@ -1,4 +1,4 @@
-//! What is released: its shape, what it keeps of the records, and what is refused.
+//! Tests of releases: their shape, their agreement with the records, and refused inputs.
 
 use ndarray::Array2;
 use scumble_core::{
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 const ALL: [Plugin; 3] = [NOISY_MARGINALS, MST, ADAPTIVE_MARGINALS];
 
-/// A category of three levels, a number, a category that the number decides on, and a label that the first two do.
+/// A category of three levels, a number, a category that depends on the number, and a label that depends on
+/// the first two.
 fn people(records: usize) -> (RecordDomain, Table) {
     let columns = ["colour=red", "colour=green", "colour=blue", "size", "kind=small", "kind=large"];
     let features =
@@ -45,7 +46,8 @@ fn share(table: &Table, is_counted: impl Fn(&[f64], usize) -> bool) -> f64 {
     counted.count() as f64 / table.len() as f64
 }
 
-/// The noise of a cell is below 40 records of 20,000, and a bin is a quarter: what is asked lies within two points, with room of ten standard errors.
+/// The noise of a cell is below 40 records of 20,000, and a bin is a quarter. The shares agree within two
+/// points, ten standard errors or more.
 #[test]
 fn what_goes_with_the_target_is_kept() {
     for plugin in ALL {
@@ -63,7 +65,7 @@ fn what_goes_with_the_target_is_kept() {
     }
 }
 
-/// A number decides on a category: tables of each with the target do not show that, and tables that were chosen do.
+/// A category depends on a number: tables of each with the target do not show it, and chosen tables do.
 #[test]
 fn what_goes_together_is_found() {
     let is_mixed = |row: &[f64], _: usize| (row[3] > 0.6) != (row[5] == 1.0);
@@ -82,7 +84,7 @@ fn marginals_are_those_that_are_named() {
     assert!(mixed < 0.02, "{mixed}");
     let of_red = |table: &Table| share(table, |row, class| row[0] == 1.0 && class == 1);
     assert!((of_red(&release.table) - of_red(&clean)).abs() < 0.02);
-    // What is in no table is drawn uniformly.
+    // A column in no table is drawn uniformly.
     let alone = json!({ "marginals": [["target"]] });
     let (release, _) = self::release(&NOISY_MARGINALS, alone, 2.0, 20_000);
     assert!((share(&release.table, |row, _| row[0] == 1.0) - 1.0 / 3.0).abs() < 0.02);
@@ -95,7 +97,8 @@ fn bins_of(plugin: &Plugin, parameters: Value, schema: usize) -> Value {
     design.state()["bins"].clone()
 }
 
-/// Three levels, the number's bins, two levels and the two of the label: the rule gives way to the schema, that to `bins`, and that to `column_bins`.
+/// Three levels, the number's bins, two levels and the two of the label. The schema overrides the rule,
+/// `bins` the schema, and `column_bins` overrides `bins`.
 #[test]
 fn bins_are_those_of_the_schema_where_no_parameter_says_otherwise() {
     for plugin in ALL {
@@ -108,7 +111,7 @@ fn bins_are_those_of_the_schema_where_no_parameter_says_otherwise() {
     }
 }
 
-/// Blocks of a table, of any size, are released as the whole table is.
+/// Blocks of a table, of any size, give the same release as the whole table.
 #[test]
 fn records_that_come_in_blocks_are_released_as_all_at_once() {
     let (domain, table) = people(1_000);
@@ -137,7 +140,7 @@ fn records_that_come_in_blocks_are_released_as_all_at_once() {
     }
 }
 
-/// The count of a cell is spread over blocks, each of which has it to a record or so.
+/// The count of a cell is spread over blocks, and each block matches its share to about one record.
 #[test]
 fn blocks_that_are_drawn_have_the_same_shares() {
     let (domain, table) = people(2_000);
@@ -220,7 +223,7 @@ fn epsilons(guarantee: &Guarantee) -> Vec<(Neighbours, f64)> {
     dp.collect()
 }
 
-/// How many rows a release of so many records has, from a seed.
+/// Number of rows in a seeded release of `records` records.
 fn seeded_rows(plugin: &Plugin, records: usize) -> usize {
     let (domain, table) = people(records);
     let brief = Brief::new(domain, Budget::new(1.0, 1e-6).unwrap()).with_people(records);
@@ -228,7 +231,8 @@ fn seeded_rows(plugin: &Plugin, records: usize) -> usize {
     design.mechanism().release(&table, &mut Randomness::seeded(7)).unwrap().table.len()
 }
 
-/// Under add/remove one record, how many there are is not public: rows come in the number that noisy counts say, and replace one record costs more.
+/// Under add/remove one record, the number of records is not public: noisy counts determine the number of
+/// rows, and replace one record costs more.
 #[test]
 fn the_number_of_records_is_public_or_noised() {
     let (by_default, clean) = release(&NOISY_MARGINALS, json!({}), 1.0, 2_000);
@@ -238,7 +242,7 @@ fn the_number_of_records_is_public_or_noised() {
     for plugin in ALL {
         let (release, clean) = release(&plugin, json!({ "neighbours": "add-or-remove-one" }), 1.0, 2_000);
         assert!(release.guarantee.discloses.is_empty());
-        // Seeded: by chance noise may add up to nothing.
+        // The seed matters: the noise may add up to zero by chance.
         let (rows, records) = (seeded_rows(&plugin, 2_000), clean.len());
         assert!(rows != records && rows.abs_diff(records) < 300, "{}: {rows} rows", plugin.name);
         let [(Neighbours::AddOrRemoveOne, one), (Neighbours::ReplaceOne, replaced)] =
@@ -247,7 +251,7 @@ fn the_number_of_records_is_public_or_noised() {
             panic!("{:?}", release.guarantee)
         };
         assert!(one == 1.0 && (1.3..2.3).contains(&replaced), "{}: {one}, {replaced}", plugin.name);
-        // The ledger pays for what costs more.
+        // The ledger pays for the more expensive claim.
         assert_eq!(release.guarantee.cost(Unit::Record).0, replaced);
     }
 }
@@ -290,12 +294,12 @@ fn other_statistics_are_refused() {
         );
         assert!(statistics.log_likelihood(&table, &[]).is_err());
         let nonsense = vec![1e9; drawn.len()];
-        // Numbers that could be counts have that likelihood; a choice among so many there is not.
+        // Numbers that could be counts have a likelihood; a choice beyond all candidates has none.
         assert!(statistics.log_likelihood(&table, &nonsense).is_err() || plugin.name == NOISY_MARGINALS.name);
     }
 }
 
-/// At a budget beyond all use a choice is still paid for, and what is claimed is no more than that.
+/// At a huge budget a choice is still paid for, and the claim does not exceed the budget.
 #[test]
 fn huge_budgets_are_spent_and_claimed() {
     for plugin in ALL {

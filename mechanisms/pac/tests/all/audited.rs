@@ -1,4 +1,4 @@
-//! The audit: what is claimed holds, much of it is seen, and what is wrong on purpose is caught.
+//! The audit: claims hold, the audited lower bounds exceed half of them, and deliberate faults are caught.
 
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble_core::{
@@ -19,24 +19,25 @@ fn claims_hold_and_much_of_them_is_seen() {
     }
 }
 
-/// What is wrong.
+/// The fault of a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// Nothing: what passes for honest must pass.
+    /// No fault: the variant must pass.
     None,
-    /// Noise is made for the first four of the sets.
+    /// Noise is calibrated on the first four sets only.
     FewRuns,
-    /// σ² is half of what it must be.
+    /// σ² is half of the required value.
     Halved,
     /// The first value has no noise.
     Bare,
-    /// A second release is made of the set that the first one took, and what both tell is counted once.
+    /// A second release is made of the set that the first one took, and the leakage of both is counted once.
     TakenTwice,
-    /// Centres leave in the order of how many records of the half they have, and noise is made for one order.
+    /// Centres are released in the order of their number of records in the half, and noise is calibrated for
+    /// one fixed order.
     OrderLeaks,
 }
 
-/// The claim of an honest mechanism, and a fault.
+/// An honest mechanism with its claim, and a fault.
 #[derive(Debug, Clone)]
 struct Faulty {
     honest: PacStatistics,
@@ -108,7 +109,7 @@ impl Halving for Faulty {
     }
 }
 
-/// Centres with their shares, the largest first.
+/// Sorts centres with their shares, the largest first.
 fn by_size(values: &mut Vec<f64>, table: &Table) {
     let width = 1 + table.columns().len() + 2; // two classes
     let mut centers: Vec<Vec<f64>> = values.chunks(width).map(<[f64]>::to_vec).collect();

@@ -1,4 +1,4 @@
-//! What is known beforehand of noise and of what is told.
+//! Closed forms of the noise and of the mutual information.
 
 use approx::assert_relative_eq;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ fn stream(seed: u64) -> Stream {
     Randomness::seeded(seed).streams().stream(0)
 }
 
-/// Numbers of a table (n × d), each column with another spread.
+/// Creates a table of numbers (n × d), each column with another spread.
 fn people(n: usize, d: usize) -> (RecordDomain, Table) {
     use rand::Rng;
     let mut stream = stream(9);
@@ -24,13 +24,15 @@ fn people(n: usize, d: usize) -> (RecordDomain, Table) {
     (domain, Table::new(names, records, Target::None).unwrap())
 }
 
-/// The mean of a half of n numbers without replacement has variance s²/n about that of all, with s² their sample variance. One number: σ² = λ/(2·nats). The mean of
-/// 60 releases of 2,048 independent halves has a standard error of 0.4 %.
+/// The mean of half of n numbers without replacement has variance s²/n about the mean of all numbers, with s²
+/// their sample variance. For one number, σ² = λ/(2·nats). The mean of 60 releases of 2,048 independent
+/// halves has a standard error of 0.4 %.
 #[test]
 fn the_noise_on_a_mean_is_its_closed_form() {
     let (n, nats) = (400, 0.11);
     let (domain, table) = people(n, 1);
-    // Of one number the moments are its mean and its mean square; the noise on the mean alone follows from both roots.
+    // The moments of one number are its mean and its mean square. The noise on the mean alone follows from
+    // both roots.
     let mechanism = PacStatistics::new(domain, Statistic::Moments, nats, 4096).unwrap();
     let x = table.records().column(0);
     let sample_variance = |values: &[f64]| {
@@ -50,7 +52,7 @@ fn the_noise_on_a_mean_is_its_closed_form() {
     }
 }
 
-/// A linear map A of the mean: candidates are A·mean(half), whose covariance is A Σ Aᵀ/n.
+/// A linear map A of the mean: candidates are A·mean(half), with covariance A Σ Aᵀ/n.
 #[test]
 fn the_noise_on_a_linear_map_is_its_closed_form() {
     let (n, d, nats) = (300, 3, 0.05);
@@ -84,8 +86,9 @@ fn the_noise_on_a_linear_map_is_its_closed_form() {
     }
 }
 
-/// What is told of a value that is Gaussian over the halves is ½ ln(1 + λ/σ²): with so many halves the mean of ln(m·q), by Bayes, is that, within three standard errors of 20,000 draws and what
-/// 2,048 halves are short of a Gaussian.
+/// The mutual information of a value that is Gaussian over the halves is ½ ln(1 + λ/σ²). With 2,048 halves,
+/// the mean of ln(m·q), by Bayes, equals it within a tolerance. The tolerance is three standard errors of
+/// 20,000 draws plus the deviation of 2,048 halves from a Gaussian.
 #[test]
 fn what_is_told_of_a_gaussian_mean_is_its_closed_form() {
     let nats = 0.11;
@@ -104,7 +107,7 @@ fn what_is_told_of_a_gaussian_mean_is_its_closed_form() {
     let learned: Vec<f64> = halved.draws.iter().map(learned).collect();
     let mean = learned.iter().sum::<f64>() / learned.len() as f64;
     let error = (learned.iter().map(|of| (of - mean).powi(2)).sum::<f64>()).sqrt() / learned.len() as f64;
-    // Of two values that hardly go together: λᵢ/σᵢ² = 2·nats·√λᵢ/Σ√λ.
+    // Of two nearly uncorrelated values: λᵢ/σᵢ² = 2·nats·√λᵢ/Σ√λ.
     let share = halved.scales[0].powi(2) / (halved.scales[0].powi(2) + halved.scales[1].powi(2));
     let wanted = (2.0 * nats * share).ln_1p() / 2.0 + (2.0 * nats * (1.0 - share)).ln_1p() / 2.0;
     assert!((mean - wanted).abs() < 3.0 * error + 0.002, "{mean} ± {error}, wanted {wanted}");
@@ -112,7 +115,8 @@ fn what_is_told_of_a_gaussian_mean_is_its_closed_form() {
 }
 
 proptest! {
-    /// No candidates are distinguished by more than is asked for, and noise on one value is no more than its closed form.
+    /// The mutual information of the candidates is at most `nats`, and the noise on one value is at most its
+    /// closed form.
     #[test]
     fn noise_keeps_to_its_nats(
         candidates in prop::collection::vec(prop::collection::vec(-1e6..1e6_f64, 3), 2..20),
@@ -129,7 +133,7 @@ proptest! {
         prop_assert!(noise.scales()[0].powi(2) <= variance / (2.0 * nats) * (1.0 + 1e-5));
     }
 
-    /// Whatever the size of values.
+    /// Values of any magnitude get noise.
     #[test]
     fn candidates_of_any_size_get_noise(size in -300..300_i32, away in -1e3..1e3_f64) {
         let size = 2f64.powi(size);

@@ -1,4 +1,4 @@
-//! The conformance suite, on every statistic, and parameters that are refused.
+//! The conformance suite on every statistic, and refused parameters.
 
 use scumble_core::{Error, Example, Randomness};
 use scumble_pac::PAC_STATISTICS;

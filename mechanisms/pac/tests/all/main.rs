@@ -1,4 +1,5 @@
-//! PAC privacy: the conformance suite, closed forms, the audit with faulty variants, and what somebody unlike all others shows.
+//! PAC privacy: the conformance suite, closed forms, the audit with faulty variants, and disclosure by a
+//! record unlike all others.
 
 mod audited;
 mod closed_forms;
@@ -9,7 +10,7 @@ use scumble_core::{Descriptor, Example, Output, Plugin, Result};
 use scumble_pac::PAC_STATISTICS;
 use serde_json::json;
 
-/// The plugin with each of its statistics as its example, described as it is with that statistic.
+/// Returns the plugin once per statistic, with an example and a description of each.
 fn each_statistic() -> [Plugin; 7] {
     fn with(parameters: serde_json::Value) -> Result<Example> {
         Ok(Example { parameters, ..Example::mixed()? })

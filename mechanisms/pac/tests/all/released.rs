@@ -1,4 +1,4 @@
-//! What is released: near what there is where noise is small, and what somebody unlike all others shows.
+//! Releases with little noise are near the data; a record unlike all others is disclosed.
 
 use scumble_core::{Brief, CuratorMechanism, Example, Halving, Randomness, Table, Target, Volunteers};
 use scumble_pac::{PAC_STATISTICS, PacStatistics, Statistic};
@@ -9,7 +9,7 @@ fn mechanism(statistic: Statistic, nats: f64) -> (PacStatistics, Table) {
     (PacStatistics::new(example.brief.domain, statistic, nats, 64).unwrap(), table)
 }
 
-/// With many nats the released rows have the means of those that came in.
+/// With many nats the released rows have the means of the input records.
 #[test]
 fn rows_have_the_means_of_the_records() {
     let bins = vec![8, 8, 3, 2];
@@ -34,7 +34,8 @@ fn rows_have_the_means_of_the_records() {
     }
 }
 
-/// Public records leave unchanged, with what a model of all records would say of them, where many nats may be told.
+/// Public records are released unchanged. With many nats their answers agree with those of a model of all
+/// records.
 #[test]
 fn public_records_get_answers() {
     let example = Example::mixed().unwrap();
@@ -51,7 +52,7 @@ fn public_records_get_answers() {
     };
     let right = said.iter().zip(truth).filter(|(said, truth)| said == truth).count();
     assert!(right >= 18, "{right} of 20");
-    // They leave in the clear, and so only public ones are asked about.
+    // Queries are released in the clear, so only public records are allowed.
     let parameters = serde_json::json!({ "statistic": "responses" });
     for volunteers in [Volunteers::None, Volunteers::Consented(queries.clone()), Volunteers::Private(queries)]
     {
@@ -64,12 +65,12 @@ fn public_records_get_answers() {
     }
 }
 
-/// With many nats a released model says what one of all records would.
+/// With many nats a released model predicts like a model of all records.
 #[test]
 fn models_predict() {
     for statistic in [Statistic::Ridge { ridge: 0.001 }, Statistic::LinearMachine { penalty: 10.0 }] {
         let (mechanism, table) = mechanism(statistic.clone(), 3.0);
-        // What tells the classes apart, so that there is something to learn.
+        // Classes that the features separate, so that the model can learn them.
         let classes = table.records().column(0).mapv(|size| usize::from(size > 0.4));
         let table = table.with_target(Target::Class(classes.clone())).unwrap();
         let release = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap();
@@ -81,8 +82,9 @@ fn models_predict() {
     }
 }
 
-/// What the claim does not cover, and the card says so: one record that is unlike all others is told from one that is not, for it makes noise many times larger. Here a level that nobody else has:
-/// without it a count is the same in all halves, and leaves without noise.
+/// The claim excludes this disclosure, and the card states it. The presence of one record unlike all others
+/// is detected, because it makes the noise many times larger. Here the record has a level that nobody else
+/// has. Without the record, a count is the same in all halves and is released without noise.
 #[test]
 fn who_is_among_all_records_shows() {
     let (mechanism, table) = mechanism(Statistic::Marginals { bins: vec![4, 4, 3, 2] }, 0.125);
@@ -91,7 +93,7 @@ fn who_is_among_all_records_shows() {
         (0..table.len()).map(|row| if table.records()[[row, 4]] == 1.0 { nobody } else { row }).collect();
     let without = table.select(&rows).unwrap();
     let blue = table.records().column(4).iter().position(|blue| *blue == 1.0).unwrap();
-    // One blue record in the place of the first.
+    // Puts one blue record in the place of the first record.
     let mut records = without.records().to_owned();
     records.row_mut(0).assign(&table.records().row(blue));
     let with = Table::new(without.columns().to_vec(), records, without.target().clone()).unwrap();

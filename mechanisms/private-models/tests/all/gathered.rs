@@ -1,4 +1,4 @@
-//! Records that come in blocks are released as all at once.
+//! Tests that records in blocks give the same release as all records at once.
 
 use scumble_core::{
     Brief, CuratorMechanism, Designed, Error, Outcome, Plugin, Randomness, Release, Table, Target,
@@ -7,7 +7,7 @@ use scumble_private_models::{NOISY_MOMENTS, PRIVATE_LOGISTIC, PRIVATE_RIDGE};
 use serde_json::json;
 use std::sync::Arc;
 
-/// The records of the plugin's example, `times` times, with its brief.
+/// Returns the records of the plugin's example, repeated `times` times, and its brief.
 fn people(plugin: &Plugin, times: usize) -> (Brief, Table) {
     let example = (plugin.example)().unwrap();
     let rows: Vec<usize> = (0..times * example.table.len()).map(|row| row % example.table.len()).collect();
@@ -21,7 +21,7 @@ fn curator(plugin: &Plugin, brief: &Brief) -> Arc<dyn CuratorMechanism> {
     curator
 }
 
-/// Released of records that come in these blocks.
+/// Releases records that arrive in these blocks.
 fn in_blocks(curator: &dyn CuratorMechanism, table: &Table, blocks: &[usize]) -> Release {
     let layout = curator.domain().layout();
     let mut gathering = curator.start();
@@ -67,8 +67,8 @@ fn records_in_another_order_give_the_same_release() {
     }
 }
 
-/// 1,200,000 packed records of 16 bytes lie in a temporary file, of which each step reads blocks; their mean
-/// gradients are those of the example's 40.
+/// 1,200,000 packed records of 16 bytes are in a temporary file, from which each step reads blocks. Their
+/// mean gradients equal the mean gradients of the example's 40 records.
 #[test]
 fn records_that_do_not_fit_into_memory_are_learned_from_as_those_that_do() {
     let (brief, few) = people(&PRIVATE_LOGISTIC, 1);
@@ -87,7 +87,7 @@ fn records_that_do_not_fit_into_memory_are_learned_from_as_those_that_do() {
     assert!(off < 1e-9, "{off}");
 }
 
-/// Each block has the means of its classes, so that a table of many blocks has them, too.
+/// Each block has the means of its classes, so a table of many blocks has them, too.
 #[test]
 fn rows_are_drawn_in_blocks_that_have_the_same_moments() {
     let (brief, few) = people(&NOISY_MOMENTS, 1);

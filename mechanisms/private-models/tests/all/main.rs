@@ -1,4 +1,4 @@
-//! Models instead of data: what leaves, what is claimed of it, and that an audit catches what is claimed wrongly.
+//! Tests of models in place of data: releases, claims, and audits that detect wrong claims.
 
 mod gathered;
 mod models;

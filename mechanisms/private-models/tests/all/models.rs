@@ -1,4 +1,4 @@
-//! Released models.
+//! Tests of released models.
 
 use crate::variant::Variant;
 use ndarray::{Array1, Array2, array};
@@ -46,7 +46,7 @@ fn model(release: &Release) -> &dyn ReleasedModel {
     release.key.model().unwrap()
 }
 
-/// Of y = 1 + 0.2·x₁ + 2·x₂, with noise that is far below what shows, and in the units of the encoded record.
+/// Regression of y = 1 + 0.2·x₁ + 2·x₂ with negligible noise, in the units of the encoded record.
 #[test]
 fn a_ridge_regression_is_released_in_the_units_of_the_encoded_record() {
     let domain = domain(2, TargetDomain::Real { lower: 0.0, upper: 6.0 });
@@ -58,14 +58,14 @@ fn a_ridge_regression_is_released_in_the_units_of_the_encoded_record() {
     assert_eq!(release.table.target(), &Target::None);
     let off = &release.table.records().row(0) - &array![1.0, 0.2, 2.0];
     assert!(off.iter().all(|off| off.abs() < 0.01), "seed {SEED}: {}", release.table.records());
-    // It predicts for records in the clear, with a target or without, and never more than the target can be.
+    // It predicts for records in the clear, with or without a target, and never more than the target's bound.
     let grid = table(&domain, array![[5.0, 0.5], [10.0, 1.0]], Target::None);
     let Target::Real(predicted) = model(&release).predict(&grid).unwrap() else { panic!() };
     assert!((predicted[0] - 3.0).abs() < 0.01 && predicted[1] <= 6.0, "{predicted}");
     assert_eq!(release.key.view(&people).unwrap(), people);
 }
 
-/// Of as many records the regression at ε = 0.1 is the more regularised one.
+/// For the same number of records, a smaller ε gives a more regularised regression.
 #[test]
 fn less_budget_means_a_smaller_model() {
     let domain = domain(2, TargetDomain::Real { lower: 0.0, upper: 6.0 });
@@ -102,9 +102,9 @@ fn a_logistic_regression_is_released_for_two_classes_and_for_several() {
     }
 }
 
-/// A design with so much of the noise: (ε, 0.01) is bought with ε = 1.
+/// Returns a design at (1, 0.01), and a design with the share `share` of its noise, bought with a larger ε.
 fn with_less_noise<M>(share: f64, design: impl Fn(f64) -> M) -> (M, M) {
-    // The μ of (1, 0.01) is 0.49, and that of (ε, 0.01) what `share` divides it by.
+    // The μ of (1, 0.01) is 0.49; the μ of (ε, 0.01) is 0.49 divided by `share`.
     let mu = |epsilon: f64| scumble_accounting::gaussian::mu(epsilon, 0.01).unwrap();
     let (mut low, mut high) = (1.0, 100.0);
     for _ in 0..40 {
@@ -120,8 +120,10 @@ fn is_broken(variant: &Designed, table: &Table) -> bool {
     findings.iter().any(|finding| finding.verdict == Verdict::Broken)
 }
 
-/// Half of the noise; and of ‖x‖² = 2 the noise of records without their intercept, or of a sample that lies about the middle of its bounds: half of it on
-/// XᵀX and a factor of √½ on Xᵀy, of which 0.6 is in the middle.
+/// Faulty variants for ‖x‖² = 2: half of the noise, and 0.6 of it.
+///
+/// The second variant has the noise for records without their intercept, or for a sample about the middle of
+/// its bounds. Such noise is half as large on XᵀX and √½ times as large on Xᵀy; 0.6 is between the two.
 #[test]
 fn noise_for_too_small_a_sensitivity_is_caught_in_a_ridge_regression() {
     let domain = domain(1, TargetDomain::Real { lower: 0.0, upper: 1.0 });
@@ -135,8 +137,12 @@ fn noise_for_too_small_a_sensitivity_is_caught_in_a_ridge_regression() {
     }
 }
 
-/// Of one step on records that are nothing but the intercept, so that two of different classes have opposite gradients of norm C. Half of the noise; that
-/// of gradients as long as those of a sample, at 0.6 of C; and √½ of it, by which a gradient is too long where the norm of a record forgets the intercept.
+/// Faulty variants of one step on records that consist of the intercept only, so that two different classes
+/// have opposite gradients of norm C.
+///
+/// The variants have half of the noise, 0.6 of it, and √½ of it. With 0.6, gradients are as long as a
+/// sample's, 0.6·C. With √½, the norm of a record forgets the intercept, so gradients are too long by this
+/// factor.
 #[test]
 fn noise_for_too_small_a_sensitivity_is_caught_in_a_logistic_regression() {
     let domain = RecordDomain::new(vec![], Domain::empty(), classes(2)).unwrap();

@@ -1,4 +1,4 @@
-//! Rows with noisy moments.
+//! Tests of rows with noisy moments.
 
 use crate::variant::Variant;
 use linfa::ParamGuard;
@@ -43,8 +43,8 @@ fn fitted(table: &Table) -> impl Fn(&Array2<f64>) -> Array1<f64> {
     move |x| model.predict(x)
 }
 
-/// With a thousandth of the noise that matters, the rows have the moments of the records, and ridge regression learns from them what it learns
-/// from the records.
+/// With a thousandth of the relevant noise, the rows have the moments of the records, and ridge regression
+/// learns the same from both.
 #[test]
 fn ridge_learns_from_the_rows_what_it_learns_from_the_records() {
     let people = people(4000, 2);
@@ -59,7 +59,7 @@ fn ridge_learns_from_the_rows_what_it_learns_from_the_records() {
     }
 }
 
-/// Rows of a class have its mean, and all have one covariance about it.
+/// Rows of a class have its mean, and all rows have one covariance about it.
 #[test]
 fn rows_of_a_class_have_its_moments() {
     let n = 6000;
@@ -98,7 +98,7 @@ fn sentence(variant: &Designed, table: &Table) -> String {
     sentences.join("\n")
 }
 
-/// With so much of the noise.
+/// Returns a mechanism with the share `share` of the noise at ε = 1.
 fn with_less_noise(neighbours: Neighbours, share: f64) -> NoisyMoments {
     let scale = |epsilon: f64| of(numbers(1), epsilon, 0.01, neighbours).scale().unwrap();
     let wanted = share * scale(1.0);
@@ -117,7 +117,8 @@ fn noise_for_too_small_a_sensitivity_is_caught() {
         for finding in attacked(&Designed::curator(honest.clone()), &people(40, 1)) {
             assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
         }
-        // Half of it; that of (u) alone, without the intercept; and that of records as long as the longest of a sample in the middle of its bounds.
+        // Half of the noise; the noise for (u) alone, without the intercept; and the noise for the longest
+        // record of a sample in the middle of its bounds.
         let whole = honest.sensitivity(Neighbours::ReplaceOne);
         let of_sample = 1.0 + 2.0 * 0.5 * 0.5;
         for share in [0.5, (whole - 1.0) / whole, of_sample / whole] {
@@ -128,7 +129,8 @@ fn noise_for_too_small_a_sensitivity_is_caught() {
     }
 }
 
-/// Over the corners of the domain the sums of two neighbours lie as far apart as is claimed, and nowhere farther.
+/// Over the corners of the domain, the sums of two neighbours reach the claimed distance, and do not exceed
+/// it.
 #[test]
 fn the_sensitivity_is_reached_and_not_exceeded() {
     let features = Domain::product([Domain::unit_box(3), Domain::one_hot(2).unwrap()]).unwrap();
@@ -141,7 +143,7 @@ fn the_sensitivity_is_reached_and_not_exceeded() {
         Table::new(columns.clone(), record, Target::Class(array![code >> 4 & 1])).unwrap()
     };
     for neighbours in [Neighbours::ReplaceOne, Neighbours::AddOrRemoveOne] {
-        // Without noise.
+        // This mechanism has no noise.
         let mechanism = of(domain.clone(), f64::INFINITY, 0.0, neighbours);
         let sums = |code: usize| sums(&mechanism, &corner(code));
         let mut most: f64 = 0.0;
@@ -160,7 +162,7 @@ fn the_sensitivity_is_reached_and_not_exceeded() {
     }
 }
 
-/// The sums of a table, of a mechanism that adds nothing to them.
+/// Sums of a table, from a mechanism without noise.
 fn sums(mechanism: &NoisyMoments, table: &Table) -> Vec<f64> {
     use scumble_core::Statistics;
     mechanism.draw(table, &mut Randomness::seeded(SEED)).unwrap()

@@ -1,4 +1,4 @@
-//! A curator who claims what an honest one does, and whose noise is another one's.
+//! Curator with the claims of one mechanism and the releases of another.
 
 use scumble_core::{
     Accumulator, CuratorMechanism, Designed, Evidence, Guarantee, Randomness, RecordDomain, Release,

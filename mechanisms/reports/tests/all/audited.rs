@@ -1,4 +1,4 @@
-//! The audit of mechanisms that make reports, and of faulty variants of them.
+//! Audits of the mechanisms that make reports, and of faulty variants of them.
 
 use rand::{Rng, RngCore};
 use scumble_adversary::{Effort, Verdict, audit_plugin, caught};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 const ALL: [Plugin; 4] = [PAIR_RESPONSE, LEARNED_CODES, DIRECTION_REPORT, GRADIENT_REPORT];
 
-/// A lower bound on ε that is wrong once in a million audits.
+/// Checks the audited lower bound on ε, which is wrong once in a million audits.
 #[test]
 fn nearly_all_of_the_claimed_epsilon_is_seen() {
     for plugin in ALL {
@@ -29,17 +29,17 @@ fn nearly_all_of_the_claimed_epsilon_is_seen() {
     }
 }
 
-/// The plugin's example at this ε.
+/// Returns the plugin's example at this ε.
 fn at(plugin: &Plugin, epsilon: f64) -> Arc<dyn LocalMechanism> {
     let mut example = (plugin.example)().unwrap();
     if plugin.name == PAIR_RESPONSE.name {
-        example.parameters = serde_json::json!({"bins": 3}); // whatever ε
+        example.parameters = serde_json::json!({"bins": 3}); // the same for every ε
     }
     let brief = example.brief.with_budget(scumble_core::Budget::pure(epsilon).unwrap());
     scumble_testing::local(plugin.design(&example.parameters, &brief).unwrap())
 }
 
-/// Randomised response with the probabilities of an ε that is a fifth larger than what is claimed.
+/// Randomised response with the probabilities of an ε that is a fifth larger than the claim.
 #[test]
 fn odds_of_a_larger_epsilon_are_caught() {
     for plugin in ALL {
@@ -47,20 +47,22 @@ fn odds_of_a_larger_epsilon_are_caught() {
     }
 }
 
-/// What is wrong with [`Wrong`].
+/// Fault of [`Wrong`].
 #[derive(Debug, Clone, Copy)]
 enum How {
-    /// A person with the last label is asked about the columns with odd numbers alone: that it was asked says what the answer hides.
+    /// A person with the last label is asked only about odd-numbered columns, so the question discloses what
+    /// the answer hides.
     AskedByLabel,
-    /// The label is answered for beside what it is answered for with: the one answer costs ε, and the other does too.
+    /// The label is answered a second time besides the answer with the code. Each of the two answers costs ε.
     LabelBeside,
-    /// Which of two opposite directions is answered says the label, and the pair of them what it said before.
+    /// The label picks one of two opposite directions, and the pair of directions holds the honest answer.
     LabelBySide,
-    /// The cap of PrivUnit is the candidates that are nearer than so far to the record's direction, however many these are.
+    /// The cap of PrivUnit consists of all candidates within a fixed distance of the record's direction,
+    /// whatever their number.
     UnnormalisedCap,
 }
 
-/// A mechanism with the claim of an honest one.
+/// Faulty mechanism with the claim of an honest one.
 #[derive(Debug, Clone)]
 struct Wrong {
     honest: Arc<dyn LocalMechanism>,
@@ -69,7 +71,7 @@ struct Wrong {
 
 impl Wrong {
     fn label(&self, point: &[f64]) -> usize {
-        // Two labels, behind the groups of what is asked.
+        // The label has two levels, and its group is last.
         let groups: Vec<_> = self.honest.range().factors().map(|(at, factor)| (at, factor.dim())).collect();
         let (at, _) = groups.into_iter().rfind(|(_, dim)| *dim == 2).unwrap();
         largest(&point[at])
@@ -88,13 +90,13 @@ impl Wrong {
         direction.iter().zip(point).map(|(a, b)| a * b).sum::<f64>() >= NEAR * norm
     }
 
-    /// Those of a seed that are near, and those that are not.
+    /// Splits the candidates of a seed into near and far ones.
     fn sides(&self, seed: u64, point: &[f64]) -> (Vec<u64>, Vec<u64>) {
         let candidates = 0..self.oracle().candidates() as u64;
         candidates.partition(|&candidate| self.is_near(Answer { seed, candidate }, point))
     }
 
-    /// The probability of the cap, were it as large as the honest one.
+    /// Probability of the cap, if it had the honest size.
     fn of_cap(&self) -> f64 {
         let oracle = self.oracle();
         let odds = oracle.cap() as f64 * oracle.epsilon().exp();
@@ -131,7 +133,7 @@ impl LocalMechanism for Wrong {
         }
         let clean = point.to_vec();
         let label = match self.how {
-            // The first coordinate is that of how often the first label is had.
+            // The first coordinate holds the frequency of the first label.
             How::LabelBySide => usize::from(point[0] == 0.0),
             _ => self.label(point),
         };
@@ -200,7 +202,8 @@ fn a_cap_of_as_many_directions_as_are_near_is_caught() {
     }
 }
 
-/// Bins that are made for the records at hand are a design that they shaped: one for other bounds releases other things of the same record.
+/// Bins made for the records at hand are a design shaped by them. A design for other bounds releases other
+/// values of the same record.
 #[test]
 fn a_design_for_other_bounds_is_another_design() {
     let of = |upper: f64| {
@@ -212,6 +215,6 @@ fn a_design_for_other_bounds_is_another_design() {
     };
     let record = [0.4, 1.0, 0.0];
     assert_ne!(of(1.0).encode(&record).unwrap(), of(0.5).encode(&record).unwrap());
-    // What the clip of the domain is for: outside of it a record is reported as its projection.
+    // The domain clips: a record outside of it is reported as its projection.
     assert_eq!(of(0.5).encode(&[0.9, 1.0, 0.0]).unwrap(), of(0.5).encode(&[0.5, 1.0, 0.0]).unwrap());
 }

@@ -1,4 +1,4 @@
-//! What is collected from reports, against the records that they were made of.
+//! Tests of records collected from reports against the original records.
 
 use approx::assert_abs_diff_eq;
 use ndarray::Array2;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const SEED: u64 = 11;
 
-/// 20,000 records of a number and a colour of three, which depend on the class as said here.
+/// 20,000 records of a number and one of three colours; both depend on the class.
 fn people(target: TargetDomain) -> (RecordDomain, Table) {
     let columns = ["size", "colour=red", "colour=green", "colour=blue"].map(str::to_owned).to_vec();
     let features =
@@ -44,14 +44,14 @@ fn design(plugin: &Plugin, parameters: Value, domain: RecordDomain, table: &Tabl
     plugin.design(&parameters, &brief).unwrap()
 }
 
-/// 10,000 records that are collected from what everybody reports.
+/// 10,000 records collected from the reports of all people.
 fn collected(design: &Design, table: &Table) -> Table {
     let mut randomness = Randomness::seeded(SEED);
     let release = design.mechanism().release(table, &mut randomness).unwrap();
     release.collected(10_000, &mut randomness.streams().stream(0)).unwrap().unwrap().table
 }
 
-/// The mean of a column among records of a class, and the share of that class.
+/// Returns the mean of a column among the records of a class, and the share of the class.
 fn of_class(table: &Table, class: usize, column: usize) -> (f64, f64) {
     let Target::Class(classes) = table.target() else { panic!("classes") };
     let rows: Vec<usize> = (0..table.len()).filter(|&row| classes[row] == class).collect();
@@ -59,7 +59,8 @@ fn of_class(table: &Table, class: usize, column: usize) -> (f64, f64) {
     (sum / rows.len() as f64, rows.len() as f64 / table.len() as f64)
 }
 
-/// Means of every column given the label, and the label's share: six standard errors of the 20,000 answers at ε = 2 are less than 0.08.
+/// Compares the means of every column given the label, and the label's share. Six standard errors of the
+/// 20,000 answers at ε = 2 are less than 0.08.
 #[test]
 fn columns_go_with_the_label_as_they_did() {
     for (plugin, parameters) in [
@@ -81,8 +82,11 @@ fn columns_go_with_the_label_as_they_did() {
     }
 }
 
-/// Intervals of one column cover the shares of the whole population, all of them together, in nine of ten releases or more; half as wide they would not.
-/// Of 60 releases fewer than 43 cover once in 10⁵ where nine of ten should.
+/// Checks that all intervals of one column together cover the population's shares in nine of ten releases or
+/// more.
+///
+/// Intervals of half the width do not. If nine of ten should cover, fewer than 43 of 60 releases cover once
+/// in 10⁵.
 #[test]
 fn intervals_of_joint_frequencies_cover_the_population() {
     const RELEASES: u64 = 60;
@@ -117,12 +121,12 @@ fn intervals_of_joint_frequencies_cover_the_population() {
         covered += u32::from(all(1.0));
         covered_by_half += u32::from(all(0.5));
     }
-    // Of two columns, each of which is covered in nine of ten.
+    // Two columns, each covered in nine of ten releases.
     assert!(covered >= 43 && covered_by_half < 43, "{covered}, by half {covered_by_half} of {RELEASES}");
     assert!(mechanism.frequencies(&population, 0.9).is_err(), "records are no reports");
 }
 
-/// A label that is a number is reported by its bin: the slope on the number that it follows is −2.
+/// A numeric label is reported by its bin. Its slope on the number that it follows is −2.
 #[test]
 fn a_number_as_the_label_goes_with_the_columns() {
     let target = TargetDomain::Real { lower: 0.0, upper: 10.0 };
@@ -142,8 +146,11 @@ fn a_number_as_the_label_goes_with_the_columns() {
     }
 }
 
-/// The share of each label, and the mean of its clipped records along each direction, are those of the people, within five standard errors of 20,000 answers: of means they are
-/// half of a record's deviation at ε = 1, and a fiftieth without noise.
+/// Compares each label's share, and the mean of its clipped records along each direction, with the people's
+/// values.
+///
+/// The tolerance is five standard errors of 20,000 answers. For means this is half of a record's deviation at
+/// ε = 1, and a fiftieth without noise.
 #[test]
 fn reports_of_directions_tell_shares_and_means_of_labels() {
     let (domain, table) = people(classes());
@@ -158,7 +165,8 @@ fn reports_of_directions_tell_shares_and_means_of_labels() {
         for (label, of) in found.iter().enumerate() {
             let rows: Vec<usize> = (0..table.len()).filter(|&row| labels[row] == label).collect();
             let share = rows.len() as f64 / table.len() as f64;
-            // A share weighs 1/√3 in a report of two directions, and a coordinate √(2/3) over the clipping norm.
+            // A share has the weight 1/√3 in a report of two directions, and a coordinate √(2/3) over the
+            // clipping norm.
             assert_abs_diff_eq!(of.share, share, epsilon = 5.0 * error * 3f64.sqrt());
             let all =
                 rows.iter().map(|&row| mechanism.coordinates(&table.records().row(row).to_vec()).unwrap());
@@ -167,7 +175,7 @@ fn reports_of_directions_tell_shares_and_means_of_labels() {
             for (at, variance) in mechanism.variances().iter().enumerate() {
                 let error = error * norm * 1.5f64.sqrt() / share;
                 let trust = 0.05 * variance / (0.05 * variance + error.powi(2));
-                // A share that is a little off moves the mean as much as itself.
+                // An error of a share moves the mean by as much.
                 let off = 5.0 * error * (1.0 + mean[at].abs() / norm);
                 assert_abs_diff_eq!(
                     of.mean[at],
@@ -179,8 +187,11 @@ fn reports_of_directions_tell_shares_and_means_of_labels() {
     }
 }
 
-/// People without labels who are unlike the volunteers: those of one class of the four quarters, where volunteers are of all. Six standard errors of the 5,000 answers at ε = 2 are less
-/// than 0.1; by the volunteers alone the size would be 0.75 where it is 1.5.
+/// Collects people without labels who differ from the volunteers: all are of one class, to which a quarter of
+/// the volunteers belong.
+///
+/// Six standard errors of the 5,000 answers at ε = 2 are less than 0.1. The volunteers alone would give a
+/// size of 0.75 instead of 1.5.
 #[test]
 fn people_without_labels_are_collected_as_they_are_and_not_as_volunteers() {
     let (domain, table) = people(classes());
@@ -200,8 +211,11 @@ fn people_without_labels_are_collected_as_they_are_and_not_as_volunteers() {
     }
 }
 
-/// 60 volunteers, a third of whom have the wrong label, teach a weak model of x > 1/2; what 20,000 others report moves it to theirs, and more so with more ε.
-/// How much more probable the label is above than below, estimated from 10,000 records: six standard errors are 0.06.
+/// 60 volunteers, a third with the wrong label, teach a weak model of x > 1/2. The reports of 20,000 others
+/// move it to theirs, and more so with larger ε.
+///
+/// The contrast is the label's probability above 1/2 less its probability below, estimated from 10,000
+/// records. Six standard errors are 0.06.
 #[test]
 fn reports_of_gradients_move_what_volunteers_taught() {
     let domain =
@@ -300,7 +314,7 @@ fn what_cannot_be_asked_is_refused() {
     assert!(message.contains("the same label"), "{message}");
 }
 
-/// Volunteers of one number within these bounds.
+/// Volunteers with one number in [0, `upper`].
 fn of_numbers(values: &[f64], upper: f64, target: TargetDomain) -> Brief {
     let columns = vec!["x".to_owned()];
     let domain = RecordDomain::new(columns.clone(), Domain::interval(0.0, upper).unwrap(), target).unwrap();
@@ -313,7 +327,8 @@ fn of_numbers(values: &[f64], upper: f64, target: TargetDomain) -> Brief {
     Brief { volunteers, ..Brief::new(domain, Budget::pure(1.0).unwrap()) }
 }
 
-/// What would be divided by rounding, or overflow: no record of the domain may be one that cannot be reported.
+/// Checks that a design refuses domains whose coordinates would be rounding errors or overflow. Every record
+/// of a domain must be reportable.
 #[test]
 fn directions_of_nothing_and_of_numbers_that_overflow_are_refused() {
     let refused = |brief: &Brief| DIRECTION_REPORT.design(&Value::Null, brief).unwrap_err().to_string();
@@ -331,7 +346,7 @@ fn directions_of_nothing_and_of_numbers_that_overflow_are_refused() {
     }
 }
 
-/// Reports are of whole records, so that no other mechanism can have a part of them.
+/// Reports are of whole records, so a report cannot be one part of a composition.
 #[test]
 fn a_composition_has_no_reports() {
     let (domain, table) = people(classes());

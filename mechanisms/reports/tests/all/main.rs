@@ -1,4 +1,4 @@
-//! Reports: the audit, and what is collected.
+//! Tests of reports: audits, and collected records.
 
 mod audited;
 mod collected;

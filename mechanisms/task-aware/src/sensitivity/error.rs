@@ -1,54 +1,56 @@
-//! What can go wrong when a sensitivity is asked for.
+//! Errors of sensitivity computations.
 
 use ndarray::ArrayView2;
 
-/// The result of asking for a sensitivity.
+/// Result of a sensitivity computation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong when a sensitivity is asked for.
+/// An error of a sensitivity computation.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A NaN or an infinity.
     #[error("{of}, row {row}, column {column}, both counted from 0: {value} is no finite number")]
     NonFinite {
-        /// Of the map, or of the points.
+        /// Name of the matrix: the map or the points.
         of: &'static str,
-        /// The row.
+        /// Row of the value.
         row: usize,
-        /// The column.
+        /// Column of the value.
         column: usize,
-        /// The value there.
+        /// Value found.
         value: f64,
     },
-    /// A width or radius that is none.
+    /// An invalid width or radius.
     #[error("set {set}, counted from 0: its {name} must be finite and not negative, and {value} is not")]
     Size {
-        /// Which of the sets.
+        /// Index of the set.
         set: usize,
-        /// Its width or its radius.
+        /// Name of the size: width or radius.
         name: &'static str,
-        /// What it was.
+        /// Value found.
         value: f64,
     },
-    /// Parts that do not fit together.
+    /// Shapes that do not fit together.
     #[error("{0}")]
     Shape(String),
-    /// More latents than have their signs enumerated.
+    /// Too many latents to enumerate their signs.
     #[error("bounds for all signs of {latents} latents are too many; {most} are the most")]
     Latents {
-        /// How many there are.
+        /// Number of latents.
         latents: usize,
-        /// How many there may be.
+        /// Maximum number of latents.
         most: usize,
     },
-    /// Numbers that are right each by itself, and whose sum is none.
+    /// Finite numbers whose sum may overflow.
     #[error("the distances leave the floats: measure in larger units")]
     Overflow,
 }
 
+/// Checks that all values are finite.
+///
 /// # Errors
-/// [`Error::NonFinite`] for the first value that is no finite number.
+/// [`Error::NonFinite`] for the first value that is not finite.
 pub(crate) fn check_finite(of: &'static str, values: ArrayView2<f64>) -> Result<()> {
     match values.indexed_iter().find(|(_, value)| !value.is_finite()) {
         Some(((row, column), value)) => Err(Error::NonFinite { of, row, column, value: *value }),

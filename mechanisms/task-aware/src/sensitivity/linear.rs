@@ -1,4 +1,4 @@
-//! A linear map over a product of sets.
+//! Sensitivity of a linear map over a product of sets.
 
 use super::error::check_finite;
 use super::rounding::up;
@@ -8,21 +8,26 @@ use super::set::{Set, check_sizes};
 use super::{Error, Result, Sensitivity};
 use ndarray::{ArrayView1, ArrayView2};
 
-/// Signs of so many outputs are searched in any case.
+/// Number of outputs up to which all signs are searched.
 const OUTPUTS_FOR_CERTAIN: usize = 20;
-/// Of more, for as long as that would take; each is one sum of n values.
+/// Maximum number of nodes of a search, for more outputs. Each node is one sum of n values.
 const MOST_NODES: usize = 1 << OUTPUTS_FOR_CERTAIN;
 
-/// max ‖E(x − x′)‖₁ for x, x′ in a product of `sets` whose coordinates are the columns of the `map` E (Z × n), in their order.
+/// Computes max ‖E(x − x′)‖₁ for the `map` E (Z × n) and x, x′ in a product of `sets`.
 ///
-/// Exact for up to 20 outputs, for an ℓ₁ ball by itself, and for a box of up to 20 numbers; where there are more, if a branch and bound
-/// over their signs ends soon, or if an only one-hot group has few enough levels. Else it is a bound: the least of the sums over outputs and over
-/// sets, and of those from the largest singular value.
+/// The coordinates of the sets are the columns of E, in their order.
 ///
-/// It is the distance of exact products with the floats of E: what rounds where E is applied is for the caller to add.
+/// The value is exact for up to 20 outputs, for a single ℓ₁ ball, and for a box of up to 20 numbers. For more
+/// it is exact if a branch and bound over the signs ends soon, or if a single one-hot group has few enough
+/// levels. Otherwise it is a bound: the least of the sums over outputs, the sums over sets, and the bounds
+/// from the largest singular value.
+///
+/// It is the distance of exact products with the floats of E. The caller must add the rounding errors of
+/// applying E.
 ///
 /// # Errors
-/// [`Error::Shape`] unless the sets have n coordinates together, [`Error::NonFinite`], [`Error::Size`], [`Error::Overflow`].
+/// [`Error::Shape`] unless the sets have n coordinates together, [`Error::NonFinite`], [`Error::Size`],
+/// [`Error::Overflow`].
 pub fn linear(map: ArrayView2<f64>, sets: &[Set]) -> Result<Sensitivity> {
     check_sizes(sets)?;
     let dim: usize = sets.iter().map(Set::dim).sum();
@@ -34,19 +39,22 @@ pub fn linear(map: ArrayView2<f64>, sets: &[Set]) -> Result<Sensitivity> {
     of_scaled(&Scaled::new(map, sets), is_constant(map, sets))
 }
 
-/// max ‖E(x − x′)‖₁ for x, x′ in a box of `widths` (n values): max Σⱼ wⱼ·|Σᵢ sᵢEᵢⱼ| over the signs s, for the `map` E (Z × n).
+/// Computes max ‖E(x − x′)‖₁ for x, x′ in a box of `widths` (n values).
+///
+/// The value is max Σⱼ wⱼ·|Σᵢ sᵢEᵢⱼ| over the signs s, for the `map` E (Z × n).
 ///
 /// # Errors
-/// As [`linear`].
+/// Same errors as [`linear`].
 pub fn linear_over_box(map: ArrayView2<f64>, widths: ArrayView1<f64>) -> Result<Sensitivity> {
     let sets: Vec<Set> = widths.iter().map(|width| Set::Interval { width: *width }).collect();
     linear(map, &sets)
 }
 
-/// max ‖vᵢ − vⱼ‖₁ over `points` (N × Z).
+/// Computes max ‖vᵢ − vⱼ‖₁ over `points` (N × Z).
 ///
-/// Points whose distance from the middle is too small to be among the two are set aside. The others are compared in pairs or, where that is
-/// less work, by max (max sᵀvᵢ − min sᵀvᵢ) over the 2^{Z−1} signs, branches of which are cut. Where neither takes less than ten seconds or so, it is a bound.
+/// Points near the middle that cannot be part of the farthest pair are set aside. The others are compared in
+/// pairs. If it is less work, the maximum of max sᵀvᵢ − min sᵀvᵢ over the 2^{Z−1} signs is computed, with
+/// pruned branches. If both take more than about ten seconds, the value is a bound.
 ///
 /// # Errors
 /// [`Error::Shape`] for no points, [`Error::NonFinite`], [`Error::Overflow`].
@@ -55,7 +63,7 @@ pub fn over_points(points: ArrayView2<f64>) -> Result<Sensitivity> {
         return Err(Error::Shape("there are no points, and one is needed at least".to_owned()));
     }
     check_finite("the points", points)?;
-    // A point is where a map takes one of the one-hot vectors.
+    // A point is the image of a one-hot vector under a map.
     linear(points.t(), &[Set::OneHot { levels: points.nrows() }])
 }
 
@@ -87,7 +95,7 @@ fn search(scaled: &Scaled) -> Option<f64> {
     widest(&rows, |direction| scaled.spread(direction), 0.0, MOST_NODES)
 }
 
-/// Whether every point of the sets is taken to the same one: exactly, before anything is multiplied.
+/// Returns whether the map is constant on the sets: exactly, before any multiplication.
 fn is_constant(map: ArrayView2<f64>, sets: &[Set]) -> bool {
     let mut start = 0;
     sets.iter().all(|set| {

@@ -1,7 +1,8 @@
-//! How far apart a map takes two points of a set: max ‖g(x) − g(x′)‖₁, exactly or by a bound that says so.
+//! Sensitivity of a map over a set: max ‖g(x) − g(x′)‖₁, exactly or by a bound that is marked as one.
 //!
-//! Everything follows from ‖v‖₁ = max sᵀv over the signs s ∈ {±1}^Z: the distance is the largest spread of sᵀg over the set, and for a
-//! linear map E that of a set in the direction Eᵀs. A product of sets has the sum of the spreads, in one direction for all.
+//! Everything follows from ‖v‖₁ = max sᵀv over the signs s ∈ {±1}^Z. The distance is the largest spread of
+//! sᵀg over the set. For a linear map E this is the spread of the set in the direction Eᵀs. For a product of
+//! sets it is the sum of their spreads, in one common direction.
 //!
 //! ```
 //! use ndarray::array;
@@ -35,12 +36,12 @@ pub use linear::{linear, linear_over_box, over_points};
 pub use polytope::{MOST_LATENTS, sign_bounds, signs};
 pub use set::{Set, diameter};
 
-/// The largest distance ‖g(x) − g(x′)‖₁, never less than it is.
+/// Largest distance ‖g(x) − g(x′)‖₁, rounded up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sensitivity {
-    /// An upper bound, in the units of what the map gives. All rounding is counted: some 10⁻¹³ of it, or 10⁻¹² where a
-    /// map has hundreds of rows or columns.
+    /// Upper bound on the distance, in the units of the map's outputs. It includes all rounding errors: about
+    /// 10⁻¹³ of the value, or 10⁻¹² for maps with hundreds of rows or columns.
     pub value: f64,
-    /// Whether two points of the set are so far apart, but for that rounding; else they may all be nearer.
+    /// True if two points of the set reach the value, except for rounding. Otherwise all pairs may be nearer.
     pub is_exact: bool,
 }

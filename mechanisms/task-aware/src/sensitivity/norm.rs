@@ -1,19 +1,19 @@
 //! Norms of a direction.
 
-/// ‖a‖∞.
+/// Computes ‖a‖∞.
 pub(crate) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
 }
 
-/// ‖a‖₂, whose squares neither overflow nor vanish.
+/// Computes ‖a‖₂ without overflow or underflow of the squares.
 pub(crate) fn euclidean(values: &[f64]) -> f64 {
     let unit = largest(values);
     if unit == 0.0 { 0.0 } else { unit * values.iter().map(|x| (x / unit).powi(2)).sum::<f64>().sqrt() }
 }
 
-/// max − min; of nothing, zero.
+/// Computes max − min; zero for no values.
 pub(crate) fn range(values: &[f64]) -> f64 {
-    // Eight at a time, which the compiler turns into as few instructions as the machine has.
+    // Eight at a time, so that the compiler generates vector instructions.
     let (chunks, rest) = values.as_chunks::<8>();
     let Some(&first) = values.first() else { return 0.0 };
     let (mut least, mut most) = ([first; 8], [first; 8]);

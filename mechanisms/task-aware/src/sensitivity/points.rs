@@ -1,12 +1,13 @@
-//! The two points of a set that are farthest apart.
+//! The two points of a set with the largest distance.
 
 use super::norm::range;
 use super::search::widest;
 
-/// So many additions may an exact answer take: ten seconds or so.
+/// Maximum number of additions for an exact answer: about ten seconds.
 const MOST_WORK: f64 = 8e9;
 
-/// The largest distance of the columns of `rows` (Z × N), whose middle is zero; none where it takes too long.
+/// Computes the largest distance of the columns of `rows` (Z × N), whose middle is zero; `None` if it takes
+/// too long.
 pub(crate) fn widest_pair(rows: &[&[f64]]) -> Option<f64> {
     let points = Points::new(rows);
     let near_best = points.walk();
@@ -20,24 +21,25 @@ pub(crate) fn widest_pair(rows: &[&[f64]]) -> Option<f64> {
     let rows: Vec<Vec<f64>> =
         (0..rows.len()).map(|i| far.0.iter().map(|point| point.place[i]).collect()).collect();
     let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-    // What is not certain to end is not waited for as long.
+    // A search that may not end gets less time.
     let work = if by_signs <= MOST_WORK { MOST_WORK } else { MOST_WORK / 8.0 };
     let by_search = widest(&rows, range, near_best, (work / count.max(1.0)) as usize);
     by_search.or_else(|| (by_pairs <= MOST_WORK).then(|| far.best_of_pairs(near_best)))
 }
 
-/// No two columns are farther apart: of the sum of the ranges, and twice the largest distance from the middle.
+/// Upper bound on the distance of two columns: the lesser of the sum of the ranges and twice the largest
+/// distance from the middle.
 pub(crate) fn widest_pair_bound(rows: &[&[f64]]) -> f64 {
     rows.iter().map(|row| range(row)).sum::<f64>().min(2.0 * Points::new(rows).farthest())
 }
 
 struct Point {
     place: Vec<f64>,
-    /// How far it is from the middle.
+    /// Distance from the middle.
     norm: f64,
 }
 
-/// From the farthest from the middle to the nearest.
+/// Points in descending order of their distance from the middle.
 struct Points(Vec<Point>);
 
 impl Points {
@@ -57,7 +59,8 @@ impl Points {
         self.0.first().map_or(0.0, |point| point.norm)
     }
 
-    /// The distance of two points that are far apart: from the one that is farthest from the middle to the farthest from it, and on.
+    /// Returns a large distance, found by a walk. The walk starts at the point farthest from the middle, and
+    /// repeatedly goes to the farthest point from the current one.
     fn walk(&self) -> f64 {
         let mut from = self.0.first();
         let mut best = 0.0;
@@ -73,14 +76,15 @@ impl Points {
         best
     }
 
-    /// ‖vᵢ − vⱼ‖ ≤ ‖vᵢ‖ + ‖vⱼ‖, for the farthest j.
+    /// Keeps the points that may be part of a pair farther apart than `best`: ‖vᵢ − vⱼ‖ ≤ ‖vᵢ‖ + ‖vⱼ‖, for
+    /// the farthest j.
     fn that_may_be_farther_than(mut self, best: f64) -> Self {
         let farthest = self.farthest();
         self.0.retain(|point| point.norm + farthest > best);
         self
     }
 
-    /// How many pairs `best_of_pairs` compares at most.
+    /// Upper bound on the number of pairs that `best_of_pairs` compares.
     fn pairs_that_may_be_farther_than(&self, best: f64) -> usize {
         let mut partners = self.0.len();
         let mut pairs = 0;
@@ -93,7 +97,7 @@ impl Points {
         pairs
     }
 
-    /// The largest distance, or `best` if that is larger.
+    /// Returns the largest distance, or `best` if it is larger.
     fn best_of_pairs(&self, mut best: f64) -> f64 {
         for (at, point) in self.0.iter().enumerate() {
             for other in &self.0[at + 1..] {

@@ -1,30 +1,33 @@
-//! Bounds on a set of points in the direction of all signs.
+//! Bounds on a set of points in the directions of all signs.
 
 use super::error::check_finite;
 use super::rounding::{check, up};
 use super::{Error, Result};
 use ndarray::{ArrayView2, Axis};
 
-/// [`sign_bounds`] takes no more latents: 32,768 bounds.
+/// Maximum number of latents of [`sign_bounds`], for 32,768 bounds.
 pub const MOST_LATENTS: usize = 16;
 
-/// So many points are walked through all signs at once: they fit into the nearest cache.
+/// Number of points processed at once. They fit into the innermost cache.
 const BLOCK: usize = 128;
 
-/// The sign vector s of a place in [`sign_bounds`], for `latents` Z: its first sign is 1, and the one of coordinate j + 1 is −1 where
-/// bit j of `index` is set.
+/// Returns the sign vector s of position `index` in [`sign_bounds`], for `latents` latents (Z). Its first
+/// sign is 1, and the sign of coordinate j + 1 is −1 if bit j of `index` is set.
 pub fn signs(index: usize, latents: usize) -> impl Iterator<Item = f64> {
     let sign = move |j: usize| if j > 0 && (index >> (j - 1)) & 1 == 1 { -1.0 } else { 1.0 };
     (0..latents).map(sign)
 }
 
-/// (min sᵀvᵢ, max sᵀvᵢ) over `points` (N × Z), for 2^{Z−1} sign vectors s, one of each pair ±s, in the order of [`signs`].
+/// Computes (min sᵀvᵢ, max sᵀvᵢ) over `points` (N × Z), for 2^{Z−1} sign vectors s, one of each pair ±s, in
+/// the order of [`signs`].
 ///
-/// The polytope {v : lo ≤ sᵀv ≤ hi for all s} holds all the points, and its ℓ₁ diameter is at most the largest hi − lo: that of the
-/// points. Bounds are rounded outward by at most (8Z + 128)·10⁻¹⁶ of the largest ‖vᵢ‖₁; where hi − lo is taken, round it up.
+/// The polytope {v : lo ≤ sᵀv ≤ hi for all s} contains all points. Its ℓ₁ diameter is at most the largest
+/// hi − lo, the diameter of the points. Bounds are rounded outward by at most (8Z + 128)·10⁻¹⁶ of the largest
+/// ‖vᵢ‖₁. Round up when computing hi − lo.
 ///
 /// # Errors
-/// [`Error::Shape`] for no points or no latents, [`Error::Latents`] for more than [`MOST_LATENTS`], [`Error::NonFinite`], [`Error::Overflow`].
+/// [`Error::Shape`] for no points or no latents, [`Error::Latents`] for more than [`MOST_LATENTS`],
+/// [`Error::NonFinite`], [`Error::Overflow`].
 pub fn sign_bounds(points: ArrayView2<f64>) -> Result<Vec<(f64, f64)>> {
     let (count, latents) = points.dim();
     if count == 0 || latents == 0 {
@@ -38,7 +41,7 @@ pub fn sign_bounds(points: ArrayView2<f64>) -> Result<Vec<(f64, f64)>> {
     let size = check(points.outer_iter().map(norm).fold(0.0, f64::max))?;
     let mut bounds = vec![(f64::INFINITY, f64::NEG_INFINITY); 1 << (latents - 1)];
     for block in points.axis_chunks_iter(Axis(0), BLOCK) {
-        // A block that is not full repeats its first point.
+        // An incomplete block repeats its first point.
         let column = |j: usize| std::array::from_fn(|i| block[[if i < block.nrows() { i } else { 0 }, j]]);
         let columns: Vec<[f64; BLOCK]> = (0..latents).map(column).collect();
         widen(&mut bounds, &columns[1..], 0, 0, &columns[0]);
@@ -49,7 +52,7 @@ pub fn sign_bounds(points: ArrayView2<f64>) -> Result<Vec<(f64, f64)>> {
     Ok(bounds)
 }
 
-/// The bounds at `index` and all signs of the columns from `at` on, which are added to `sums`.
+/// Widens the bounds at `index` and all signs of the columns from `at` on, which are added to `sums`.
 fn widen(bounds: &mut [(f64, f64)], columns: &[[f64; BLOCK]], at: usize, index: usize, sums: &[f64; BLOCK]) {
     let Some(column) = columns.get(at) else {
         let (lower, upper) = &mut bounds[index];

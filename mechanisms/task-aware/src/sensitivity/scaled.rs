@@ -1,4 +1,4 @@
-//! A linear map in the units of its sets, and what bounds it without a search.
+//! A linear map in the units of its sets, and its bounds without a search.
 
 use super::norm::{euclidean, largest, range};
 use super::rounding::check;
@@ -8,14 +8,14 @@ use super::{Result, points};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use std::ops::Range;
 
-/// A map whose columns were multiplied by the sizes of their sets, so that these are simple: see [`Kind`].
+/// A map whose columns are multiplied by the sizes of their sets, so that the sets are simple: see [`Kind`].
 pub(crate) struct Scaled {
-    /// Z rows of n.
+    /// Rows of the map: Z rows of n values.
     pub rows: Vec<Vec<f64>>,
     groups: Vec<(Kind, Range<usize>)>,
 }
 
-/// What the spread is of coordinates whose direction is a.
+/// Set type, with its spread in a direction a.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// Σ |aⱼ|, of numbers between −½ and ½.
@@ -29,7 +29,7 @@ enum Kind {
 }
 
 impl Scaled {
-    /// Of a map (Z × n) over sets of n coordinates together, whose sizes are right.
+    /// Scales a map (Z × n) over sets with n coordinates in total. The sizes must be valid.
     pub fn new(map: ArrayView2<f64>, sets: &[Set]) -> Self {
         let mut map = map.to_owned();
         let mut groups: Vec<(Kind, Range<usize>)> = Vec::new();
@@ -60,7 +60,7 @@ impl Scaled {
                 }
             };
             match groups.last_mut() {
-                // A box is one group, however many intervals are its sides.
+                // Adjacent intervals form one box.
                 Some((Kind::Box, before)) if kind == Kind::Box => before.end = columns.end,
                 _ => groups.push((kind, columns)),
             }
@@ -68,7 +68,8 @@ impl Scaled {
         Self { rows: map.outer_iter().map(|row| row.to_vec()).collect(), groups }
     }
 
-    /// The same distances, where all sets are intervals: max Σⱼ |Σᵢ sᵢaᵢⱼ| over s is max Σᵢ |Σⱼ tⱼaᵢⱼ| over t.
+    /// Returns a transposed map with the same distances, if all sets are intervals: max Σⱼ |Σᵢ sᵢaᵢⱼ| over s
+    /// is max Σᵢ |Σⱼ tⱼaᵢⱼ| over t.
     pub fn transposed(&self) -> Option<Self> {
         let is_box = self.groups.iter().all(|(kind, _)| *kind == Kind::Box);
         is_box.then(|| Self {
@@ -77,26 +78,26 @@ impl Scaled {
         })
     }
 
-    /// Whether the bound is met: over one set with few corners.
+    /// Returns whether the bound is attained without a search: for one set with few corners.
     pub fn needs_no_search(&self) -> bool {
         matches!(self.groups[..], [(Kind::Cross | Kind::Simplex, _)])
     }
 
-    /// n.
+    /// Returns the number of columns, n.
     pub fn width(&self) -> usize {
         self.groups.last().map_or(0, |(_, columns)| columns.end)
     }
 
-    /// Of the set in a direction (n values): a seminorm.
+    /// Computes the spread of the set in a direction (n values). It is a seminorm.
     pub fn spread(&self, direction: &[f64]) -> f64 {
         let of = |(kind, columns): &(Kind, Range<usize>)| kind.spread(&direction[columns.clone()]);
         self.groups.iter().map(of).sum()
     }
 
-    /// What goes into any spread, and how often it is rounded on the way.
+    /// Returns an upper bound on the magnitude of the terms of any spread, and the number of roundings.
     ///
     /// # Errors
-    /// [`super::Error::Overflow`] where sums of it could.
+    /// [`super::Error::Overflow`] if sums of the terms could overflow.
     pub fn size(&self) -> Result<(f64, usize)> {
         let of_row = |row: &Vec<f64>| -> f64 {
             self.groups.iter().map(|(kind, columns)| kind.size(&row[columns.clone()])).sum()
@@ -110,8 +111,8 @@ impl Scaled {
         Ok((size, self.rows.len() + self.groups.iter().map(of_group).sum::<usize>()))
     }
 
-    /// A bound on the spread in all directions, and whether it is met: each group in the direction that is the worst for it, or each
-    /// row by itself.
+    /// Computes a bound on the spread in all directions, and returns whether it is attained. It takes each
+    /// group in its worst direction, or each row by itself.
     pub fn bound(&self) -> (f64, bool) {
         let of_groups: Vec<(f64, bool)> = self.groups.iter().map(|group| self.group_bound(group)).collect();
         let by_groups = of_groups.iter().map(|(bound, _)| bound).sum::<f64>();
@@ -156,7 +157,7 @@ impl Kind {
         }
     }
 
-    /// A norm that does not fall where a coordinate grows, and is nowhere below the spread.
+    /// A norm that is monotone in the coordinates' magnitudes, and is at least the spread.
     fn size(self, direction: &[f64]) -> f64 {
         match self {
             Kind::Simplex => 2.0 * largest(direction),
@@ -165,7 +166,7 @@ impl Kind {
     }
 }
 
-/// Half way between the least and the largest.
+/// Returns the midpoint of the least and the largest value.
 fn middle(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let (least, most) =
         (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));

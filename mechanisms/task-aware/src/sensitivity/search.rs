@@ -1,14 +1,15 @@
-//! The signs in whose direction a spread is largest.
+//! Search for the signs with the largest spread.
 
-/// Of more rows than these, a search ends without a result in any case that is not trivial.
+/// Number of rows beyond which a search always fails, except in trivial cases.
 const MOST_ROWS: usize = 100;
 
-/// max of a seminorm `spread` at Σ ±rowᵢ over all signs, or `known` if that is larger; none where it takes more than `most_nodes`
-/// evaluations.
+/// Computes the maximum of a seminorm `spread` at Σ ±rowᵢ over all signs, or `known` if it is larger. Returns
+/// `None` if it takes more than `most_nodes` evaluations.
 ///
-/// Signs are chosen one after the other, and each partial sum is its predecessor and one row: Z roundings, where Gray's order would
-/// have as many as there are signs. What is still to come adds at most the sum of its rows' spreads, so a partial sum that falls
-/// short of the best by more is left. The first sign is free, for the spread of −a is that of a.
+/// Signs are chosen one after the other, and each partial sum is its predecessor plus one row. It therefore
+/// has Z roundings, compared with one per sign vector in Gray's order. The remaining rows add at most the sum
+/// of their spreads, so partial sums that cannot reach the best are pruned. The first sign is free, because
+/// −a has the same spread as a.
 pub(crate) fn widest(
     rows: &[&[f64]],
     spread: impl Fn(&[f64]) -> f64,
@@ -21,7 +22,7 @@ pub(crate) fn widest(
     let mut rows: Vec<(f64, &[f64])> = rows.iter().map(|row| (spread(row), *row)).collect();
     rows.sort_by(|one, other| other.0.total_cmp(&one.0));
     let Some((first, start)) = rows.first().copied() else { return Some(known) };
-    // What the rows from each place on can add.
+    // Upper bounds on the contribution of the rows from each position on.
     let mut to_come = vec![0.0; rows.len() + 1];
     for at in (0..rows.len()).rev() {
         to_come[at] = to_come[at + 1] + rows[at].0;
@@ -40,7 +41,8 @@ struct Search<'a, F> {
 }
 
 impl<F: Fn(&[f64]) -> f64> Search<'_, F> {
-    /// All signs of the rows from `at` on, which are added to `sum`, whose spread is `reached`.
+    /// Searches all signs of the rows from `at` on, which are added to `sum` with spread `reached`. Returns
+    /// `None` if the nodes are exhausted.
     fn from(&mut self, at: usize, reached: f64, sum: &[f64]) -> Option<()> {
         let Some((_, row)) = self.rows.get(at) else {
             self.best = self.best.max(reached);

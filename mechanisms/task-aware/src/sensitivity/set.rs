@@ -1,40 +1,41 @@
-//! Where the points lie: a product of simple sets.
+//! Products of simple sets.
 
 use super::rounding::{add_up, check};
 use super::{Error, Result, Sensitivity};
 
-/// A factor of the set that a map is asked about: so many of its coordinates, one after the other. Where it lies does not matter.
+/// A factor of the set over which a map is examined. It has consecutive coordinates. Its location is
+/// irrelevant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Set {
     /// One number.
     Interval {
-        /// Between its bounds.
+        /// Width of the interval.
         width: f64,
     },
     /// Σ |xᵢ| ≤ r.
     L1Ball {
-        /// How many coordinates.
+        /// Number of coordinates.
         dim: usize,
-        /// r.
+        /// Radius r.
         radius: f64,
     },
     /// Σ xᵢ² ≤ r².
     L2Ball {
-        /// How many coordinates.
+        /// Number of coordinates.
         dim: usize,
-        /// r.
+        /// Radius r.
         radius: f64,
     },
-    /// A one and else zeros.
+    /// One-hot vectors: a single one, and zeros.
     OneHot {
-        /// How many coordinates.
+        /// Number of coordinates.
         levels: usize,
     },
 }
 
 impl Set {
-    /// How many coordinates it has.
+    /// Returns the number of coordinates.
     pub fn dim(&self) -> usize {
         match self {
             Set::Interval { .. } => 1,
@@ -43,7 +44,7 @@ impl Set {
         }
     }
 
-    /// Its largest ℓ₁ distance, or the next float but one.
+    /// Returns its largest ℓ₁ distance, rounded up by two floats at most.
     fn diameter(&self) -> f64 {
         match *self {
             Set::Interval { width } => width,
@@ -56,8 +57,10 @@ impl Set {
     }
 }
 
-/// The largest ℓ₁ distance within a product of sets, which is exact: of records themselves, or of what any map gives that is clipped
-/// to them. For an ℓ₁ ball of radius l it is 2l, for a box the sum of its widths, rounded up where it rounds.
+/// Computes the largest ℓ₁ distance within a product of sets, exactly.
+///
+/// It is the sensitivity of the records themselves, or of any map whose outputs are clipped to the sets. For
+/// an ℓ₁ ball of radius l it is 2l, and for a box the sum of its widths. Rounding is upward.
 ///
 /// # Errors
 /// [`Error::Size`] unless widths and radii are finite and not negative, [`Error::Overflow`].

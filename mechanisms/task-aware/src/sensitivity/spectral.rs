@@ -2,16 +2,18 @@
 
 use ndarray::{Array2, ArrayView2};
 
-/// Matrices that are larger on both sides are bounded by their Frobenius norm.
+/// Size of both sides of a matrix beyond which the bound is the Frobenius norm.
 const MOST: usize = 1000;
-/// Each halves the logarithm of what the bound is too large by: by at most m^(1/512) in the end, where a Frobenius norm can be by √m.
+/// Number of squarings. Each halves the logarithm of the bound's excess factor: finally at most m^(1/512),
+/// compared with √m for a Frobenius norm.
 const SQUARINGS: i32 = 7;
 
-/// No singular value of `matrix` (k × m) is larger.
+/// Computes an upper bound on the singular values of `matrix` (k × m).
 ///
-/// σ² = λ is the largest eigenvalue of the smaller Gram matrix G, of m rows, and λ ≤ ‖G^p‖_F^(1/p), here for p = 2^7. With γ = ku/(1 − ku),
-/// G itself errs by γ‖A‖_F² ≤ γmλ in norm, and a product of floats by γ‖·‖_F² ≤ γmλ² of its factor's λ. A share e of λ in a factor is one of
-/// 2e + mγ in its square, and e/p in the root; in the end it is less than 2mγ. Twice that is added, and more.
+/// σ² = λ is the largest eigenvalue of the smaller Gram matrix G, with m rows, and λ ≤ ‖G^p‖_F^(1/p), here
+/// for p = 2^7. With γ = ku/(1 − ku), G itself has an error of γ‖A‖_F² ≤ γmλ in norm. A product of floats has
+/// an error of γ‖·‖_F² ≤ γmλ² for its factor's λ. A relative error e of λ in a factor becomes 2e + mγ in its
+/// square, and e/p in the root. The total is below 2mγ. The function adds more than twice this error.
 pub(crate) fn norm_bound(matrix: ArrayView2<f64>) -> f64 {
     let unit = matrix.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
     if unit == 0.0 {

@@ -1,4 +1,5 @@
-//! What is wrong with volunteers, tasks, parameters and budgets is said in a sentence, and what is only unusual gets the right answer.
+//! Errors of volunteers, tasks, parameters and budgets are one sentence, and unusual inputs give the right
+//! answer.
 
 use ndarray::{Array1, Array2, Axis, array, concatenate};
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ use scumble_task_aware::{
 };
 use serde_json::{Value, json};
 
-/// Those in closed form that look at the task.
+/// Plugins in closed form that use the task.
 const QUICK: [Plugin; 3] = [PRIVACY_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR];
 const TRAINED: [Plugin; 2] = [TASK_AWARE_BOUNDED, TASK_AWARE_GRADIENT];
 
@@ -20,7 +21,7 @@ fn all() -> impl Iterator<Item = Plugin> {
     QUICK.into_iter().chain([TASK_AGNOSTIC]).chain(TRAINED)
 }
 
-/// Parameters with which a design takes no time.
+/// Parameters of a fast design.
 fn short(plugin: &Plugin) -> Value {
     match TRAINED.iter().any(|trained| trained.name == plugin.name) {
         true => json!({"training": {"epochs": 3, "steps": 2, "task_epochs": 3}}),
@@ -36,7 +37,7 @@ fn domain(n: usize, target: TargetDomain) -> RecordDomain {
     RecordDomain::new(columns(n), Domain::unit_box(n), target).unwrap()
 }
 
-/// The brief of these volunteers, for this K.
+/// Brief with `records` as volunteers and the task `k`.
 fn brief(records: Array2<f64>, k: Array2<f64>, epsilon: f64) -> Brief {
     let n = records.ncols();
     let mut brief = Brief::new(domain(n, TargetDomain::None), Budget::new(epsilon, 0.0).unwrap());
@@ -61,7 +62,7 @@ fn designed(plugin: &Plugin, parameters: &Value, brief: &Brief) -> LatentLaplace
     design.mechanism().downcast_ref::<LatentLaplace>().unwrap().clone()
 }
 
-/// The one line in which a design is refused.
+/// Returns the one-line error of a refused design.
 #[track_caller]
 fn refused(plugin: &Plugin, parameters: &Value, brief: &Brief) -> String {
     let message = match plugin.design(parameters, brief) {
@@ -72,7 +73,7 @@ fn refused(plugin: &Plugin, parameters: &Value, brief: &Brief) -> String {
     message
 }
 
-/// A design, if there is one, releases finite numbers; if there is none, the reason is one line.
+/// Checks that a design, if there is one, releases finite numbers, and that an error is one line.
 fn is_sound(plugin: &Plugin, parameters: &Value, brief: &Brief, probes: &Table) -> Result<(), TestCaseError> {
     match plugin.design(parameters, brief) {
         Err(error) => prop_assert!(!error.to_string().contains('\n'), "{error}"),
@@ -102,7 +103,7 @@ fn constant_and_collinear_columns_change_nothing() {
         };
         let (alone, beside) = (loss(&few, &k), loss(&many, &wide));
         assert!((beside / alone - 1.0).abs() < 1e-6, "{}: {beside} and {alone}", plugin.name);
-        // The same weights, told by the column that follows from the others.
+        // The same weights, through the column that depends on the others.
         let told = loss(&many, &array![[0.5, 0.0, 0.0, 1.0]]);
         assert!((told / alone - 1.0).abs() < 1e-6, "{}: {told} and {alone}", plugin.name);
     }
@@ -117,7 +118,7 @@ fn fewer_records_than_columns_are_enough() {
         plugin.design(&short(&plugin), &brief).unwrap();
     }
     for plugin in QUICK {
-        // Three points lie in a plane: with next to no noise two latents tell them all.
+        // Three points lie in a plane: with negligible noise, two latents determine them.
         let mechanism = designed(&plugin, &json!({}), &brief);
         assert!(mechanism.latent_dim() <= 2, "{}: {}", plugin.name, mechanism.latent_dim());
         let loss = mechanism.linear_loss(k.view(), few.view()).unwrap().unwrap();
@@ -131,7 +132,7 @@ fn one_volunteer_teaches_a_linear_design_nothing() {
     for plugin in QUICK {
         assert!(refused(&plugin, &json!({}), &brief).contains("do not vary"), "{}", plugin.name);
     }
-    // Without a task to weigh, what is known of records is that one.
+    // Without a task, the single volunteer's record is the only known one.
     let release = TASK_AGNOSTIC.design(&json!({}), &brief).unwrap();
     let others = Table::new(columns(3), records(), Target::None).unwrap();
     let estimates = release.mechanism().release(&others, &mut Randomness::seeded(1)).unwrap().table;
@@ -311,7 +312,7 @@ fn labels_of_one_class_teach_nothing() {
     }
 }
 
-/// A part of records that leaves its target to others is still designed for it.
+/// A part of the records that leaves the target to another design is still designed for the target.
 #[test]
 fn a_design_without_the_target_learns_the_same_task() {
     let classes = records().column(0).iter().map(|x| usize::from(*x > 0.5)).collect();
@@ -360,7 +361,7 @@ fn a_saved_design_that_was_changed_by_hand_is_none() {
     }
 }
 
-/// Numbers as they may be in volunteers' records: everywhere in the unit box, at its ends, the same again, or next to one.
+/// Numbers of volunteers' records: anywhere in the unit box, at its ends, repeated, or next to an end.
 fn in_the_box() -> impl Strategy<Value = f64> {
     prop_oneof![
         0.0..=1.0_f64,

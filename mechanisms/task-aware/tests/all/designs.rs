@@ -1,4 +1,4 @@
-//! Volunteers and trainings that are refused, and defaults of trainings.
+//! Refused volunteers and trainings, and defaults of trainings.
 
 use scumble_core::{Error, Plugin, Volunteers};
 use scumble_task_aware::{
@@ -16,7 +16,7 @@ const ALL: [Plugin; 6] = [
     TASK_AWARE_LINEAR,
 ];
 
-/// Nothing here claims anything for volunteers, so nobody who is guaranteed privacy may be one.
+/// No design here claims anything for volunteers, so people with a privacy guarantee may not be volunteers.
 #[test]
 fn private_volunteers_are_refused() {
     for plugin in ALL {
@@ -39,7 +39,8 @@ fn what_is_not_said_of_a_training_is_the_mechanisms_own() {
     assert_ne!(short, design(json!({"training": {"epochs": 2, "task_epochs": 3, "steps": 1}})));
 }
 
-/// A trained encoder is moved to where the volunteers' latents are; to ask for the domain's would be to be told nothing of it.
+/// Latents of a trained encoder are moved into the set of the volunteers' latents, so `sensitivity` "domain"
+/// would have no effect.
 #[test]
 fn a_trained_encoder_has_no_sensitivity_of_the_domain() {
     let example = (PRIVACY_AGNOSTIC.example)().unwrap();

@@ -1,4 +1,4 @@
-//! Power of a household, hour by hour (Section 5): the losses of an independent implementation, and smaller ones.
+//! Hourly power of a household (Section 5): the losses of an independent implementation, and smaller ones.
 
 use ndarray::{Array1, Array2, ArrayView2, s};
 use scumble_core::{
@@ -8,7 +8,7 @@ use scumble_task_aware::LatentLaplace;
 use scumble_task_aware::{PRIVACY_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
 use serde_json::{Value, json};
 
-/// Days of training, and K: 2 in day-time, 1 at night.
+/// Number of training days. The task K weights day-time hours by 2, and night hours by 1.
 const TRAINING_DAYS: usize = 991;
 
 fn days() -> Option<Array2<f64>> {
@@ -46,7 +46,7 @@ fn losses(mechanism: &LatentLaplace, days: &Array2<f64>) -> (f64, f64) {
     (loss(days.slice(s![..TRAINING_DAYS, ..])), loss(days.slice(s![TRAINING_DAYS.., ..])))
 }
 
-/// Against numpy; ERRATA.md, T1, is that the noise's variance is 2(Δ₁/ε)².
+/// Compares with numpy. The variance of the noise is 2(Δ₁/ε)² (ERRATA.md, T1).
 #[test]
 fn the_papers_designs_lose_what_an_independent_implementation_says() {
     let Some(days) = days() else { return };
@@ -87,7 +87,7 @@ fn the_papers_designs_lose_what_an_independent_implementation_says() {
             plugin.name,
             found.0
         );
-        // Of the test days one lies outside of the volunteers' set, and is moved into it.
+        // One test day lies outside the volunteers' set, and is moved into it.
         assert!(
             (found.1 - test).abs() < 1e-3,
             "{} at ε = {epsilon}: {} and not {test}",

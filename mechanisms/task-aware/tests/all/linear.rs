@@ -1,4 +1,4 @@
-//! Linear designs where the answer is known.
+//! Linear designs with a known answer.
 
 use ndarray::{Array1, Array2, array};
 use scumble_core::{
@@ -9,7 +9,8 @@ use scumble_task_aware::LatentLaplace;
 use scumble_task_aware::{TASK_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
 use serde_json::json;
 
-/// Records on the axes of four dimensions, two from the middle of a wide box, with mean zero and covariance one.
+/// Records on the axes of four dimensions, at distance two from the middle of a wide box, with mean zero and
+/// covariance one.
 fn on_the_axes() -> Array2<f64> {
     Array2::from_shape_fn((8, 4), |(row, column)| match row {
         _ if row % 4 != column => 0.0,
@@ -42,7 +43,8 @@ fn loss(mechanism: &LatentLaplace, records: &Array2<f64>, k: &Array2<f64>) -> f6
     mechanism.linear_loss(k.view(), records.view()).unwrap().unwrap()
 }
 
-/// Theorem 1: between the losses of the largest centred ball within the records' hull, and of the smallest around it.
+/// Theorem 1: the loss is between the losses of the largest centred ball within the records' hull and of the
+/// smallest ball around it.
 #[test]
 fn the_loss_lies_between_the_bounds_of_theorem_1() {
     let records = on_the_axes();
@@ -53,7 +55,7 @@ fn the_loss_lies_between_the_bounds_of_theorem_1() {
         let at =
             |radius: f64| Waterfilling::new(&eigenvalues, 8.0 * (radius / epsilon).powi(2)).unwrap().loss();
         let found = loss(&mechanism, &records, &k);
-        // On a lattice the noise is larger by some 10⁻⁹.
+        // The lattice increases the noise by about 10⁻⁹.
         assert!(
             at(1.0) <= found && found <= at(2.0) * (1.0 + 1e-8),
             "ε = {epsilon}: {} <= {found} <= {}",
@@ -63,7 +65,7 @@ fn the_loss_lies_between_the_bounds_of_theorem_1() {
     }
 }
 
-/// ERRATA.md, T4: what does not vary is told without a release, and what varies together is told once.
+/// Constant columns need no release, and collinear columns need a single one (ERRATA.md, T4).
 #[test]
 fn constant_and_collinear_columns_cost_nothing() {
     let plain = Array2::from_shape_fn((20, 1), |(row, _)| (row as f64 / 9.5 - 1.0) * 2.0);
@@ -108,7 +110,7 @@ fn a_task_that_ignores_what_varies_needs_no_release() {
     }
 }
 
-/// Beyond twelve latents there is a box or a ball, and volunteers still need not be moved.
+/// More than twelve latents have a box or a ball, and volunteers' latents are still not moved.
 #[test]
 fn many_latents_have_a_box_or_a_ball() {
     let records =

@@ -1,4 +1,4 @@
-//! Maps over sets: against every pair of corners, in integers where that is possible.
+//! Maps over sets, compared with every pair of corners, in integers if possible.
 
 use approx::assert_relative_eq;
 use ndarray::{Array1, Array2, array};
@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble_task_aware::sensitivity::{Error, Sensitivity, Set, diameter, linear, linear_over_box};
 
-/// Never below `expected`, and above it by rounding alone.
+/// Checks that the value is at least `expected`, and exceeds it only by rounding.
 #[track_caller]
 fn is(sensitivity: Sensitivity, expected: f64) {
     assert!(sensitivity.is_exact, "{sensitivity:?} where {expected} is exact");
@@ -18,7 +18,7 @@ fn is(sensitivity: Sensitivity, expected: f64) {
     );
 }
 
-/// All corners of the product, one list of coordinates each; of an interval of integer width from 0 on.
+/// Returns all corners of the product as coordinate lists. Intervals start at 0 and have integer widths.
 fn corners(sets: &[Set]) -> Vec<Vec<f64>> {
     let unit = |dim: usize, at: usize, size: f64| {
         let mut vector = vec![0.0; dim];
@@ -59,7 +59,7 @@ fn a_set() -> impl Strategy<Value = Set> {
 }
 
 proptest! {
-    /// Of integers, so that what is compared with has no rounding.
+    /// Uses integers, so that the reference has no rounding.
     #[test]
     fn a_product_has_the_distance_of_its_farthest_corners(
         sets in prop::collection::vec(a_set(), 1..5), outputs in 1usize..6, seed in any::<u64>(),
@@ -69,7 +69,7 @@ proptest! {
         is(linear(map.view(), &sets).unwrap(), by_corners(&map, &sets));
     }
 
-    /// In units of 2⁻¹⁰⁴, where all products and sums are integers of 128 bits.
+    /// In units of 2⁻¹⁰⁴, all products and sums are 128-bit integers.
     #[test]
     fn a_box_is_never_below_what_integers_say(outputs in 1usize..7, inputs in 1usize..7, seed in any::<u64>()) {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
@@ -124,11 +124,12 @@ proptest! {
 #[test]
 fn each_set_alone_has_its_formula() {
     let map = array![[3.0, 0.0, -1.0], [4.0, 2.0, 1.0]];
-    // The columns' norms are 7, 2 and 2; two of them differ by 7 − 0 + …: |3 + 1| + |4 − 1| = 7, |3| + |2| = 5, |1| + |1| = 2.
+    // The columns' norms are 7, 2 and 2. Columns differ by |3| + |4 − 2| = 5, |3 + 1| + |4 − 1| = 7 and
+    // |1| + |2 − 1| = 2.
     is(linear(map.view(), &[Set::L1Ball { dim: 3, radius: 2.0 }]).unwrap(), 28.0);
     is(linear(map.view(), &[Set::OneHot { levels: 3 }]).unwrap(), 7.0);
     is(linear_over_box(map.view(), array![1.0, 2.0, 3.0].view()).unwrap(), 7.0 + 2.0 * 2.0 + 3.0 * 0.0);
-    // Of the sums (7, 2, 0) and (−1, −2, −2) the first is the longer one.
+    // Between the sums (7, 2, 0) and (−1, −2, −2), the first has the larger norm.
     is(linear(map.view(), &[Set::L2Ball { dim: 3, radius: 0.5 }]).unwrap(), 53f64.sqrt());
     // Together they share one direction: (1, 1) gives 7 + 2·2·1 + 0, and (1, −1) gives 1 + 2·2·2 + 0.
     let sets = [Set::Interval { width: 1.0 }, Set::L1Ball { dim: 1, radius: 2.0 }, Set::OneHot { levels: 1 }];
@@ -140,14 +141,14 @@ fn each_set_alone_has_its_formula() {
 
 #[test]
 fn long_maps_and_wide_ones_are_searched_on_their_shorter_side() {
-    // Of 500 outputs and 6 inputs: the corners of the box.
+    // 500 outputs and 6 inputs: the corners of the box.
     let tall = drawn(1, 500, 6);
     let sets = vec![Set::Interval { width: 2.0 }; 6];
     let expected = by_corners(&tall, &sets);
     let answer = linear(tall.view(), &sets).unwrap();
     assert!(answer.is_exact);
     assert_relative_eq!(answer.value, expected, max_relative = 1e-11);
-    // The other way round it is the same number.
+    // The transposed map has the same value.
     let wide = linear_over_box(tall.t(), Array1::from_elem(500, 2.0).view()).unwrap();
     assert!(wide.is_exact);
     assert_relative_eq!(wide.value, answer.value, max_relative = 1e-11);
@@ -161,7 +162,8 @@ fn outputs_that_share_no_input_are_exact_however_many() {
     is(linear_over_box(map.view(), Array1::ones(50).view()).unwrap(), 1275.0);
     is(linear(map.view(), &[Set::OneHot { levels: 50 }]).unwrap(), 99.0);
     is(linear(map.view(), &[Set::L1Ball { dim: 50, radius: 1.0 }]).unwrap(), 100.0);
-    // Balls of two coordinates each, whose farthest points all lie in one direction; that no two are farther is not proven.
+    // Balls of two coordinates each, whose farthest points share one direction; it is not proven that no pair
+    // is farther.
     let sets = [Set::L2Ball { dim: 2, radius: 0.5 }; 25];
     let expected: f64 = (1..=25).map(|at| f64::from(2 * at).hypot(f64::from(2 * at - 1))).sum();
     let bound = linear(map.view(), &sets).unwrap().value;
@@ -180,7 +182,7 @@ fn a_map_without_small_sides_is_bounded_by_its_norm() {
     assert!(!bound.is_exact && (512.0..516.5).contains(&bound.value), "{bound:?}");
     let bound = linear(sylvester.view(), &[Set::L2Ball { dim: 64, radius: 0.5 }]).unwrap();
     assert!((64.0..64.6).contains(&bound.value), "{bound:?}");
-    // One row and many columns of ones: the sums over columns and over rows are the better bounds.
+    // A matrix of ones: the sums over columns and over rows are the better bounds.
     let ones = Array2::from_elem((64, 64), 1.0);
     let bound = linear_over_box(ones.view(), Array1::ones(64).view()).unwrap();
     assert!((4096.0..4096.1).contains(&bound.value), "{bound:?}");
@@ -197,7 +199,8 @@ fn numbers_of_any_size_keep_their_bound() {
     // A product below all floats is not zero.
     let tiny = linear_over_box(array![[1e-200]].view(), array![1e-200].view()).unwrap();
     assert!(tiny.value > 0.0 && tiny.value < 1e-300);
-    // Nor are a thousand of them, each of which is rounded to the smallest float or to zero: 1000·(0.49 or 0.51)·2⁻¹⁰⁷⁴.
+    // A sum of a thousand products, each rounded to the smallest float or to zero, is not zero either:
+    // 1000·(0.49 or 0.51)·2⁻¹⁰⁷⁴.
     for share in [0.49, 0.51] {
         let map = Array2::from_elem((10, 100), share * 2f64.powi(-537));
         let tiny = linear_over_box(map.view(), Array1::from_elem(100, 2f64.powi(-537)).view()).unwrap();
@@ -226,7 +229,7 @@ fn what_is_clipped_has_the_diameter_of_what_it_is_clipped_to() {
     assert_eq!(diameter(&[Set::Interval { width: 1.5 }, Set::Interval { width: 2.5 }]).unwrap().value, 4.0);
     assert_eq!(diameter(&[Set::OneHot { levels: 9 }, Set::OneHot { levels: 2 }]).unwrap().value, 4.0);
     is(diameter(&[Set::L2Ball { dim: 9, radius: 1.0 }]).unwrap(), 6.0);
-    // 0.1 + 0.2 lies between two floats, and the upper one is no smaller.
+    // 0.1 + 0.2 lies between two floats, and the upper one is at least the sum.
     let sum = diameter(&[Set::Interval { width: 0.1 }, Set::Interval { width: 0.2 }]).unwrap().value;
     assert_eq!(sum, 0.30000000000000004);
     let sum = diameter(&[Set::Interval { width: 1.0 }, Set::Interval { width: 1e-300 }]).unwrap().value;

@@ -1,4 +1,4 @@
-//! Sets of points: against all pairs, and against every sign vector.
+//! Sets of points, compared with all pairs and with every sign vector.
 
 use approx::assert_relative_eq;
 use ndarray::{Array2, array};
@@ -17,7 +17,8 @@ fn bell(rng: &mut ChaCha20Rng) -> f64 {
     (0..12).map(|_| rng.gen_range(-0.5..0.5)).sum()
 }
 
-/// Bell-shaped, on the surface of an ℓ₁ ball (where no point can be set aside), or integers.
+/// Draws points: bell-shaped, on the surface of an ℓ₁ ball (which prevents setting points aside), or
+/// integers.
 fn drawn(seed: u64, kind: usize, count: usize, latents: usize) -> Array2<f64> {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut points = Array2::from_shape_fn((count, latents), |_| bell(&mut rng));
@@ -42,7 +43,7 @@ proptest! {
         let expected = by_pairs(&points);
         prop_assert!(answer.is_exact, "{answer:?}");
         let excess = answer.value - expected;
-        // What is compared with has rounding of its own, but of integers.
+        // The reference value has its own rounding, except for integers.
         let least = if kind == 2 { 0.0 } else { -1e-12 };
         prop_assert!(least <= excess && excess <= 1e-11 * (expected + 1.0), "{answer:?} is not {expected}");
     }
@@ -74,7 +75,7 @@ proptest! {
 
     #[test]
     fn signs_say_the_same_as_pairs(seed in any::<u64>(), kind in 0usize..3, latents in 1usize..9) {
-        // So many points in so few dimensions that signs are cheaper than pairs.
+        // With this many points in few dimensions, signs are cheaper than pairs.
         let points = drawn(seed, kind, 700, latents);
         let answer = over_points(points.view()).unwrap();
         prop_assert!(answer.is_exact && (answer.value - by_pairs(&points)).abs() < 1e-11);
@@ -113,7 +114,7 @@ fn a_hundred_thousand_points_of_ten_latents_take_less_than_five_seconds() {
         let widest = bounds.iter().map(|(lower, upper)| upper - lower).fold(0.0, f64::max);
         assert!(answer.is_exact, "{answer:?}");
         assert_relative_eq!(answer.value, widest, max_relative = 1e-12);
-        // More than ten times what it takes on a machine that does little else.
+        // More than ten times the time on an idle machine.
         assert!(seconds.as_secs_f64() < 5.0, "{seconds:?}");
     }
 }
@@ -128,7 +129,8 @@ fn many_latents_are_exact_where_pairs_are_few() {
 
 #[test]
 fn too_many_points_of_too_many_latents_have_a_bound_that_says_so() {
-    // Corners of a cube, none nearer to the middle than another: the ranges are 2 each, and pairs of so many are far from that.
+    // Corners of a cube, all equally far from the middle. Each range is 2, and the distance of any pair is
+    // far below their sum.
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let points = Array2::from_shape_fn((20_000, 60), |_| if rng.r#gen() { 1.0 } else { -1.0 });
     let answer = over_points(points.view()).unwrap();

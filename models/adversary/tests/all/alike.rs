@@ -1,4 +1,4 @@
-//! Members of an ambiguity set, and resistance to recovery.
+//! Tests of ambiguity sets and of resistance to recovery.
 
 use scumble_adversary::{Effort, Verdict, recovery, same_distribution};
 use scumble_core::{PacResistance, Stream};
@@ -10,12 +10,13 @@ fn noise(sigma: u64) -> DiscreteGaussian {
 
 #[test]
 fn members_of_a_set_are_alike_and_a_longer_vector_is_told_apart() {
-    // A vector times a Gaussian matrix has the distribution of any other vector of its length (ERRATA.md, D9).
+    // A vector times a Gaussian matrix has the same distribution as any other vector of its length
+    // (`ERRATA.md, D9`).
     let distribution = noise(1 << 20);
     let told = |other: [f64; 2]| {
         let draw = |side: usize, stream: &mut Stream| {
             let [x, y] = [[5.0, 0.0], other][side];
-            // Rounded: whole multiples of 5 would be told from sums of 3 and 4.
+            // Rounding is needed: multiples of 5 would be distinguishable from sums of 3 and 4.
             let sum = |stream: &mut Stream| {
                 x * distribution.sample(stream) as f64 + y * distribution.sample(stream) as f64
             };
@@ -62,6 +63,7 @@ fn a_recovery_that_succeeds_too_often_breaks_resistance_to_it() {
     assert_eq!(broken.verdict, Verdict::Broken, "{broken}");
     assert!((0.66..0.69).contains(&broken.lower_bound.unwrap()), "{broken}");
     assert_eq!(attack(0.36, 11.0).verdict, Verdict::NothingClaimed);
-    // Who always came near would be shown to in 99.93 % of cases by so many attempts.
+    // With this number of attempts, an adversary that always succeeds would be shown to succeed in 99.93 % of
+    // cases.
     assert_eq!(attack(1e-4, 1.0).verdict, Verdict::Inconclusive);
 }

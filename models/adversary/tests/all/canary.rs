@@ -1,7 +1,7 @@
-//! A training by noisy sums of clipped gradients, and what the canary shows of its faulty variants.
+//! Training by noisy sums of clipped gradients, and audits of its faulty variants with a canary.
 //!
-//! The false-alarm rate is 10⁻⁶ an audit. The smallest errors that are seen here: noise short by a fifth, and a clipping norm a
-//! quarter too large.
+//! The false-alarm rate is 10⁻⁶ per audit. The smallest errors detected here are noise that is short by a
+//! fifth, and a clipping norm that is a quarter too large.
 
 use scumble_accounting::{Neighbours, Run, loss};
 use scumble_adversary::{Canary, Effort, Finding, Result, Verdict};
@@ -9,18 +9,18 @@ use scumble_core::{CentralDp, Randomness};
 use scumble_sampling::{DiscreteGaussian, Rational, bernoulli};
 
 const STEPS: u64 = 10;
-/// Steps of the lattice on which sums lie, in a clipping norm.
+/// Lattice steps per clipping norm.
 const LATTICE: f64 = (1u64 << 20) as f64;
-/// 1 in so many records take part in a step.
+/// One in this many records takes part in a step.
 const ONE_IN: u64 = 4;
 
-/// How a training goes: as it says, or not quite.
+/// Training as described, or a faulty variant.
 #[derive(Clone, Copy)]
 struct Training {
     noise_multiplier: f64,
     takes_all: bool,
     clipping_norm: f64,
-    /// How many steps share their noise.
+    /// Number of steps that share one draw of noise.
     steps_of_a_noise: u64,
 }
 
@@ -54,7 +54,8 @@ fn run() -> Run {
     Run::new(1.0 / ONE_IN as f64, HONEST.noise_multiplier, STEPS).unwrap()
 }
 
-/// The audit of the claim that the accountant makes for `HONEST` at δ = 10⁻⁵ for some neighbours, read as one for others.
+/// Audits the accountant's claim for `HONEST` at δ = 10⁻⁵: accounted for one neighbouring relation, claimed
+/// for another.
 fn audit(training: Training, accounted_for: Neighbours, claimed_for: Neighbours) -> Finding {
     let epsilon = loss::epsilon(&[run()], 1e-5, accounted_for).unwrap().upper;
     let claim = CentralDp::new(epsilon, 1e-5, claimed_for);
@@ -94,7 +95,8 @@ fn broken_trainings_are_caught() {
     }
 }
 
-/// The difference of two sums that share their noise shows whether the canary took part in one of them: where it may be absent.
+/// The difference of two sums with shared noise shows whether the canary took part in one of them, for a
+/// canary that may be absent.
 #[test]
 fn noise_for_two_steps_is_caught() {
     let shared = Training { steps_of_a_noise: 2, ..HONEST };
@@ -102,7 +104,7 @@ fn noise_for_two_steps_is_caught() {
     assert_eq!(finding.verdict, Verdict::Broken, "{finding}");
 }
 
-/// ERRATA.md, V6: accounting for records that come and go does not hold for records that are replaced.
+/// `ERRATA.md, V6`: add/remove accounting does not hold for replaced records.
 #[test]
 fn accounting_for_other_neighbours_is_caught() {
     let finding = audit(HONEST, Neighbours::AddOrRemoveOne, Neighbours::ReplaceOne);

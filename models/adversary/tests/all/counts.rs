@@ -1,4 +1,4 @@
-//! A curator whose releases are made of noisy counts.
+//! Curator whose releases are made from noisy counts.
 
 use ndarray::{Array2, array};
 use scumble_core::{
@@ -10,12 +10,12 @@ use scumble_noise::GaussianNoise;
 
 pub(crate) const EPSILON: f64 = 1.0;
 pub(crate) const DELTA: f64 = 0.01;
-/// More people than any table here has.
+/// Upper bound on the number of people in any table here.
 const MOST: f64 = 64.0;
-/// What draws the released rows, once the counts are drawn.
+/// Largest number of released rows.
 const ROWS: usize = 32;
 
-/// Two columns that are categories, of three levels and of two.
+/// Two categorical columns, of three levels and of two.
 pub(crate) fn people() -> RecordDomain {
     let features = Domain::product([Domain::one_hot(3).unwrap(), Domain::one_hot(2).unwrap()]).unwrap();
     let columns = ["a=0", "a=1", "a=2", "b=0", "b=1"].map(str::to_owned).to_vec();
@@ -33,21 +33,22 @@ pub(crate) fn table() -> Table {
     Table::new(people().columns().to_vec(), records, Target::None).unwrap()
 }
 
-/// How often each level comes up, with Gaussian noise; released are as many rows as there seem to be people, each of one level of each column.
+/// Counts of each level with Gaussian noise. The release has as many rows as the noisy counts indicate
+/// people, each with one level per column.
 #[derive(Debug, Clone)]
 pub(crate) struct NoisyCounts {
     domain: RecordDomain,
     neighbours: Neighbours,
-    /// What is added.
+    /// Noise that is added.
     noise: Option<GaussianNoise>,
-    /// What the claim needs.
+    /// Noise that the claim needs.
     needed: Option<GaussianNoise>,
-    /// Whether what is released is the records themselves, whatever the statistics say.
+    /// Releases the records themselves, independent of the statistics.
     leaks: bool,
 }
 
-/// With so large a share of the standard deviation that the claim needs: who is replaced moves two counts of each column, and who comes or
-/// goes moves one.
+/// Counts with `share` of the standard deviation that the claim needs. Replacing a person changes two counts
+/// of each column; adding or removing a person changes one.
 pub(crate) fn noisy_counts(neighbours: Neighbours, share: f64) -> NoisyCounts {
     let domain = people();
     let budget = Budget::new(EPSILON, DELTA).unwrap();
@@ -66,19 +67,19 @@ pub(crate) fn noisy_counts(neighbours: Neighbours, share: f64) -> NoisyCounts {
 }
 
 impl NoisyCounts {
-    /// The same, whose rows are made of the records themselves.
+    /// The same mechanism with rows made from the records themselves.
     pub(crate) fn leaking(self) -> Self {
         Self { leaks: true, ..self }
     }
 
-    /// With noise of this standard deviation, whatever it claims.
+    /// Noise of standard deviation `sigma`, independent of the claim.
     pub(crate) fn of_sigma(neighbours: Neighbours, sigma: f64) -> Self {
         let noise = Some(on_counts(&people(), sigma));
         Self { needed: noise.clone(), noise, ..noisy_counts(neighbours, 1.0) }
     }
 }
 
-/// Noise of this standard deviation on how often each level comes up.
+/// Noise of standard deviation `sigma` on the count of each level.
 fn on_counts(domain: &RecordDomain, sigma: f64) -> GaussianNoise {
     let side = Domain::interval(0.0, MOST).unwrap();
     let counts = Domain::product(vec![side; domain.flat().dim()]).unwrap();
@@ -97,7 +98,7 @@ impl Statistics for NoisyCounts {
         Ok(counts)
     }
 
-    /// Of the noise that it should have: a faulty variant does not know that it is one.
+    /// Likelihood under the noise that the claim needs: a faulty variant does not know its fault.
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
         let noise = self.needed.as_ref().ok_or_else(|| Error::shape("there is no noise"))?;
         noise.log_likelihood(&counts(table), drawn)

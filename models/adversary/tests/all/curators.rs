@@ -1,4 +1,4 @@
-//! Mechanisms of a curator, attacked by releases of tables: a noisy mean, and noise that records share.
+//! Curator mechanisms attacked by releases of tables: a noisy sum, and noise that records share.
 
 use ndarray::{Array2, array};
 use scumble_adversary::{Effort, Finding, Measure, Verdict, audit};
@@ -11,7 +11,7 @@ use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 
 const STEPS: f64 = (1u64 << 20) as f64;
 
-/// One number a record, in [0, 1].
+/// One number per record, in [0, 1].
 fn people() -> RecordDomain {
     RecordDomain::new(vec!["x".into()], Domain::unit_box(1), TargetDomain::None).unwrap()
 }
@@ -33,7 +33,7 @@ impl SecretKey for NoKey {
     }
 }
 
-/// A release, with noise that the records share.
+/// Release with noise that the records share.
 fn release(mechanism: &Designed, records: Array2<f64>) -> Result<Release> {
     let table = Table::new(vec!["x".into()], records, Target::None)?;
     Ok(Release {
@@ -47,14 +47,14 @@ fn release(mechanism: &Designed, records: Array2<f64>) -> Result<Release> {
     })
 }
 
-/// The sum of all records with Laplace noise, as a table of one row.
+/// Sum of all records with Laplace noise, as a table of one row.
 #[derive(Debug, Clone)]
 struct NoisySum {
     domain: RecordDomain,
-    /// The scale of the noise.
+    /// Scale of the noise.
     scale: f64,
     neighbours: Neighbours,
-    /// One row for each record, as if their number were public.
+    /// One row per record, as if their number were public.
     row_each: bool,
 }
 
@@ -105,20 +105,20 @@ fn a_noisy_sum_keeps_its_claim_and_its_broken_variants_are_caught() {
             let finding = of(scale, false);
             assert_eq!(finding.verdict, Verdict::Broken, "noise of scale {scale} passed: {finding}");
         }
-        // How many rows there are tells who came or went, and nothing of who was replaced.
+        // The number of rows discloses who was added or removed, but nothing about who was replaced.
         let tells = neighbours == Neighbours::AddOrRemoveOne;
         assert_eq!(of(1.0, true).verdict == Verdict::Broken, tells);
     }
 }
 
-/// Gaussian noise of variance `variance` whose sum over the records, weighted by `weights`, is zero: as noise that leaves a support
-/// vector machine alone (ERRATA.md, F8).
+/// Gaussian noise of variance `variance` whose sum over the records, weighted by `weights`, is zero. Such
+/// noise leaves a support vector machine unchanged (`ERRATA.md, F8`).
 #[derive(Debug, Clone)]
 struct SharedNoise {
     domain: RecordDomain,
     weights: Vec<f64>,
     variance: f64,
-    /// What is claimed of it.
+    /// Claimed variance.
     claimed: f64,
 }
 
@@ -164,16 +164,16 @@ fn shared(variance: f64, claimed: f64) -> Finding {
     attack(&Designed::curator(SharedNoise { domain: people(), weights, variance, claimed }.clone()))
 }
 
-/// The least that is left of a variance of 0.04 along the weights: that of the second record.
+/// Least remaining share of a variance of 0.04 along the weights: that of the second record.
 const LEFT: f64 = 0.04 * (1.0 - 4.0 / (1.0 + 4.0 + 0.25 + 1.0 + 0.49 + 0.04));
 
 #[test]
 fn a_cramer_rao_claim_holds_for_who_knows_nothing_and_the_finding_says_what_others_reach() {
     let finding = shared(0.04, LEFT);
     assert_eq!((finding.verdict, finding.measure), (Verdict::Holds, Measure::Precision), "{finding}");
-    // The adversary's bound is near: the claim is not far too small.
+    // The audited bound is near: the claim is not far too small.
     assert!(finding.lower_bound.unwrap() > 0.75 * finding.claimed.unwrap(), "{finding}");
-    // Somebody who knows the other records knows their noise, and so this one's.
+    // An adversary that knows the other records knows their noise, and so this record's noise.
     assert!(finding.because.contains("who knows the other records to about 0.0000"), "{finding}");
 }
 

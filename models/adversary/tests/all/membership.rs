@@ -1,11 +1,11 @@
-//! What the likelihood-ratio attack on noisy statistics tells of who is in a table, against what it must by hand.
+//! Tests of the likelihood-ratio attack on noisy statistics against advantages computed by hand.
 
 use crate::counts::{NoisyCounts, noisy_counts, people, table};
 use ndarray::Array2;
 use scumble_adversary::membership;
 use scumble_core::{Designed, Neighbours, Randomness, Table, Target};
 
-/// So many records of one level of each column.
+/// Table of `count` records of one level of each column.
 fn alike(record: [f64; 5], count: usize) -> Table {
     let records = Array2::from_shape_fn((count, 5), |(_, at)| record[at]);
     Table::new(people().columns().to_vec(), records, Target::None).unwrap()
@@ -18,8 +18,10 @@ fn mean_advantage(mechanism: &Designed, table: &Table, held_out: &Table, release
 
 const FIRST: [f64; 5] = [1.0, 0.0, 0.0, 1.0, 0.0];
 
-/// Two records that differ in k columns move counts by d = √(2k); of Gaussian noise of standard deviation σ, a test is right with probability
-/// Φ(d/2σ). The mean of 4000 releases, each of which is 1 or −1, is off by 0.07 with probability 10⁻⁵.
+/// Two records that differ in k columns move counts by d = √(2k). For Gaussian noise of standard deviation σ,
+/// a test is right with probability Φ(d/2σ).
+///
+/// The mean of 4000 releases, each with advantage 1 or −1, is off by 0.07 with probability 10⁻⁵.
 #[test]
 fn the_advantage_is_that_of_the_likelihood_ratio() {
     let of_sigma = |sigma| Designed::curator(NoisyCounts::of_sigma(Neighbours::ReplaceOne, sigma));
@@ -36,7 +38,7 @@ fn the_advantage_is_that_of_the_likelihood_ratio() {
     );
 }
 
-/// At (1, 0.01) no more than (e − 1 + 0.02)/(e + 1) is allowed.
+/// At (1, 0.01) the advantage is at most (e − 1 + 0.02)/(e + 1).
 #[test]
 fn a_guarantee_bounds_it() {
     let mechanism = Designed::curator(noisy_counts(Neighbours::ReplaceOne, 1.0));

@@ -1,6 +1,7 @@
-//! A curator whose releases are made of noisy counts, attacked by the counts: how near an audit comes to its claim, and which faults it sees.
+//! Audits of a curator by its noisy counts: the distance of the audited bound to the claim, and the faults it
+//! detects.
 //!
-//! The false-alarm rate is 10⁻⁶ an audit. The smallest error that is seen here: noise short by a factor of √2.
+//! The false-alarm rate is 10⁻⁶ per audit. The smallest error detected here is noise short by a factor of √2.
 
 use crate::counts::{EPSILON, NoisyCounts, noisy_counts, table};
 use scumble_adversary::{Effort, Finding, Verdict, audit};
@@ -36,7 +37,7 @@ fn too_little_noise_is_caught() {
     }
 }
 
-/// The statistics are honest, and the rows are not made of them: an audit looks at both.
+/// The statistics are honest, but the rows are not made from them: an audit attacks both.
 #[test]
 fn rows_that_are_not_made_of_the_statistics_are_caught() {
     for neighbours in BOTH {

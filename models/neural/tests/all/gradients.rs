@@ -1,4 +1,4 @@
-//! Gradients against central differences, and per-example norms against examples one by one.
+//! Gradients compared with central differences, and per-example norms compared with single examples.
 
 use approx::{assert_relative_eq, relative_eq};
 use ndarray::{Array1, Array2, Axis, s};
@@ -28,7 +28,7 @@ impl Case {
         ]
     }
 
-    /// The sum of the losses.
+    /// Computes the sum of the losses.
     fn loss(&self, loss: Loss<'_, f64>) -> f64 {
         let output = self.network.predict(self.records.view()).unwrap();
         let mut losses = vec![0.0; output.nrows()];
@@ -36,7 +36,7 @@ impl Case {
         losses.iter().sum()
     }
 
-    /// A pass forward and back from the sum of the losses.
+    /// Runs a forward and a backward pass from the sum of the losses.
     fn pass(&self, loss: Loss<'_, f64>) -> Pass<f64> {
         let mut pass = Pass::default();
         let output = self.network.forward(self.records.view(), &mut pass).unwrap();
@@ -52,7 +52,7 @@ impl Case {
         gradient
     }
 
-    /// The example of this index alone.
+    /// Returns the case with example `example` alone.
     fn only(&self, example: usize) -> Self {
         let rows = s![example..example + 1, ..];
         Self {
@@ -90,13 +90,13 @@ fn cases() -> impl Strategy<Value = Case> {
             shares: drawn(outputs, 0.0, 1.0),
             classes: drawn(1, 0.0, outputs as f64).column(0).mapv(|class| class as usize),
             flip,
-            // With biases: after a layer of nothing but zeros, a ReLU without one is at its kink.
+            // With biases: a ReLU without bias is at its kink after a layer that outputs only zeros.
             network: Network::new(architecture, Initialisation::Uniform, seed).unwrap(),
         }
     })
 }
 
-/// The central difference of `f` at 0, unless a kink of a ReLU is near: then differences of two widths are unlike.
+/// Central difference of `f` at 0, or `None` near a kink of a ReLU, where differences of two widths disagree.
 fn slope(mut f: impl FnMut(f64) -> f64) -> Option<f64> {
     let mut difference = |width: f64| (f(width) - f(-width)) / (2.0 * width);
     let (wide, narrow) = (difference(1e-5), difference(5e-6));
@@ -273,7 +273,7 @@ fn what_does_not_fit_is_an_error() {
     assert!(network.add_squared_norms(&pass, &mut [0.0; 2]).is_err());
     assert!(pass.weigh(&[1.0; 4]).is_err());
 
-    // A new forward pass forgets the last one back, and a pass of another network is none.
+    // A new forward pass invalidates the last backward pass, and a pass of another network is invalid.
     network.forward(drawn(3, 4, 1).view(), &mut pass).unwrap();
     assert_eq!(network.gradient(&pass, &mut gradient), order);
     let other =
@@ -313,7 +313,7 @@ fn initial_parameters_lie_within_their_bounds_and_reach_them() {
         let (weights, biases) = parameters.split_at(30_000);
         for (values, bound) in [(weights, weight), (biases, bias)] {
             assert!((0.95 * bound..=bound).contains(&largest(values)), "{initialisation:?}");
-            // The mean of 300 draws or more: within 5 standard deviations, which at seed 7 it is.
+            // The mean of 300 draws or more is within 5 standard deviations at seed 7.
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             assert!(mean.abs() <= 5.0 * bound / (3.0 * values.len() as f64).sqrt(), "{mean} at seed 7");
         }

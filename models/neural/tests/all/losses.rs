@@ -1,9 +1,9 @@
-//! Losses against numbers by hand, and at the ends of their range.
+//! Losses compared with hand-computed numbers, and at the ends of their range.
 
 use ndarray::{Array2, array};
 use scumble_neural::{Error, Loss};
 
-/// The loss of one example, and its gradient.
+/// Computes the loss of one example, and its gradient.
 fn of(loss: Loss<'_, f64>, output: &Array2<f64>) -> (f64, Vec<f64>) {
     let (mut gradient, mut losses) = (Array2::zeros(output.dim()), [f64::NAN]);
     loss.each(output.view(), gradient.view_mut(), &mut losses).unwrap();
@@ -32,7 +32,8 @@ fn one_logit_is_the_difference_of_two() {
     assert!((gradient[0] - gradients[1]).abs() < 1e-15);
 }
 
-/// Softmax (¼, ¾), seen as class 0 with probability 0.9 and 0.2: ¼·0.9 + ¾·0.2 = 0.375, of which class 0 has 0.6.
+/// Softmax (¼, ¾), observed as class 0 with probability 0.9 and 0.2: ¼·0.9 + ¾·0.2 = 0.375, and class 0
+/// accounts for 0.6 of it.
 #[test]
 fn flipped_labels_have_the_likelihood_of_what_was_seen() {
     let (logits, flip) = (array![[0.0, 3f64.ln()]], array![[0.9, 0.1], [0.2, 0.8]]);
@@ -40,7 +41,7 @@ fn flipped_labels_have_the_likelihood_of_what_was_seen() {
         of(Loss::FlippedCrossEntropy { seen: array![0].view(), flip: flip.view() }, &logits);
     assert!((loss + 0.375_f64.ln()).abs() < 1e-15, "{loss}");
     assert!((gradient[0] - (0.25 - 0.6)).abs() < 1e-15 && (gradient[1] - (0.75 - 0.4)).abs() < 1e-15);
-    // Where nothing is flipped it is the cross-entropy, and where everything is it says nothing.
+    // Without flips the loss is the cross-entropy; with uniform flips it carries no information.
     let logits = array![[0.3, -1.2, 2.5]];
     for seen in 0..3 {
         let seen = array![seen];

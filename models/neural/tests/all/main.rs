@@ -1,4 +1,4 @@
-//! All tests of the crate that use it from outside, in one executable.
+//! Tests of the crate's public interface, in one executable.
 
 mod gradients;
 mod losses;

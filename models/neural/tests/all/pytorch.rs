@@ -1,10 +1,10 @@
-//! The same numbers as PyTorch 2.15 in double precision.
+//! Results equal to PyTorch 2.15 in double precision.
 
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, array};
 use scumble_neural::{Activation, Adam, Architecture, Loss, Network, Optimiser, Pass, Sgd, Stepper};
 
-/// Four steps from the same place by the same gradients.
+/// Makes four steps from a fixed start with fixed gradients.
 fn stepped(optimiser: Optimiser) -> [f64; 3] {
     let mut parameters = [0.5, -1.5, 2.0];
     let mut stepper: Stepper<f64> = optimiser.start(3).unwrap();
@@ -39,7 +39,7 @@ fn optimisers_step_as_pytorch_does() {
     );
 }
 
-/// A parameter that is stepped among many, on several threads, is stepped as if alone.
+/// A parameter among many, on several threads, moves as it would alone.
 #[test]
 fn a_step_of_many_parameters_is_that_of_each() {
     for amsgrad in [false, true] {
@@ -89,7 +89,7 @@ fn twenty_steps_of_adam_end_where_those_of_pytorch_do() {
         network.backward(output_gradient.view(), &mut pass).unwrap();
         network.gradient(&pass, &mut gradient).unwrap();
         if step == 0 {
-            // The first, the eleventh, the first of the second layer's bias, the last.
+            // The first gradient, the eleventh, the first of the second layer's bias, and the last.
             let some = [gradient[0], gradient[10], gradient[24], gradient[34]];
             let expected = [0.00443354004682261, 0.00480502430170965, 0.010461176136177, -0.2728367778984053];
             assert_abs_diff_eq!(some[..], expected[..], epsilon = 1e-15);

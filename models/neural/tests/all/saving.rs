@@ -1,4 +1,4 @@
-//! Networks in files.
+//! Tests of saving and reading networks.
 
 use scumble_neural::{Activation, Architecture, Initialisation, Network, Optimiser, Real, Training};
 
@@ -12,7 +12,7 @@ fn a_network_is_read_back_to_the_last_bit() {
     fn check<T: Real>() {
         let saved = serde_json::to_string(&network::<T>()).unwrap();
         assert!(serde_json::from_str::<Network<T>>(&saved).unwrap() == network());
-        // What single precision keeps takes half of the room.
+        // Parameters that fit into single precision take half the space.
         let ones =
             Network::<T>::from_parameters(network::<T>().architecture().clone(), vec![T::one(); 66]).unwrap();
         let ones = serde_json::to_string(&ones).unwrap();

@@ -1,4 +1,4 @@
-//! Networks fitted to examples.
+//! Tests of networks fitted to examples.
 
 use ndarray::{Array1, Array2, array};
 use rand::{Rng, SeedableRng};
@@ -36,7 +36,7 @@ fn a_sine_is_learned() {
         let network = training.fit(&small(1), examples, None, |_| ()).unwrap();
         examples.mean_loss(&network).unwrap()
     }
-    // The sine's own mean square is 0.495.
+    // The mean square of the sine is 0.495.
     let (single, double) = (learned::<f32>(), learned::<f64>());
     assert!(single < 1e-3 && double < 1e-3, "{single} and {double}");
 }
@@ -85,7 +85,7 @@ fn the_same_seed_gives_the_same_bits_whatever_the_number_of_threads() {
     }
 }
 
-/// Half a cosine at thirds of its way is 1, ¾ and ¼.
+/// Half a cosine at thirds of its length is 1, ¾ and ¼.
 #[test]
 fn an_annealed_rate_falls_along_half_a_cosine() {
     let (x, y) = sine::<f64>();
@@ -120,7 +120,7 @@ fn the_best_epoch_on_validation_examples_is_kept() {
     let losses: Vec<f64> = epochs.iter().filter_map(|epoch| epoch.validation_loss).collect();
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
     assert_eq!(validation.mean_loss(&network).unwrap(), least);
-    // It ends three epochs after the best, and each epoch has its number.
+    // Training ends three epochs after the best one, and each epoch has its number.
     assert_eq!(losses.iter().position(|&loss| loss == least), losses.len().checked_sub(4));
     assert!(epochs.iter().zip(1..).all(|(epoch, number)| epoch.number == number));
     assert!(epochs[epochs.len() - 1].training_loss < epochs[0].training_loss);

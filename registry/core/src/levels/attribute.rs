@@ -1,28 +1,28 @@
-//! Attributes: columns as questions with few answers, a number by the bin that it lies in.
+//! Attributes: columns with a few discrete levels. The level of a number is the bin that contains it.
 
 use super::draw;
 use crate::{Domain, Error, Factor, RecordDomain, Result, Stream, largest};
 use std::ops::Range;
 
-/// A number or a category of a record, which has one of so many levels.
+/// Number or category of a record, with a fixed number of levels.
 #[derive(Debug, Clone)]
 pub struct Attribute {
-    /// Its coordinates in a flat record.
+    /// Coordinates in a flat record.
     coordinates: Range<usize>,
     kind: Kind,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// A number within public bounds, in bins of equal width.
+    /// Number within public bounds, in bins of equal width.
     Number { lower: f64, upper: f64, bins: usize },
-    /// A category.
+    /// Category.
     Category { levels: usize },
 }
 
 impl Attribute {
-    /// The attributes of the features, and that of the label, if there is one: numbers in as many `bins` as are given for their first coordinate
-    /// in a flat record.
+    /// Returns the attributes of the features, and of the label if the domain has one. `bins` gives the
+    /// number of bins of a number, from its first coordinate in a flat record.
     ///
     /// ```
     /// use scumble_core::{Domain, RecordDomain, TargetDomain};
@@ -37,7 +37,8 @@ impl Attribute {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] with the column that is neither a number within bounds of its own nor a category, and for a target of several numbers.
+    /// [`Error::NotApplicable`] for a column that is neither a number within bounds of its own nor a
+    /// category; the error names the column. Also for a target of several numbers.
     pub fn all(
         plugin: &str,
         domain: &RecordDomain,
@@ -59,7 +60,7 @@ impl Attribute {
         Ok((all, label))
     }
 
-    /// The attributes of a domain; or the first coordinate that is of none.
+    /// Attributes of a domain; or the first coordinate that belongs to none.
     fn of(domain: &Domain, bins: impl Fn(usize) -> usize) -> std::result::Result<Vec<Self>, usize> {
         let attribute = |(coordinates, factor): (Range<usize>, &Factor)| match *factor {
             Factor::Interval { lower, upper } => {
@@ -71,24 +72,24 @@ impl Attribute {
         domain.factors().map(attribute).collect()
     }
 
-    /// A number at this coordinate of a flat record, in `bins` bins of equal width between its bounds.
+    /// Number at `coordinate` of a flat record, in `bins` bins of equal width between its bounds.
     #[must_use]
     pub fn number(coordinate: usize, lower: f64, upper: f64, bins: usize) -> Self {
         Self { coordinates: coordinate..coordinate + 1, kind: Kind::Number { lower, upper, bins } }
     }
 
-    /// A category whose levels are these coordinates of a flat record.
+    /// Category whose levels are these coordinates of a flat record.
     #[must_use]
     pub fn category(coordinates: Range<usize>) -> Self {
         Self { kind: Kind::Category { levels: coordinates.len() }, coordinates }
     }
 
-    /// Its coordinates in a flat record.
+    /// Coordinates in a flat record.
     pub fn coordinates(&self) -> Range<usize> {
         self.coordinates.clone()
     }
 
-    /// How many levels it has.
+    /// Number of levels.
     pub fn levels(&self) -> usize {
         match self.kind {
             Kind::Number { bins, .. } => bins,
@@ -96,7 +97,7 @@ impl Attribute {
         }
     }
 
-    /// The bounds of a number; `None` for a category.
+    /// Bounds of a number; `None` for a category.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         match self.kind {
             Kind::Number { lower, upper, .. } => Some((lower, upper)),
@@ -104,17 +105,17 @@ impl Attribute {
         }
     }
 
-    /// Whether it is a number.
+    /// Returns whether the attribute is a number.
     pub fn is_number(&self) -> bool {
         self.bounds().is_some()
     }
 
-    /// The level that a flat record of the domain has.
+    /// Level of the attribute in a flat record of the domain.
     pub fn level(&self, record: &[f64]) -> usize {
         let own = &record[self.coordinates.clone()];
         match self.kind {
             Kind::Number { lower, upper, bins } if upper > lower => {
-                // A float to integer cast saturates, so that rounding cannot leave the bins.
+                // A float to integer cast saturates, so rounding cannot leave the bins.
                 (((own[0] - lower) / (upper - lower) * bins as f64) as usize).min(bins - 1)
             }
             Kind::Number { .. } => 0,
@@ -122,8 +123,8 @@ impl Attribute {
         }
     }
 
-    /// Makes what was drawn about `center` (the flat mean of some records) a record of the domain: a number is moved within its bounds, and a category drawn by
-    /// its levels' shares.
+    /// Turns a value drawn around `center` (the flat mean of some records) into a value of the domain. A
+    /// number is clamped to its bounds. A category is drawn with the shares that its levels have in `center`.
     pub fn settle(&self, center: &[f64], record: &mut [f64], stream: &mut Stream) {
         match self.kind {
             Kind::Number { lower, upper, .. } => {
@@ -137,7 +138,8 @@ impl Attribute {
         }
     }
 
-    /// Writes a value of this level into a flat record: of a number, so far through its bin, in [0, 1).
+    /// Writes a value of this level into a flat record. For a number, `through` in [0, 1) is the relative
+    /// position in the bin.
     pub fn write(&self, level: usize, through: f64, record: &mut [f64]) {
         let own = &mut record[self.coordinates.clone()];
         match self.kind {

@@ -1,15 +1,15 @@
-//! Records from distributions: levels in the numbers that were estimated, in a random order.
+//! Records drawn from distributions: levels in estimated numbers, in random order.
 
 use crate::Stream;
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-/// A uniform number of [0, 1).
+/// Draws a number uniformly from [0, 1).
 pub fn uniform(stream: &mut Stream) -> f64 {
     stream.r#gen()
 }
 
-/// The shares of these counts: of one below zero none, and equal ones where all are zero.
+/// Shares of `counts`. A negative count has share 0. If no count is positive, all shares are equal.
 pub fn shares(counts: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let counts: Vec<f64> = counts.into_iter().map(|count| count.max(0.0)).collect();
     let sum: f64 = counts.iter().sum();
@@ -17,7 +17,8 @@ pub fn shares(counts: impl IntoIterator<Item = f64>) -> Vec<f64> {
     counts.iter().map(|count| if sum > 0.0 { count / sum } else { even }).collect()
 }
 
-/// `count` levels in these shares, as near as whole numbers come to them, in a random order. Uniform where the shares are all zero.
+/// Draws `count` levels in random order, in numbers as close to `shares` as whole numbers allow. Uniform if
+/// all shares are zero.
 pub fn levels(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
     let shares = self::shares(shares.iter().copied());
     // Systematic sampling: one uniform number places a comb of `count` teeth over the shares.

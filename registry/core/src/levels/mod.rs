@@ -1,7 +1,8 @@
-//! Columns as levels: a category by its level, a number by the bin that it lies in, of public bounds; and values drawn for levels.
+//! Columns as levels: a category by its level, a number by its bin within public bounds; and values drawn for
+//! levels.
 //!
-//! What counts, or asks about, columns of few levels needs both: [`Attribute`] reads the level of a record and writes one back, and [`draw`] says how many
-//! records get which.
+//! Mechanisms that count or query columns of few levels use both parts. [`Attribute`] reads the level of a
+//! record and writes one back. [`draw`] decides how many records get each level.
 
 mod attribute;
 pub mod draw;

@@ -1,4 +1,5 @@
-//! A curator's release of records that come in blocks and leave in blocks, in memory that does not grow with their number.
+//! Curators' releases of records that arrive in blocks and leave in blocks. Memory use is independent of the
+//! number of records.
 
 use super::{Key, Release};
 use crate::{
@@ -8,29 +9,30 @@ use crate::{
 use rayon::prelude::*;
 use std::fmt;
 
-/// What a curator keeps of the records, each of which it sees once: by [`CuratorMechanism::start`](super::CuratorMechanism::start).
+/// Streaming accumulator of a curator, which sees each record once. Made by
+/// [`CuratorMechanism::start`](super::CuratorMechanism::start).
 pub trait Accumulator: Send {
-    /// Takes these flat records too, one after the other.
+    /// Adds these flat records, given one after the other.
     ///
     /// # Errors
-    /// As [`CuratorMechanism::release`](super::CuratorMechanism::release).
+    /// Same errors as [`CuratorMechanism::release`](super::CuratorMechanism::release).
     fn add(&mut self, records: &[f64]) -> Result<()>;
 
-    /// Releases what was kept.
+    /// Releases the accumulated state.
     ///
     /// # Errors
-    /// As [`CuratorMechanism::release`](super::CuratorMechanism::release).
+    /// Same errors as [`CuratorMechanism::release`](super::CuratorMechanism::release).
     fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome>;
 }
 
-/// What leaves a curator.
+/// Output of a curator.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Rows that are there at once, with their key.
+    /// Rows that are complete at once, with their key.
     Rows(Release),
     /// Records that are drawn block by block.
     Synthetic(Drawing),
-    /// A model, with its coefficients as a table.
+    /// Model, with its coefficients as a table.
     Model(Release),
 }
 
@@ -43,7 +45,8 @@ impl From<Release> for Outcome {
     }
 }
 
-/// An accumulator that keeps all records, for a curator that needs them at once. `release` takes them as one table.
+/// Accumulator that keeps all records, for a curator that needs them at once. `release` takes them as one
+/// table.
 pub fn collected<'c>(
     domain: &RecordDomain,
     release: impl FnOnce(&Table, &mut Randomness) -> Result<Release> + Send + 'c,
@@ -76,10 +79,10 @@ impl<F: FnOnce(&Table, &mut Randomness) -> Result<Release> + Send> Accumulator f
 }
 
 impl Outcome {
-    /// All of it at once.
+    /// Complete release at once.
     ///
     /// # Errors
-    /// [`Error::TooLarge`](crate::Error::TooLarge) for more drawn records than can be held, and as
+    /// [`Error::TooLarge`](crate::Error::TooLarge) for more drawn records than can be held, and the errors of
     /// [`Drawing::block`].
     pub fn release(self) -> Result<Release> {
         match self {
@@ -93,7 +96,7 @@ impl Outcome {
 ///
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
-/// [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of this layout; what `add` says.
+/// [`Error::NonFinite`](crate::Error::NonFinite) for a table without this layout, and the errors of `add`.
 pub fn in_blocks(layout: &Layout, table: &Table, mut add: impl FnMut(&[f64]) -> Result<()>) -> Result<()> {
     layout.check(table)?;
     let of_block = records_of_block(layout);
@@ -103,24 +106,25 @@ pub fn in_blocks(layout: &Layout, table: &Table, mut add: impl FnMut(&[f64]) -> 
     Ok(())
 }
 
-/// What the values of a block take: 64 MiB.
+/// Maximum number of values of a block, 64 MiB in all.
 const MOST_VALUES: usize = 1 << 23;
-/// The most records of a block.
+/// Maximum number of records of a block.
 const MOST_RECORDS: usize = 1 << 14;
 
-/// The records of a block, but for the last one.
+/// Number of records of each block but the last.
 fn records_of_block(layout: &Layout) -> usize {
     (MOST_VALUES / layout.width().max(1)).clamp(1, MOST_RECORDS)
 }
 
-/// Draws so many flat records, one after the other.
+/// Function that draws a number of flat records, one after the other.
 type Draw = dyn Fn(usize, &mut Stream) -> Result<Vec<f64>> + Send + Sync;
 
-/// A release whose records are drawn block by block, each block whenever it is asked for and always the same. It has no key.
+/// Release whose records are drawn block by block. A block may be drawn at any time and is always the same.
+/// It has no key.
 pub struct Drawing {
-    /// What the release guarantees.
+    /// Guarantee of the release.
     pub guarantee: Guarantee,
-    /// The distribution of the released records given those that came in.
+    /// Distribution of the released records given the records that came in.
     pub noise: Noise,
     layout: Layout,
     records: usize,
@@ -135,7 +139,8 @@ impl fmt::Debug for Drawing {
 }
 
 impl Drawing {
-    /// So many records of a shape, drawn by `draw`; of the `streams` it takes those from 1 on.
+    /// Creates a release of `records` records with this `layout`, drawn by `draw`. It uses the `streams` with
+    /// numbers from 1 on.
     pub fn new(
         (guarantee, noise): (Guarantee, Noise),
         layout: Layout,
@@ -146,25 +151,25 @@ impl Drawing {
         Self { guarantee, noise, layout, records, streams, draw: Box::new(draw) }
     }
 
-    /// The shape of its records.
+    /// Shape of the records.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// How many records it has.
+    /// Number of records.
     pub fn records(&self) -> usize {
         self.records
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn blocks(&self) -> usize {
         self.records.div_ceil(records_of_block(&self.layout))
     }
 
-    /// The flat records of block `number`, one after the other.
+    /// Flat records of block `number`, one after the other.
     ///
     /// # Errors
-    /// As [`Accumulator::release`].
+    /// Same errors as [`Accumulator::release`].
     pub fn block(&self, number: usize) -> Result<Vec<f64>> {
         interrupt::check()?;
         let most = records_of_block(&self.layout);
@@ -172,11 +177,11 @@ impl Drawing {
         (self.draw)(records, &mut self.streams.stream(number as u64 + 1))
     }
 
-    /// All of its records at once.
+    /// All records at once.
     ///
     /// # Errors
-    /// As [`block`](Self::block); [`Error::TooLarge`](crate::Error::TooLarge) for more records than can be
-    /// held.
+    /// Same errors as [`block`](Self::block). [`Error::TooLarge`](crate::Error::TooLarge) for more records
+    /// than can be held.
     fn release(self) -> Result<Release> {
         let values = [self.records, self.layout.width()];
         size::check_held("a curator", "the number of records", &values, size_of::<f64>())?;

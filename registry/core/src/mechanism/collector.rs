@@ -1,13 +1,14 @@
-//! Records from reports.
+//! Collection of records from reports.
 
 use super::{Key, Release, ValuesIn};
 use crate::{Noise, Result, Stream, Table};
 
-/// What a mechanism does with the reports of many people: an answer to one question says little of a person, and many together say how the
-/// columns of their records go together. All of it is post-processing, which no claim weighs.
+/// Collector of the reports of many people. A report answers one question and says little about a person.
+/// Many reports together show the joint distribution of the columns. Collection is post-processing, so it
+/// does not weaken any claim.
 pub trait Collector {
-    /// So many records in the domain's own columns, drawn from the distribution that `reports` (n × the layout's width) estimate: none of them is
-    /// anybody's.
+    /// Draws `records` records in the domain's own columns. Their distribution is the one that `reports`
+    /// (n × the layout's width) estimate. No record belongs to a person.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for reports that the mechanism does not make, naming the row.
@@ -16,15 +17,16 @@ pub trait Collector {
     /// Encoding of whole values in the collected records.
     fn values_in(&self) -> ValuesIn;
 
-    /// What each report says by itself, in numbers that an adversary can learn from (n × m): a report is one person's.
+    /// Information in each report by itself, as numbers that an adversary can learn from (n × m). A report is
+    /// one person's.
     ///
     /// # Errors
-    /// As [`collect`](Self::collect).
+    /// Same errors as [`collect`](Self::collect).
     fn told(&self, reports: &Table) -> Result<Table>;
 }
 
 impl Release {
-    /// What turns this release into records, where it is one of reports.
+    /// Collector that turns this release into records; `None` unless the release consists of reports.
     pub fn collector(&self) -> Option<&dyn Collector> {
         match &self.key {
             Key::Design(mechanism) => mechanism.collector(),
@@ -32,10 +34,11 @@ impl Release {
         }
     }
 
-    /// The same release with so many records that are collected from its reports; none where records are what was released.
+    /// Same release with `records` records collected from its reports; `None` if the release consists of
+    /// records.
     ///
     /// # Errors
-    /// As [`Collector::collect`].
+    /// Same errors as [`Collector::collect`].
     pub fn collected(&self, records: usize, stream: &mut Stream) -> Result<Option<Self>> {
         let Key::Design(mechanism) = &self.key else {
             return Ok(None);

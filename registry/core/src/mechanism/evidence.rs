@@ -1,17 +1,19 @@
-//! What an audit attacks a curator by.
+//! Evidence that an audit uses to attack a curator.
 
 use super::{Halving, Statistics};
 use crate::{Claim, Table};
 
-/// Two tables that a claim says are released with one distribution, made of the records of a table; none where there are none to offer.
+/// Function that makes two tables from the records of a table. By the claim, both are released with one
+/// distribution. `None` if there are no such tables.
 pub type Alike<'m> = Box<dyn Fn(&Claim, &Table) -> Option<[Table; 2]> + 'm>;
 
-/// What an audit attacks a curator by, beside its releases. No claim depends on it, and each part may be left out.
+/// Evidence that an audit uses to attack a curator, in addition to its releases. No claim depends on it. Each
+/// part may be left out.
 #[derive(Default)]
 pub struct Evidence<'m> {
-    /// The noisy statistics of which a release is made, where all that it does with them is post-processing.
+    /// Noisy statistics of a release, if the release is post-processing of them.
     pub statistics: Option<&'m dyn Statistics>,
-    /// The secret half of the records of which a release is made, where it is made of one.
+    /// Secret half of the records that a release is made from, if it is made from one.
     pub halving: Option<&'m dyn Halving>,
     /// Tables that an ambiguity set says are released alike.
     pub alike: Option<Alike<'m>>,

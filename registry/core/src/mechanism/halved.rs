@@ -1,26 +1,28 @@
-//! What a release is made of that hides which half of the records it was made from.
+//! Releases that hide which half of the records they were made from.
 
 use crate::{Randomness, Result, Table};
 
-/// Releases that are made of half of the records, drawn by chance, and hide which. No claim depends on this: an audit attacks by it.
+/// Releases made from half of the records, drawn at random, that hide the choice of the half. No claim
+/// depends on this trait; an audit attacks through it.
 pub trait Halving: Sync {
-    /// So many `draws` of what a release of `table` is made of, all of the same sets: one of them is taken anew for each.
+    /// Draws the released statistic of `table` `draws` times over one fixed collection of half-sized subsets,
+    /// picking a subset uniformly each time.
     ///
     /// # Errors
-    /// As [`CuratorMechanism::release`](super::CuratorMechanism::release).
+    /// Same errors as [`CuratorMechanism::release`](super::CuratorMechanism::release).
     fn draw(&self, table: &Table, draws: usize, randomness: &mut Randomness) -> Result<Halved>;
 }
 
-/// What releases of a half of the records are made of, and all that an adversary is taken to know: every record, the sets, what each of them gives without noise, and how
-/// much noise there is.
+/// Statistics of releases from half of the records, with everything that an adversary is assumed to know. It
+/// knows every record, the sets, the noise-free statistic of each set, and the amount of noise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Halved {
-    /// The rows of each set (m sets), half of all of them; every row is in half of the sets.
+    /// Rows of each set (m sets), half of all rows. Every row is in half of the sets.
     pub sets: Vec<Vec<usize>>,
-    /// What each set gives without noise (m × k).
+    /// Noise-free values of each set (m × k).
     pub values: Vec<Vec<f64>>,
-    /// σ of the Gaussian noise on each value (k); zero where all sets give the same.
+    /// σ of the Gaussian noise on each value (k); zero if all sets give the same value.
     pub scales: Vec<f64>,
-    /// Of each draw: which set was taken, which is the secret, and its noisy values (k).
+    /// Draws: the set that was taken, which is the secret, and its noisy values (k).
     pub draws: Vec<(usize, Vec<f64>)>,
 }

@@ -1,4 +1,4 @@
-//! Keys: what makes models of a release useful for records in the clear.
+//! Keys, which make models of a release useful for records in the clear.
 
 use super::{Designed, LocalMechanism};
 use crate::{Error, Result, Table, Target, local};
@@ -8,57 +8,63 @@ use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What gives the [`view`](Key::view) of records in the clear in the released space. No guarantee covers what it returns.
+/// Key, which gives the [`view`](Key::view) of records in the clear in the released space. No guarantee
+/// covers its output.
 ///
-/// How designs and secrets are saved is said in `scumble-custody`.
+/// `scumble-custody` documents how designs and secrets are saved.
 #[derive(Clone)]
 pub enum Key {
-    /// There is none, and none is needed: a model of the release is used on records in the clear.
+    /// No key, because none is needed: a model of the release is used on records in the clear.
     None,
-    /// A local mechanism's key is its design, which is public.
+    /// Design of a local mechanism, which is public.
     Design(Arc<dyn LocalMechanism>),
-    /// A curator's key is secret: it is saved apart, never with the design or the table.
+    /// Secret key of a curator. It is saved separately, never with the design or the table.
     Secret(Secret),
-    /// What is released is a model, which predicts of records in the clear: nothing is learned from its table, which holds its coefficients.
+    /// Released model, which predicts for records in the clear. Its table holds coefficients, so nothing is
+    /// learned from it.
     Model(Arc<dyn ReleasedModel>),
 }
 
-/// A model that is released in place of records. It is public: no guarantee is spent by what it predicts.
+/// Model that is released in place of records. It is public: its predictions spend no privacy budget.
 ///
-/// Its table has a row for a number; one for the second of two classes, or one for each class in their order.
-/// Each column is a number of the model; [`CuratorMechanism::model_of`](super::CuratorMechanism::model_of)
-/// reads it back.
+/// For a number, its table has one row. For classes it has one row for the second of two classes, or one for
+/// each class in their order. Each column is a number of the model.
+/// [`CuratorMechanism::model_of`](super::CuratorMechanism::model_of) reads the table back.
 pub trait ReleasedModel: Debug + Send + Sync {
-    /// The targets (n) of records in the clear (n × d).
+    /// Predicts the targets (n) of records in the clear (n × d).
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for records that are not of the domain's shape.
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for records that do not have the domain's shape.
     fn predict(&self, clean: &Table) -> Result<Target>;
 
-    /// What it says of records in the clear (n × d): the probability of each class (n × classes), or the target (n × 1).
+    /// Scores of records in the clear (n × d): the probability of each class (n × classes), or the target
+    /// (n × 1).
     ///
     /// # Errors
-    /// As [`predict`](Self::predict).
+    /// Same errors as [`predict`](Self::predict).
     fn scores(&self, clean: &Table) -> Result<Array2<f64>>;
 }
 
-/// A curator's key, and to what release it belongs.
+/// Key of a curator, with the release it belongs to.
 #[derive(Clone)]
 pub struct Secret {
-    /// The digest of the released table.
+    /// Digest of the released table.
     release: String,
     key: Arc<dyn SecretKey>,
 }
 
-/// The part of a curator's release that only the curator may hold.
+/// Part of a curator's release that only the curator may hold.
 pub trait SecretKey: Send + Sync {
-    /// The noise-free view of records in the clear (n × d) in the released space.
+    /// Noise-free view of records in the clear (n × d) in the released space.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for records of another shape, [`Error::Spent`](crate::Error::Spent) where it answers no more of them.
+    /// [`Error::Shape`](crate::Error::Shape) for records of another shape.
+    /// [`Error::Spent`](crate::Error::Spent) if the key answers no more records.
     fn view(&self, clean: &Table) -> Result<Table>;
 
-    /// What a model of the release says of the view of records in the clear (n), in the terms of their own target: by default as it says it.
+    /// Converts predictions for the view of records in the clear (n) into the terms of the records' own
+    /// target. The predictions come from a model of the release. By default they are unchanged.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number.
@@ -66,14 +72,15 @@ pub trait SecretKey: Send + Sync {
         Ok(predicted)
     }
 
-    /// All that is saved of it: [`CuratorMechanism::key_of`](super::CuratorMechanism::key_of) makes the key of that.
+    /// Everything that is saved of the key. [`CuratorMechanism::key_of`](super::CuratorMechanism::key_of)
+    /// makes the key from it.
     ///
     /// # Errors
-    /// What stops its serialisation.
+    /// Any error of its serialisation.
     fn state(&self) -> serde_json::Result<Value>;
 }
 
-/// A secret does not show.
+/// Hides the secret.
 impl Debug for Key {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -86,16 +93,17 @@ impl Debug for Key {
 }
 
 impl Key {
-    /// The secret that belongs to the release of this table.
+    /// Secret that belongs to the release of the table `released`.
     pub fn secret(key: impl SecretKey + 'static, released: &Table) -> Self {
         Self::Secret(Secret { release: released.digest(), key: Arc::new(key) })
     }
 
-    /// Clean records (n × d) as they would have been released without noise; for a model, unchanged.
+    /// Records in the clear (n × d) as they would have been released without noise; unchanged for a model.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for records that are not of the domain's shape, [`Error::Spent`](crate::Error::Spent) where a
-    /// secret answers no more of them.
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for records that do not have the domain's shape.
+    /// [`Error::Spent`](crate::Error::Spent) if a secret answers no more records.
     pub fn view(&self, clean: &Table) -> Result<Table> {
         match self {
             Self::None | Self::Model(_) => Ok(clean.clone()),
@@ -104,10 +112,12 @@ impl Key {
         }
     }
 
-    /// What a model of the release predicted for the view of records in the clear (n), in the terms of their own target.
+    /// Converts predictions for the view of records in the clear (n) into the terms of the records' own
+    /// target. The predictions come from a model of the release.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number than the release's targets.
+    /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number than the release's
+    /// targets.
     pub fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
         match self {
             Self::None | Self::Design(_) | Self::Model(_) => Ok(predicted),
@@ -115,7 +125,7 @@ impl Key {
         }
     }
 
-    /// The model, where what is released is one.
+    /// Released model; `None` if the release is not a model.
     pub fn model(&self) -> Option<&dyn ReleasedModel> {
         match self {
             Self::Model(model) => Some(&**model),
@@ -123,7 +133,7 @@ impl Key {
         }
     }
 
-    /// The digest of the released table that a secret belongs to; none of another key.
+    /// Digest of the released table that a secret belongs to; `None` for another key.
     pub fn released(&self) -> Option<&str> {
         match self {
             Self::None | Self::Design(_) | Self::Model(_) => None,
@@ -132,7 +142,7 @@ impl Key {
     }
 }
 
-/// What is saved of a secret.
+/// Saved form of a secret.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SecretState {
@@ -141,26 +151,26 @@ struct SecretState {
 }
 
 impl Secret {
-    /// The key alone.
+    /// Key alone, without the release it belongs to.
     pub(crate) fn into_key(self) -> Arc<dyn SecretKey> {
         self.key
     }
 
-    /// The secret of the same release with another key.
+    /// Secret of the same release with another key.
     #[must_use]
     pub fn with(&self, key: Arc<dyn SecretKey>) -> Self {
         Self { release: self.release.clone(), key }
     }
 
-    /// All that is saved of it.
+    /// Everything that is saved of the secret.
     ///
     /// # Errors
-    /// What stops its serialisation.
+    /// Any error of its serialisation.
     pub fn state(&self) -> serde_json::Result<Value> {
         Ok(json!({ "release": self.release, "key": self.key.state()? }))
     }
 
-    /// The secret of a release by `mechanism`, of its [state](Self::state).
+    /// Secret of a release by `mechanism`, from its saved [state](Self::state).
     ///
     /// # Errors
     /// [`Error::State`] for a state that makes no secret of this mechanism.

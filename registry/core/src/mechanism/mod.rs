@@ -1,4 +1,4 @@
-//! Mechanisms, local ones and curators', and what they release.
+//! Mechanisms, local and run by curators, and their releases.
 
 mod accumulator;
 mod collector;
@@ -29,29 +29,31 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A mechanism that releases each record by itself: `encode` into a declared range, `perturb` there, `decode`.
+/// Mechanism that releases each record by itself: `encode` into a declared range, `perturb` there, `decode`.
 ///
-/// All privacy is in `perturb`: its distribution may differ between two points of the range by no more than the guarantee says.
-/// `encode` never leaves the range, and `decode` is post-processing. Records are in *flat* form: features, then the
-/// target's coordinates (see [`RecordDomain`]).
+/// All privacy comes from `perturb`: its distributions at two points of the range differ by no more than the
+/// guarantee says. `encode` never leaves the range, and `decode` is post-processing. Records are in *flat*
+/// form: features, then the target's coordinates (see [`RecordDomain`]).
 ///
-/// Nothing of a mechanism is saved but the state that its plugin [builds](crate::Plugin::build) it from.
+/// Only the state from which the plugin [builds](crate::Plugin::build) the mechanism is saved.
 pub trait LocalMechanism: Any + Debug + Send + Sync {
-    /// The records on which the guarantee holds.
+    /// Domain of the records on which the guarantee holds.
     fn domain(&self) -> &RecordDomain;
 
-    /// What a release with fresh randomness guarantees.
+    /// Guarantee of a release with fresh randomness.
     fn guarantee(&self) -> Guarantee;
 
-    /// The set that `encode` never leaves, m coordinates. By default the flat records of the domain.
+    /// Set that `encode` never leaves, m coordinates. By default the domain of flat records.
     fn range(&self) -> Domain {
         self.domain().flat().clone()
     }
 
-    /// The point of the range (m values) for a flat record, which it first projects into the domain. By default no more than that.
+    /// Point of the range (m values) for a flat record, which is first projected into the domain. By default
+    /// the projection alone.
     ///
     /// # Errors
-    /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity, [`Error::Shape`](crate::Error::Shape) for a wrong width.
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
+    /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
         self.domain().projected(record)
     }
@@ -62,7 +64,7 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
-    /// The flat released record for a point, perturbed or not. By default the point itself.
+    /// Flat released record for a point, perturbed or not. By default the point itself.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
@@ -70,48 +72,51 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
         Ok(point)
     }
 
-    /// What is released of flat records (d values each), one after the other: `encode`, `perturb` and `decode` of each, as it is by default. What
-    /// can do it in one piece, with the same draws, may; nothing else is drawn from `stream` afterwards.
+    /// Releases flat records (d values each), one after the other. By default it applies `encode`, `perturb`
+    /// and `decode` to each. A mechanism may release them in one piece, with the same draws. Nothing else is
+    /// drawn from `stream` afterwards.
     ///
     /// # Errors
-    /// As those.
+    /// Errors of `encode`, `perturb` and `decode`.
     fn release_records(&self, records: &[f64], stream: &mut Stream) -> Result<Vec<f64>> {
         map_records(self, records, |_record, point| self.perturb(point, stream))
     }
 
-    /// The shape of what is released. By default that of the domain.
+    /// Shape of a release. By default the shape of the domain.
     fn layout(&self) -> Layout {
         self.domain().layout()
     }
 
-    /// The distribution of what is released, given the noise-free view.
+    /// Distribution of a release, given the noise-free view.
     fn noise(&self) -> Noise;
 
-    /// The logarithm of the probability, or its density, with which `perturb` makes `released` of `point` (m values each), up
-    /// to a term that is the same for all points. None where the mechanism cannot say.
+    /// Logarithm of the probability, or its density, with which `perturb` turns `point` into `released` (m
+    /// values each). It may omit a term that is the same for all points. `None` if the mechanism cannot
+    /// compute it.
     ///
-    /// No claim depends on it: an audit attacks by it, beside what it learns from samples.
+    /// No claim depends on it. An audit attacks with it, in addition to what it learns from samples.
     fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
         None
     }
 
-    /// What `perturb` does, block of coordinates by block, as far as it can be said in these terms; coordinates that are not named are
-    /// released unchanged, or in a way that is not described.
+    /// Description of `perturb`, block of coordinates by block, as far as [`Perturbation`] can express it.
+    /// Coordinates that are not named are released unchanged, or in a way that is not described.
     ///
-    /// No claim depends on it: an audit holds `perturb` to it, and the claim to what follows from it. That finds faults that samples of
-    /// many columns do not show.
+    /// No claim depends on it. An audit compares `perturb` with the description, and the claim with its
+    /// consequences. This finds faults that samples of many columns do not show.
     fn perturbation(&self) -> Vec<Perturbation> {
         vec![]
     }
 
-    /// Pairs of points of the range that it takes to be the easiest to distinguish, where records may differ in `unit` alone. An
-    /// audit attacks them beside its own.
+    /// Pairs of points of the range that the mechanism considers the easiest to distinguish, if records may
+    /// differ in `unit` alone. An audit attacks them in addition to its own pairs.
     fn worst_pairs(&self, _unit: Unit) -> Vec<[Vec<f64>; 2]> {
         vec![]
     }
 
-    /// Output of a release: reports where there is a [`collector`](Self::collector), and records in their own
-    /// columns otherwise. A mechanism whose `encode` and `decode` make other records states a [view](Releases::View).
+    /// Output of a release: reports if there is a [`collector`](Self::collector), otherwise records in their
+    /// own columns. A mechanism whose `encode` and `decode` make other records states a
+    /// [view](Releases::View).
     fn releases(&self) -> Releases {
         match self.collector() {
             Some(collector) => Releases::Reports { values: collector.values_in() },
@@ -119,44 +124,48 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
         }
     }
 
-    /// What turns reports into records, where that which leaves of a record is a report: an answer to one question about it. None where a record
-    /// leaves, as by default.
+    /// Collector that turns reports into records. A report is an answer to one question about a record.
+    /// `None`, the default, if records are released.
     fn collector(&self) -> Option<&dyn Collector> {
         None
     }
 
-    /// Releases `table` (n × d) by [`release_local`], as all local mechanisms do: there is no reason to do it otherwise.
+    /// Releases `table` (n × d) by [`release_local`], like all local mechanisms. There is no reason to
+    /// override it.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a table that does not have the domain's shape.
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Rows> {
         release_local(self, table, randomness)
     }
 }
 
-/// A mechanism that somebody trusted runs, who holds all records: what it releases may depend on all of them together.
+/// Mechanism run by a trusted curator, who holds all records. Its release may depend on all of them together.
 ///
-/// Built from a state as a [`LocalMechanism`] is.
+/// It is built from a state, like a [`LocalMechanism`].
 pub trait CuratorMechanism: Any + Debug + Send + Sync {
-    /// The records on which the guarantee holds.
+    /// Domain of the records on which the guarantee holds.
     fn domain(&self) -> &RecordDomain;
 
-    /// What a release with fresh randomness guarantees.
+    /// Guarantee of a release with fresh randomness.
     fn guarantee(&self) -> Guarantee;
 
-    /// What a release of so many records with fresh randomness guarantees, as far as their number decides it: by default what the design says.
+    /// Guarantee of a release of this number of records with fresh randomness, as far as the number decides
+    /// it. By default the design's guarantee.
     fn guarantee_of(&self, _records: usize) -> Guarantee {
         self.guarantee()
     }
 
-    /// Begins a release: what is returned takes the records block by block, and then releases. A curator that needs all records at once
-    /// returns [`collected`].
+    /// Begins a release. The returned accumulator takes the records block by block, and then releases. A
+    /// curator that needs all records at once returns [`collected`].
     fn start(&self) -> Box<dyn Accumulator + '_>;
 
-    /// Releases `table` (n × d): what [`start`](Self::start) makes of it. There is no reason to do it otherwise.
+    /// Releases `table` (n × d) through [`start`](Self::start). There is no reason to override it.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a table that does not have the domain's shape.
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let mut accumulator = self.start();
         in_blocks(&self.domain().layout(), table, |records| accumulator.add(records))?;
@@ -166,17 +175,17 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// Output of a release.
     fn releases(&self) -> Releases;
 
-    /// The model in a table that was [released](Self::release), where it is a [model](ReleasedModel): as
-    /// [`Key::Model`] had it, bit for bit.
+    /// Model in a table that was [released](Self::release), if a release is a [model](ReleasedModel). It
+    /// equals the model of [`Key::Model`] bit for bit.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where a release is no model, [`Error::Shape`] for the table of another one,
+    /// [`Error::NotApplicable`] if a release is not a model. [`Error::Shape`] for the table of another model.
     /// [`Error::NonFinite`] for a NaN or an infinity.
     fn model_of(&self, _table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         Err(Error::no_model())
     }
 
-    /// Secret key of a release by this mechanism, whose [state](SecretKey::state) was saved.
+    /// Secret key of a release by this mechanism, from its saved [state](SecretKey::state).
     ///
     /// # Errors
     /// [`Error::State`] for a state that makes no key of this mechanism.
@@ -184,40 +193,42 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
         Err(Error::state("the design's releases have no secret key"))
     }
 
-    /// What an audit attacks it by, beside its releases: nothing by default.
+    /// Evidence that an audit uses to attack the mechanism, in addition to its releases. Empty by default.
     fn evidence(&self) -> Evidence<'_> {
         Evidence::default()
     }
 }
 
-/// Noisy statistics of a table, which a curator's release is made of. No claim depends on this: an audit attacks by it, beside what is released.
+/// Noisy statistics of a table, from which a curator's release is made. No claim depends on this trait; an
+/// audit attacks through it, in addition to releases.
 pub trait Statistics: Sync {
-    /// Statistics of `table` (n × d) as a release would be made of, drawn by themselves.
+    /// Draws the statistics of `table` (n × d) by themselves, as for a release.
     ///
     /// # Errors
-    /// As [`CuratorMechanism::release`].
+    /// Same errors as [`CuratorMechanism::release`].
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>>;
 
-    /// The logarithm of the probability, or its density, of statistics that [`draw`](Self::draw) gave, were they of `table`, up to a term that is the same
-    /// for all tables.
+    /// Logarithm of the probability, or its density, of the statistics `drawn` under `table`. They come from
+    /// [`draw`](Self::draw). It may omit a term that is the same for all tables.
     ///
     /// # Errors
-    /// As [`CuratorMechanism::release`], and [`Error::Shape`](crate::Error::Shape) for statistics of another shape.
+    /// Same errors as [`CuratorMechanism::release`], and [`Error::Shape`](crate::Error::Shape) for statistics
+    /// of another shape.
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64>;
 }
 
-/// Who runs a mechanism.
+/// Party that runs a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// Each person: the record is noisy before it leaves.
+    /// Each person: noise is added before the record leaves.
     Local,
-    /// Somebody who holds all the records.
+    /// A curator, who holds all the records.
     Curator,
 }
 
 impl Side {
-    /// Who that is, as people read it.
+    /// Readable name of the party.
     #[must_use]
     pub fn run_by(self) -> &'static str {
         match self {
@@ -227,7 +238,7 @@ impl Side {
     }
 }
 
-/// A designed mechanism, and who runs it: it needs nothing more than a table and randomness to release.
+/// Designed mechanism, with the party that runs it. A release needs only a table and randomness in addition.
 #[derive(Debug, Clone)]
 pub enum Designed {
     /// Each person, for one record.
@@ -255,17 +266,17 @@ impl From<Arc<dyn CuratorMechanism>> for Designed {
 }
 
 impl Designed {
-    /// One that each person runs.
+    /// Mechanism that each person runs.
     pub fn local(mechanism: impl LocalMechanism) -> Self {
         Self::Local(Arc::new(mechanism))
     }
 
-    /// One that a curator runs.
+    /// Mechanism that a curator runs.
     pub fn curator(mechanism: impl CuratorMechanism) -> Self {
         Self::Curator(Arc::new(mechanism))
     }
 
-    /// Who runs it.
+    /// Party that runs the mechanism.
     pub fn side(&self) -> Side {
         match self {
             Self::Local(_) => Side::Local,
@@ -273,7 +284,7 @@ impl Designed {
         }
     }
 
-    /// The records on which the guarantee holds.
+    /// Domain of the records on which the guarantee holds.
     pub fn domain(&self) -> &RecordDomain {
         match self {
             Self::Local(mechanism) => mechanism.domain(),
@@ -281,7 +292,7 @@ impl Designed {
         }
     }
 
-    /// What a release with fresh randomness guarantees.
+    /// Guarantee of a release with fresh randomness.
     pub fn guarantee(&self) -> Guarantee {
         match self {
             Self::Local(mechanism) => mechanism.guarantee(),
@@ -289,7 +300,7 @@ impl Designed {
         }
     }
 
-    /// What a release of so many records with fresh randomness guarantees, as far as their number decides it.
+    /// Guarantee of a release of `records` records with fresh randomness, as far as the number decides it.
     pub fn guarantee_of(&self, records: usize) -> Guarantee {
         match self {
             Self::Local(mechanism) => mechanism.guarantee(),
@@ -300,7 +311,8 @@ impl Designed {
     /// Releases `table` (n × d).
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a table that does not have the domain's shape.
     pub fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         match self {
             Self::Local(mechanism) => {
@@ -318,10 +330,10 @@ impl Designed {
         }
     }
 
-    /// The model in a table that was released.
+    /// Model in a table that was released.
     ///
     /// # Errors
-    /// As [`CuratorMechanism::model_of`].
+    /// Same errors as [`CuratorMechanism::model_of`].
     pub fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         match self {
             Self::Local(_) => Err(Error::no_model()),
@@ -329,10 +341,10 @@ impl Designed {
         }
     }
 
-    /// Secret key of a release, whose [state](SecretKey::state) was saved.
+    /// Secret key of a release, from its saved [state](SecretKey::state).
     ///
     /// # Errors
-    /// As [`CuratorMechanism::key_of`].
+    /// Same errors as [`CuratorMechanism::key_of`].
     pub fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
         match self {
             Self::Local(_) => Err(Error::state("the releases of a local mechanism have no secret key")),
@@ -340,7 +352,7 @@ impl Designed {
         }
     }
 
-    /// What an audit attacks a curator by; nothing of a local mechanism.
+    /// Evidence that an audit uses to attack a curator; empty for a local mechanism.
     pub fn evidence(&self) -> Evidence<'_> {
         match self {
             Self::Local(_) => Evidence::default(),
@@ -348,7 +360,7 @@ impl Designed {
         }
     }
 
-    /// The mechanism in its own type, if that is `M`.
+    /// Mechanism in its own type; `None` if the type is not `M`.
     pub fn downcast_ref<M: Any>(&self) -> Option<&M> {
         let mechanism: &dyn Any = match self {
             Self::Local(mechanism) => &**mechanism,

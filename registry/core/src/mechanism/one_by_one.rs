@@ -1,9 +1,10 @@
-//! How flat records go through a local mechanism, one by one.
+//! Release of flat records by a local mechanism, one by one.
 
 use super::LocalMechanism;
 use crate::Result;
 
-/// `encode`, `change`, `decode` of each flat record, which `change` sees beside its point.
+/// Applies `encode`, `change` and `decode` to each flat record. `change` takes the record and its encoded
+/// point.
 pub(crate) fn map_records<M: LocalMechanism + ?Sized>(
     mechanism: &M,
     records: &[f64],

@@ -2,7 +2,7 @@
 
 use crate::{RecordDomain, TargetLayout, ValuesIn};
 
-/// Output of a mechanism: files, views, collection, composition and comparisons follow from it.
+/// Output of a mechanism. Files, views, collection, composition and comparisons follow from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Releases {
     /// One row per record, in the records' own columns. A model of the rows is used on records in the clear.
@@ -11,10 +11,10 @@ pub enum Releases {
     View {
         /// A view needs the secret key of the release.
         secret: bool,
-        /// Row i is of record i. Otherwise a row mixes several records.
+        /// Row i belongs to record i. Otherwise a row mixes several records.
         aligned: bool,
-        /// The kind of target in a row. Of another kind than the records' own, a prediction is turned back by
-        /// [`Key::read`](crate::Key::read).
+        /// Kind of target in a row. If it differs from the records' own kind, [`Key::read`](crate::Key::read)
+        /// converts predictions back.
         target: TargetLayout,
     },
     /// One report per record, from which records are collected.
@@ -22,7 +22,8 @@ pub enum Releases {
         /// Encoding of whole values in the collected records.
         values: ValuesIn,
     },
-    /// Rows drawn from noisy statistics, of no record. A model of the rows is used on records in the clear.
+    /// Rows drawn from noisy statistics, which belong to no record. A model of the rows is used on records in
+    /// the clear.
     Synthetic {
         /// Encoding of whole values in the rows.
         values: ValuesIn,
@@ -35,7 +36,8 @@ pub enum Releases {
 }
 
 impl Releases {
-    /// Row i of record i, with the target of a record of `domain`, in a space that the secret key of the release opens.
+    /// View in which row i belongs to record i, with the target of a record of `domain`. It needs the secret
+    /// key of the release.
     #[must_use]
     pub fn with_key(domain: &RecordDomain) -> Self {
         Self::View { secret: true, aligned: true, target: domain.layout().target }
@@ -53,7 +55,7 @@ impl Releases {
         matches!(self, Self::View { secret: true, .. })
     }
 
-    /// Returns whether row i of a release is of record i.
+    /// Returns whether row i of a release belongs to record i.
     #[must_use]
     pub fn is_aligned(self) -> bool {
         match self {
@@ -63,7 +65,7 @@ impl Releases {
         }
     }
 
-    /// Family of the released model; `None` where rows are released.
+    /// Family of the released model; `None` if rows are released.
     #[must_use]
     pub fn family(self) -> Option<&'static str> {
         match self {
@@ -72,7 +74,7 @@ impl Releases {
         }
     }
 
-    /// Encoding of whole values in the records that are learned from.
+    /// Encoding of whole values in the training records.
     #[must_use]
     pub fn values_in(self) -> ValuesIn {
         match self {
@@ -81,7 +83,7 @@ impl Releases {
         }
     }
 
-    /// Kind of target in the records that are learned from, where the mechanism's own records have the kind `own`.
+    /// Kind of target in the training records, if the mechanism's own records have the kind `own`.
     #[must_use]
     pub fn target(self, own: TargetLayout) -> TargetLayout {
         match self {

@@ -2,11 +2,12 @@
 
 /// Encoding of the whole values of a column (integers, days, ranks) in a coordinate of a released record.
 ///
-/// A column of k whole values 0, …, k − 1 is one coordinate x, scaled to [0, 1]. A decoder must know how x was drawn: rounding a value that
-/// was drawn uniformly in a bin moves half of the smallest value's records to the next one.
+/// A column of k whole values 0, …, k − 1 is one coordinate x, scaled to [0, 1]. A decoder must know how x
+/// was drawn. Rounding a value that was drawn uniformly in a bin moves half of the smallest value's records
+/// to the next one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ValuesIn {
-    /// As in an encoded record: value v is near x = v/(k − 1), so it is x·(k − 1), rounded.
+    /// Same units as in an encoded record: value v is near x = v/(k − 1), so it is x·(k − 1), rounded.
     #[default]
     Units,
     /// Uniform in bins: value v has x in [v/k, (v + 1)/k), so it is ⌊x·k⌋.

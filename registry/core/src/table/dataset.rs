@@ -1,4 +1,4 @@
-//! Tables as data sets of linfa, from which models are learned.
+//! Conversion of tables to and from data sets of linfa, from which models are learned.
 //!
 //! ```
 //! use ndarray::array;
@@ -15,7 +15,7 @@ use super::{Table, Target, first_duplicate};
 use crate::{Error, Result};
 use ndarray::{ArrayView2, Ix1, Ix2};
 
-/// A data set's names, numbered where it has none or not one a column.
+/// Column names of a data set. Columns are numbered unless the data set has one distinct name per column.
 fn names(given: &[String], width: usize) -> Vec<String> {
     if given.len() == width && first_duplicate(given).is_none() {
         return given.to_vec();
@@ -23,12 +23,12 @@ fn names(given: &[String], width: usize) -> Vec<String> {
     (1..=width).map(|at| format!("column {at}")).collect()
 }
 
-/// What is said of a target of another kind than is `needed`.
+/// Error for a target of another kind than `needed`.
 fn misfit(target: &Target, needed: &str) -> Error {
     Error::shape(format!("the table's target is {} where {needed} is needed", target.kind()))
 }
 
-/// To and from the data sets whose targets are of one kind, called `$kind` in errors.
+/// Implements conversions to and from data sets whose targets are of one kind, called `$kind` in errors.
 macro_rules! through_linfa {
     ($element:ty, $dimension:ty, $target:path, $kind:literal) => {
         impl TryFrom<Table> for linfa::Dataset<f64, $element, $dimension> {
@@ -44,7 +44,7 @@ macro_rules! through_linfa {
             }
         }
 
-        /// With a view of the records, of which only the targets are copied.
+        /// Borrows the records; only the targets are copied.
         impl<'a> TryFrom<&'a Table>
             for linfa::DatasetBase<ArrayView2<'a, f64>, ndarray::Array<$element, $dimension>>
         {
