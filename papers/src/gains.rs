@@ -1,15 +1,15 @@
-//! One release beside another at several budgets.
+//! Gains of one release over another at several budgets.
 
 use crate::report::four;
 use crate::trials::Mean;
 use crate::{Agreement, CurvePoint, Finding, Layer, Marks};
 
-/// What budgets are of.
+/// Unit of a budget.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Axis {
-    /// What is written beside the number.
+    /// Symbol beside the number.
     pub symbol: &'static str,
-    /// Whether that is in front of it.
+    /// Puts the symbol before the number.
     pub before: bool,
 }
 
@@ -22,7 +22,8 @@ impl Axis {
     }
 }
 
-/// One release beside another at several budgets, by what it gains of a measure, in units of that, as trials found it: of each budget, what it is and the gains.
+/// Finding on the gains of one release over another at several budgets. `unit` is the unit of the measure.
+/// Each entry of `gains` holds a budget and the gains of its trials.
 pub(crate) fn beside(
     what: String,
     paper: &str,
@@ -44,7 +45,7 @@ pub(crate) fn beside(
     }
 }
 
-/// The same of something that the paper says: reproduced where it gains.
+/// Same finding as [`beside`] for a gain that the paper claims: `Reproduced` where the release gains.
 pub(crate) fn as_said(what: String, paper: &str, unit: (&str, Axis), gains: &[(f64, Vec<f64>)]) -> Finding {
     let found = beside(what, paper, unit, gains);
     Finding { verdict: Agreement::of(found.verdict == Agreement::Better), ..found }

@@ -1,12 +1,12 @@
-//! Reports of results that were run before.
+//! Reports of earlier runs.
 
 use super::{Claims, Error, Result, all};
 use std::path::Path;
 
-/// What each result said when it was run, from the files NAME.json in a folder, in the order of [`all`].
+/// Reads the claims of each result from the files NAME.json in a folder, in the order of [`all`].
 ///
 /// # Errors
-/// [`Error::Kept`] for a result of which there is no report that can be read.
+/// [`Error::Kept`] for a result without a readable report.
 pub fn kept(folder: &Path) -> Result<Vec<Claims>> {
     let read = |name: &'static str| {
         let file = folder.join(name).with_added_extension("json");

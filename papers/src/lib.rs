@@ -1,7 +1,7 @@
-//! Reproduced results of papers: each runs by name, and sets the paper's numbers beside ours.
+//! Reproduced results of papers: each result has a name and compares the paper's numbers with ours.
 //!
-//! A result is one [`Reproduction`] in a table: a name, a line, the paper, and a function that runs it. The same seed gives the same
-//! numbers whatever the number of threads.
+//! A result is one [`Reproduction`] in a table: a name, a one-line description, the paper, and a function
+//! that runs it. The same seed gives the same numbers for any number of threads.
 //!
 //! ```
 //! use scumble_papers::{self as papers, Agreement, RunOptions};
@@ -45,7 +45,7 @@ use scumble_kkt as kkt;
 use scumble_linear as linear;
 use scumble_neural as neural;
 use scumble_task_aware::sensitivity;
-// Results design these by their names only; an unnamed crate would not be linked.
+// Results design these mechanisms by name only. The linker drops a crate that no code names.
 use scumble_fisher_svm as _;
 use scumble_marginals as _;
 use scumble_private_models as _;
@@ -57,94 +57,94 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// More trials than this nobody waits for.
+/// Maximum number of trials; more would take too long.
 const MOST_TRIALS: usize = 100_000;
 
-/// What can stop a reproduction.
+/// Errors that stop a reproduction.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A name that no result has.
+    /// A name that belongs to no result.
     #[error("there is no result {name:?}{}; there are {known}", nearest.as_ref().map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default())]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The nearest name that is there.
+        /// The nearest existing name.
         nearest: Option<String>,
         /// All names, separated by commas.
         known: String,
     },
-    /// A number of trials that has no standard error, or that nobody waits for.
+    /// A number of trials that is too small for a standard error, or too large to run.
     #[error("a result needs between 2 and {MOST_TRIALS} trials, and not {0}")]
     Trials(usize),
-    /// Design or release.
+    /// An error of a design or a release.
     #[error(transparent)]
     Core(#[from] scumble_core::Error),
-    /// A file of records, or its schema.
+    /// An error in a file of records or its schema.
     #[error(transparent)]
     Records(#[from] scumble_records::Error),
     /// A data set that cannot be loaded.
     #[error(transparent)]
     DataSet(#[from] datasets::Error),
-    /// A programme that could not be solved.
+    /// An optimisation programme that cannot be solved.
     #[error(transparent)]
     Machine(#[from] kkt::Error),
-    /// A linear model that could not be fitted.
+    /// A linear model that cannot be fitted.
     #[error(transparent)]
     Linear(#[from] linear::Error),
-    /// A network that could not be fitted.
+    /// A network that cannot be fitted.
     #[error(transparent)]
     Network(#[from] neural::Error),
-    /// A classifier that could not be fitted.
+    /// A classifier that cannot be fitted.
     #[error(transparent)]
     Classifier(#[from] classifier::Error),
-    /// A ceiling of an accuracy that there is not.
+    /// An accuracy ceiling that does not exist.
     #[error(transparent)]
     Accounting(#[from] accounting::Error),
     /// A store of finished trials that cannot be used.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// A sensitivity that could not be found.
+    /// A sensitivity that cannot be computed.
     #[error(transparent)]
     Sensitivity(#[from] sensitivity::Error),
-    /// A report that is not there, or is none.
+    /// A kept report that is missing or invalid.
     #[error("{}: {problem}; scumble reproduce {name} --output {} makes it", file.display(), folder.display())]
     Kept {
-        /// Where it should be.
+        /// The expected file of the report.
         file: PathBuf,
-        /// In which folder of reports.
+        /// The folder of reports that contains the file.
         folder: PathBuf,
         /// The result's name.
         name: &'static str,
-        /// What is amiss.
+        /// The problem with the file.
         problem: String,
     },
-    /// A mechanism that is not what the result needs.
+    /// A mechanism that does not fit the result.
     #[error("the mechanism {mechanism:?} {problem}")]
     Mechanism {
-        /// Its name.
+        /// The mechanism's name.
         mechanism: String,
-        /// What is amiss.
+        /// The problem with the mechanism.
         problem: String,
     },
 }
 
-/// The result of reproducing.
+/// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A result of a paper.
 #[derive(Debug, Clone, Copy)]
 pub struct Reproduction {
-    /// Its name: the paper's, and the result's.
+    /// Name of the result, after the paper's short name and a slash.
     pub name: &'static str,
-    /// What it is about, in one line.
+    /// Description in one line.
     pub about: &'static str,
-    /// Where it comes from.
+    /// The paper that contains the result.
     pub paper: &'static str,
     run: fn(&RunOptions, &'static str) -> Result<Evidence>,
 }
 
-/// All of them, sorted by name.
+/// Returns all results, sorted by name.
 pub fn all() -> &'static [Reproduction] {
     static RESULTS: LazyLock<Vec<Reproduction>> = LazyLock::new(|| {
         [
@@ -160,7 +160,8 @@ pub fn all() -> &'static [Reproduction] {
     &RESULTS
 }
 
-/// What holds of a paper, what does not, and what we would do in its place.
+/// Returns the assessment of a paper: the claims that hold, the claims that fail, and the alternative we
+/// recommend.
 fn said_of(paper: &str) -> &'static str {
     let papers = [
         (dauntless::PAPER, dauntless::SAID),
@@ -173,10 +174,10 @@ fn said_of(paper: &str) -> &'static str {
     papers.iter().find(|(title, _)| *title == paper).map_or("", |(_, said)| said)
 }
 
-/// The one of this name.
+/// Returns the result called `name`.
 ///
 /// # Errors
-/// [`Error::Unknown`] with the nearest name, and all of them.
+/// [`Error::Unknown`] with the nearest name and all names.
 pub fn get(name: &str) -> Result<&'static Reproduction> {
     let names = || all().iter().map(|result| result.name);
     all().iter().find(|result| result.name == name).ok_or_else(|| Error::Unknown {
@@ -186,33 +187,34 @@ pub fn get(name: &str) -> Result<&'static Reproduction> {
     })
 }
 
-/// How results are run.
+/// Options for running results.
 #[derive(Clone, Copy)]
 pub struct RunOptions<'a> {
-    /// Where mechanisms are found by name.
+    /// Registry that finds mechanisms by name.
     pub registry: &'a Registry,
-    /// Where the data sets lie.
+    /// Folder of the data sets.
     pub folder: &'a Path,
-    /// The quick variant, of seconds: fewer trials, fewer points of a curve, and of many records a part. The report
-    /// says which.
+    /// Runs the quick variant, which takes seconds: fewer trials, fewer points per curve, and a part of large
+    /// data sets. The report states the variant.
     pub quick: bool,
     /// The random seed.
     pub seed: u64,
-    /// How often draws are repeated where they are, two or more, in place of what the result has, which is 100 or fewer.
+    /// Number of repeated draws, at least two, for results that repeat draws. It replaces the result's own
+    /// number, which is at most 100.
     pub trials: Option<usize>,
-    /// A folder for files of finished trials, of results that take minutes or hours: what is there is taken from there,
-    /// and what is new is added, so that one that was stopped goes on, and results that share their work do it once.
+    /// Folder of finished trials, for results that take minutes or hours. A run reads the trials that the
+    /// folder has and adds new ones. So a stopped run continues, and results that share trials run them once.
     pub store: Option<&'a Path>,
-    /// Whether charts show images of records; finished trials hold them then, too.
+    /// Shows images of records in charts; finished trials then also hold these images.
     pub images: bool,
-    /// Hears how many steps a result has.
+    /// Callback that receives the number of steps of a result.
     pub on_start: &'a (dyn Fn(u64) + Sync),
-    /// Hears of each step's end.
+    /// Callback for the end of each step.
     pub on_step: &'a (dyn Fn() + Sync),
 }
 
 impl<'a> RunOptions<'a> {
-    /// The full variant with seed 1, heard by nobody.
+    /// The full variant with seed 1 and no callbacks.
     pub fn new(registry: &'a Registry, folder: &'a Path) -> Self {
         Self {
             registry,
@@ -231,12 +233,12 @@ impl<'a> RunOptions<'a> {
         self.trials.unwrap_or(if self.quick { 10 } else { 100 })
     }
 
-    /// How often a network is trained anew, where that is what is repeated.
+    /// Number of times a network is trained anew, for results that repeat the training.
     fn trainings(&self) -> usize {
         self.trials.unwrap_or(if self.quick { 2 } else { 3 })
     }
 
-    /// The finished trials that are called `name`, if any are kept.
+    /// Opens the store of finished trials called `name`; `None` if the options have no store.
     fn finished<T: Clone + Serialize + DeserializeOwned>(&self, name: &str) -> Result<Option<Store<T>>> {
         let Some(folder) = self.store else { return Ok(None) };
         let file = folder.join(name).with_added_extension("jsonl");
@@ -247,8 +249,8 @@ impl<'a> RunOptions<'a> {
         Ok(Some(Store::open(&file)?))
     }
 
-    /// What a trial found that `words` tell from all others: from the store where it has it, else by `run`, and then
-    /// the store has it.
+    /// Returns the outcome of the trial that `words` identify. It comes from the store if the store has it;
+    /// otherwise `run` computes it and the store keeps it.
     fn once<T: Clone + Serialize + DeserializeOwned>(
         &self,
         store: &Option<Store<Trial<T>>>,
@@ -264,7 +266,7 @@ impl<'a> RunOptions<'a> {
         Ok(found)
     }
 
-    /// Randomness of its own for every draw: nothing depends on their order.
+    /// Returns separate randomness for every draw, so that no number depends on the order of draws.
     fn randomness(&self, result: &str, draw: &[u64]) -> Randomness {
         let mut digest = Sha256::new();
         digest.update(self.seed.to_le_bytes());
@@ -276,17 +278,18 @@ impl<'a> RunOptions<'a> {
     }
 }
 
-/// What a trial found, as a line of a store has it.
+/// The outcome of a trial, as a line of a store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Trial<T> {
     found: T,
 }
 
 impl Reproduction {
-    /// Runs it on all cores.
+    /// Runs the result on all cores.
     ///
     /// # Errors
-    /// [`Error`] for data that are not there, too few trials, and whatever stops a mechanism or a model.
+    /// [`Error`] for missing data, for a number of trials outside 2 to 100,000, and for failures of a
+    /// mechanism or a model.
     pub fn run(&self, options: &RunOptions) -> Result<Report> {
         let start = Instant::now();
         if let Some(trials) = options.trials.filter(|trials| !(2..=MOST_TRIALS).contains(trials)) {

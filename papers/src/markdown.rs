@@ -1,12 +1,13 @@
-//! Reports in one document: of each paper what it says, what came out, and what became of its claims.
+//! Reports as one document: the assessment of each paper, its claims, our outcomes and the verdicts.
 
 use super::{Agreement, Claims, Finding, said_of};
 use std::fmt::Write;
 
-/// The reports as Markdown, by paper, behind a table of how many claims were reproduced. `command` is what made them; NAME.svg is a result's chart in the
-/// folder `charts`, as a document names it, if there are any.
+/// Formats the reports as Markdown, by paper, after a table that counts the verdicts. `command` is the
+/// command that made the reports. `charts` is the folder of charts as the document names it; the chart of a
+/// result is `NAME.svg`.
 ///
-/// No line has a time: the same seed gives the same document.
+/// The document states no times, so the same seed gives the same document.
 pub fn markdown(reports: &[Claims], command: &str, charts: Option<&str>) -> String {
     let mut text = format!(
         "# Reproduced results\n\nMade by the command, and not by hand:\n\n```console\n$ {command}\n```\n\n\
@@ -28,7 +29,7 @@ pub fn markdown(reports: &[Claims], command: &str, charts: Option<&str>) -> Stri
         );
     }
     for reports in papers() {
-        // Nothing keeps a string from growing.
+        // Writing to a string never fails.
         let _ = write!(text, "\n## {}\n\n{}\n", reports[0].paper, said_of(&reports[0].paper));
         for Claims { name, about, quick, seed, trials, findings, notes, .. } in reports {
             let variant = if *quick { "quick variant, " } else { "" };
@@ -55,7 +56,7 @@ fn line(text: &mut String, cells: impl IntoIterator<Item = String>) {
     let _ = writeln!(text, "| {} |", cells.join(" | "));
 }
 
-/// Words that do not end their cell, nor become markup.
+/// Escapes text so that it neither ends its table cell nor becomes markup.
 fn in_cell(words: &str) -> String {
     let marks = ['|', '*', '_', '<', '`'];
     words.split_whitespace().collect::<Vec<_>>().join(" ").chars().fold(String::new(), |mut text, letter| {

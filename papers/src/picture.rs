@@ -1,88 +1,89 @@
-//! Pictures of results: panels of curves, points and lines, as one SVG that loads nothing and follows its reader into the dark.
+//! Charts of results: panels of curves, points and lines, as one SVG. The SVG loads no other resource and
+//! follows the reader's light or dark colour scheme.
 
 use maud::{Markup, PreEscaped, html};
 use ndarray::ArrayView1;
 use scumble_page::draw::{self, Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, STYLE, TOP, WIDTH, at, ends};
 use serde::Serialize;
 
-/// Panels, one below the other.
+/// A chart: panels, one below the other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Picture {
-    /// The title.
+    /// Title of the chart.
     pub title: String,
-    /// The panels.
+    /// Panels, from top to bottom.
     pub panels: Vec<Panel>,
 }
 
-/// Layers between two scales.
+/// A panel: layers over two scales.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
-    /// The title.
+    /// Title of the panel.
     pub title: String,
-    /// From left to right.
+    /// Horizontal scale, from left to right.
     pub across: Scale,
-    /// From the bottom up.
+    /// Vertical scale, from the bottom up.
     pub up: Scale,
-    /// What is drawn, the last on top.
+    /// Layers in drawing order; the last is on top.
     pub layers: Vec<Layer>,
 }
 
-/// What a scale measures.
+/// Scale of one direction of a panel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scale {
-    /// In words, with the unit.
+    /// Label in words, with the unit.
     pub label: String,
-    /// Whether equal steps are equal ratios.
+    /// True if equal steps are equal ratios.
     pub logarithmic: bool,
 }
 
 impl Scale {
-    /// Equal steps are equal differences.
+    /// Linear scale: equal steps are equal differences.
     pub fn linear(label: impl Into<String>) -> Self {
         Self { label: label.into(), logarithmic: false }
     }
 
-    /// Equal steps are equal ratios.
+    /// Logarithmic scale: equal steps are equal ratios.
     pub fn logarithmic(label: impl Into<String>) -> Self {
         Self { label: label.into(), logarithmic: true }
     }
 }
 
-/// Marks of one kind, in one ink.
+/// Marks of one kind in one colour.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Layer {
-    /// For the legend.
+    /// Name in the legend.
     pub name: String,
-    /// The place of its ink and looks among all.
+    /// Index of the layer's colour and look; colours repeat after eight indices.
     pub look: usize,
     /// The marks.
     #[serde(flatten)]
     pub marks: Marks,
 }
 
-/// What a layer draws.
+/// Marks of a layer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marks {
-    /// Points that are joined, each with a bar of ± its standard error.
+    /// Joined points, each with a bar of ± its standard error.
     Curve(Vec<CurvePoint>),
-    /// Points that are not.
+    /// Separate points.
     Dots(Vec<[f64; 2]>),
-    /// A line at this height.
+    /// A horizontal line at this height.
     Level(f64),
-    /// Images side by side, under the layer's name. A panel of nothing else is a sheet: it has no axes, and strip
-    /// follows strip.
+    /// Images side by side, labelled with the layer's name. A panel that has only images is a sheet: it has
+    /// no axes, and its strips follow each other.
     Images {
-        /// Pixels in a row of an image.
+        /// Number of pixels in a row of an image.
         width: usize,
-        /// Each image as one digit a pixel, row by row, from 0, which is paper, to 7, which is ink.
+        /// Images with one digit per pixel, row by row, from 0 (paper) to 7 (ink).
         images: Vec<String>,
     },
     /// The line a·x + b·y + c = 0.
     Line {
-        /// a and b.
+        /// Coefficients a and b.
         weights: [f64; 2],
-        /// c.
+        /// Constant c.
         bias: f64,
     },
 }
@@ -90,29 +91,29 @@ pub enum Marks {
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CurvePoint {
-    /// Its place from left to right.
+    /// Horizontal value.
     pub x: f64,
-    /// Its height.
+    /// Vertical value.
     pub y: f64,
-    /// The standard error of `y`; 0 where there is none.
+    /// Standard error of `y`; 0 for none.
     pub error: f64,
 }
 
-/// Above a panel, for its title.
+/// Height of the title above a panel.
 const HEADING: f64 = 34.0;
-/// Of a line in the legend.
+/// Height of a line in the legend.
 const LINE: f64 = 20.0;
-/// From image to image on a sheet, and from strip to strip.
+/// Distance between images on a sheet, and between strips.
 const PITCH: f64 = 48.0;
-/// How wide an image on a sheet is.
+/// Width of an image on a sheet.
 const IMAGE: f64 = 44.0;
-/// Where the images of a strip begin, after its name.
+/// Horizontal position of a strip's first image, after its name.
 const AFTER_NAME: f64 = 150.0;
-/// As many colours as the palette has.
+/// Number of colours in the palette.
 const INKS: usize = 8;
 
 impl Picture {
-    /// A file of its own, for browsers and documents.
+    /// Returns a standalone SVG file, for browsers and documents.
     pub fn to_svg(&self) -> String {
         let mut height = HEADING;
         let next = |panel: &Panel| {
@@ -137,12 +138,12 @@ impl Picture {
 }
 
 impl Panel {
-    /// Whether there is nothing that needs axes.
+    /// Returns true if the panel has only images and needs no axes.
     fn is_sheet(&self) -> bool {
         !self.layers.is_empty() && self.layers.iter().all(|layer| matches!(layer.marks, Marks::Images { .. }))
     }
 
-    /// Two layers share a line of the legend.
+    /// Height of the panel. Two layers share a line of the legend.
     fn height(&self) -> f64 {
         if self.is_sheet() {
             return HEADING + PITCH * self.layers.len() as f64 + LINE;
@@ -176,7 +177,7 @@ impl Panel {
         }
     }
 
-    /// Strips of images, each with its name before it.
+    /// Draws strips of images, each after its name.
     fn sheet(&self) -> Markup {
         html! {
             text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
@@ -196,7 +197,7 @@ impl Panel {
     }
 }
 
-/// A path for each shade of an image of this width, of runs of pixels.
+/// Draws an image as one path per shade, made of runs of pixels. `width` is the number of pixels in a row.
 fn shaded(width: usize, image: &str) -> Markup {
     let rows: Vec<&[u8]> = image.as_bytes().chunks(width.max(1)).collect();
     let path = |shade: u8| {
@@ -268,7 +269,7 @@ impl Layer {
     }
 }
 
-/// Where values are on a panel.
+/// Axes that map values to positions on a panel.
 struct Frame {
     across: Axis,
     up: Axis,
@@ -307,9 +308,10 @@ impl Frame {
         self.up.y(value)
     }
 
-    /// Where a·x + b·y + c = 0 enters and leaves the frame, if it does; on linear scales.
+    /// Points where the line a·x + b·y + c = 0 enters and leaves the frame, if any, on linear scales.
     fn cut(&self, [a, b]: [f64; 2], c: f64) -> Option<[[f64; 2]; 2]> {
-        // In shares of the frame x = x₀ + u·w and y = y₀ + v·h, so that a·w·u + b·h·v + (a·x₀ + b·y₀ + c) = 0.
+        // As shares u and v of the frame, x = x₀ + u·w and y = y₀ + v·h.
+        // The line is then a·w·u + b·h·v + (a·x₀ + b·y₀ + c) = 0.
         let span = |axis: &Axis| {
             let start = -axis.share(0.0);
             let width = 1.0 / (axis.share(1.0) - axis.share(0.0));
@@ -329,7 +331,7 @@ impl Frame {
     }
 }
 
-/// Shares of ink as digits from 0 to 7.
+/// Encodes shares of ink as digits from 0 to 7.
 pub(super) fn shades(image: ArrayView1<f64>) -> String {
     image.iter().map(|ink| char::from(b'0' + (8.0 * ink).clamp(0.0, 7.0) as u8)).collect()
 }
@@ -350,7 +352,7 @@ mod tests {
     #[test]
     fn a_line_is_cut_at_the_frame() {
         let frame = Frame::of(&panel(vec![layer(0, Marks::Dots(vec![[0.0, 0.0], [10.0, 5.0]]))], false));
-        // x = 5 and y = x/2, and one that stays outside.
+        // The lines x = 5 and y = x/2, and a line outside the frame.
         let middle = (LEFT + RIGHT) / 2.0;
         let [[x1, y1], [x2, y2]] = frame.cut([1.0, 0.0], -5.0).unwrap();
         assert_eq!((x1, x2, y1.max(y2), y1.min(y2)), (middle, middle, BOTTOM, TOP));
@@ -376,7 +378,7 @@ mod tests {
         ] {
             assert!(svg.contains(expected), "{expected:?} is missing:\n{svg}");
         }
-        // The name space alone has an address; nothing is loaded.
+        // The name space has the only address; the SVG loads nothing.
         assert_eq!((svg.matches("://").count(), svg.matches("url(").count()), (1, 0));
         assert_eq!(svg.matches("class=\"spread-bar\"").count(), 2, "one point of each panel has an error");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");

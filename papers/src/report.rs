@@ -1,48 +1,48 @@
-//! What a result came to.
+//! Reports of results: claims, numbers and a chart.
 
 use super::Picture;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// What a result came to, and how.
+/// Report of one result.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// What it says.
+    /// The paper's claims and our findings.
     #[serde(flatten)]
     pub claims: Claims,
-    /// The numbers behind them.
+    /// The numbers behind the claims.
     pub grids: Vec<Grid>,
     /// The chart.
     pub picture: Picture,
 }
 
-/// What a result says of its paper's claims.
+/// Findings of a result about its paper's claims.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claims {
     /// The result's name.
     pub name: String,
-    /// What it is about.
+    /// Description of the result in one line.
     pub about: String,
-    /// Where it comes from.
+    /// The paper that contains the result.
     pub paper: String,
-    /// The version of this crate that ran it.
+    /// Version of this crate that ran the result.
     pub version: String,
-    /// Whether this is the quick variant.
+    /// True for the quick variant.
     pub quick: bool,
     /// The random seed.
     pub seed: u64,
-    /// How often draws were repeated; 1 where a single one is shown.
+    /// Number of repeated draws; 1 where the result shows a single draw.
     pub trials: usize,
-    /// How long it took, in seconds.
+    /// Duration of the run in seconds.
     pub seconds: f64,
-    /// The paper's claims beside ours.
+    /// The paper's claims with our outcomes and verdicts.
     pub findings: Vec<Finding>,
-    /// What was decided where the paper leaves it open, and what is not as in the paper.
+    /// Decisions where the paper leaves a choice open, and differences from the paper.
     pub notes: Vec<String>,
 }
 
-/// A report without what is the same for all.
+/// A report without the fields that all reports share.
 pub(super) struct Evidence {
     pub trials: usize,
     pub findings: Vec<Finding>,
@@ -51,35 +51,35 @@ pub(super) struct Evidence {
     pub picture: Picture,
 }
 
-/// A claim of the paper, and what became of it.
+/// A claim of the paper, and its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What is claimed.
+    /// The claim.
     pub what: String,
-    /// What the paper says.
+    /// The paper's statement.
     pub paper: String,
-    /// What came out, in words.
+    /// Our outcome in words.
     pub ours: String,
-    /// The number behind the words, where there is one.
+    /// The number behind the words, if any.
     pub value: Option<f64>,
-    /// Whether the two agree.
+    /// Verdict on the claim.
     pub verdict: Agreement,
-    /// Why they do not, or under what they do; may be empty.
+    /// The reason for a difference, or the condition of an agreement; may be empty.
     pub why: String,
 }
 
-/// Whether a claim was reproduced.
+/// Verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// It was.
+    /// Our outcome agrees with the claim.
     Reproduced,
-    /// What came out is better.
+    /// Our outcome is better than the claim.
     Better,
-    /// What came out is something else.
+    /// Our outcome differs from the claim.
     Differs,
-    /// It is a claim on privacy, and false: an attack or a counterexample that ran here does what it excludes, so that no run could
-    /// reproduce it.
+    /// The claim concerns privacy and is false. An attack or a counterexample that ran here does what the
+    /// claim excludes, so no run can reproduce it.
     Refuted,
 }
 
@@ -95,17 +95,20 @@ impl fmt::Display for Agreement {
 }
 
 impl Agreement {
-    /// Reproduced if `holds`, else something else.
+    /// `Reproduced` if `holds`, otherwise `Differs`.
     pub(super) fn of(holds: bool) -> Self {
         if holds { Self::Reproduced } else { Self::Differs }
     }
 
-    /// Of what is claimed of privacy, and `holds` against what was tried here.
+    /// Verdict on a privacy claim: `Reproduced` if it `holds` against the attacks tried here, otherwise
+    /// `Refuted`.
     pub(super) fn of_claim(holds: bool) -> Self {
         if holds { Self::Reproduced } else { Self::Refuted }
     }
 
-    /// Of ours beside a paper's at several places, by how many standard errors it is ahead: better if it is so by over two at more places than it is behind by as much.
+    /// Verdict on our results beside a paper's at several places, from our gain in standard errors at each
+    /// place. A gain or a loss counts if it exceeds two standard errors. The verdict is `Better` if more
+    /// gains than losses count, `Reproduced` if neither counts anywhere, and `Differs` otherwise.
     pub(super) fn of_gains(gains: impl Iterator<Item = f64> + Clone) -> Self {
         let better = gains.clone().filter(|errors| *errors > 2.0).count();
         let worse = gains.filter(|errors| *errors < -2.0).count();
@@ -117,14 +120,14 @@ impl Agreement {
     }
 }
 
-/// Numbers in rows.
+/// A table of numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Grid {
-    /// What they are.
+    /// Title of the table.
     pub title: String,
-    /// What each column has.
+    /// Column headings.
     pub header: Vec<String>,
-    /// As many cells in each as the header has.
+    /// Rows, each with as many cells as the header.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -139,7 +142,7 @@ impl Grid {
     }
 }
 
-/// A number with four significant digits.
+/// Formats a number with four significant digits.
 pub(super) fn four(value: f64) -> String {
     match value.abs() {
         0.0 => "0".into(),

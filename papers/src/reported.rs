@@ -1,4 +1,5 @@
-//! What people report: learned codes and means along directions as classifiers, and the class that a public classifier says.
+//! Reports of people: learned codes and class means along directions as classifiers, and the class that a
+//! public classifier predicts.
 
 use crate::task::classes_of;
 use crate::{Error, Result};
@@ -8,22 +9,23 @@ use scumble_core::{Brief, Budget, Design, Randomness, RecordDomain, Table, Volun
 use scumble_reports::{DIRECTION_REPORT, DirectionReport, LEARNED_CODES, LearnedCodes};
 use serde_json::Value;
 
-/// Volunteers of whom codes are learned, at most: clusters of more take longer.
+/// Maximum number of volunteers for learning codes; clustering more takes longer.
 pub(crate) const VOLUNTEERS: usize = 15_000;
 
-/// Whose records teach codes or directions, who reports, and whose records are classified.
+/// The volunteers who teach codes or directions, the people who report, and the test records.
 pub(crate) struct Study<'a> {
     pub domain: &'a RecordDomain,
-    /// The first of these teach codes, and all of them directions.
+    /// Records of the volunteers: the first [`VOLUNTEERS`] teach codes, and all of them teach directions.
     pub volunteers: &'a Table,
-    /// What they are.
+    /// Wraps the volunteers' table with the terms on which it may be used.
     pub whose: fn(Table) -> Volunteers,
     pub sharing: &'a Table,
     pub test: &'a Table,
 }
 
 impl Study<'_> {
-    /// How often test records are classified rightly, each as most reports of its code are: those who share report code and label together at this ε.
+    /// Share of test records that are classified correctly by learned codes. The people who share report code
+    /// and label together at `epsilon`; a record gets the most frequent reported label of its code.
     pub fn accuracy(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
         let design = LEARNED_CODES.design(&Value::Null, &self.brief(self.domain, VOLUNTEERS, epsilon)?)?;
         let codes = own::<LearnedCodes>(&design, LEARNED_CODES.name)?;
@@ -32,8 +34,10 @@ impl Study<'_> {
         self.share_right(|record| Ok(label_of[codes.code(record)]))
     }
 
-    /// The same where labels are known, and each of those who share reports along the volunteers' principal directions where its record lies: each record is of the class whose mean is nearest,
-    /// in the volunteers' standard deviations along each (linear discriminant analysis).
+    /// Share of test records that are classified correctly if labels are known. Each person who shares
+    /// reports the record's coordinates along the volunteers' principal directions. A test record gets the
+    /// class of the nearest mean, in the volunteers' standard deviations along each direction (linear
+    /// discriminant analysis).
     pub fn accuracy_by_known_labels(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
         let unlabelled = self.domain.without_target();
         let design = DIRECTION_REPORT
@@ -58,7 +62,8 @@ impl Study<'_> {
         })
     }
 
-    /// What is asked for: a design of so many volunteers, for those who share, at this ε.
+    /// Returns the brief of a design from at most `volunteers` volunteers, for the people who share, at
+    /// `epsilon`.
     fn brief(&self, domain: &RecordDomain, volunteers: usize, epsilon: f64) -> Result<Brief> {
         let first: Vec<usize> = (0..self.volunteers.len().min(volunteers)).collect();
         Ok(Brief {
@@ -68,7 +73,7 @@ impl Study<'_> {
         })
     }
 
-    /// How often what is said of a record is its class.
+    /// Share of test records for which `said` returns the true class.
     fn share_right(&self, said: impl Fn(&[f64]) -> Result<usize>) -> Result<f64> {
         let truth = classes_of(self.test);
         let records = self.test.records().outer_iter().zip(&truth);
@@ -77,7 +82,7 @@ impl Study<'_> {
     }
 }
 
-/// The mechanism of a design in its own type.
+/// Returns the mechanism of a design as its concrete type.
 fn own<'d, M: 'static>(design: &'d Design, plugin: &str) -> Result<&'d M> {
     design
         .mechanism()
@@ -85,8 +90,10 @@ fn own<'d, M: 'static>(design: &'d Design, plugin: &str) -> Result<&'d M> {
         .ok_or_else(|| Error::Mechanism { mechanism: plugin.into(), problem: "is of another type".into() })
 }
 
-/// How often the class is right that a person answers by randomized response at ε, who applies a public classifier that is right this often: e^ε/(e^ε + K − 1) of these answers are kept,
-/// and of what is wrong an equal part for each other class is put right by chance. In closed form, for the answer does not depend on the record but by its class.
+/// Accuracy of a person's answer by randomised response at ε, from a public classifier with accuracy `right`.
+/// Randomised response keeps the predicted class with probability e^ε/(e^ε + K − 1). Each other class gets an
+/// equal share of the rest, so that chance corrects some wrong predictions. The accuracy has a closed form
+/// because the answer depends on the record only through its class.
 pub(crate) fn answered(right: f64, classes: usize, epsilon: f64) -> Result<f64> {
     let honest = ceiling::of_any(classes as u64, epsilon)?;
     Ok(right * honest + (1.0 - right) * (1.0 - honest) / (classes - 1) as f64)
@@ -96,7 +103,8 @@ pub(crate) fn answered(right: f64, classes: usize, epsilon: f64) -> Result<f64> 
 mod tests {
     use super::*;
 
-    /// Among ten classes at ε = ln 9 one of two answers is kept; at a large ε the answer is the classifier's.
+    /// With ten classes at ε = ln 9, one of two answers is kept. At a large ε, the answer is the
+    /// classifier's.
     #[test]
     fn answers_about_a_class_are_kept_as_often_as_epsilon_lets_them() {
         let at = |right, epsilon| answered(right, 10, epsilon).unwrap();

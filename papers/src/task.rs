@@ -1,4 +1,4 @@
-//! The task of a design: the target of records, and a network that tells it.
+//! Task of a design: the target of records, and a network that predicts it.
 
 use crate::Result;
 use ndarray::{Array1, Array2, Axis};
@@ -7,7 +7,7 @@ use scumble_neural::{Adam, Architecture, Examples, Initialisation, Loss, Network
 use scumble_task_aware::NetworkTask;
 use std::sync::Arc;
 
-/// The classes (n) of a table's records; none where its target is no class.
+/// Returns the classes (n) of a table's records; empty if its target is not a class.
 pub(crate) fn classes_of(table: &Table) -> Array1<usize> {
     match table.target() {
         Target::Class(classes) => classes.clone(),
@@ -15,7 +15,7 @@ pub(crate) fn classes_of(table: &Table) -> Array1<usize> {
     }
 }
 
-/// A network of this architecture that tells the target of the records of `table`, learned in so many epochs.
+/// Trains a network of this architecture for `epochs` epochs to predict the target of the records of `table`.
 pub(crate) fn learned(
     table: &Table,
     architecture: Architecture,

@@ -1,4 +1,4 @@
-//! Trials and what they say together.
+//! Statistics over repeated trials.
 
 use scumble_comparison::mean_and_sd;
 
@@ -6,29 +6,29 @@ use scumble_comparison::mean_and_sd;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Mean {
     pub value: f64,
-    /// Of the mean, not of a trial.
+    /// Standard error of the mean, not the standard deviation of a trial.
     pub error: f64,
 }
 
 impl Mean {
-    /// Of two values or more.
+    /// Mean of two or more values.
     pub fn of(values: &[f64]) -> Self {
         let (value, deviation) = mean_and_sd(values);
         Self { value, error: deviation / (values.len() as f64).sqrt() }
     }
 
-    /// Of what the first of each pair has more than the second.
+    /// Mean of the pairwise differences `first` − `second`.
     pub fn of_differences(first: &[f64], second: &[f64]) -> Self {
         Self::of(&first.iter().zip(second).map(|(a, b)| a - b).collect::<Vec<_>>())
     }
 
-    /// How many standard errors above zero; 0 for one that is exactly that.
+    /// Number of standard errors above zero; 0 for a mean of exactly zero.
     pub fn in_errors(self) -> f64 {
         if self.value == 0.0 { 0.0 } else { self.value / self.error }
     }
 }
 
-/// The value in the middle, or the mean of the two.
+/// The median: the middle value, or the mean of the two middle values. `NaN` for no values.
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -47,7 +47,7 @@ mod tests {
     fn means_have_the_error_of_a_mean() {
         let mean = Mean::of(&[1.0, 2.0, 3.0, 4.0]);
         assert_eq!(mean.value, 2.5);
-        // The deviation is √(5/3).
+        // The standard deviation is √(5/3).
         assert!((mean.error - (5.0f64 / 12.0).sqrt()).abs() < 1e-15);
         assert_eq!(Mean::of_differences(&[2.0, 3.0], &[1.0, 2.0]).in_errors(), f64::INFINITY);
         assert_eq!(Mean::of_differences(&[2.0, 3.0], &[2.0, 3.0]).in_errors(), 0.0);

@@ -14,10 +14,11 @@ use linfa::{Dataset, ParamGuard};
 use ndarray::{Array1, Axis};
 use rand::seq::SliceRandom;
 
-/// Of each class, for tests.
+/// Number of test records of each class.
 const TESTS: usize = 2000;
 
-/// Training records, with the accuracies that are printed: of ridge regression, and under perfect secrecy.
+/// Numbers of training records, with the printed accuracies in percent: ordinary ridge regression, and
+/// perfect secrecy.
 const PRINTED: [(usize, [f64; 2]); 2] = [(20_000, [63.3, 63.2]), (30_000, [66.5, 66.2])];
 
 pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -82,19 +83,19 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
     })
 }
 
-/// Labels as ±1, less their mean: who is above zero is of the second class.
+/// Returns labels as ±1 minus their mean. A score above zero means the second class.
 fn centred(table: &Table) -> Array1<f64> {
     let signs: Array1<f64> = classes_of(table).into_iter().map(|class| 2.0 * class as f64 - 1.0).collect();
     let mean = signs.mean().unwrap_or(0.0);
     signs - mean
 }
 
-/// Accuracies of ordinary ridge regression, and of that under perfect secrecy.
+/// Returns the accuracies of ordinary ridge regression and of ridge regression under perfect secrecy.
 fn trained(options: &RunOptions, name: &str, data: &Data, n: usize, trial: usize) -> Result<[f64; 2]> {
     let mut randomness = options.randomness(name, &[n as u64, trial as u64]);
     let mut stream = randomness.streams().stream(0);
     let all = [&data.train, &data.test];
-    // Both parts of the data set together, as the paper takes them.
+    // Both parts of the data set are pooled, as in the paper.
     let mut rows: Vec<(usize, usize)> =
         (0..2).flat_map(|part| (0..all[part].len()).map(move |row| (part, row))).collect();
     rows.shuffle(&mut stream);
@@ -129,7 +130,8 @@ fn trained(options: &RunOptions, name: &str, data: &Data, n: usize, trial: usize
 
     let map =
         PerfectSecrecy::new(data.domain.clone(), 1.0, Improvement::Add)?.map(&train, &mut randomness)?;
-    // Ridge regression on the identity: each weight is its record's label over 1 + λ, and no threshold at zero sees a factor.
+    // In ridge regression on the identity matrix, each weight is its record's label divided by 1 + λ. This
+    // positive factor does not change a threshold at zero.
     let folded = map.fold(centred(&train).insert_axis(Axis(1)).view())?;
     let secret = above(map.apply(&test, folded.view())?.column(0).to_owned());
     Ok([plain, secret])
@@ -141,7 +143,8 @@ mod tests {
     use scumble_core::Registry;
     use std::path::Path;
 
-    /// Where singular values are in the hundreds, adding one to them changes next to nothing; and both find classes that lie apart.
+    /// Singular values are in the hundreds here, so adding one to them has almost no effect. Both models
+    /// separate classes that are far apart.
     #[test]
     fn ridge_regression_under_perfect_secrecy_is_the_ordinary_one() {
         let registry = Registry::default();
@@ -150,7 +153,7 @@ mod tests {
         let [plain, secret] = trained(&options, "made-up", &data, 600, 0).unwrap();
         assert!((plain - secret).abs() < 0.005, "{plain} and {secret}");
         assert!(plain > 0.95, "{plain}");
-        // As many records as columns teach less, to both.
+        // Both models learn less from about as many records as columns.
         let [plain, secret] = trained(&options, "made-up", &data, 5, 0).unwrap();
         assert!(plain < 0.99 && secret < 0.99, "{plain} and {secret}");
     }

@@ -1,4 +1,4 @@
-//! Records for training and for tests, and the same of some classes.
+//! Training and test records, and their restriction to some classes.
 
 use crate::{Result, RunOptions};
 use scumble_core::{RecordDomain, Stream, Table, Target, TargetDomain};
@@ -6,7 +6,7 @@ use scumble_datasets::source;
 
 use rand::seq::SliceRandom;
 
-/// Records that were split.
+/// Records split into training and test records.
 pub(super) struct Data {
     pub domain: RecordDomain,
     pub train: Table,
@@ -14,7 +14,8 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// A data set as it was split by those who made it.
+    /// Loads a data set with its publishers' split. A data set without one has the first four fifths for
+    /// training.
     pub fn load(options: &RunOptions, name: &str) -> Result<Self> {
         let data = source(name)?.load(options.folder)?;
         let train = data.train_records.unwrap_or(data.table.len() * 4 / 5);
@@ -23,7 +24,7 @@ impl Data {
         Ok(Self { domain: data.domain, train: train?, test: test? })
     }
 
-    /// The first records of a shuffle: so many for training, and so many for tests.
+    /// Returns the first `train` training records and the first `test` test records of a shuffle.
     pub fn some(&self, [train, test]: [usize; 2], stream: &mut Stream) -> Result<Self> {
         let first = |table: &Table, most: usize, stream: &mut Stream| {
             let mut rows: Vec<usize> = (0..table.len()).collect();
@@ -38,8 +39,8 @@ impl Data {
         })
     }
 
-    /// The first `classes` alone: `each` records of every one for training, sampled uniformly at random, and all there
-    /// are for tests.
+    /// Restricts the data to the first `classes` classes. Training keeps `each` records of every class,
+    /// sampled uniformly at random. The test records of these classes are all kept.
     pub fn of_classes(&self, classes: usize, each: usize, stream: &mut Stream) -> Result<Self> {
         let of = |table: &Table, class: usize| -> Vec<usize> {
             classes_of(table)
@@ -70,7 +71,8 @@ impl Data {
         Ok(Self { domain, train: self.train.select(&train)?, test: self.test.select(&test)? })
     }
 
-    /// Two parts of the training records: the first is this share of them, sampled uniformly at random.
+    /// Splits the training records at random. The first part is the given share of them, sampled uniformly at
+    /// random.
     pub fn parted(&self, share: f64, stream: &mut Stream) -> Result<[Table; 2]> {
         let mut rows: Vec<usize> = (0..self.train.len()).collect();
         rows.shuffle(stream);
@@ -79,7 +81,7 @@ impl Data {
     }
 }
 
-/// The classes of a table that has some; none else.
+/// Returns the classes of a table; empty if its target is not a class.
 pub(super) fn classes_of(table: &Table) -> Vec<usize> {
     match table.target() {
         Target::Class(classes) => classes.to_vec(),
@@ -95,7 +97,8 @@ pub(super) mod made_up {
     use scumble_core::{Domain, Randomness};
 
     impl Data {
-        /// Records of so many numbers in [0, 1], spread by a seed around one corner a class, of which one in ten is for tests.
+        /// Makes `n` records of `dim` numbers in [0, 1], spread around one corner per class with a fixed
+        /// seed. One record in ten is for tests.
         pub fn made_up(n: usize, dim: usize, classes: usize) -> Self {
             let mut stream = Randomness::seeded(1).streams().stream(0);
             let columns: Vec<String> = (1..=dim).map(|column| format!("x{column}")).collect();

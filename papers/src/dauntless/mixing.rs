@@ -1,4 +1,4 @@
-//! Tables 2 and 3: images that are mixed and transformed, and what a network learns of them.
+//! Tables 2 and 3: mixed and transformed images, and the accuracy of a network trained on them.
 
 use super::data::{Data, classes_of};
 use super::within::{self, Within};
@@ -17,20 +17,20 @@ use serde_json::{Value, json};
 
 const HIDDEN: [usize; 4] = [256, 128, 64, 32];
 
-/// How records are released before a network is trained on them.
+/// Release of the records on which a network is trained.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Leaves {
     AsTheyAre,
     Mixed,
-    /// By the inverse of a uniform matrix.
+    /// Transformed by the inverse of a uniform matrix.
     Approach1,
-    /// By a uniform matrix.
+    /// Transformed by a uniform matrix.
     Approach2,
 }
 
-/// A row of a table: how records are released, of how many parts each is made, how many samples there are for each
-/// record, and the printed accuracy with its standard deviation.
+/// A row of a table: kind of release, parts of each mixture, samples for each record, and the printed
+/// accuracy with its standard deviation.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     leaves: Leaves,
@@ -84,7 +84,7 @@ impl Row {
         }
     }
 
-    /// The parameters of `dauntless-mix`.
+    /// Parameters of `dauntless-mix`.
     fn parameters(&self, samples: usize, label_dim: Option<usize>) -> Value {
         let mut parameters =
             json!({ "mixed": self.parts, "samples": samples, "mixing_weights": "random", "bits": 32 });
@@ -105,27 +105,30 @@ impl Row {
     }
 }
 
-/// Vectors of so many normal coordinates are almost orthogonal, as Algorithm 2 has those of labels.
+/// Number of normal coordinates of a label's vector. Vectors of this length are almost orthogonal, as
+/// Algorithm 2 has the vectors of labels.
 const ALMOST_ORTHOGONAL: usize = 64;
 
-/// From what ratio of singular values on the paper draws a matrix again.
+/// Ratio of singular values from which on the paper draws a matrix again.
 const MOST_CONDITION: f64 = 1.15e4;
 
-/// Epochs of a network that has as few mixtures as a theorem allows, so that it takes some hundred steps.
+/// Epochs of a network on as few mixtures as a theorem allows, for a training of some hundred steps.
 const EPOCHS_OF_FEW: usize = 300;
 
-/// Records for training and for tests: all that there are, and of digits a fifth, as there is of the paper's photographs.
+/// Numbers of training and test records: all records, and a fifth of the training digits. The reports
+/// also use a fifth of the paper's photographs.
 const ALL: [usize; 2] = [usize::MAX; 2];
 const A_FIFTH: [usize; 2] = [12_000, 10_000];
 
-/// A table, and how it is run.
+/// A table and the settings of its run.
 struct Run<'a> {
     options: &'a RunOptions<'a>,
     name: &'static str,
     data: Data,
-    /// Whether columns of images that are not transformed are standardised; those of transformed ones are.
+    /// Standardises the columns of images that are not transformed. Columns of transformed images are always
+    /// standardised.
     standardized: bool,
-    /// How many coordinates the vectors of labels have, where they are not as many as classes.
+    /// Number of coordinates of a label's vector; `None` for as many as classes.
     label_dim: Option<usize>,
     epochs: usize,
     trials: usize,
@@ -143,13 +146,13 @@ pub(super) fn table_2(options: &RunOptions, name: &'static str) -> Result<Eviden
     run.told(&TABLE_2, &found, findings, "Handwritten digits, mixed and transformed (Table 2)")
 }
 
-/// Table 2, of so many digits for training and for tests.
+/// Run of Table 2 on digits. `sizes` holds the numbers of training and test records.
 fn of_digits<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize; 2]) -> Result<Run<'a>> {
     Ok(Run {
         options,
         name,
         data: sized(options, name, "mnist", sizes)?,
-        // Of pixels in [0, 1], most of them near zero, standardised ones are worse.
+        // Most pixels in [0, 1] are near zero, and standardised pixels give a worse accuracy.
         standardized: false,
         label_dim: Some(ALMOST_ORTHOGONAL),
         epochs: if options.quick { 8 } else { 20 },
@@ -158,7 +161,8 @@ fn of_digits<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize;
     })
 }
 
-/// What approach 1 costs digits, of all of them and of as small a share as there is of the paper's photographs.
+/// Describes the accuracy that approach 1 costs on all digits, and on a fifth of them. A fifth is also the
+/// share of the paper's photographs in the reports.
 fn cost_of_fewer(options: &RunOptions) -> Result<String> {
     let cost = |sizes: [usize; 2]| -> Result<String> {
         let run = of_digits(options, "dauntless/table-2", sizes)?;
@@ -183,15 +187,16 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
         options,
         name,
         data: sized(options, name, "cifar10", sizes)?,
-        // What is judged is the difference to mixing alone, so that both are learned from alike.
+        // The verdict compares a release with mixing alone, so both are standardised alike.
         standardized: true,
-        // Of 64 coordinates, as in Table 2, one network of three learned nothing of mixtures of so few photographs.
+        // With 64 coordinates, as in Table 2, one network of three learned nothing from mixtures of so few
+        // photographs.
         label_dim: None,
         epochs: if options.quick { 3 } else { 20 },
         trials: options.trainings(),
         store: options.finished(name)?,
     };
-    // The largest table of the quick variant would take longest to transform.
+    // The quick variant leaves out large tables, which take longest to transform.
     let rows: Vec<Row> = TABLE_3.into_iter().filter(|row| !options.quick || row.times <= 2).collect();
     let found = run.all(&rows)?;
     let mut findings = vec![];
@@ -204,7 +209,7 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
         let gap = Mean::of_differences(&found[at], &found[mixed]);
         let printed = row.printed - rows[mixed].printed;
         let off = 100.0 * gap.value - printed;
-        // What another draw of matrices may move: of approach 1 more than two points.
+        // Tolerance for another draw of matrices. Another draw may move approach 1 by more than two points.
         let within = f64::max(2.0, 200.0 * gap.error);
         findings.push(Finding {
             what: format!("{}, against mixing alone", run.of_row(row)),
@@ -259,12 +264,12 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a network learns this row's release from standardised columns.
+    /// Returns true if a network learns this row's release from standardised columns.
     fn standardizes(&self, row: &Row) -> bool {
         self.standardized || row.is_transformed()
     }
 
-    /// The accuracy of a network after so many epochs, from the store where it has it.
+    /// Accuracy of a network after `epochs` epochs, from the store if the store has it.
     fn once(&self, row: &Row, trial: usize, epochs: usize) -> Result<f64> {
         let standardized = self.standardizes(row);
         let mut words = json!({
@@ -280,7 +285,7 @@ impl Run<'_> {
         self.options.once(&self.store, &words, || self.trained(row, trial, epochs))
     }
 
-    /// What comes out after twice the epochs, where that is not what is printed.
+    /// Adds the accuracy after twice the epochs to a finding that differs from the printed accuracy.
     fn longer(&self, row: &Row, finding: Finding) -> Result<Finding> {
         if finding.verdict != Agreement::Differs || self.options.quick {
             return Ok(finding);
@@ -304,7 +309,7 @@ impl Run<'_> {
             (self.options.on_step)();
             Ok(found)
         };
-        // Small tables first: a run that is stopped has whole rows to set beside each other.
+        // Small tables come first, so that a stopped run has complete rows to compare.
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&at| rows[at].times);
         let mut found = vec![vec![]; rows.len()];
@@ -327,7 +332,7 @@ impl Run<'_> {
             .check()?)
     }
 
-    /// Releases with a guarantee, of the same records.
+    /// Accuracies after releases with a guarantee, from the same records.
     fn within(&self) -> Result<Vec<Within>> {
         let store = self.options.finished(&format!("{}-within", self.name))?;
         let one = |trial: usize| {
@@ -348,7 +353,7 @@ impl Run<'_> {
         (0..self.trials).map(one).collect()
     }
 
-    /// The accuracy of a network on held-out test records.
+    /// Accuracy of a network on held-out test records.
     fn trained(&self, row: &Row, trial: usize, epochs: usize) -> Result<f64> {
         let params = self.network(epochs, trial, self.standardizes(row))?;
         let Data { domain, train, test } = &self.data;
@@ -472,7 +477,8 @@ mod tests {
         }
     }
 
-    /// The tables print a row once, and their gaps are against mixing alone of as many samples.
+    /// Each table has a row only once. For the gaps, Table 3 has mixing alone with as many samples as each
+    /// transformed row.
     #[test]
     fn rows_are_distinguished_by_release_and_size() {
         for table in [&TABLE_2[..], &TABLE_3] {

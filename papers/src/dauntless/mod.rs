@@ -1,4 +1,5 @@
-//! Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security (Xiao and Devadas), Appendix A.
+//! Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security (Xiao
+//! and Devadas), Appendix A.
 
 mod adult;
 mod data;
@@ -15,13 +16,13 @@ use scumble_core::Target;
 
 pub(super) const PAPER: &str = "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security";
 
-/// What holds of it, what does not, and what we would do in its place.
+/// Assessment of the paper: the claims that hold, the claims that fail, and the alternative we recommend.
 pub(super) const SAID: &str = "Perfect secrecy holds: a ridge regression learns as much from the identity matrix as from the records that it was released for, a network nearly so, and of ten digits ridge regression is right more often than that network (86 % against 84). Mixing holds as an \
 augmentation of data. What does not hold is that it hides: the paper's adversary trains a network where least squares recovers more, and every release of the tables mixes each private record into several samples, \
 far more of them than a theorem allows. It adds little: of digits the public half alone, of which a network needs no private record, is right on 97.8 % of test records, and mixtures of all on 98.1 or 98.3. In its place: reports. Where half of the records are public, as the paper has it, they teach codes (`learned-codes`), and each private record reports its own at a local ε: that learns far more than the mixtures that a theorem allows, and a \
 guarantee holds for every record.";
 
-/// Sorted by name.
+/// Results of this paper, sorted by name.
 pub(super) const RESULTS: [Reproduction; 5] = [
     Reproduction {
         name: "dauntless/adult",
@@ -55,7 +56,7 @@ pub(super) const RESULTS: [Reproduction; 5] = [
     },
 ];
 
-/// How often classes were found, as a share.
+/// Accuracy of the classes in `found`, as a share; `NaN` if a target is not a class.
 fn accuracy(found: &Target, truth: &Target) -> f64 {
     match (found, truth) {
         (Target::Class(found), Target::Class(truth)) => share_alike(found, truth),
@@ -68,13 +69,14 @@ fn share_alike(found: &Array1<usize>, truth: &Array1<usize>) -> f64 {
     alike as f64 / truth.len().max(1) as f64
 }
 
-/// Shares as a percentage, with their standard deviation.
+/// Formats shares as a mean percentage with their standard deviation.
 fn percent(shares: &[f64]) -> String {
     let Mean { value, error } = Mean::of(shares);
     format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error * (shares.len() as f64).sqrt())
 }
 
-/// A mean accuracy beside a printed one, in percent, which it reaches within so many points or exceeds.
+/// Finding that compares a mean accuracy with a printed one, in percent. The verdict is `Reproduced` for a
+/// difference of at most `within` points, and `Better` or `Differs` for a larger gain or loss.
 fn beside(what: String, printed: f64, within: f64, shares: &[f64], why: String) -> Finding {
     let value = 100.0 * Mean::of(shares).value;
     Finding {
@@ -91,13 +93,13 @@ fn beside(what: String, printed: f64, within: f64, shares: &[f64], why: String) 
     }
 }
 
-/// A point of a curve: a mean in percent, with its standard error.
+/// Point of a curve: a mean in percent, with its standard error.
 fn point(x: f64, shares: &[f64]) -> CurvePoint {
     let Mean { value, error } = Mean::of(shares);
     CurvePoint { x, y: 100.0 * value, error: 100.0 * error }
 }
 
-/// Accuracies in percent as curves, each with its name.
+/// Chart of accuracies in percent, with one named curve each.
 fn chart(
     title: &str,
     panel: &str,

@@ -1,4 +1,4 @@
-//! Figures 2 to 7: an adversary who knows the public part of each mixture learns the way back.
+//! Figures 2 to 7: a reconstruction attack by an adversary that knows the public part of each mixture.
 
 use super::data::{Data, classes_of};
 use super::{percent, within};
@@ -15,17 +15,18 @@ use rand::seq::index::sample;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Who is public.
+/// Choice of the public records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Public {
-    /// This share of the records, sampled uniformly at random.
+    /// A share of the records, sampled uniformly at random.
     Share(f64),
-    /// All digits but 1 to 5.
+    /// All digits except 1 to 5.
     OtherDigits,
 }
 
-/// A figure: its data, what is known, the samples and the parts of each, and what the paper says of it.
+/// A figure: its data, the public records, the number of samples, the number of parts of each sample, and the
+/// paper's statement.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     figure: u8,
@@ -87,28 +88,32 @@ const CASES: [Case; 6] = [
     },
 ];
 
-/// Half of the digits are known, and there are as many mixtures as the paper's own theorem allows: no figure of it.
+/// Case with half of the digits known and as many mixtures as the paper's own theorem allows. The paper has
+/// no such figure.
 const WITHIN_BUDGET: Case =
     Case { figure: 0, data: "mnist", public: Public::Share(0.5), samples: 0, parts: 2, printed: "" };
 
-/// Images whose recovery is counted, and those that are shown.
+/// Number of images whose recovery is counted, and number of images shown.
 const COUNTED: usize = 500;
 const SHOWN: usize = 10;
 
-/// Mixtures that are made before their sums are taken: 200,000 images of 3072 values do not stay in memory.
+/// Number of mixtures made before their sums are taken, so that memory need not hold 200,000 images of 3072
+/// values.
 const AT_ONCE: usize = 25_000;
 
-/// An image is recovered within this share of its distance from the mean of what is public.
+/// Largest distance of a recovered image from the private one, as a share of the private image's distance
+/// from the mean of the public records.
 const WITHIN: f64 = 0.5;
 
-/// What an adversary recovered.
+/// Outcome of a reconstruction attack.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Recovered {
-    /// The share of private images that it recovered.
+    /// Share of private images that the adversary recovered.
     share: f64,
-    /// The median distance of what it recovered, as a share of that from the mean.
+    /// Median distance of recovered images from private ones, as a share of the private image's distance from
+    /// the mean.
     distance: f64,
-    /// Some private images, and what was recovered of them, where images are shown.
+    /// Some private images and their recovered versions, if images are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     private: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -225,7 +230,7 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
     })
 }
 
-/// Of the same adversary where mixing keeps to its budget.
+/// Finding on the same adversary if mixing keeps to its budget.
 fn of_ours(samples: usize, found: &[Recovered]) -> Finding {
     let of = |get: fn(&Recovered) -> f64| found.iter().map(get).collect::<Vec<f64>>();
     let (shares, distance) = (of(|found| found.share), Mean::of(&of(|found| found.distance)).value);
@@ -251,7 +256,7 @@ fn known(case: &Case) -> String {
     }
 }
 
-/// What came of a case.
+/// Outcome of a case.
 struct Outcome {
     case: Case,
     samples: usize,
@@ -259,7 +264,8 @@ struct Outcome {
     distance: f64,
 }
 
-/// Figures that show one claim: of Figures 4 to 6, that recovery is harder where less is known, where there are fewer samples, and where more are mixed.
+/// Figures grouped by claim. Figures 4 to 6 share one claim: recovery is harder if less is known, if there
+/// are fewer samples, and if more parts are mixed.
 const CLAIMS: [&[u8]; 4] = [&[2], &[3], &[4, 5, 6], &[7]];
 
 fn finding(outcomes: &[&Outcome]) -> Finding {
@@ -297,7 +303,7 @@ fn finding(outcomes: &[&Outcome]) -> Finding {
     }
 }
 
-/// Releases, and learns the way back.
+/// Releases mixtures, learns the inverse map, and applies it to private images.
 fn attacked(
     options: &RunOptions,
     name: &str,
@@ -339,7 +345,7 @@ fn attacked(
     })
 }
 
-/// The key to one layer, approach 1, that is drawn for a release.
+/// Draws the key to one layer of approach 1 for a release.
 fn transformation(
     options: &RunOptions,
     domain: &RecordDomain,
@@ -350,13 +356,14 @@ fn transformation(
         &json!({"mixed": 1, "samples": 1, "bits": 32, "weights": "inverse-uniform", "most_condition": 1.15e4}),
         &Brief::new(domain.without_target(), Budget::pure(1.0)?),
     )?;
-    // One record is released for its transformation, which then takes the mixtures of which the adversary knows parts.
+    // The release of one record provides the transformation. It then transforms the mixtures whose public
+    // parts the adversary knows.
     let first = private.records().select(Axis(0), &[0]);
     let first = Table::new(private.columns().to_vec(), first, scumble_core::Target::None)?;
     Ok(design.mechanism().release(&first, randomness)?.key)
 }
 
-/// Those who are public, and those who are private.
+/// Splits the training records into public and private records.
 fn parted(data: &Data, public: Public, stream: &mut Stream) -> Result<[Table; 2]> {
     match public {
         Public::Share(share) => data.parted(share, stream),
@@ -369,7 +376,8 @@ fn parted(data: &Data, public: Public, stream: &mut Stream) -> Result<[Table; 2]
     }
 }
 
-/// Mixtures of as many public as private records by random weights (m × d), and the public part of each.
+/// Mixes as many public as private records by random weights (m × d). Returns the mixtures and the public
+/// part of each.
 fn mixtures(
     public: &Table,
     private: &Table,
@@ -383,7 +391,7 @@ fn mixtures(
         let shares: Vec<f64> =
             (0..parts).map(|_| -stream.gen_range(f64::MIN_POSITIVE..1.0f64).ln()).collect();
         let sum: f64 = shares.iter().sum();
-        // The public parts first: what is mixed up to there is known.
+        // The public parts come first, so their sum is the known part of the mixture.
         for (at, share) in shares.iter().enumerate() {
             let of = if at < parts / 2 { public } else { private };
             mixed.scaled_add(share / sum, &of.records().row(stream.gen_range(0..of.len())));
@@ -395,7 +403,7 @@ fn mixtures(
     (mixed, known)
 }
 
-/// Records as the owner of the key would release them.
+/// Transforms records as the owner of the key would release them.
 fn seen(domain: &RecordDomain, key: &Key, records: Array2<f64>) -> Result<Array2<f64>> {
     let table = Table::new(domain.columns().to_vec(), records, scumble_core::Target::None)?;
     Ok(key.view(&table)?.records().clone())
@@ -443,7 +451,8 @@ mod tests {
         assert_eq!((many.private.len(), many.recovered[0].len()), (SHOWN, DIM));
     }
 
-    /// Where private records are zero a mixture is what is known of it; where public ones are, that is nothing.
+    /// If private records are zero, the known part is the whole mixture. If public records are zero, the
+    /// known part is zero.
     #[test]
     fn what_is_known_of_a_mixture_is_its_public_part() {
         let data = Data::made_up(40, DIM, 2);
@@ -459,7 +468,7 @@ mod tests {
             assert!((&mixed - &known).iter().all(|x| *x == 0.0) && mixed.iter().all(|x| *x > 0.0));
             let (mixed, known) = mixtures(&zero, &data.train, parts, 50, &mut stream);
             assert!(known.iter().all(|x| *x == 0.0) && mixed.iter().all(|x| *x > 0.0));
-            // The shares of a mixture add up to one.
+            // The shares of a mixture sum to one.
             let (mixed, _) = mixtures(&data.train, &data.train, parts, 50, &mut stream);
             assert!(mixed.iter().all(|x| (0.0..=1.0).contains(x)));
         }

@@ -1,4 +1,4 @@
-//! Table 1: digits by a network under perfect secrecy.
+//! Table 1: digits classified by a network under perfect secrecy.
 
 use super::data::{Data, classes_of};
 use super::{beside, chart, percent, point, share_alike};
@@ -15,7 +15,7 @@ use linfa::{Dataset, ParamGuard};
 use ndarray::{Array1, Array2, Axis};
 use serde_json::json;
 
-/// Classes, with the accuracies that are printed: of a network on images, and under perfect secrecy.
+/// Numbers of classes, with the printed accuracies in percent: a network on images, and perfect secrecy.
 const PRINTED: [(usize, [f64; 2]); 5] =
     [(2, [99.4, 98.3]), (4, [98.2, 94.8]), (6, [97.9, 90.1]), (8, [97.2, 85.6]), (10, [97.0, 82.2])];
 
@@ -23,18 +23,18 @@ const BY_DIGITS: Budgets = Budgets { symbol: "digits", before: false };
 
 const HIDDEN: [usize; 3] = [300, 200, 100];
 
-/// How a network of the identity matrix is trained.
+/// Training settings of a network on the identity matrix.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub(super) struct Effort {
-    /// Images of each class.
+    /// Number of images of each class.
     each: usize,
     epochs: usize,
-    /// Of a network on images.
+    /// Epochs of the network on images.
     plain_epochs: usize,
     learning_rate: f64,
-    /// Of the table, whose rows move once an epoch.
+    /// Learning rate of the table, whose rows move once an epoch.
     table_rate: f64,
-    /// Of the first weights, beside what suits a layer.
+    /// Factor on the first weights that suit a layer.
     start: f32,
 }
 
@@ -157,13 +157,14 @@ fn adam(learning_rate: f64) -> Optimiser {
     Optimiser::Adam(Adam { learning_rate, ..Adam::default() })
 }
 
-/// The transformation of a trial.
+/// Draws the transformation of a trial.
 fn secret_map(options: &RunOptions, name: &str, data: &Data, trial: usize) -> Result<SecretMap> {
     let mut randomness = options.randomness(name, &[data.train.len() as u64, trial as u64, 1]);
     Ok(PerfectSecrecy::new(data.domain.clone(), 1.0, Improvement::Add)?.map(&data.train, &mut randomness)?)
 }
 
-/// The accuracy of ridge regression on the identity matrix, one class against all others: of classes that are equally frequent, whose shares no comparison of scores sees.
+/// Accuracy of one-against-all ridge regression on the identity matrix. Classes are equally frequent, so
+/// their shares do not change a comparison of scores.
 fn by_ridge(map: &SecretMap, data: &Data) -> Result<f64> {
     let (classes, truth): (Array1<usize>, Array1<usize>) =
         (classes_of(&data.train).into(), classes_of(&data.test).into());
@@ -175,7 +176,7 @@ fn by_ridge(map: &SecretMap, data: &Data) -> Result<f64> {
     Ok(share_alike(&scores.map_axis(Axis(1), |scores| largest(&scores.to_vec())), &truth))
 }
 
-/// Accuracies of a network on records, and of one on the identity matrix.
+/// Returns the accuracies of a network on records and of a network on the identity matrix.
 fn trained(
     options: &RunOptions,
     map: &SecretMap,
@@ -238,7 +239,8 @@ mod tests {
         assert!(plain > 0.9 && secret > 0.9 && ridge > 0.9, "{plain}, {secret} and {ridge}");
     }
 
-    /// Labels by turns, whatever the record: what is learned of them is nothing, of images and of the identity matrix alike.
+    /// Labels repeat in turn, independent of the records. Networks learn nothing from them, on images and on
+    /// the identity matrix alike.
     #[test]
     fn of_labels_that_have_nothing_to_do_with_records_nothing_is_learned() {
         let mut data = Data::made_up(300, 6, 3);

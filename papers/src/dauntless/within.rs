@@ -1,4 +1,5 @@
-//! What the paper's own theorem allows, and what learns as much under a guarantee that is no assumption about the records.
+//! Mixtures within the budget of the paper's own theorem, and learned codes, which teach as much under a
+//! guarantee that assumes nothing about the records.
 
 use super::data::{Data, classes_of};
 use super::percent;
@@ -17,11 +18,13 @@ use serde_json::json;
 /// ε of a person's report of code and label.
 pub(super) const EPSILON: f64 = 4.0;
 
-/// How near to a mixed record a recovery must come to count, in ℓ₂ and pixels between 0 and 1: the corollary allows nothing where it is ten times as far.
+/// Largest ℓ₂ distance between a mixed record and a recovery that counts, with pixels in [0, 1]. The
+/// corollary allows no mixtures at ten times this distance.
 const ERROR: f64 = 1e-4;
 
-/// Mixtures of one public and one private record by one layer of approach 1, with equal weights and every record used once: what Corollary 1 is about. The rest is as the
-/// mechanism has it by default.
+/// Design of mixtures of one public and one private record by one layer of approach 1, with equal weights and
+/// every record used once. Corollary 1 applies to these mixtures. All other parameters are the mechanism's
+/// defaults.
 pub(super) fn design(options: &RunOptions, data: &Data, public: Table, samples: usize) -> Result<Design> {
     let brief = Brief {
         volunteers: Volunteers::Public(public),
@@ -33,7 +36,7 @@ pub(super) fn design(options: &RunOptions, data: &Data, public: Table, samples: 
         .design(&json!({ "mixed": 2, "samples": samples, "bits": 8, "error": ERROR }), &brief)?)
 }
 
-/// How many mixtures the corollary allows, of so many private records.
+/// Number of mixtures that the corollary allows for `private` private records, at most one for each record.
 pub(super) fn allowed(options: &RunOptions, data: &Data, public: Table, private: usize) -> Result<usize> {
     let guarantee = design(options, data, public, 1)?.mechanism().guarantee_of(private);
     let claim = guarantee.claims.iter().find_map(|claim| match claim.notion {
@@ -43,20 +46,21 @@ pub(super) fn allowed(options: &RunOptions, data: &Data, public: Table, private:
     Ok(claim.unwrap_or(0).min(private))
 }
 
-/// What is learned of releases with a guarantee, of one public half and one private.
+/// Accuracies after releases with a guarantee, for one split into a public and a private half.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Within {
-    /// How many mixtures the corollary allows.
+    /// Number of mixtures that the corollary allows.
     samples: usize,
-    /// The accuracy of a network that is trained on these.
+    /// Accuracy of a network trained on these mixtures.
     mixed: f64,
-    /// That of learned codes, of which every private record reports its own with its label.
+    /// Accuracy of learned codes; every private record reports its code with its label.
     codes: f64,
-    /// That of a network of the public half alone, with its labels.
+    /// Accuracy of a network trained on the public half alone, with its labels.
     public: f64,
 }
 
-/// Of the data's training records, by a network of few mixtures and one of the public half.
+/// Computes these accuracies for one split of the training records. `of_few` trains on the few allowed
+/// mixtures, and `of_public` trains on the public half.
 pub(super) fn within(
     options: &RunOptions,
     name: &str,
@@ -91,7 +95,7 @@ pub(super) fn within(
     })
 }
 
-/// What the public half is worth by itself.
+/// Note on the accuracy that the public half gives by itself.
 pub(super) fn note(found: &[Within]) -> String {
     let public: Vec<f64> = found.iter().map(|found| found.public).collect();
     format!(
@@ -101,7 +105,7 @@ pub(super) fn note(found: &[Within]) -> String {
     )
 }
 
-/// Ours beside the paper's method while its budget lasts.
+/// Finding that compares learned codes (ours) with the paper's method within its budget.
 pub(super) fn finding(found: &[Within]) -> Finding {
     let of = |get: fn(&Within) -> f64| found.iter().map(get).collect::<Vec<f64>>();
     let (mixed, codes) = (of(|found| found.mixed), of(|found| found.codes));

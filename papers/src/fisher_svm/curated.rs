@@ -1,4 +1,4 @@
-//! A curator's marginals in the place of noise: records that are drawn from noisy counts of all, label included.
+//! A curator's marginals in place of noise: records drawn from noisy counts of all records, labels included.
 
 use super::data::Data;
 use super::guesses::Known;
@@ -14,26 +14,34 @@ use serde_json::json;
 const PLUGIN: &str = "noisy-marginals";
 const DELTA: f64 = 1e-6;
 
-/// An ε beside it, as people ask for it.
+/// ε of a second release for comparison, a value that people often ask for.
 const STRICT: f64 = 1.0;
 
-/// So many releases at most.
+/// Maximum number of releases.
 const TRIALS: usize = 10;
 
-/// Noise beside which a guess by each column's mean and spread still errs by so large a share of what it errs without a release.
+/// Least share of its squared error that a guess by each column's mean and spread must keep under the paper's
+/// noise. The share is of the guess's error without a release.
 const HIDDEN: f64 = 0.5;
 
-/// A μ of Gaussian differential privacy under which every estimate of a record, by an adversary that knows all others, has a mean squared error of so large a share at least of
-/// what the best guess without a release has, whatever the record was drawn from.
+/// μ of Gaussian differential privacy that leaves every estimate of a record a large error: at least `share`
+/// of the mean squared error of the best guess without a release. The adversary knows all other records. The
+/// bound holds for every distribution of the record.
 ///
-/// For the guess of least error that is what is left of the variance, E Var(X | o) = ½ ∬ (x − y)² dπ(x) dπ(y) ∫ pₓ(o) pᵧ(o) / p(o) do. By Cauchy and Schwarz the innermost is at least the square of
-/// the affinity ∫ √(pₓ pᵧ), for p integrates to one; and of what is μ-GDP no two outputs have a smaller affinity than N(0, 1) and N(μ, 1), e^(−μ²/8). So e^(−μ²/4) is left.
+/// The estimate of least error has the error E Var(X | o) = ½ ∬ (x − y)² dπ(x) dπ(y) ∫ pₓ(o) pᵧ(o) / p(o) do.
+/// By the Cauchy–Schwarz inequality, the innermost integral is at least the square of the affinity
+/// ∫ √(pₓ pᵧ), because p integrates to one. No two output distributions of a μ-GDP mechanism have a smaller
+/// affinity than N(0, 1) and N(μ, 1), whose affinity is e^(−μ²/8). So at least the share e^(−μ²/4) of the
+/// error remains.
 fn mu_that_leaves(share: f64) -> f64 {
     2.0 * (1.0 / share).ln().sqrt()
 }
 
-/// What is learned from a curator's records, beside what is learned through the paper's Gaussian noise of the largest λ that leaves half of a record hidden, where
-/// there is any: no guess errs by a smaller share after the one than a guess by means and spreads after the other.
+/// Compares a model learned from a curator's records with a model learned through the paper's Gaussian noise.
+///
+/// The paper's noise has the largest λ of `sweep` that leaves half of a record hidden; without such a λ the
+/// result is `None`. The curator's budget matches this noise. No guess after the curator's release errs by a
+/// smaller share than a guess by means and spreads after the paper's release.
 pub(super) fn beside(
     options: &RunOptions,
     name: &str,
@@ -52,7 +60,7 @@ pub(super) fn beside(
             people: Some(data.table.len()),
             ..Brief::new(data.domain.clone(), Budget::new(epsilon, DELTA)?)
         };
-        // What is left is left where one record is exchanged for another.
+        // The share of `mu_that_leaves` holds for replacing one record by another.
         let design = options.registry.get(PLUGIN)?.design(&json!({ "neighbours": "replace-one" }), &brief)?;
         let trials = (0..options.trials().min(TRIALS) as u64).into_par_iter();
         trials
@@ -99,8 +107,9 @@ pub(super) fn beside(
 mod tests {
     use super::*;
 
-    /// Of N(0, 1) and N(μ, 1), where either is as likely, what is left of the variance by the posterior mean is in closed form an integral: 4 E[p(1 − p)], p = 1/(1 + e^(−μz)), for z the
-    /// distance from the middle. By sums over a fine grid.
+    /// Tests `mu_that_leaves` on two equally likely values, released as N(0, 1) and N(μ, 1). The share of the
+    /// variance that the posterior mean leaves is an integral in closed form: 4 E[p(1 − p)],
+    /// p = 1/(1 + e^(−μz)), with z the distance from the middle. The test sums it over a fine grid.
     #[test]
     fn no_guess_of_two_values_errs_by_less_than_what_is_left() {
         for share in [0.2, 0.5, 0.78, 0.95] {

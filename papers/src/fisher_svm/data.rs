@@ -1,4 +1,4 @@
-//! The paper's data sets, as it takes them where it says how.
+//! Data sets of the paper, prepared as the paper describes where it does.
 
 use crate::{Result, RunOptions};
 use scumble_core::{Domain, Factor, RecordDomain, Table, Target, TargetDomain};
@@ -7,7 +7,7 @@ use scumble_datasets::{DataSet, source};
 
 use ndarray::{Array2, Axis};
 
-/// Records with where they lie.
+/// Records with their public domain.
 #[derive(Clone)]
 pub(super) struct Data {
     pub table: Table,
@@ -29,12 +29,13 @@ impl Labelled {
         Self { data, signs }
     }
 
-    /// The records at `rows` alone.
+    /// Selects the records at `rows`.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         Ok(Self::new(self.data.select(rows)?))
     }
 
-    /// The same, in the public bounds of each column: the few numbers beyond them are clipped.
+    /// Clips the records to the public `bounds` of each column, which few values exceed, and makes these
+    /// bounds their domain.
     pub fn within(&self, bounds: &[(f64, f64)]) -> Result<Data> {
         let Data { table, domain } = &self.data;
         let intervals = bounds.iter().map(|(lower, upper)| Domain::interval(*lower, *upper));
@@ -48,7 +49,7 @@ impl Labelled {
         Ok(Data { table, domain })
     }
 
-    /// The share of records (n × d, in the clear) on whose side the machine decides.
+    /// Share of the records (n × d, in the clear) that `machine` classifies correctly.
     pub fn success(&self, machine: &scumble_kkt::Machine) -> f64 {
         let weights = ndarray::ArrayView1::from(&machine.weights);
         let scores = self.data.table.records().dot(&weights) + machine.bias;
@@ -58,17 +59,17 @@ impl Labelled {
 }
 
 impl Data {
-    /// The records at `rows` alone.
+    /// Selects the records at `rows`.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         Ok(Self { table: self.table.select(rows)?, domain: self.domain.clone() })
     }
 }
 
-/// No measurement is larger: an area of 5,000 pixels² is that of a nucleus 80 pixels wide, and all other properties are smaller
-/// numbers.
+/// Upper bound on every measurement. An area of 5,000 pixels² is that of a nucleus 80 pixels wide, and all
+/// other properties are smaller numbers.
 const LARGEST_MEASUREMENT: f64 = 5_000.0;
 
-/// WDBC as it was measured, unscaled: the paper's 28.4·m comes out for no other. Malignant is +1.
+/// Loads WDBC unscaled, as measured: no other scaling gives the paper's 28.4·m. Malignant is +1.
 pub(super) fn tumours(options: &RunOptions) -> Result<Labelled> {
     let table = datasets::wdbc::measurements(options.folder)?;
     let features = Domain::product(vec![Domain::interval(0.0, LARGEST_MEASUREMENT)?; table.columns().len()])?;
@@ -81,16 +82,17 @@ pub(super) fn tumours(options: &RunOptions) -> Result<Labelled> {
     Ok(Labelled::new(Data { table: table.with_target(malignant_last)?, domain }))
 }
 
-/// Adult: twelve columns, categories as integers, all scaled by public bounds. More than 50,000 dollars is +1.
+/// Loads Adult: twelve columns, categories as integers, all scaled by public bounds. An income of more than
+/// 50,000 dollars is +1.
 pub(super) fn people(options: &RunOptions) -> Result<Labelled> {
     Ok(Labelled::new(with_integers(&source("adult")?.load(options.folder)?)?))
 }
 
-/// Per cent a year at 0 and at 1 of the rate's scale: its public bounds.
+/// Public bounds of the interest rate in per cent a year: the rates at 0 and at 1 of its scale.
 const RATES: [f64; 2] = [5.0, 25.0];
 
-/// Lending Club: 22 columns, the grade among them as in the paper, categories as integers, all scaled by public bounds; the target is the
-/// interest rate in per cent a year.
+/// Loads Lending Club: 22 columns, including the grade as in the paper. Categories are integers, and all
+/// columns are scaled by public bounds. The target is the interest rate in per cent a year.
 pub(super) fn loans(options: &RunOptions) -> Result<Data> {
     let data = with_integers(&source("lending-club-default")?.load(options.folder)?)?;
     let (rate, rest): (Vec<usize>, Vec<usize>) =
@@ -107,7 +109,7 @@ pub(super) fn loans(options: &RunOptions) -> Result<Data> {
     Ok(Data { table, domain })
 }
 
-/// With one column in place of a category's one-hot group: the place of the level among all, scaled to [0, 1].
+/// Replaces the one-hot group of each category by one column: the index of the level, scaled to [0, 1].
 fn with_integers(data: &DataSet) -> Result<Data> {
     let factors: Vec<_> = data.domain.features().factors().collect();
     let whole = data.table.whole()?;
@@ -127,7 +129,7 @@ fn with_integers(data: &DataSet) -> Result<Data> {
         .map(|(places, factor)| {
             let first = &data.table.columns()[places.start];
             match factor {
-                // "colour=red" is of the column "colour".
+                // "colour=red" belongs to the column "colour".
                 Factor::OneHot { .. } => first.split('=').next().unwrap_or(first).to_owned(),
                 _ => first.clone(),
             }

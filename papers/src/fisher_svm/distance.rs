@@ -1,6 +1,9 @@
-//! Propositions 2.3 and 2.11: what is learned from noisy data stays within ε of what is learned from the original ones with probability
-//! 1 − q·c²·Tr(V)/ε² (machines) or 1 − q²·c²·Tr(V)/ε² (other models), so that it moves as √(q·Tr V) or q·√(Tr V) at most. The constants c
-//! are not known: how the movement grows is what can be measured, where noise is small, as the propositions ask.
+//! Propositions 2.3 and 2.11: movement of a learned model under noise on its data.
+//!
+//! A model learned from noisy data stays within ε of the model learned from the original data. The
+//! probability is 1 − q·c²·Tr(V)/ε² for machines, and 1 − q²·c²·Tr(V)/ε² for other models. So the model moves
+//! by at most the order of √(q·Tr V) or q·√(Tr V). The constants c are unknown, so only the growth of the
+//! movement can be measured. It is measured where noise is small, as the propositions require.
 
 use super::data::{self, Data, Labelled};
 use super::fitness::regression;
@@ -17,33 +20,33 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde_json::json;
 
-/// The power of Tr V in both bounds.
+/// Power of Tr V in both bounds.
 const OF_NOISE: f64 = 0.5;
 
-/// By how much an exponent that is fitted may exceed the bound's.
+/// Amount by which a fitted exponent may exceed the bound's.
 const SLACK: f64 = 0.05;
 
-/// What is trained on records, and how it is measured.
+/// A model to train on records, and the grid on which to measure its movement.
 struct Study<'a> {
-    /// What moves.
+    /// Name of the parameters that move.
     what: &'a str,
     proposition: &'a str,
-    /// The bound grows as q to this power, times √(Tr V).
+    /// Power of q in the bound, which grows as this power times √(Tr V).
     power_of_q: f64,
-    /// In ascending order.
+    /// Numbers of records q, in ascending order.
     sizes: &'a [usize],
     lambdas: &'a [f64],
-    /// Noise of this λ or more is small.
+    /// Least λ at which noise counts as small.
     small: f64,
 }
 
-/// How far the model of q records moves through the noise of one λ.
+/// Movement of the model of q records through the noise of one λ.
 struct Movement {
     records: usize,
     lambda: f64,
     /// Tr V, in squared units of the records.
     trace: f64,
-    /// ‖φ̄ − φ‖₂, one a trial.
+    /// ‖φ̄ − φ‖₂ of each trial.
     distances: Vec<f64>,
 }
 
@@ -71,7 +74,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     (options.on_start)((steps.iter().sum::<usize>() * options.trials()) as u64);
     let machines = |slacks: bool| {
         move |original: &Data| {
-            // Signs are unchanged.
+            // The signs are unchanged.
             let signs = Labelled::new(original.clone()).signs;
             let learn = move |table: &Table| -> Result<Vec<f64>> {
                 let learned = machine(table.records(), &signs, TOLERANCE)?;
@@ -87,7 +90,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     };
     let moved = [
         of_machines.run(options, name, 0, &tumours.data, machines(false))?,
-        // The same noise once more: a machine is cheap.
+        // This study reuses the noise of the first; training a machine again is cheap.
         with_slacks.run(options, name, 0, &tumours.data, machines(true))?,
         of_regressions.run(options, name, 1, &loans, regressions)?,
     ];
@@ -113,7 +116,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     })
 }
 
-/// α, β and, for records with signs, the least slacks ξ: what equation (7) is about.
+/// Parameters of equation (7): α, β and, for records with `signs`, the least slacks ξ.
 fn parameters(machine: &Machine, records: &Array2<f64>, signs: &[f64]) -> Vec<f64> {
     let weights = ndarray::ArrayView1::from(&machine.weights);
     let scores = records.dot(&weights) + machine.bias;
@@ -126,7 +129,7 @@ fn distance(one: &[f64], other: &[f64]) -> f64 {
 }
 
 impl Study<'_> {
-    /// For the first q records of a shuffle, at every q and λ.
+    /// Measures the movement at every q and λ, on the first q records of one shuffle.
     fn run<D: Fn(&Table) -> Result<f64> + Sync>(
         &self,
         options: &RunOptions,
@@ -162,12 +165,12 @@ impl Study<'_> {
         Ok(moved)
     }
 
-    /// What the bound grows as.
+    /// Growth of the bound at `movement`, without the constant c.
     fn growth(&self, movement: &Movement) -> f64 {
         (movement.records as f64).powf(self.power_of_q) * movement.trace.sqrt()
     }
 
-    /// By how large a power of q, and of Tr V, it moves where noise is small.
+    /// Fitted powers of q and of Tr V in the movement, where noise is small.
     fn exponents(&self, moved: &[Movement]) -> [Mean; 2] {
         exponents(&moved.iter().filter(|at| at.lambda >= self.small).collect::<Vec<_>>())
     }
@@ -191,7 +194,7 @@ impl Study<'_> {
         }
     }
 
-    /// That more records are other data, of which the bound may have another c.
+    /// Note on the growth with q. More records are another data set, for which the bound may have another c.
     fn by_records(&self, moved: &[Movement]) -> String {
         let [found, _] = self.exponents(moved);
         format!(
@@ -200,7 +203,7 @@ impl Study<'_> {
         )
     }
 
-    /// What the propositions do not speak of: noise that is not small.
+    /// Note on noise that is not small, which the propositions do not cover.
     fn through_more_noise(&self, moved: &[Movement]) -> Option<String> {
         let much: Vec<&Movement> = moved.iter().filter(|at| at.lambda < self.small).collect();
         let [_, of_noise] = exponents(&much);
@@ -229,7 +232,7 @@ impl Study<'_> {
         Grid::new(format!("How far {} moves", self.what), header, rows)
     }
 
-    /// A curve a q, and the slope of the bound.
+    /// Panel with one curve for each q.
     fn panel(&self, moved: &[Movement]) -> Panel {
         let curve = |records: usize| {
             let of = moved.iter().filter(|at| at.records == records);
@@ -253,8 +256,8 @@ impl Study<'_> {
     }
 }
 
-/// a and b of the least-squares fit ln ‖φ̄ − φ‖₂ = a·ln q + b·ln Tr V + c, over trials. The grid is whole, so that each is a fit of its
-/// own.
+/// Means over trials of a and b in the least-squares fit ln ‖φ̄ − φ‖₂ = a·ln q + b·ln Tr V + c. The grid is
+/// complete, so each coefficient is a separate fit.
 fn exponents(moved: &[&Movement]) -> [Mean; 2] {
     let centred = |of: &dyn Fn(&Movement) -> f64| {
         let values: Vec<f64> = moved.iter().map(|at| of(at).ln()).collect();

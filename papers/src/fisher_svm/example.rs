@@ -1,4 +1,4 @@
-//! Section 3.1: a hundred points of the plane, under both kinds of noise.
+//! Section 3.1: a hundred points of the plane under both kinds of noise.
 
 use super::data::{Data, Labelled};
 use super::wdbc::largest_change;
@@ -15,23 +15,23 @@ use rand_distr::StandardNormal;
 use rayon::prelude::*;
 use serde_json::json;
 
-/// So many of each class.
+/// Number of points in each class.
 const POINTS: usize = 50;
-/// The mean of the class −1; that of +1 is the origin.
+/// Mean of the class −1; the mean of the class +1 is the origin.
 const MEAN: [f64; 2] = [0.0, 5.0];
-/// The plane ends here, on either side: no draw in a lifetime lies beyond.
+/// Bound of both coordinates on either side. The probability of a draw beyond it is negligible.
 const SIDE: f64 = 20.0;
 
-/// λ of Figure 3, and the bounds that are printed with them.
+/// Values of λ in Figure 3, each with its printed bound.
 const FIGURE_3: [(f64, f64); 3] = [(1e-4, 200.0), (1e-2, 20.0), (1.0, 2.0)];
 
-/// m of Figure 4, and the bound that is printed with it.
+/// m of Figure 4; `PRINTED` is the bound printed with it.
 const VARIANCE: f64 = 100.0;
 const PRINTED: f64 = 80.5;
-/// As many examples say how much the bound owes to the draw.
+/// Number of examples drawn to show how much the bound depends on the draw.
 const EXAMPLES: u64 = 1_000;
 
-/// The example at `draw`.
+/// Draws the example with the number `draw`.
 fn example(options: &RunOptions, draw: u64) -> Result<Labelled> {
     let mut stream = options.randomness("fisher-svm/example", &[draw]).streams().stream(0);
     let points = Array2::from_shape_fn((2 * POINTS, 2), |(row, column)| {
@@ -157,7 +157,7 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
             paper: format!("≥ {PRINTED}"),
             ours: format!("≥ {}", four(bound)),
             value: Some(bound),
-            // Its distribution over draws is what can be compared.
+            // Only the distribution of the bound over draws can be compared.
             verdict: Agreement::of((0.005..=0.995).contains(&below)),
             why: format!(
                 "it depends on the draw, and the paper's is not published: over {EXAMPLES} draws it is {} to {} in 99 of 100, and {:.0} % lie \
@@ -185,13 +185,13 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
     })
 }
 
-/// ‖(ᾱ − α, β̄ − β)‖₂.
+/// Distance of two machines: ‖(ᾱ − α, β̄ − β)‖₂.
 fn distance(one: &Machine, other: &Machine) -> f64 {
     let squares = one.weights.iter().zip(&other.weights).map(|(a, b)| (a - b).powi(2));
     (squares.sum::<f64>() + (one.bias - other.bias).powi(2)).sqrt()
 }
 
-/// Between the normals of two lines, in degrees.
+/// Angle between the normals of two lines, in degrees.
 fn angle(one: &Machine, other: &Machine) -> f64 {
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     let (a, b) = (&one.weights, &other.weights);
@@ -199,7 +199,7 @@ fn angle(one: &Machine, other: &Machine) -> f64 {
     cosine.clamp(-1.0, 1.0).acos().to_degrees()
 }
 
-/// Both tables' points and the lines learned from them.
+/// Panel of both tables' points and the lines learned from them.
 fn panel(title: &str, example: &Labelled, before: &Machine, released: &Table, after: &Machine) -> Panel {
     let dots = |table: &Table, sign: f64| {
         let rows = table.records().outer_iter().zip(&example.signs).filter(|(_, of)| **of == sign);

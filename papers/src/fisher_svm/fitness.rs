@@ -1,4 +1,4 @@
-//! Figure 7: how well a ridge regression that is trained on noisy loans fits the original ones.
+//! Figure 7: fit on the original loans of a ridge regression trained on noisy loans.
 
 use super::curated;
 use super::data::{self, Data};
@@ -15,7 +15,7 @@ use ndarray::Array1;
 /// σ of Section 3.2.3.
 const SIGMA: f64 = 1e-5;
 
-/// In the quick variant one loan of so many.
+/// Stride of the quick variant over the loans.
 const QUICK_STRIDE: usize = 10;
 
 pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -54,7 +54,7 @@ pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evide
     })
 }
 
-/// φ (d values), the minimum of ℓ: half of it is what [`RidgeParams`] minimises with σ for its penalty.
+/// φ (d values), the minimiser of ℓ. [`RidgeParams`] minimises half of ℓ, with σ as its penalty.
 pub(super) fn regression(table: &Table) -> Result<Array1<f64>> {
     let params = RidgeParams::default().l2_penalty(SIGMA).through_origin().check()?;
     let dataset = DatasetBase::new(table.records().clone(), rates(table));
@@ -68,7 +68,7 @@ fn rates(table: &Table) -> Array1<f64> {
     }
 }
 
-/// ℓ of φ on these records.
+/// ℓ of `phi` on the records of `data`.
 fn loss(phi: &Array1<f64>, data: &Data) -> f64 {
     let residuals = data.table.records().dot(phi) - rates(&data.table);
     SIGMA * phi.dot(phi) + residuals.dot(&residuals) / residuals.len() as f64

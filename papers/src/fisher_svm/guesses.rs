@@ -1,4 +1,5 @@
-//! What the Cramér–Rao bound does not say: how near a guess with a bias comes, how near every guess does, and who is told from whom.
+//! Questions beyond the Cramér–Rao bound: the errors of a biased guess and of every guess, and the
+//! identification of records.
 
 use super::{cramer_rao, data, design};
 use crate::accounting::mutual_information;
@@ -13,23 +14,24 @@ use serde_json::json;
 /// Guesses of released records, at one λ.
 struct Guessed {
     lambda: f64,
-    /// What the card claims of guesses without bias.
+    /// Lower bound that the card claims for unbiased guesses.
     claimed: f64,
-    /// What no guess does better than about some record of the domain.
+    /// Lower bound on the error of every guess, about some record of the domain.
     of_any: f64,
-    /// The mean squared error of what was released, a trial.
+    /// Mean squared error of the released records, for each trial.
     unbiased: Vec<f64>,
-    /// The same of the guess by means and spreads.
+    /// Mean squared error of the guess by means and spreads, for each trial.
     biased: Vec<f64>,
-    /// The squared error of that guess about the record of the domain where it is largest, in closed form.
+    /// Largest squared error of the guess by means and spreads over the records of the domain, in closed
+    /// form.
     worst: f64,
-    /// How often the record that is nearest to what was released is the right one, a trial.
+    /// Share of releases whose nearest record is the right one, for each trial.
     told: Vec<f64>,
-    /// No adversary who knows all records tells them apart more often.
+    /// Upper bound on `told` for every adversary who knows all records.
     ceiling: f64,
 }
 
-/// What is known of the population: each column's mean and variance.
+/// Adversary's knowledge of the population: each column's mean and variance.
 pub(super) struct Known {
     means: Array1<f64>,
     variances: Array1<f64>,
@@ -41,13 +43,13 @@ impl Known {
         Self { means, variances: records.var_axis(Axis(0), 0.0) }
     }
 
-    /// By how large a share of what the guess errs without a release it still errs where the noise has this variance.
+    /// Squared error of the guess under noise of variance `noise`, as a share of its error without a release.
     pub fn hidden(&self, noise: f64) -> f64 {
         let left: f64 = self.variances.iter().map(|variance| variance * noise / (variance + noise)).sum();
         left / self.variances.sum()
     }
 
-    /// How much of a released column is believed, where its noise has this variance: the linear guess of least error.
+    /// Weight of each released column in the linear guess of least error, for noise of variance `noise`.
     fn trust(&self, noise: f64) -> Array1<f64> {
         self.variances.mapv(|variance| variance / (variance + noise))
     }
@@ -56,7 +58,8 @@ impl Known {
         (released - &self.means) * self.trust(noise) + &self.means
     }
 
-    /// The largest E‖x̂ − x‖² of this guess over the domain: its noise, and its bias at the end that is farther from the mean.
+    /// Largest E‖x̂ − x‖² of the guess over `domain`. The error of a column consists of its noise and its
+    /// bias at the bound that is farther from the mean.
     fn worst(&self, domain: &Domain, noise: f64) -> f64 {
         let bounds = domain.intervals().unwrap_or_default();
         let columns = self.trust(noise).into_iter().zip(&self.means).zip(bounds);
@@ -67,7 +70,8 @@ impl Known {
         of_column.sum()
     }
 
-    /// No more nats are told of which record it is by noise of this variance: ½ Σ ln(1 + s²/σ²).
+    /// Upper bound on the nats that noise of variance `noise` discloses about a record's identity:
+    /// ½ Σ ln(1 + s²/σ²).
     fn nats(&self, noise: f64) -> Result<f64> {
         let noises = vec![noise; self.variances.len()];
         Ok(mutual_information::of_gaussian_noise(&self.variances.to_vec(), &noises)?)
@@ -78,7 +82,7 @@ fn mean_square(one: &Array2<f64>, other: &Array2<f64>) -> f64 {
     (one - other).mapv_into(|x| x * x).sum() / one.nrows() as f64
 }
 
-/// How often the nearest of all records is the right one.
+/// Share of the `released` records whose nearest record is the right one. A tie counts as wrong.
 fn told(records: &Array2<f64>, released: &Array2<f64>) -> f64 {
     let squared = |a: ArrayView1<f64>, b: ArrayView1<f64>| -> f64 {
         a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
@@ -301,7 +305,7 @@ mod tests {
         let known = Known::of(&array![[0.0], [2.0]]);
         assert_eq!((known.means[0], known.variances[0]), (1.0, 1.0));
         assert_eq!(known.guess(&array![[5.0]], 1.0), array![[3.0]]);
-        // At 4, three from the mean: half of that is bias, and a quarter of the noise is left.
+        // At 4, three from the mean: half of this distance is bias, and a quarter of the noise remains.
         assert_eq!(known.worst(&Domain::interval(0.0, 4.0).unwrap(), 1.0), 0.25 + 1.5f64.powi(2));
     }
 

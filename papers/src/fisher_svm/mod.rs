@@ -1,5 +1,5 @@
-//! Farokhi, Privacy-Preserving Public Release of Datasets for Support Vector Machine Classification (2020): Section 3, and how far what is
-//! learned moves.
+//! Reproduced results of Farokhi, Privacy-Preserving Public Release of Datasets for Support Vector Machine
+//! Classification (2020): Section 3, and the movement of learned models under noise.
 
 mod curated;
 mod data;
@@ -21,13 +21,13 @@ use serde_json::Value;
 pub(super) const PAPER: &str =
     "Farokhi, Privacy-Preserving Public Release of Datasets for Support Vector Machine Classification (2020)";
 
-/// What holds of it, what does not, and what we would do in its place.
+/// Summary of the paper: the claims that hold, the claims that fail, and our alternative.
 pub(super) const SAID: &str = "All figures hold: Gaussian noise of the same Fisher information leaves a model nearer to its own than Laplace noise does, and correlated noise leaves it exactly where it was. What does not hold is \
 that the bound is one for every adversary: it is for guesses without bias (ERRATA.md, F13), of somebody who knows no other record. The cards say how far off the domain's centre is, and how far off every guess is about some record. In \
 its place: `fisher-gaussian` where the error of a reconstruction is what is asked for, with the differential privacy that it has beside; and to learn from, where a curator is trusted, `noisy-marginals`, which leaves every estimate by an adversary \
 that knows all other records as large an error, and a machine far more (93 % of tumours in the place of 76).";
 
-/// Sorted by name.
+/// Results of this paper, sorted by name.
 pub(super) const RESULTS: [Reproduction; 8] = [
     Reproduction {
         name: "fisher-svm/distance",
@@ -79,15 +79,15 @@ pub(super) const RESULTS: [Reproduction; 8] = [
     },
 ];
 
-/// θ and ρ of equations (2) and (6), in all of Section 3.
+/// θ and ρ of equations (2) and (6), the same throughout Section 3.
 const THETA: f64 = 1.0;
 const RHO: f64 = 1e-2;
 
-/// Newton steps at most; some fifty are usual.
+/// Maximum number of Newton steps; about fifty are usual.
 const MOST_STEPS: u64 = 1_000;
 
-/// The machine of equation (6) on these records (n × d) and signs (n): of equation (2) where they are the original ones. It is told what
-/// to solve it to.
+/// Machine of equation (6) on `records` (n × d) and `signs` (n). On the original records it is the machine of
+/// equation (2). `solve` sets the precision.
 fn machine_by(
     solve: impl Fn(&SoftMargin) -> kkt::Result<Machine>,
     records: &Array2<f64>,
@@ -99,28 +99,28 @@ fn machine_by(
     Ok(solve(&programme.bias_penalty(RHO)?.squared_slack_penalty(RHO)?)?)
 }
 
-/// Such a machine to this share of its objective.
+/// Machine solved to within the share `tolerance` of its objective.
 fn machine(records: &Array2<f64>, signs: &[f64], tolerance: f64) -> Result<Machine> {
     machine_by(|programme| programme.solve(tolerance, MOST_STEPS), records, signs)
 }
 
-/// The same as sharply as floats know it: to a KKT residual of 10⁻⁹, and mostly far beyond.
+/// Machine solved to floating-point precision: to a KKT residual of 10⁻⁹, and mostly far below.
 fn sharp_machine(records: &Array2<f64>, signs: &[f64]) -> Result<Machine> {
     machine_by(|programme| programme.proven(1e-9, MOST_STEPS), records, signs)
 }
 
-/// The mechanism of this name. No ceiling of ε holds: it is the noise that is asked for.
+/// Designs the mechanism `name`. The budget sets no limit on ε, because `parameters` set the noise directly.
 fn design(options: &RunOptions, name: &str, parameters: &Value, domain: &RecordDomain) -> Result<Designed> {
     let brief = Brief::new(domain.clone(), Budget::new(f64::INFINITY, 1e-6)?);
     Ok(options.registry.get(name)?.design(parameters, &brief)?.into_mechanism())
 }
 
-/// What the guarantee says an adversary's E‖x − x̂‖² is at least.
+/// Lower bound on an adversary's E‖x − x̂‖² that follows from `guarantee`.
 fn least_error(mechanism: &str, guarantee: &Guarantee) -> Result<f64> {
     Ok(cramer_rao(mechanism, guarantee)?.error())
 }
 
-/// The Cramér–Rao bound that it claims.
+/// Cramér–Rao bound that `guarantee` claims.
 fn cramer_rao<'g>(mechanism: &str, guarantee: &'g Guarantee) -> Result<&'g CramerRao> {
     let bound = guarantee.claims.iter().find_map(|claim| match &claim.notion {
         Notion::CramerRao(bound) => Some(bound),
@@ -132,7 +132,8 @@ fn cramer_rao<'g>(mechanism: &str, guarantee: &'g Guarantee) -> Result<&'g Crame
     })
 }
 
-/// m(p − 1)(1 − maxᵢ bᵢ²/bᵀb) with b the multipliers (ERRATA.md, F8): Theorem 2.10's least E‖xᵢ − x̂ᵢ‖² over all records.
+/// Theorem 2.10's least E‖xᵢ − x̂ᵢ‖² over all records: m(p − 1)(1 − maxᵢ bᵢ²/bᵀb), with b the `multipliers`
+/// (ERRATA.md, F8). m is `variance`, and p is `width`.
 fn least_error_of_correlated(variance: f64, width: usize, multipliers: &[f64]) -> f64 {
     let squares = || multipliers.iter().map(|omega| omega * omega);
     let largest = squares().fold(0.0, f64::max) / squares().sum::<f64>();
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_largest_multiplier_sets_the_bound_of_correlated_noise() {
-        // Shares 9/14, 4/14, 1/14 and 0.
+        // The shares are 9/14, 4/14, 1/14 and 0.
         let bound = least_error_of_correlated(100.0, 3, &[1.0, 0.0, 3.0, 2.0]);
         assert!((bound - 200.0 * 5.0 / 14.0).abs() < 1e-12);
     }

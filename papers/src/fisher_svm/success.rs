@@ -1,4 +1,4 @@
-//! Figures 5 and 6: how well a machine that is trained on noisy records decides the original ones.
+//! Figures 5 and 6: success on the original records of a machine trained on noisy records.
 
 use super::curated;
 use super::data::{self, Data, Labelled};
@@ -8,10 +8,11 @@ use crate::report::Evidence;
 use crate::{Picture, Result, RunOptions};
 use scumble_datasets::wdbc;
 
-/// The share of its objective by which a machine may miss the optimum: no success changes by as much as one record in a thousand.
+/// Largest gap of a machine to the optimum, as a share of its objective. The gap changes no success by as
+/// much as one record in a thousand.
 pub(super) const TOLERANCE: f64 = 1e-6;
 
-/// In the quick variant one person of so many.
+/// Stride of the quick variant over the people.
 const QUICK_STRIDE: usize = 20;
 
 pub(super) fn figure_5(options: &RunOptions, name: &'static str) -> Result<Evidence> {

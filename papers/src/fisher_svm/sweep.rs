@@ -1,4 +1,4 @@
-//! Gaussian noise against Laplace noise of the same Cramér–Rao bound, over λ.
+//! Gaussian noise against Laplace noise with the same Cramér–Rao bound, over λ.
 
 use super::data::Data;
 use super::{design, least_error};
@@ -10,13 +10,14 @@ use scumble_core::{Designed, Table};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-/// A noise by its plugin, with the parameters at λ.
+/// Plugin that adds a noise, with its parameters at λ.
 struct Noise {
     plugin: &'static str,
     parameters: fn(f64) -> Value,
 }
 
-/// The paper's (Theorem 2.4), and Laplace's with the same information √λ about each feature (ERRATA.md, F9).
+/// The paper's noise (Theorem 2.4), and Laplace noise with the same information √λ about each feature
+/// (ERRATA.md, F9).
 const NOISES: [Noise; 2] = [
     Noise { plugin: "fisher-gaussian", parameters: |lambda| json!({ "lambda": lambda }) },
     Noise {
@@ -25,34 +26,35 @@ const NOISES: [Noise; 2] = [
     },
 ];
 
-/// What was learned through both noises at one λ.
+/// Scores of models learned through both noises at one λ.
 pub(super) struct AtLambda {
     pub lambda: f64,
-    /// The least E‖x − x̂‖² by the card of each.
+    /// Least E‖x − x̂‖² by the card of each noise.
     pub bounds: [f64; 2],
-    /// A score a trial: of Gaussian noise, then of Laplace's.
+    /// Scores of the trials: for Gaussian noise, then for Laplace noise.
     pub scores: [Vec<f64>; 2],
 }
 
-/// Which scores are better.
+/// Direction in which scores are better.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Better {
     More,
     Less,
 }
 
-/// How a score is spoken of.
+/// Presentation of a score.
 pub(super) struct Measure {
-    /// In words.
+    /// Name in words.
     pub name: &'static str,
-    /// How many units of the words one of a score is: 100 for shares in per cent.
+    /// Factor from a score to the unit of `name`: 100 for shares in per cent.
     pub scale: f64,
     pub better: Better,
-    /// Of what is learned without noise.
+    /// Score of the model learned without noise.
     pub clean: f64,
 }
 
-/// Releases `data` through both noises at every λ, `trials` times, and scores what each release is good for.
+/// Releases `data` through both noises at every λ of `lambdas`, and scores each release with `score`.
+/// `options` gives the number of trials.
 pub(super) fn sweep(
     options: &RunOptions,
     name: &str,
@@ -95,7 +97,7 @@ impl AtLambda {
         [Mean::of(&self.scores[0]), Mean::of(&self.scores[1])]
     }
 
-    /// By how much Gaussian noise is the better one, trial by trial.
+    /// Gain of Gaussian noise over Laplace noise, paired by trial.
     fn gain(&self, better: Better) -> Mean {
         let [gaussian, laplace] = &self.scores;
         match better {
@@ -105,7 +107,7 @@ impl AtLambda {
     }
 }
 
-/// The three claims of each of these figures.
+/// Findings on the three claims of each of these figures.
 pub(super) fn findings(sweep: &[AtLambda], measure: &Measure) -> Vec<Finding> {
     vec![equal_bounds(sweep), gaussian_is_better(sweep, measure), nears_the_clean_one(sweep, measure)]
 }
@@ -148,7 +150,8 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
     }
 }
 
-/// Within three standard errors, or a hundredth of the way from the smallest λ.
+/// Checks that the score approaches the score without noise. It must come within three standard errors, or
+/// within a hundredth of the distance at the smallest λ.
 fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
     let Measure { name, scale, clean, .. } = *measure;
     let mean = |at: &AtLambda| at.means()[0];
@@ -173,7 +176,7 @@ fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
     }
 }
 
-/// The numbers at every λ.
+/// Grid of the scores at every λ.
 pub(super) fn grid(sweep: &[AtLambda], measure: &Measure) -> Grid {
     let Measure { scale, better, .. } = *measure;
     let shown = |mean: Mean| format!("{} ± {}", four(scale * mean.value), four(scale * mean.error));
@@ -193,7 +196,7 @@ pub(super) fn grid(sweep: &[AtLambda], measure: &Measure) -> Grid {
     Grid::new(format!("{}, ± a standard error", measure.name), header, rows)
 }
 
-/// Both curves and the level without noise, against λ.
+/// Panel of both curves and the level without noise, against λ.
 pub(super) fn panel(sweep: &[AtLambda], measure: &Measure, title: &str) -> Panel {
     let curve = |noise: usize| {
         let points = sweep.iter().map(|at| {
@@ -218,7 +221,7 @@ pub(super) fn panel(sweep: &[AtLambda], measure: &Measure, title: &str) -> Panel
     }
 }
 
-/// The bound against λ.
+/// Panel of the bound against λ.
 pub(super) fn panel_of_bounds(sweep: &[AtLambda]) -> Panel {
     let points = sweep.iter().map(|at| CurvePoint { x: at.lambda, y: at.bounds[0], error: 0.0 });
     Panel {

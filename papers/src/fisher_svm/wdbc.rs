@@ -1,4 +1,4 @@
-//! Section 3.2.1: correlated noise on breast tumours, which leaves the machine unchanged.
+//! Section 3.2.1: correlated noise on breast tumours that leaves the machine unchanged.
 
 use super::{RHO, THETA, data, design, least_error_of_correlated, sharp_machine};
 use crate::report::{Evidence, four};
@@ -10,7 +10,7 @@ use serde_json::json;
 /// m of the paper's example.
 const VARIANCE: f64 = 100.0;
 
-/// What the paper prints, per m.
+/// Bound that the paper prints, per m.
 const PRINTED: f64 = 28.4;
 
 pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -87,7 +87,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     })
 }
 
-/// The largest |difference| of a coefficient, β among them.
+/// Largest |difference| of a coefficient, including β.
 pub(super) fn largest_change(before: &Machine, after: &Machine) -> f64 {
     let of_weights = before.weights.iter().zip(&after.weights).map(|(a, b)| (a - b).abs());
     of_weights.fold((before.bias - after.bias).abs(), f64::max)
@@ -97,7 +97,7 @@ fn largest_coefficient(machine: &Machine) -> f64 {
     machine.weights.iter().fold(machine.bias.abs(), |most, weight| most.max(weight.abs()))
 }
 
-/// bᵢ²/bᵀb of the support vectors, the largest first.
+/// bᵢ²/bᵀb of the support vectors, in descending order.
 fn sorted_shares(machine: &Machine) -> Vec<f64> {
     let squares = || machine.multipliers.iter().map(|omega| omega * omega);
     let total: f64 = squares().sum();

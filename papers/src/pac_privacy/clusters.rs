@@ -1,4 +1,4 @@
-//! Centres of clusters of half of the irises.
+//! Cluster centres of half of the irises.
 
 use super::irises::{Irises, SPECIES};
 use super::study::{Statistic, evidence, found, note};
@@ -12,7 +12,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use scumble_core::largest;
 
-/// Three centres of some irises, searched from those that are given or from places by chance.
+/// Finds three cluster centres of `records`. The search starts from the centres `from` if they are given, and
+/// otherwise from random ones.
 fn centers(records: &Array2<f64>, from: Option<&Array2<f64>>) -> Result<Array2<f64>> {
     let search = KMeans::params_with_rng(SPECIES, ChaCha20Rng::seed_from_u64(1));
     let search = match from {
@@ -32,7 +33,9 @@ fn nearest(centers: &[f64], record: ArrayView1<f64>) -> usize {
     largest(&centers.chunks(record.len()).map(near).collect::<Vec<f64>>())
 }
 
-/// Each centre says the species that most of the training records nearest to it have: by their labels, which are taken for public here, as the code has it.
+/// Share of the test records that the centres `values` classify correctly. Each centre has the most frequent
+/// species among the training records nearest to it. The labels of these records are treated as public here,
+/// as in the published code.
 fn right(irises: &Irises, values: &[f64]) -> f64 {
     let mut counts = [[0; SPECIES]; SPECIES];
     for (record, class) in irises.training.outer_iter().zip(&irises.classes) {
@@ -46,7 +49,7 @@ pub(super) fn clusters(options: &RunOptions, name: &'static str) -> Result<Evide
     let one_order = Statistic {
         name: "one order".into(),
         of: Box::new(|irises| {
-            // They depend on all records alone, of which the adversary knows each.
+            // The first centres depend on all records alone, and the adversary knows every record.
             let of_all = centers(&irises.training, None)?;
             Ok(Box::new(move |rows| {
                 Ok(centers(&irises.training.select(Axis(0), rows), Some(&of_all))?.into_iter().collect())

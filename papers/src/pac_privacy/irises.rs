@@ -1,4 +1,4 @@
-//! Irises as the published code has them.
+//! Irises, prepared as in the published code.
 
 use crate::task::classes_of;
 use crate::{Result, RunOptions};
@@ -7,28 +7,28 @@ use rand::seq::SliceRandom;
 use scumble_core::{Randomness, RecordDomain, Table};
 use scumble_datasets::source;
 
-/// So many are those of which halves are taken; the others are a test.
+/// Number of training records, from which halves are taken; the other records are for testing.
 pub(super) const TRAINING: usize = 100;
 
-/// Classes.
+/// Number of classes.
 pub(super) const SPECIES: usize = 3;
 
-/// Irises whose measurements are scaled to [0, 1] by the least and the largest of all 150, as the code has it.
+/// Irises with measurements scaled to [0, 1] by the minimum and maximum of all 150, as in the published code.
 pub(super) struct Irises {
-    /// In public units.
+    /// Domain in public units. `table` and `held_out` are in public units too.
     pub domain: RecordDomain,
     pub table: Table,
     pub held_out: Table,
-    /// Scaled (100 × 4).
+    /// Scaled training records (100 × 4).
     pub training: Array2<f64>,
     pub classes: Vec<usize>,
-    /// Scaled (50 × 4).
+    /// Scaled test records (50 × 4).
     pub test: Array2<f64>,
     pub truth: Vec<usize>,
 }
 
 impl Irises {
-    /// Split by chance.
+    /// Loads the irises and splits them at random.
     pub fn load(options: &RunOptions, mut randomness: Randomness) -> Result<Self> {
         let data = source("iris")?.load(options.folder)?;
         let whole = data.table.whole()?;
@@ -53,7 +53,7 @@ impl Irises {
         })
     }
 
-    /// How often the test records are of the class that `said` gives each.
+    /// Share of the test records whose class `said` gives correctly, in the same order.
     pub fn share_right(&self, said: impl Iterator<Item = usize>) -> f64 {
         let right = said.zip(&self.truth).filter(|(said, truth)| said == *truth).count();
         right as f64 / self.truth.len() as f64

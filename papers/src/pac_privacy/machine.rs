@@ -1,4 +1,4 @@
-//! Support vector machines of half of the irises.
+//! Support vector machines on half of the irises.
 
 use super::irises::{Irises, SPECIES};
 use super::study::{Statistic, evidence, found, note};
@@ -8,9 +8,12 @@ use ndarray::Axis;
 use scumble_core::largest;
 use scumble_kkt::{Records, SoftMargin};
 
-/// The machine of each species against the rest that minimises ½‖w‖² + ½b² + C Σ max(0, 1 − y(w·x + b))², which is scikit-learn's LinearSVC: four weights and b, one species after the other.
+/// Trains a machine of each species against the rest, on the training records at `rows`.
+///
+/// Each machine minimises ½‖w‖² + ½b² + C Σ max(0, 1 − y(w·x + b))², as scikit-learn's LinearSVC does, with
+/// C = `penalty`. The result has four weights and b for one species after the other.
 fn machines(irises: &Irises, rows: &[usize], penalty: f64) -> Result<Vec<f64>> {
-    // What is left of the hinge's own weight, which must be above zero.
+    // Remaining weight of the hinge loss itself, which must be above zero.
     const HINGE: f64 = 1e-9;
     let records = Records::new(irises.training.select(Axis(0), rows).view());
     let hinges = vec![HINGE; rows.len()];

@@ -1,4 +1,4 @@
-//! The mean image of half of the digits, beside that of all under differential privacy.
+//! The mean image of half of the digits, compared with the mean of all digits under differential privacy.
 
 use super::study::{NATS, bound, mu_of_the_same};
 use crate::gains::curve;
@@ -14,27 +14,29 @@ use scumble_pac::{HidingNoise, halves};
 
 const SETS: usize = 128;
 const TRIALS: usize = 10;
-/// Of the digits, for the quick variant.
+/// Number of digits in the quick variant.
 const FEW: usize = 2_000;
-/// The fewest of [`NATS`].
+/// Smallest of [`NATS`].
 const LEAST: f64 = 0.015_625;
 
-/// ‖released − mean of all‖, a trial each.
+/// Errors ‖released − mean of all‖, one for each trial.
 struct Errors {
-    /// Of the mean of a half without noise.
+    /// Errors of the mean of a half without noise.
     sampling: Vec<f64>,
-    /// With noise that differs from pixel to pixel, by the theorem.
+    /// Errors of the mean of a half with the theorem's noise, which differs from pixel to pixel; one list for
+    /// each of [`NATS`].
     pac: Vec<Vec<f64>>,
-    /// Of the mean of all with Gaussian noise.
+    /// Errors of the mean of all with Gaussian noise; one list for each of [`NATS`].
     dp: Vec<Vec<f64>>,
-    /// How often it is told rightly whether a white image is among all, by a pixel that is black in every other one.
+    /// Rate at which an attack correctly decides whether a white image is among all. It uses a pixel that is
+    /// black in every other image.
     told: Vec<f64>,
 }
 
-/// What a trial found.
+/// Results of a trial.
 struct OfTrial {
     sampling: f64,
-    /// ‖released − mean of all‖ at each of [`NATS`]: of half, and of all under differential privacy.
+    /// Errors ‖released − mean of all‖ at each of [`NATS`]: of a half, and of all under differential privacy.
     errors: Vec<[f64; 2]>,
     told: f64,
 }
@@ -47,7 +49,7 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
     let (n, d) = table.records().dim();
     let of_all = table.records().mean_axis(Axis(0)).unwrap_or_default();
     let trials = options.trials().min(TRIALS);
-    // A half and the rest have the mean of all between them.
+    // The mean of all and the mean of a half determine the mean of the rest.
     let of_half = |rows: &[usize]| -> Array1<f64> {
         let mut sum = Array1::zeros(d);
         rows.iter().for_each(|&row| sum += &table.records().row(row));
@@ -68,7 +70,8 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
         };
         let place = stream.gen_range(0..SETS);
         let taken = &candidates[place];
-        // A white image in the place of the first: what it adds to the means of the halves that have it.
+        // Difference between a white image and the first image, which it replaces. It changes the means of
+        // the halves that contain the first image.
         let white = 1.0 - &table.records().row(0);
         let with_white = |(candidate, rows): (&Vec<f64>, &Vec<usize>)| -> Vec<f64> {
             let share = if rows.binary_search(&0).is_ok() { 1.0 / rows.len() as f64 } else { 0.0 };
@@ -86,7 +89,7 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
         for nats in NATS {
             let noise = HidingNoise::calibrated(&candidates, nats)?;
             let pac = distance(&noise.added(taken, &mut stream));
-            // Two means of n images in the unit box that differ in one lie √d/n apart at most.
+            // Two means of n images in the unit box that differ in one image are at most √d/n apart.
             let sigma = (d as f64).sqrt() / n as f64 / mu_of_the_same(nats)?;
             let released: Vec<f64> =
                 of_all.iter().map(|mean| mean + sigma * stream.sample::<f64, _>(StandardNormal)).collect();
@@ -109,7 +112,7 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
     report(&errors, n)
 }
 
-/// What is not hidden: who is among all of them.
+/// Finding on the population: the noise does not hide which records are in it.
 fn of_white(errors: &Errors, n: usize) -> Finding {
     let told = 100.0 * Mean::of(&errors.told).value;
     Finding {

@@ -1,4 +1,4 @@
-//! A statistic of halves, with the noise of the theorem and that of the published code.
+//! A statistic of halves, with the theorem's noise and with the noise of the published code.
 
 use super::irises::Irises;
 use crate::gains::{Axis, as_said, beside, curve};
@@ -14,24 +14,24 @@ use scumble_core::{Brief, Budget, Halved, Stream, Target};
 use scumble_pac::{HidingNoise, halves};
 use serde_json::json;
 
-/// The nats of the published code's figures.
+/// Budgets of the figures in the published code, in nats.
 pub(super) const NATS: [f64; 9] = [4.0, 2.0, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015_625];
 
-/// The one at which its noise is printed.
+/// Budget at which the published code prints its noise, in nats.
 const PRINTED: f64 = 0.5;
 
-/// The one at which a guess of membership is right in three cases of four at most, or so.
+/// Budget at which a guess of membership is correct in at most about three cases of four, in nats.
 const MEANINGFUL: f64 = 0.125;
 
 const TRIALS: usize = 20;
 
-/// How much a trial does.
+/// Amount of work in a trial.
 struct Sizes {
-    /// Halves.
+    /// Number of halves.
     sets: usize,
-    /// So many releases of its statistic are scored.
+    /// Number of releases of the statistic that are scored.
     scored: usize,
-    /// And so many are attacked.
+    /// Number of releases that are attacked.
     attacked: usize,
 }
 
@@ -44,24 +44,24 @@ impl Sizes {
     }
 }
 
-/// So many points of accuracy are a small loss.
+/// Largest loss of accuracy that counts as small, in percentage points.
 const SMALL: f64 = 10.0;
 
-/// Of the tests of one trial, and of all.
+/// False-alarm rate of an attack's lower bounds, all taken together. Only the first trial is attacked.
 const FALSE_ALARM: f64 = 1e-3;
 
 /// Noise, with its σ on each value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noise {
-    /// σ² = √λ·Σ√λ/(2·nats), checked on integers.
+    /// Noise of the theorem: σ² = √λ·Σ√λ/(2·nats), checked on integers.
     Theorem,
-    /// The least equal noise by the same bound: σ² = Σλ/(2·nats).
+    /// Least equal noise by the same bound: σ² = Σλ/(2·nats).
     Equal,
-    /// σ = √λ·Σ√λ/(2·nats).
+    /// Noise of the published code: σ = √λ·Σ√λ/(2·nats).
     Code,
 }
 
-/// The mean squares of candidates about their mean.
+/// Mean squared deviations of the `candidates` from their mean, for each value.
 fn variances(candidates: &[Vec<f64>]) -> Vec<f64> {
     let m = candidates.len() as f64;
     (0..candidates[0].len())
@@ -72,13 +72,13 @@ fn variances(candidates: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// k·Σλ over (Σ√λ)²: the sum of the variances of equal noise over that of the theorem's, at the same nats.
+/// Summed variances of equal noise over those of the theorem's noise, at the same nats: k·Σλ/(Σ√λ)².
 fn of_equal(candidates: &[Vec<f64>]) -> f64 {
     let variances = variances(candidates);
     variances.len() as f64 * variances.iter().sum::<f64>() / squared_roots(candidates)
 }
 
-/// (Σ√λ)²: the sum of the variances of the theorem's noise, times twice the nats.
+/// Summed variances of the theorem's noise, times twice the nats: (Σ√λ)².
 fn squared_roots(candidates: &[Vec<f64>]) -> f64 {
     variances(candidates).iter().map(|variance| variance.sqrt()).sum::<f64>().powi(2)
 }
@@ -97,56 +97,57 @@ impl Noise {
     }
 }
 
-/// One value with normal noise: a study of sizes, and no release.
+/// Adds normal noise with the standard deviations `scales` to `values`. It serves a study of noise sizes, and
+/// its result is no release.
 fn noisy(values: &[f64], scales: &[f64], stream: &mut Stream) -> Vec<f64> {
     let pairs = values.iter().zip(scales);
     pairs.map(|(value, scale)| value + scale * stream.sample::<f64, _>(StandardNormal)).collect()
 }
 
-/// The values of some of the training records.
+/// Function from rows of the training records to the values of a statistic.
 pub(super) type Values<'i> = Box<dyn Fn(&[usize]) -> Result<Vec<f64>> + 'i>;
 
-/// What gives them, of these irises.
+/// Function from irises to the [`Values`] of a statistic on them.
 type Statistics = Box<dyn for<'i> Fn(&'i Irises) -> Result<Values<'i>> + Sync>;
 
-/// The share of test records that such values classify rightly.
+/// Function that gives the share of test records that released values classify correctly.
 type Right = Box<dyn Fn(&Irises, &[f64]) -> f64 + Sync>;
 
-/// A statistic, and how good what is released of it is.
+/// A statistic, with a measure of how good its releases are.
 pub(super) struct Statistic {
-    /// For the legend and the grid.
+    /// Name in the legend and the grid.
     pub name: String,
-    /// The values of some of the training records.
+    /// Computes the values of some of the training records.
     pub of: Statistics,
-    /// The share of test records that such values classify rightly.
+    /// Computes the share of test records that such values classify correctly.
     pub right: Right,
-    /// What the published code has of the sum of its noise at [`PRINTED`] nats, where that is of this statistic.
+    /// Sum of the published code's noise at [`PRINTED`] nats, if the code has it for this statistic.
     pub printed: Option<f64>,
-    /// How that sum compares, in words; may be empty.
+    /// Comparison with that sum, in words; may be empty.
     pub why: &'static str,
 }
 
-/// What trials found of a statistic.
+/// Results of the trials of a statistic.
 pub(super) struct Found {
     pub name: String,
     printed: Option<f64>,
     why: &'static str,
     values: usize,
-    /// (Σ√λ)², a trial each.
+    /// (Σ√λ)² of each trial.
     pub squared_roots: Vec<f64>,
-    /// By how much the variances of equal noise add up to more than those of the theorem's, a trial each.
+    /// Ratio of the summed variances of equal noise to those of the theorem's noise, for each trial.
     of_equal: Vec<f64>,
-    /// Without noise, a trial each.
+    /// Accuracy without noise, for each trial.
     pub clean: Vec<f64>,
-    /// Of each of [`NATS`] and each noise: the share of test records that are classified rightly, a trial each.
+    /// Share of test records classified correctly, for each of [`NATS`], each noise and each trial.
     pub right: Vec<[Vec<f64>; 3]>,
-    /// Of the first trial, at [`PRINTED`]: by the theorem's noise, and by the code's.
+    /// Attacks of the first trial at [`PRINTED`] nats: on the theorem's noise, and on the code's noise.
     told: [Told; 2],
 }
 
 const NOISES: [Noise; 3] = [Noise::Theorem, Noise::Equal, Noise::Code];
 
-/// Runs trials of `statistic`.
+/// Runs the trials of `statistic`.
 pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> Result<Found> {
     let trials = options.trials().min(TRIALS);
     let Sizes { sets: m, scored, attacked } = Sizes::of(options);
@@ -217,19 +218,21 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
     })
 }
 
-/// How often a guess of membership is right at most.
+/// Upper bound on the success of a guess of membership at a leakage of `nats`.
 pub(super) fn bound(nats: f64) -> Result<f64> {
     Ok(posterior_success(nats, 0.5)?)
 }
 
-/// The μ of Gaussian differential privacy by which a guess of which of two neighbours it was is right as often at most, Φ(μ/2) for a prior of one half (Dong, Roth and Su 2022, Section 2.2): where the nats
-/// bound nothing, one that bounds next to nothing.
+/// μ of Gaussian differential privacy with the same bound on a guess between two neighbours as `nats` gives.
+///
+/// For a prior of one half the bound is Φ(μ/2) (Dong, Roth and Su 2022, Section 2.2). Where `nats` bound
+/// nothing, μ is 8, which gives no meaningful protection.
 pub(super) fn mu_of_the_same(nats: f64) -> Result<f64> {
     const LARGE: f64 = 8.0;
     Ok((2.0 * gaussian::quantile(bound(nats)?)).min(LARGE))
 }
 
-/// The published code's noise, as it is printed there, beside ours.
+/// Compares the noise that the published code prints with ours.
 fn of_printed(found: &Found, printed: f64) -> Finding {
     let sum = Mean::of(&found.squared_roots);
     let near = (sum.value / printed).ln().abs() < 1.2_f64.ln();
@@ -251,7 +254,8 @@ fn of_printed(found: &Found, printed: f64) -> Finding {
     }
 }
 
-/// What is told of these by one of the noises, where ½ nat is claimed.
+/// Finding on the leakage of `statistics` under one of the noises, where ½ nat is claimed. `which` is its
+/// index in `told`.
 fn of_told(statistics: &[&Found], which: usize, (noise, why): (&str, &str)) -> Result<Finding> {
     let said = statistics.iter().map(|found| {
         let told = &found.told[which];
@@ -277,7 +281,7 @@ fn of_told(statistics: &[&Found], which: usize, (noise, why): (&str, &str)) -> R
     })
 }
 
-/// Paired gains at each budget.
+/// Paired gains at each budget, in percentage points.
 fn gains(of: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>)> {
     let at = |(at, nats): (usize, &f64)| {
         let (first, second) = of(at);
@@ -288,9 +292,10 @@ fn gains(of: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>)> {
 
 const BY_NATS: Axis = Axis { symbol: "nats", before: false };
 
-/// The share of test records that a logistic regression of all training records under differential privacy classifies rightly, where a guess of membership is bounded as by so many nats; a trial each.
+/// Share of test records that a logistic regression of all training records under differential privacy
+/// classifies correctly, for each trial. Its bound on a guess of membership is the bound at `nats`.
 fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<Vec<f64>> {
-    /// At any δ the ε of a μ gives that μ again.
+    /// δ of the budget. Its choice is free, because at any δ the ε of a μ converts back to that μ.
     const DELTA: f64 = 1e-4;
     let epsilon = gaussian::epsilon(mu_of_the_same(nats)?, DELTA)?;
     let of_trial = |trial: usize| -> Result<f64> {
@@ -314,7 +319,7 @@ fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<V
     (0..trials).into_par_iter().map(of_trial).collect()
 }
 
-/// The report of statistics, the first of which is the more stable.
+/// Report on `statistics`, with the more stable one first.
 pub(super) fn evidence(
     options: &RunOptions,
     name: &str,
@@ -445,7 +450,7 @@ pub(super) fn evidence(
     })
 }
 
-/// What is the same of both results.
+/// Notes common to both results.
 pub(super) fn note(options: &RunOptions, values: &str) -> Vec<String> {
     vec![
         format!(
@@ -461,14 +466,14 @@ pub(super) fn note(options: &RunOptions, values: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A guess with a prior of one half is right in ½ + δ(0)/2 of cases at most.
+    /// A guess with a prior of one half is correct with a probability of at most ½ + δ(0)/2.
     #[test]
     fn gaussian_noise_bounds_a_guess_of_membership_as_nats_do() {
         for nats in NATS.into_iter().filter(|nats| *nats < 0.69) {
             let most = 0.5 + gaussian::delta(mu_of_the_same(nats).unwrap(), 0.0) / 2.0;
             assert!((most - bound(nats).unwrap()).abs() < 1e-9, "{nats}: {most}");
         }
-        // From ln 2 on nothing bounds it.
+        // From ln 2 nats upwards the bound is vacuous.
         assert_eq!((bound(1.0).unwrap(), mu_of_the_same(1.0).unwrap()), (1.0, 8.0));
     }
 }

@@ -1,4 +1,4 @@
-//! Digits as a network sees them, released for its last layers.
+//! A network's representations of digits, released for its last layers.
 
 use super::BY_EPSILON;
 use super::noise::{BOTH, Noise};
@@ -22,20 +22,20 @@ use serde_json::json;
 
 const CLASSES: usize = 10;
 
-/// Units of the encoder's layers, and of the classifier's.
+/// Units of the encoder's layers, and of the classifier's layers.
 const HIDDEN: usize = 512;
 const BEHIND: [usize; 2] = [10, 32];
 
-/// Of the classifier and its encoder.
+/// Weight decay of the classifier and its encoder.
 const WEIGHT_DECAY: f64 = 1e-4;
 
-/// Representations of which the classifier's Jacobian is taken.
+/// Number of representations at which the classifier's Jacobian is taken.
 const JACOBIANS: usize = 500;
 
-/// Test images whose representations are looked at in pairs.
+/// Number of test images whose representations are compared in pairs.
 const PAIRED: usize = 2500;
 
-/// How much there is of everything.
+/// Numbers of training images, test images and epochs.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Sizes {
     train: usize,
@@ -58,16 +58,18 @@ fn dimensions(options: &RunOptions) -> &'static [usize] {
     if options.quick { &[16] } else { &[16, 32, 64] }
 }
 
-/// What a trial found.
+/// Outcome of a trial.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Found {
-    /// The accuracy without noise, as all others a share of the test images.
+    /// Accuracy without noise. All accuracies are shares of the test images.
     clean: f64,
-    /// Of each budget: of each noise without reshaping, with it, and with it where what the classifier does not see is left out afterwards.
+    /// Accuracies at each budget and for each noise: without reshaping, with reshaping, and with reshaping
+    /// plus post-processing. The post-processing leaves out directions that the classifier does not see.
     released: Vec<[[f64; 3]; 2]>,
-    /// The largest log odds that coordinate-wise noise gives two images, over the ε that it claims: of test images, and of these and their negatives.
+    /// Largest privacy loss (log odds) of coordinate-wise noise between two images, divided by the claimed ε.
+    /// The first value is for test images; the second is for test images and their negatives.
     losses: [f64; 2],
-    /// The share of the variance of public representations that lies where the classifier looks.
+    /// Share of the variance of public representations along directions that the classifier sees.
     seen: f64,
 }
 
@@ -76,7 +78,7 @@ pub(super) fn digits(options: &RunOptions, name: &'static str) -> Result<Evidenc
     let digits = source("mnist")?.load(options.folder)?;
     let first_of_test = digits.train_records.unwrap_or(digits.table.len());
     let store = options.finished(name)?;
-    // The widest besides without weight decay, where there is time.
+    // The full variant also trains the widest representation without weight decay.
     let without_decay = dimensions.last().filter(|_| !options.quick);
     (options.on_start)(((dimensions.len() + without_decay.iter().len()) * trials) as u64);
     let one = |dim: usize, trial: usize, weight_decay: f64| -> Result<Found> {
@@ -107,7 +109,7 @@ pub(super) fn digits(options: &RunOptions, name: &'static str) -> Result<Evidenc
     Ok(told)
 }
 
-/// Trains, releases the test images, and classifies what was released.
+/// Trains the networks, releases the test images, and classifies the released representations.
 fn found(
     options: &RunOptions,
     name: &str,
@@ -158,7 +160,7 @@ fn found(
     Ok(Found { clean: right(private.view())?, released, losses, seen: reshaping.seen(public.view()) })
 }
 
-/// A network that classifies, cut where its representation is.
+/// Trains a classification network and cuts it at its representation. Returns the encoder and the classifier.
 fn trained(
     train: &Table,
     dim: usize,
@@ -187,7 +189,7 @@ fn trained(
     };
     let classes = classes_of(train);
     let records = train.records().mapv(|x| x as f32);
-    // An autoencoder first, whose encoder the classifier begins with.
+    // An autoencoder is trained first, and its encoder initialises the network.
     let mirrored = encoder
         .clone()
         .layer(HIDDEN, Activation::Relu)
@@ -210,7 +212,7 @@ fn trained(
     ])
 }
 
-/// The derivatives of all outputs of a network at records (n × D), below each other (nK × D).
+/// Derivatives of all K outputs of a network at records (n × D), stacked by output (nK × D).
 fn jacobian(network: &Network<f32>, records: ArrayView2<f64>) -> Result<Array2<f64>> {
     let records = records.mapv(|x| x as f32);
     let (n, outputs) = (records.nrows(), network.architecture().outputs());
@@ -226,7 +228,7 @@ fn jacobian(network: &Network<f32>, records: ArrayView2<f64>) -> Result<Array2<f
     Ok(all)
 }
 
-/// What a person's own device says of the class, by randomized response at ε, of each trial.
+/// Accuracy in each trial if a person's own device answers with the class, by randomised response at ε.
 fn answered(found: &[Found], epsilon: f64) -> Result<Vec<f64>> {
     found.iter().map(|found| reported::answered(found.clean, CLASSES, epsilon)).collect()
 }
@@ -341,7 +343,7 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
     })
 }
 
-/// What of the claims holds, by proof.
+/// Finding on the claim that holds by proof.
 fn claim() -> Finding {
     Finding {
         what: "ε of Laplace noise and of PrivUnit with reshaping".into(),
@@ -353,7 +355,7 @@ fn claim() -> Finding {
     }
 }
 
-/// What weight decay does for reshaping, at the largest budget.
+/// Note on the effect of weight decay on reshaping, at the largest budget.
 fn of_no_decay(options: &RunOptions, dim: usize, found: &[Found]) -> String {
     let budgets = budgets(options);
     let at = budgets.len() - 1;
@@ -375,7 +377,7 @@ fn of_no_decay(options: &RunOptions, dim: usize, found: &[Found]) -> String {
     )
 }
 
-/// What was measured of the claim that does not hold.
+/// Note on the measured privacy loss of the coordinate-wise variants, whose claim does not hold.
 fn of_coordinates(all: &[Vec<Found>]) -> String {
     let most = |of: usize| all.iter().flatten().map(|found| found.losses[of]).fold(0.0, f64::max);
     format!(

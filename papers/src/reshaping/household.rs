@@ -1,4 +1,4 @@
-//! Sixteen days of a household's power, released for a public regression on the day after.
+//! Sixteen days of a household's power, released for a public regression on the next day.
 
 use super::BY_EPSILON;
 use super::noise::BOTH;
@@ -16,15 +16,16 @@ use linfa::{Dataset, ParamGuard};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use serde_json::json;
 
-/// Days of a record.
+/// Number of days in a record.
 const WINDOW: usize = 16;
 
-/// The first of the windows are public.
+/// Share of the windows that is public; these windows come first.
 const PUBLIC: f64 = 0.7;
 
 const BUDGETS: [f64; 6] = [0.5, 1.0, 2.0, 3.0, 5.0, 10.0];
 
-/// Windows (n × 16), scaled by the least and the largest public value of each, and the mean power of the day after each, in kW.
+/// Windows (n × 16), and the mean power of the day after each window, in kW. Each column is scaled by its
+/// least and largest public value.
 struct Windows {
     public: Array2<f64>,
     private: Array2<f64>,
@@ -46,7 +47,7 @@ impl Windows {
             ];
             column.mapv_inplace(|x| ((x - least) / (most - least)).clamp(0.0, 1.0));
         }
-        // No day is in a public window and in a private one.
+        // No day is both in a public and in a private window.
         let from = (first_private + WINDOW).min(count);
         Ok(Self {
             public: windows.slice(s![..first_private, ..]).to_owned(),
@@ -61,12 +62,13 @@ impl Windows {
     }
 }
 
-/// The root mean square error of each trial, in kW.
+/// Root mean square errors of each trial, in kW.
 struct Errors {
     without_noise: f64,
-    /// The largest log odds that coordinate-wise noise gives two private windows, over the ε that it claims.
+    /// Largest privacy loss (log odds) of coordinate-wise noise between two private windows, divided by the
+    /// claimed ε.
     loss: f64,
-    /// Of each budget: of each noise without reshaping and with it, then ours.
+    /// Errors at each budget: for each noise without and with reshaping, then for our mechanism.
     released: Vec<[Vec<f64>; 5]>,
 }
 
@@ -130,13 +132,13 @@ fn of_coordinates(loss: f64) -> Finding {
     }
 }
 
-/// How often all private windows are released, at least.
+/// Minimum number of releases of all private windows.
 const DRAWS: usize = 10;
 
 pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evidence> {
     let windows = Windows::load(options)?;
     let Errors { without_noise, loss, released } = errors(options, name, &windows)?;
-    // By how much less the second of two errs, in kW.
+    // Error reduction from the first of two releases to the second, in kW.
     let gains = |theirs: &dyn Fn(&[Vec<f64>; 5]) -> Vec<f64>, ours: usize| -> Vec<(f64, Vec<f64>)> {
         let each = BUDGETS.iter().zip(&released);
         each.map(|(epsilon, found)| {

@@ -1,4 +1,4 @@
-//! How a representation is released at ε: Laplace noise in the ball of ℓ₁, or PrivUnit on the sphere, both exact.
+//! Release of a representation at ε: Laplace noise in the ℓ₁ ball, or PrivUnit on the sphere. Both are exact.
 
 use super::reshape::{Reshaping, quantile};
 use crate::{Error, Result};
@@ -7,7 +7,7 @@ use scumble_core::{Domain, Randomness};
 use scumble_noise::LaplaceNoise;
 use scumble_oracles::PrivUnit;
 
-/// What perturbs.
+/// Noise mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Noise {
     Laplace,
@@ -24,7 +24,8 @@ impl Noise {
         }
     }
 
-    /// Releases of representations (n × D) at ε, within the radius of nine tenths of the public ones, reshaped for a task or not.
+    /// Releases representations (n × D) at `epsilon`, within a radius that contains nine tenths of the public
+    /// ones. The noise is reshaped for a task if `reshaping` is given.
     pub fn released(
         self,
         reshaping: Option<&Reshaping>,
@@ -41,7 +42,7 @@ impl Noise {
         Ok(reshaping.after(released.view()))
     }
 
-    /// The same without reshaping.
+    /// Releases `points` (n × D) as [`Noise::released`] does, without reshaping.
     pub fn plain(
         self,
         public: ArrayView2<f64>,
@@ -62,7 +63,8 @@ impl Noise {
                 let ball = Domain::l1_ball(dim, radius)?;
                 let noise = LaplaceNoise::calibrated(&ball, epsilon)?;
                 for mut row in rows {
-                    // Towards the centre, as the published code has it, and then into the ball but for rounding.
+                    // Scales the point towards the centre, as the published code does. The projection into
+                    // the ball then corrects only rounding.
                     let mut point = row.to_vec();
                     let shrunken = (radius / norm(&point)).min(1.0);
                     point.iter_mut().for_each(|x| *x *= shrunken);

@@ -1,28 +1,31 @@
-//! A representation, turned and stretched so that noise falls where a task looks least.
+//! Rotation and stretch of a representation, so that noise is widest along directions to which a task
+//! responds least.
 
 use crate::Result;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use scumble_core::Error;
 use scumble_linalg::Eigen;
 
-/// How much wider noise is along what the task does not see, as a variance (λ_N of the published code).
+/// Factor on the variance of noise along directions that the task does not see (λ_N of the published code).
 const UNSEEN: f64 = 1000.0;
 
-/// A direction is one that the task sees from this share of the largest singular value on.
+/// Threshold on the singular value of a direction that the task sees, as a share of the largest one.
 const SEEN: f64 = 0.01;
 
-/// z ↦ (z − μ)U/√λ, and back.
+/// The map z ↦ (z − μ)U/√λ and its inverse.
 pub(super) struct Reshaping {
     mean: Array1<f64>,
-    /// How many directions the task sees: the first of them.
+    /// Number of directions that the task sees. They are the first directions.
     seen: usize,
     into: Array2<f64>,
     out: Array2<f64>,
 }
 
 impl Reshaping {
-    /// For a task with this Jacobian (rows × D), of representations that are public (n × D). The stretch along the i-th singular vector, 1/√λᵢ, is as sᵢ^(2/3), for this is the
-    /// least Σ sᵢ²λᵢ at a given sum of them; along what the task does not see it is 1/√1000, and all of them sum to D.
+    /// Reshaping for a task with this Jacobian (rows × D), from public representations (n × D). The stretch
+    /// along the i-th singular vector, 1/√λᵢ, is proportional to sᵢ^(2/3). This choice minimises Σ sᵢ²λᵢ for
+    /// a given sum of stretches. Along directions that the task does not see, the stretch is 1/√1000. All
+    /// stretches sum to D.
     pub fn new(jacobian: ArrayView2<f64>, public: ArrayView2<f64>) -> Result<Self> {
         let dim = jacobian.ncols();
         let entry = |(row, column)| jacobian.column(row).dot(&jacobian.column(column));
@@ -46,34 +49,37 @@ impl Reshaping {
         })
     }
 
-    /// Representations (n × D) turned and stretched.
+    /// Rotates and stretches representations (n × D).
     pub fn before(&self, representations: ArrayView2<f64>) -> Array2<f64> {
         (&representations - &self.mean).dot(&self.into)
     }
 
-    /// The same without what the task does not see, which is set to its mean: a choice after the release.
+    /// Maps a release back as [`Reshaping::after`] does, with directions that the task does not see set to
+    /// their mean. This is post-processing.
     pub fn after_without_unseen(&self, mut released: Array2<f64>) -> Array2<f64> {
         released.slice_mut(s![.., self.seen..]).fill(0.0);
         self.after(released.view())
     }
 
-    /// The share of the variance of representations (n × D) that lies along what the task sees.
+    /// Share of the variance of representations (n × D) along directions that the task sees.
     pub fn seen(&self, representations: ArrayView2<f64>) -> f64 {
         let stretches = self.into.map_axis(Axis(0), |column| column.dot(&column).sqrt());
-        // In the representation's own units again.
+        // Division by the stretches restores the representation's own units.
         let turned = self.before(representations) / &stretches;
         let along: Array1<f64> = turned.var_axis(Axis(0), 0.0);
         along.slice(s![..self.seen]).sum() / along.sum()
     }
 
-    /// What noise left of these, back again.
+    /// Maps released representations back: the inverse of [`Reshaping::before`].
     pub fn after(&self, released: ArrayView2<f64>) -> Array2<f64> {
         released.dot(&self.out) + &self.mean
     }
 }
 
-/// The Laplace noise of the coordinate-wise variant, by which it claims (ε, 0): its scale along each coordinate (D), times ε, for representations that lie within the nine tenths of
-/// the public ones (n × D) that are nearest to zero in every coordinate. Nothing is moved there.
+/// Laplace noise scales of the coordinate-wise variant along each coordinate (D), times ε. The variant claims
+/// (ε, 0) with these scales, which suit representations in a box. In each coordinate, the box holds the nine
+/// tenths of the public representations (n × D) nearest to zero. The variant moves no representation into the
+/// box.
 pub(super) fn coordinate_wise(public: ArrayView2<f64>) -> Array1<f64> {
     let widths = public.axis_iter(Axis(1)).map(|column| 2.0 * quantile(column.iter().map(|x| x.abs())));
     let widths: Array1<f64> = widths.collect();
@@ -81,7 +87,7 @@ pub(super) fn coordinate_wise(public: ArrayView2<f64>) -> Array1<f64> {
     widths.mapv(|width| width.cbrt() * sum)
 }
 
-/// The radius within which nine tenths of these lie.
+/// Radius that contains nine tenths of the values.
 pub(super) fn quantile(values: impl Iterator<Item = f64>) -> f64 {
     const SHARE: f64 = 0.9;
     let mut sorted: Vec<f64> = values.collect();
@@ -89,7 +95,8 @@ pub(super) fn quantile(values: impl Iterator<Item = f64>) -> f64 {
     sorted.get((SHARE * sorted.len() as f64) as usize).copied().unwrap_or(0.0)
 }
 
-/// The largest log odds that coordinate-wise noise gives two of these representations (n × D), over ε.
+/// Largest privacy loss (log odds) of coordinate-wise noise between two of these representations (n × D),
+/// divided by ε.
 pub(super) fn largest_loss(scales: &Array1<f64>, representations: ArrayView2<f64>) -> f64 {
     let mut largest: f64 = 0.0;
     for one in 0..representations.nrows() {
@@ -115,19 +122,21 @@ mod tests {
         let there = reshaping.before(public.view());
         let back = reshaping.after(there.view());
         assert!((&back - &public).iter().all(|x| x.abs() < 1e-12), "{back}");
-        // Singular values 5 and 1, and one direction that the task does not see.
+        // The singular values are 5 and 1, and the task does not see one direction.
         let stretch = reshaping.into.map_axis(Axis(0), |column| column.dot(&column).sqrt());
         assert!((stretch.sum() - 3.0).abs() < 1e-12, "{stretch}");
         assert!((stretch[0] / stretch[1] - 5f64.powf(2.0 / 3.0)).abs() < 1e-12, "{stretch}");
         assert!((stretch[2] - 1000f64.powf(-0.5)).abs() < 1e-12, "{stretch}");
-        // Along (4, 0, −3)/5, which the task does not see, all are where the mean is; what it sees of them is unchanged.
+        // Along (4, 0, −3)/5, which the task does not see, all records equal the mean. The directions that
+        // the task sees are unchanged.
         let seen = reshaping.after_without_unseen(there);
         let unseen = array![0.8, 0.0, -0.6];
         assert!((&seen - &array![2.0, 2.0, 2.0]).dot(&unseen).iter().all(|x| x.abs() < 1e-12), "{seen}");
         assert!((&seen - &public).dot(&jacobian.t()).iter().all(|x| x.abs() < 1e-12), "{seen}");
     }
 
-    /// Where all lie within the tenths that are looked at, log odds are ε at most; one that lies outside has more.
+    /// The privacy loss is at most ε if all representations are in the box. A representation outside has a
+    /// larger loss.
     #[test]
     fn coordinate_wise_noise_keeps_its_claim_within_the_box_that_nobody_is_moved_into() {
         let public = Array2::from_shape_fn((100, 2), |(row, column)| {

@@ -1,4 +1,4 @@
-//! Figure 8: handwritten digits, with a linear classifier for the task.
+//! Figure 8: handwritten digits, with a linear classifier as the task.
 
 use super::trained::{Approach, Part, Problem, Sweep};
 use super::{improvement, percent};
@@ -9,16 +9,16 @@ use scumble_datasets::source;
 use serde_json::{Value, json};
 use std::f64::consts::SQRT_2;
 
-/// ε of the printed improvement, over the privacy-agnostic approach.
+/// ε of the printed improvement on the privacy-agnostic approach.
 const PRINTED_AT: f64 = 20.0;
 const PRINTED: f64 = 0.238;
 
 const LATENTS: usize = 10;
-/// Of ours, and the units of its hidden layers.
+/// Number of latents of our approach, and the units of its hidden layers.
 const BOUNDED_LATENTS: usize = 5;
 const HIDDEN: usize = 64;
 
-/// How many images there are, of those to train with and of the others.
+/// Numbers of training and test images.
 fn sizes(options: &RunOptions) -> [usize; 2] {
     if options.quick { [1000, 300] } else { [6000, 1000] }
 }
@@ -33,7 +33,7 @@ fn training(options: &RunOptions) -> Value {
     json!({ "epochs": epochs(options), "steps": 15, "batch_size": size, "seed": options.seed })
 }
 
-/// Ours.
+/// Our approach.
 fn bounded(options: &RunOptions) -> Approach {
     let parameters = json!({
         "latent_dim": BOUNDED_LATENTS, "weight_decay": 0.0,
@@ -59,7 +59,7 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
         Approach::privacy_agnostic(LATENTS, training(options)),
         bounded(options),
     ];
-    // The published code has the noise of an ε that is √2 times what it prints (ERRATA.md, T1).
+    // The published code adds the noise of an ε that is √2 times the printed ε (ERRATA.md, T1).
     let stretched = SQRT_2 * PRINTED_AT;
     budgets.push(stretched);
     budgets.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Figure 4: the mean power of every hour, where day-time counts more than the night.
+//! Figure 4: mean power of every hour, with a larger weight by day than by night.
 
 use super::{curves, improvement, percent};
 use crate::report::{Evidence, four};
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 const HOURS: usize = 24;
 
-/// The first so many days are for training.
+/// Number of training days; these days come first.
 const TRAINING_DAYS: usize = 991;
 
-/// Hours that count twice: kᵢ = 2 for the paper's 9 to 20, which count from 1.
+/// Hours with the weight kᵢ = 2: the paper's hours 9 to 20, which count from 1.
 const DAY_TIME: std::ops::Range<usize> = 8..20;
 
 const NAMES: [&str; 4] = ["task-aware", "task-agnostic", "privacy-agnostic", "task-aware-clipped (ours)"];
@@ -27,7 +27,7 @@ const NAMES: [&str; 4] = ["task-aware", "task-agnostic", "privacy-agnostic", "ta
 /// ε of the second panel.
 const BY_HOUR: f64 = 5.0;
 
-/// Of the paper's improvements, which are printed in per cent with one decimal.
+/// Tolerance for the paper's improvements, which are printed in per cent with one decimal.
 const TOLERANCE: f64 = 0.002;
 
 pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -90,14 +90,14 @@ pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-/// Which days.
+/// Training days or test days.
 #[derive(Clone, Copy)]
 enum Days {
     Training,
     Test,
 }
 
-/// E(x̂ᵢ − xᵢ)² of every hour, in the mean over the training days and over the test days.
+/// Expected squared error E(x̂ᵢ − xᵢ)² of every hour, averaged over the training days and over the test days.
 struct Errors([Array1<f64>; 2]);
 
 impl Errors {
@@ -109,19 +109,19 @@ impl Errors {
         }
     }
 
-    /// Equation (15).
+    /// Task loss by equation (15).
     fn loss(&self, days: Days) -> f64 {
         self.of(days).iter().zip(weights()).map(|(error, k)| k * k * error).sum()
     }
 }
 
-/// k₁ to k₂₄.
+/// Weights k₁ to k₂₄.
 fn weights() -> Array1<f64> {
     Array1::from_shape_fn(HOURS, |hour| if DAY_TIME.contains(&hour) { 2.0 } else { 1.0 })
 }
 
 struct House {
-    /// Scaled to [0, 1], all by the same numbers.
+    /// Days scaled to [0, 1], with the same minimum and maximum for all hours.
     days: Array2<f64>,
     brief: Brief,
 }
@@ -146,7 +146,7 @@ impl House {
         [training, test]
     }
 
-    /// In the order of [`NAMES`].
+    /// Errors of all approaches, in the order of [`NAMES`].
     fn approaches(&self, options: &RunOptions, epsilon: f64) -> Result<Vec<Errors>> {
         Ok(vec![
             self.designed(options, "task-aware-linear", &json!({}), epsilon)?,
@@ -156,7 +156,7 @@ impl House {
         ])
     }
 
-    /// Of the plugin of this name.
+    /// Errors of a design by the plugin `name`.
     fn designed(&self, options: &RunOptions, name: &str, parameters: &Value, epsilon: f64) -> Result<Errors> {
         let brief = self.brief.with_budget(Budget::new(epsilon, 0.0)?);
         let design = options.registry.get(name)?.design(parameters, &brief)?;
@@ -165,7 +165,8 @@ impl House {
         Ok(Errors([of_mechanism(name, mechanism, training)?, of_mechanism(name, mechanism, test)?]))
     }
 
-    /// The paper's: noise on the power itself for the Δ₁ of the training days, and the decoder that is best for it (Corollary 2).
+    /// Errors of the paper's task-agnostic approach. It adds noise to the power itself for the Δ₁ of the
+    /// training days, and uses the best decoder for this noise (Corollary 2).
     fn task_agnostic(&self, epsilon: f64) -> Result<Errors> {
         let [training, test] = self.parts();
         let sensitivity = over_points(training)?.value;
@@ -182,7 +183,8 @@ impl House {
     }
 }
 
-/// E(x̂ᵢ − xᵢ)² of every column, in the mean over `records` (n × d), of a mechanism that adds noise of the same distribution to whatever it releases.
+/// Expected squared error E(x̂ᵢ − xᵢ)² of every column, averaged over `records` (n × d). The mechanism adds
+/// noise of the same distribution to everything that it releases.
 fn of_mechanism(name: &str, mechanism: &dyn LocalMechanism, records: ArrayView2<f64>) -> Result<Array1<f64>> {
     let Some(variance) = mechanism.noise().feature_variance() else {
         return Err(Error::Mechanism {
@@ -199,12 +201,12 @@ fn of_mechanism(name: &str, mechanism: &dyn LocalMechanism, records: ArrayView2<
     Ok(mean_squares(&errors) + &Array1::from(variance))
 }
 
-/// Of every column.
+/// Mean square of every column.
 fn mean_squares(errors: &Array2<f64>) -> Array1<f64> {
     errors.map_axis(Axis(0), |column| column.dot(&column) / column.len() as f64)
 }
 
-/// The maximum improvements that the paper prints, of the losses on the training days.
+/// Findings on the maximum improvements that the paper prints, from the losses on the training days.
 fn improvements(at_ten: &[f64], at_five: &[f64]) -> Vec<Finding> {
     let finding = |other: usize, printed: f64, paper: &str| {
         let ours = improvement(at_ten[0], at_ten[other]);
@@ -223,7 +225,7 @@ fn improvements(at_ten: &[f64], at_five: &[f64]) -> Vec<Finding> {
     vec![finding(1, 0.229, "22.9 % at ε = 10"), finding(2, 0.117, "11.7 % at ε = 5 (see below)")]
 }
 
-/// That day-time hours are known better.
+/// Finding that day-time hours have a lower error.
 fn of_day_time(hours: &[Errors]) -> Finding {
     let error = |approach: usize, hour: usize| hours[approach].of(Days::Training)[hour];
     let better = |other: usize| DAY_TIME.filter(|hour| error(0, *hour) < error(other, *hour)).count();
@@ -238,7 +240,7 @@ fn of_day_time(hours: &[Errors]) -> Finding {
     }
 }
 
-/// What clipped latents lose, and what the paper's approach loses.
+/// Finding that compares the loss of clipped latents with the loss of the paper's approach.
 fn clipped(epsilon: f64, train: &[f64], test: &[f64]) -> Finding {
     let shown = |approach: usize| format!("{}, {}", four(train[approach]), four(test[approach]));
     let verdict = match train[3] < train[0] && test[3] < test[0] {

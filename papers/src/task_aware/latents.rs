@@ -1,4 +1,4 @@
-//! Figure 6: how many latents there should be.
+//! Figure 6: task loss by the number of latents.
 
 use super::trained::{Approach, Part, Problem};
 use super::{curves, tumours, valuation};
@@ -7,13 +7,14 @@ use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale}
 
 use rayon::prelude::*;
 
-/// A data set with its budgets, as many latents as are tried, and the approaches by their number.
+/// A data set with its budgets, the numbers of latents tried, and the approaches for a given number of
+/// latents.
 struct Case {
     name: &'static str,
     problem: Problem,
     budgets: Vec<f64>,
     latents: Vec<usize>,
-    /// As published, with the noise that ε needs, and ours.
+    /// The approach as published, the same approach with the noise that ε needs, and our approach.
     approaches: [fn(&RunOptions, usize) -> Approach; 3],
 }
 
@@ -58,12 +59,12 @@ pub(super) fn figure_6(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-/// The number of latents that loses least on training records of a data set.
+/// Number of latents with the least loss on the training records of a data set.
 struct Least {
     as_published: usize,
-    /// For people: of which, at which budgets, and those of all approaches.
+    /// Text for the report: the data set, the budgets, and the number of latents for each approach.
     said: String,
-    /// What some of them lose, as published.
+    /// Text on the losses of the approach as published, at Z = 1 and Z = 3.
     lost: String,
 }
 
@@ -85,7 +86,7 @@ fn finding(fewest: &[Least]) -> Finding {
 impl Case {
     fn run(&self, options: &RunOptions) -> Result<(Least, Grid, Panel)> {
         let Self { name, problem, budgets, latents, approaches } = self;
-        // Of each Z, of each approach, of each budget.
+        // Jobs in the order of Z, then approach, then budget.
         let jobs: Vec<(usize, usize, f64)> = latents
             .iter()
             .flat_map(|latents| (0..approaches.len()).map(|at| (*latents, at)))
@@ -105,7 +106,7 @@ impl Case {
         };
         let losses: Vec<[f64; 2]> = of_jobs.chunks(budgets.len()).map(mean).collect();
         let at = budgets.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
-        // Of each Z: all approaches on training records, then all on test records.
+        // One row for each Z: all approaches on training records, then all approaches on test records.
         let rows: Vec<Vec<f64>> = losses
             .chunks(approaches.len())
             .map(|of_all| {

@@ -1,4 +1,5 @@
-//! Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022): Sections 4 and 5, and the appendix.
+//! Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022): Sections 4
+//! and 5, and the appendix.
 
 mod digits;
 mod household;
@@ -13,12 +14,12 @@ use super::{CurvePoint, Layer, Marks, Panel, Reproduction, Scale};
 pub(super) const PAPER: &str =
     "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";
 
-/// What holds of it, what does not, and what we would do in its place.
+/// Assessment of the paper: the claims that hold, the claims that fail, and the alternative we recommend.
 pub(super) const SAID: &str = "The theory and linear designs hold, to a tenth of a per cent, and so do the improvements of trained designs, with the published code's noise. What does not hold is that noise: it is that of \
 an ε √2 times as large (ERRATA.md, T1), and sensitivities are the sample's (T2). On breast tumours the improvement needs an η that is a tenth of the printed one. In its place: `task-aware-clipped` for a linear task, and `task-aware-bounded` for \
 any other, whose latents are bounded by construction and learned with their decoder through fresh noise: at the noise that ε needs they lose less than the paper's in every figure.";
 
-/// Sorted by name.
+/// Results of this paper, sorted by name.
 pub(super) const RESULTS: [Reproduction; 7] = [
     Reproduction {
         name: "task-aware/figure-3",
@@ -64,7 +65,7 @@ pub(super) const RESULTS: [Reproduction; 7] = [
     },
 ];
 
-/// What `ours` loses less than `other`, as a share of what that loses.
+/// Loss reduction of `ours` against `other`, as a share of `other`.
 fn improvement(ours: f64, other: f64) -> f64 {
     1.0 - ours / other
 }
@@ -73,7 +74,8 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// A curve for each name, whose heights are `rows` (one for each of `across`, and in it one for each name).
+/// Panel with one curve for each name. `rows` has one row for each value in `across`, and each row has one
+/// height for each name.
 fn curves(
     title: impl Into<String>,
     scale: Scale,

@@ -1,27 +1,27 @@
-//! Figure 3: what the three approaches lose in theory, where all records lie on a sphere (Assumption 1).
+//! Figure 3: theoretical loss of the three approaches if all records are on a sphere (Assumption 1).
 
 use super::{curves, improvement, percent};
 use crate::report::{Evidence, four};
 use crate::{Agreement, Finding, Grid, Picture, Result, RunOptions, Scale};
 use scumble_kkt::{Waterfilling, equal_power_loss};
 
-/// λ₁ and n.
+/// Values of λ₁ and n.
 const LARGEST: f64 = 4.0;
 const WIDTH: usize = 4;
 
-/// λ₂ to λ₄ of the paper's settings.
+/// Values of λ₂ to λ₄ in the paper's settings.
 const OTHERS: [f64; 3] = [0.0, 1.0, 2.0];
 
-/// Z of the privacy-agnostic approach.
+/// Number of latents Z of the privacy-agnostic approach.
 const LATENTS: usize = 2;
 
 const NAMES: [&str; 3] = ["task-aware", "task-agnostic", "privacy-agnostic"];
 
-/// ε/r, where losses are looked at.
+/// Values of ε/r at which the figure shows losses.
 const BUDGETS: [f64; 15] =
     [100.0, 70.0, 50.0, 32.0, 23.0, 16.0, 11.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.5, 1.0];
 
-/// Of those, the ones in the table.
+/// Values of ε/r in the table.
 const SHOWN: [f64; 6] = [100.0, 16.0, 8.0, 4.0, 2.0, 1.0];
 
 pub(super) fn figure_3(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -62,7 +62,8 @@ pub(super) fn figure_3(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-/// Of the task-aware, the task-agnostic and the privacy-agnostic approach, where all but one eigenvalue are `other`.
+/// Losses of the task-aware, the task-agnostic and the privacy-agnostic approach at r/ε = `ratio`. All
+/// eigenvalues except λ₁ are `other`.
 fn losses(other: f64, ratio: f64) -> Result<Vec<f64>> {
     let mut eigenvalues = [other; WIDTH];
     eigenvalues[0] = LARGEST;
@@ -74,7 +75,7 @@ fn losses(other: f64, ratio: f64) -> Result<Vec<f64>> {
     ])
 }
 
-/// That the task-aware approach loses least, and at most how much less.
+/// Finding that the task-aware approach loses least, with its largest improvements on the other approaches.
 fn finding(number: usize, other: f64, losses: &[Vec<f64>]) -> Finding {
     let least = losses.iter().all(|row| row.iter().all(|loss| row[0] <= *loss));
     let most = |at: usize| losses.iter().map(|row| improvement(row[0], row[at])).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! What trained designs lose: the problems of Figures 5 to 8, and the approaches to them.
+//! Losses of trained designs: the problems of Figures 5 to 8, and the approaches to them.
 
 use super::{curves, improvement, percent};
 use crate::report::four;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
-/// Records to train on and to test on, where they lie, and the task.
+/// Training and test records, their domain, and the task.
 pub(super) struct Problem {
     pub train: Table,
     pub test: Table,
@@ -24,8 +24,9 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Every column, and a real target, scaled to [0, 1] by its least and its largest value; then the first 70 % of the records are for training.
-    /// The task is a network of one hidden layer of rectified linear units and an output of so many units, which learns the target from these in so many epochs.
+    /// Scales every column, and a real target, to [0, 1] by its least and its largest value. The first 70 %
+    /// of the records are for training. The task is a network with a hidden layer of `hidden` rectified
+    /// linear units and `outputs` outputs. It learns the target from the training records in `epochs` epochs.
     pub fn new(
         options: &RunOptions,
         table: &Table,
@@ -53,7 +54,7 @@ impl Problem {
         Ok(Self { train, test, domain, task })
     }
 
-    /// Records that are scaled and split already, and a linear classifier for their task.
+    /// Problem with records that are already scaled and split, and a linear classifier as the task.
     pub fn of_classes(
         options: &RunOptions,
         domain: RecordDomain,
@@ -69,7 +70,8 @@ impl Problem {
         Ok(Self { train, test, domain, task })
     }
 
-    /// What the approach loses at this budget: over `draws` of the noise, on the records for training and on those for tests.
+    /// Losses of an approach at `epsilon` on the training records and on the test records. Each loss is a
+    /// mean over the option's number of trials.
     pub fn losses(&self, options: &RunOptions, approach: &Approach, epsilon: f64) -> Result<[f64; 2]> {
         let mut brief = Brief::new(self.domain.clone(), Budget::new(epsilon * approach.stretch, 0.0)?);
         brief.volunteers = Volunteers::Consented(self.train.clone());
@@ -80,7 +82,7 @@ impl Problem {
         Ok([loss(&self.train)?, loss(&self.test)?])
     }
 
-    /// What the task itself loses where nothing is hidden.
+    /// Losses of the task itself on records in the clear.
     pub fn without_noise(&self) -> Result<[f64; 2]> {
         let loss = |table: &Table| -> Result<f64> {
             Ok(self.task.losses(table.records().view(), table)?.0.mean().unwrap_or(f64::NAN))
@@ -89,7 +91,7 @@ impl Problem {
     }
 }
 
-/// To [0, 1]; zero where all are the same.
+/// Scales values to [0, 1]; all values become zero if they are equal.
 fn scaled(values: ArrayView1<f64>) -> Array1<f64> {
     let least = values.fold(f64::INFINITY, |a, b| a.min(*b));
     let width = values.fold(f64::NEG_INFINITY, |a, b| a.max(*b)) - least;
@@ -99,34 +101,34 @@ fn scaled(values: ArrayView1<f64>) -> Array1<f64> {
 /// A plugin with its parameters.
 #[derive(Clone)]
 pub(super) struct Approach {
-    /// For people.
+    /// Name in the report.
     pub name: &'static str,
-    /// Its name.
+    /// Name of the plugin.
     pub plugin: &'static str,
-    /// Its parameters.
+    /// Parameters of the plugin.
     pub parameters: Value,
-    /// It is designed for ε times this: 1, or more where a figure has less noise than the claim needs.
+    /// Factor on the ε of the design: 1, or more for a figure whose noise is less than the claim needs.
     pub stretch: f64,
 }
 
 impl Approach {
-    /// A plugin under its own name.
+    /// Approach under the plugin's own name.
     pub fn new(plugin: &'static str, parameters: Value) -> Self {
         Self { name: plugin, plugin, parameters, stretch: 1.0 }
     }
 
-    /// Algorithm 1, with `latents`.
+    /// Algorithm 1 with `latents` latents.
     pub fn task_aware(latents: usize, eta: f64, training: Value) -> Self {
         let parameters = json!({ "latent_dim": latents, "eta": eta, "training": training });
         Self { name: "task-aware", ..Self::new("task-aware-gradient", parameters) }
     }
 
-    /// The privacy-agnostic approach, with `latents`.
+    /// The privacy-agnostic approach with `latents` latents.
     pub fn privacy_agnostic(latents: usize, training: Value) -> Self {
         Self::new("privacy-agnostic", json!({ "latent_dim": latents, "training": training }))
     }
 
-    /// The task-agnostic approach, with the sensitivity of its volunteers.
+    /// The task-agnostic approach with the sensitivity of its volunteers.
     pub fn task_agnostic(training: Value) -> Self {
         Self::new("task-agnostic", json!({ "sensitivity": "empirical", "training": training }))
     }
@@ -136,20 +138,22 @@ impl Approach {
         Self { name: "task-aware-bounded (ours)", ..Self::new("task-aware-bounded", parameters) }
     }
 
-    /// The task-aware one with the noise of the published code, which is that of an ε that is √2 times what it prints (ERRATA.md, T1).
+    /// The task-aware approach with the noise of the published code. This noise is the noise of an ε that is
+    /// √2 times the printed ε (ERRATA.md, T1).
     pub fn with_published_noise(self) -> Self {
         Self { name: "task-aware as published", stretch: SQRT_2, ..self }
     }
 }
 
-/// What every approach loses at every budget, both kinds of loss: of each budget, of each approach.
+/// Losses of every approach at every budget, on training and on test records, indexed by budget and then by
+/// approach.
 pub(super) struct Sweep {
     pub names: Vec<&'static str>,
     pub budgets: Vec<f64>,
     losses: Vec<Vec<[f64; 2]>>,
 }
 
-/// Which records.
+/// Part of the records.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Train,
@@ -166,7 +170,7 @@ impl Part {
 }
 
 impl Sweep {
-    /// On all cores.
+    /// Computes all losses, on all cores.
     pub fn run(
         options: &RunOptions,
         problem: &Problem,
@@ -194,13 +198,14 @@ impl Sweep {
         })
     }
 
-    /// Of the approach at this place, at a budget that was looked at.
+    /// Loss of an approach, by its index, at a budget of the sweep; `NaN` at any other budget.
     pub fn loss(&self, part: Part, approach: usize, epsilon: f64) -> f64 {
         let at = self.budgets.iter().position(|budget| *budget == epsilon);
         at.map_or(f64::NAN, |at| self.losses[at][approach][part as usize])
     }
 
-    /// What the approach at place `ours` loses less than the one at `other`, as a share, on the records for training.
+    /// Loss reduction of approach `ours` against approach `other`, as a share, on the training records.
+    /// `ours` and `other` are indices.
     pub fn improved(&self, [ours, other]: [usize; 2], epsilon: f64) -> f64 {
         improvement(self.loss(Part::Train, ours, epsilon), self.loss(Part::Train, other, epsilon))
     }
@@ -224,8 +229,9 @@ impl Sweep {
         Grid { title: format!("Task loss on {} records", part.name()), header, rows }
     }
 
-    /// What the approach at place `ours` loses less than the one at `other`, beside what is printed, on the records for training: within five
-    /// hundredths it is the same, for networks begin somewhere else.
+    /// Finding that compares the improvement of approach `ours` on approach `other` with the printed one, on
+    /// the training records. A difference of at most 0.05 counts as reproduced, since networks begin with
+    /// other weights.
     pub fn improvement(&self, [ours, other]: [usize; 2], epsilon: f64, printed: f64, why: String) -> Finding {
         let found = self.improved([ours, other], epsilon);
         let verdict = match found - printed {
@@ -243,8 +249,8 @@ impl Sweep {
         }
     }
 
-    /// What the approach at this place loses, beside what the published code's task-aware approach does with the noise that ε needs: within
-    /// three hundredths it is the same.
+    /// Finding that compares an approach's loss with the loss of the published code's task-aware approach,
+    /// with the noise that ε needs. A relative difference of at most 3 % counts as reproduced.
     pub fn beside_published(&self, part: Part, approach: usize, epsilon: f64, published: f64) -> Finding {
         let found = self.loss(part, approach, epsilon);
         let verdict = match found / published {

@@ -1,4 +1,4 @@
-//! Breast cancer detection: Figure 5 on the right.
+//! Breast cancer detection: Figure 5 (right).
 
 use super::trained::{Approach, Part, Problem, Sweep};
 use super::{improvement, percent};
@@ -12,19 +12,20 @@ use scumble_task_aware::sensitivity::over_points;
 use serde_json::{Value, json};
 use std::f64::consts::SQRT_2;
 
-/// ε of the printed improvements, over the task-agnostic and the privacy-agnostic approach.
+/// ε of the printed improvements on the task-agnostic and the privacy-agnostic approach.
 const PRINTED_AT: f64 = 20.0;
 const PRINTED: [f64; 2] = [0.73, 0.456];
 
-/// What the published code's task-aware approach loses with the noise that this ε needs, on training records and test records.
+/// Losses of the published code's task-aware approach with the noise that this ε needs, on training records
+/// and test records.
 const PUBLISHED: [f64; 2] = [0.177, 0.195];
 
-/// Units of the task's hidden layer, 1.5 n; and of the encoder's and the decoder's, n.
+/// Units of the task's hidden layer (1.5 n), and of the encoder's and the decoder's hidden layers (n).
 const HIDDEN: usize = 45;
 const WIDTH: usize = 30;
 const TASK_EPOCHS: usize = 1000;
 
-/// Algorithm 1's η as printed, and one that holds the encoder back less.
+/// η of Algorithm 1 as printed, and a smaller η that regularises the encoder less.
 const ETA: f64 = 1e-3;
 const SMALLER_ETA: f64 = 1e-4;
 
@@ -37,9 +38,10 @@ fn of_output(options: &RunOptions, output: (usize, Activation)) -> Result<Proble
     Problem::new(options, &wdbc::measurements(options.folder)?, HIDDEN, output, epochs)
 }
 
-/// What task-aware improves on privacy-agnostic by with the task, the noise and the regularisation of the published code (ERRATA.md, T6).
+/// Describes the improvement of task-aware on privacy-agnostic with the task, the noise and the
+/// regularisation of the published code (ERRATA.md, T6). Empty if no task learns.
 fn as_coded(options: &RunOptions) -> Result<String> {
-    // Rectified units may die, and then tell nothing: the first task that learned.
+    // Rectified units may die, and the task then predicts nothing. The loop takes the first task that learns.
     for more in 0..MOST_TASKS {
         let options = RunOptions { seed: options.seed.wrapping_add(more), ..*options };
         let problem = of_output(&options, (2, Activation::Relu))?;
@@ -58,7 +60,8 @@ fn as_coded(options: &RunOptions) -> Result<String> {
     Ok(String::new())
 }
 
-/// So many tasks are begun at most until one learns, which is to lose less than this without noise.
+/// Maximum number of tasks that begin until one learns, and the loss without noise below which a task counts
+/// as learned.
 const MOST_TASKS: u64 = 20;
 const LEARNED: f64 = 0.1;
 
@@ -67,7 +70,7 @@ fn epochs(options: &RunOptions) -> usize {
     if options.quick { 15 } else { 2000 }
 }
 
-/// As in Section A.8.
+/// Training parameters of Section A.8.
 fn training(options: &RunOptions) -> Value {
     json!({
         "encoder_hidden": WIDTH, "decoder_hidden": WIDTH, "hidden": "logistic",
@@ -75,17 +78,18 @@ fn training(options: &RunOptions) -> Value {
     })
 }
 
-/// Algorithm 1 with so many latents.
+/// Algorithm 1 with `latents` latents.
 pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
     Approach::task_aware(latents, ETA, training(options))
 }
 
-/// With the η that reproduces Figure 5.
+/// Algorithm 1 with the published noise and the η that reproduces Figure 5.
 pub(super) fn as_published(options: &RunOptions, latents: usize) -> Approach {
     held_back_less(task_aware(options, latents)).with_published_noise()
 }
 
-/// Ours with so many latents. The quick variant has a weight decay that the full one chooses.
+/// Our approach with `latents` latents. The quick variant has a fixed weight decay; the full variant chooses
+/// it.
 pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
     let mut parameters = json!({
         "latent_dim": latents,
@@ -104,7 +108,7 @@ fn privacy_agnostic(options: &RunOptions) -> Approach {
     Approach::privacy_agnostic(3, training(options))
 }
 
-/// The code adds η·θ to gradients where Algorithm 1 has 2η·θ.
+/// Halves η, because the code adds η·θ to gradients and Algorithm 1 adds 2η·θ.
 fn half_as_much(mut approach: Approach) -> Approach {
     approach.parameters["eta"] = json!(ETA / 2.0);
     approach
@@ -117,7 +121,7 @@ fn held_back_less(mut approach: Approach) -> Approach {
 }
 
 pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence> {
-    // The published code has the noise of an ε that is √2 times what it prints (ERRATA.md, T1).
+    // The published code adds the noise of an ε that is √2 times the printed ε (ERRATA.md, T1).
     let printed = SQRT_2 * PRINTED_AT;
     let problem = problem(options)?;
     let (of_set, of_pairs) = sensitivities(options, &problem)?;
@@ -192,7 +196,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-/// Δ₁ of the set that task-agnostic moves features into, and that of the training records themselves.
+/// Δ₁ of the set that task-agnostic moves features into, and Δ₁ of the training records themselves.
 fn sensitivities(options: &RunOptions, problem: &Problem) -> Result<(f64, f64)> {
     let mut brief = Brief::new(problem.domain.clone(), Budget::new(PRINTED_AT, 0.0)?);
     brief.volunteers = Volunteers::Consented(problem.train.clone());

@@ -1,4 +1,4 @@
-//! Real estate: Figure 5 on the left, and Figure 7.
+//! Real estate: Figure 5 (left) and Figure 7.
 
 use super::trained::{Approach, Part, Problem, Sweep};
 use crate::report::Evidence;
@@ -9,14 +9,15 @@ use scumble_neural::Activation;
 use serde_json::{Value, json};
 use std::f64::consts::SQRT_2;
 
-/// ε of the printed improvements, over the task-agnostic and the privacy-agnostic approach.
+/// ε of the printed improvements on the task-agnostic and the privacy-agnostic approach.
 const PRINTED_AT: f64 = 5.0;
 const PRINTED: [f64; 2] = [0.219, 0.135];
 
-/// What the published code's task-aware approach loses with the noise that this ε needs, on training records and test records.
+/// Losses of the published code's task-aware approach with the noise that this ε needs, on training records
+/// and test records.
 const PUBLISHED: [f64; 2] = [0.01304, 0.01076];
 
-/// Units of the task's hidden layer, 1.5 n.
+/// Units of the task's hidden layer: 1.5 n.
 const HIDDEN: usize = 9;
 const TASK_EPOCHS: usize = 3000;
 
@@ -34,12 +35,12 @@ fn epochs(options: &RunOptions) -> usize {
     if options.quick { 100 } else { 2000 }
 }
 
-/// As in Section A.8, with linear networks.
+/// Training parameters of Section A.8, with linear networks.
 fn training(options: &RunOptions) -> Value {
     json!({ "epochs": epochs(options), "steps": 15, "seed": options.seed })
 }
 
-/// Algorithm 1 with so many latents.
+/// Algorithm 1 with `latents` latents.
 pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
     Approach::task_aware(latents, 0.2, training(options))
 }
@@ -48,7 +49,8 @@ pub(super) fn as_published(options: &RunOptions, latents: usize) -> Approach {
     task_aware(options, latents).with_published_noise()
 }
 
-/// Ours with so many latents. The quick variant has a weight decay that the full one chooses.
+/// Our approach with `latents` latents. The quick variant has a fixed weight decay; the full variant chooses
+/// it.
 pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
     let epochs = if options.quick { 1000 } else { 4000 };
     let training = json!({ "hidden": "relu", "epochs": epochs, "learning_rate": 1e-2, "seed": options.seed });
@@ -69,7 +71,7 @@ fn approaches(options: &RunOptions) -> [Approach; 4] {
 }
 
 pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence> {
-    // The published code has the noise of an ε that is √2 times what it prints (ERRATA.md, T1).
+    // The published code adds the noise of an ε that is √2 times the printed ε (ERRATA.md, T1).
     let printed = SQRT_2 * PRINTED_AT;
     let budgets = match options.quick {
         true => vec![PRINTED_AT, printed],
@@ -117,7 +119,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-/// Figure 7: what a hidden layer in encoder and decoder does to it.
+/// Figure 7: effect of a hidden layer in encoder and decoder.
 pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let budgets = if options.quick { vec![PRINTED_AT] } else { vec![1.0, 2.0, PRINTED_AT, 10.0, 20.0] };
     let problem = problem(options)?;
@@ -146,7 +148,7 @@ pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence
             .count()
     };
     let (train, test) = (worse(Part::Train), worse(Part::Test));
-    // Ours beside the paper's, without a hidden layer and with one.
+    // Comparison of our approach with the paper's, without a hidden layer and with one.
     let less = |part: Part| {
         [[2, 0], [3, 1]].map(|[ours, papers]| {
             let less =

@@ -1,4 +1,4 @@
-//! Beyond the paper: the same digits, label included, by learned codes in place of noise on latents.
+//! Beyond the paper: learned codes for the same digits, labels included, in place of noise on latents.
 
 use super::collection::{Level, Of, Plan, Subject};
 use super::figures::{JOINTLY, RULES, digits};
@@ -11,7 +11,7 @@ use crate::{Agreement, Finding, Grid, Picture, Result, RunOptions};
 const MANY: Subject =
     Subject { name: "vlm/beyond-mnist", data: Data::digits_of_many, plan, chance: 0.1, notes };
 
-/// What codes are held to in the full variant: accuracy by local ε.
+/// Accuracy that codes must reach in the full variant, for each local ε.
 const ASKED: [(f64, f64); 3] = [(1.0, 0.65), (2.0, 0.74), (4.0, 0.85)];
 
 fn plan(options: &RunOptions) -> Plan {

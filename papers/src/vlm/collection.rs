@@ -1,5 +1,5 @@
-//! Data collection: people release records and labels, a classifier learns from them, and classifies records in the
-//! clear or released ones (Figures 1, 4 and 7).
+//! Data collection (Figures 1, 4 and 7): people release records and labels. A classifier learns from them,
+//! and classifies records in the clear or released records.
 
 use super::learner::{Released, Rule, choose};
 use super::people::{Data, People, Sizes};
@@ -14,7 +14,7 @@ use scumble_comparison::store::{Key, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What is shared.
+/// Representation of records that people share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Latent,
@@ -32,7 +32,7 @@ impl Level {
 
 pub(super) const BOTH: [Level; 2] = [Level::Latent, Level::Features];
 
-/// What is classified by what was learned from released records.
+/// Records to classify with a model learned from released records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     Clean,
@@ -40,7 +40,7 @@ pub(super) enum Of {
 }
 
 impl Of {
-    /// Which records, after the word.
+    /// Phrase for these records, to follow the word "records".
     pub fn name(self) -> &'static str {
         match self {
             Self::Clean => "in the clear",
@@ -49,21 +49,21 @@ impl Of {
     }
 }
 
-/// How often test records are classified rightly, as shares.
+/// Accuracy on test records, as shares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Accuracy {
-    /// In the clear.
+    /// Accuracy on test records in the clear.
     clean: f64,
-    /// As they would be released.
+    /// Accuracy on test records as they would be released.
     private: f64,
 }
 
-/// What came of one release.
+/// Accuracies after one release.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Utility {
     latent: Option<Accuracy>,
     features: Accuracy,
-    /// The first test record of each class as it was released and decoded, where the plan wants them.
+    /// First test record of each class, as released and decoded, if the plan asks for images.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     images: Vec<String>,
 }
@@ -81,7 +81,7 @@ impl Utility {
     }
 }
 
-/// The rows of the first record of each class.
+/// Rows of the first record of each class below `count`.
 fn first_of_each(classes: &Array1<usize>, count: usize) -> Vec<usize> {
     (0..count).filter_map(|class| classes.iter().position(|found| *found == class)).collect()
 }
@@ -90,43 +90,43 @@ fn images(records: &Array2<f64>, rows: &[usize]) -> Vec<String> {
     rows.iter().map(|row| shades(records.row(*row))).collect()
 }
 
-/// By what records are released.
+/// Mechanism that releases records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum By {
-    /// A variational Laplace mechanism whose volunteers have this central ε; infinity is no guarantee.
+    /// A variational Laplace mechanism with this central ε for its volunteers; infinity means no guarantee.
     Learned(f64),
-    /// `direct`, column by column.
+    /// `direct`, which adds noise to each column separately.
     Direct,
 }
 
-/// All that the results depend on, but for the seed.
+/// Settings that determine the results, except for the seed.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub sizes: Sizes,
     pub trials: usize,
-    /// Central ε.
+    /// Central ε values.
     pub central: Vec<f64>,
-    /// Local ε.
+    /// Local ε values.
     pub local: Vec<f64>,
     pub model: Model,
-    /// Hidden layers of the classifier of latents, and of that of features.
+    /// Hidden layers of the classifier of latents, and of the classifier of features.
     pub hidden: [Vec<usize>; 2],
     pub classes: usize,
-    /// Whether the first test record of each class is shown before and after, of the first mechanism without a
-    /// guarantee for volunteers.
+    /// Shows the first test record of each class before and after release. The release is by the first
+    /// mechanism without a guarantee for volunteers.
     pub shows_images: bool,
-    /// Whether labels are private too: else records get all of ε, and nothing else is compared.
+    /// Keeps labels private too. Otherwise records get all of ε, and nothing else is compared.
     pub private_labels: bool,
-    /// Whether the paper's network is all that is learned, at every ε.
+    /// Learns only the paper's network, at every ε.
     pub network_alone: bool,
-    /// How often a classifier sees each record at most.
+    /// Maximum number of times that a classifier sees each record.
     pub epochs: usize,
-    /// So often each of those who share releases: 1, or more to see what more people would make of it.
+    /// Number of releases by each person who shares: 1, or more to simulate more people.
     pub repeats: usize,
 }
 
 impl Plan {
-    /// The share of ε that records get, the rest being their labels' (Section 3.2).
+    /// Share of ε that records get; their labels get the rest (Section 3.2).
     pub fn share(&self, local: f64) -> f64 {
         match local <= 4.0 {
             _ if !self.private_labels => 1.0,
@@ -135,7 +135,7 @@ impl Plan {
         }
     }
 
-    /// ε of a record, and of its label.
+    /// ε of a record, and ε of its label.
     pub fn split(&self, local: f64) -> Result<(f64, f64)> {
         if local.is_infinite() || !self.private_labels {
             return Ok((local, f64::INFINITY));
@@ -154,7 +154,7 @@ impl Plan {
     }
 }
 
-/// What is collected.
+/// A data collection: its data, plan and notes.
 pub(super) struct Subject {
     pub name: &'static str,
     pub data: fn(&RunOptions) -> Result<Data>,
@@ -170,27 +170,29 @@ impl Subject {
     }
 }
 
-/// How often records are released at so small an ε, each of which is learned from by itself: what is found of one depends on its noise more than on all
-/// else.
+/// Number of releases at a local ε of at most [`MEANS_ALONE`]. A model is learned from each release
+/// separately. The result of a single release depends on its noise more than on everything else.
 const RELEASES: usize = 5;
 
-/// At so small an ε a network learns less, of private labels nothing that could be distinguished from chance, and is not tried.
+/// Largest local ε at which no network is tried. There a network learns less, and from private labels nothing
+/// that could be distinguished from chance.
 const MEANS_ALONE: f64 = 2.0;
 
-/// What was found of every release, for `data` that are called `name`.
+/// Results of every release of a data set.
 pub(super) struct Collection {
     pub plan: Plan,
-    /// Of each of `by`, of each local ε, of each trial.
+    /// Results for each of `by`, each local ε and each trial.
     pub found: Vec<Vec<Vec<Utility>>>,
     pub by: Vec<By>,
-    /// How many test records each trial has.
+    /// Number of test records in each trial.
     pub tests: usize,
-    /// The first test record of each class of the first trial, where the plan wants them.
+    /// First test record of each class in the first trial, if the plan asks for images.
     before: Vec<String>,
 }
 
 impl Collection {
-    /// Releases, learns and classifies, but for what the options' store holds already.
+    /// Releases, learns and classifies, except for results that the store of `options` already holds. `name`
+    /// is the name of `data` in the store.
     pub fn run(options: &RunOptions, name: &str, data: &Data, plan: Plan) -> Result<Self> {
         let by = plan.by();
         let jobs: Vec<Job> = (0..plan.trials)
@@ -202,7 +204,7 @@ impl Collection {
         let run = Run { options, name, plan: &plan, data, store: options.finished(name)? };
         let before: Vec<Option<Utility>> = jobs.iter().map(|job| run.before(job)).collect::<Result<_>>()?;
         let mut all = vec![];
-        // The mechanism of a trial is learned once, where anything is left to be done with it.
+        // The mechanism of a trial is learned once, if any of its jobs remains.
         for (jobs, before) in chunks(&jobs, &before) {
             all.extend(run.with_one_mechanism(jobs, before)?);
         }
@@ -217,7 +219,7 @@ impl Collection {
         Ok(Self { plan, found, by, tests, before })
     }
 
-    /// The first test record of each class, in the clear and as released at each local ε, without a guarantee for
+    /// First test record of each class, in the clear and as released at each local ε, without a guarantee for
     /// volunteers.
     pub fn images(&self) -> Vec<(Option<f64>, &[String])> {
         let learned = self.by.iter().position(|by| *by == By::Learned(f64::INFINITY));
@@ -231,13 +233,13 @@ impl Collection {
             .collect()
     }
 
-    /// The accuracy of each trial, as a share: of the mechanism at place `by`, at the local ε at place `local`.
+    /// Accuracy of each trial, as a share, for the mechanism at index `by` and the local ε at index `local`.
     pub fn accuracies(&self, by: usize, local: usize, level: Level, of: Of) -> Vec<f64> {
         self.found[by][local].iter().map(|found| found.accuracy(level, of)).collect()
     }
 }
 
-/// One release, and what is learned from it.
+/// One release, with the learning from it.
 #[derive(Debug, Clone, Copy)]
 struct Job {
     by: By,
@@ -246,7 +248,7 @@ struct Job {
 }
 
 impl Job {
-    /// All that decides its draws.
+    /// Numbers that determine the draws of this job.
     fn draw(&self) -> [u64; 3] {
         let by = match self.by {
             By::Learned(central) => central.to_bits(),
@@ -256,7 +258,7 @@ impl Job {
     }
 }
 
-/// Those of one mechanism and trial, side by side, with what was found of them before.
+/// Groups consecutive jobs of one mechanism and trial, with their earlier results.
 fn chunks<'j>(jobs: &'j [Job], before: &'j [Option<Utility>]) -> Vec<(&'j [Job], &'j [Option<Utility>])> {
     let mut rest = before;
     let same = |a: &Job, b: &Job| a.by == b.by && a.trial == b.trial;
@@ -269,7 +271,7 @@ fn chunks<'j>(jobs: &'j [Job], before: &'j [Option<Utility>]) -> Vec<(&'j [Job],
         .collect()
 }
 
-/// A collection on its way.
+/// A collection in progress.
 struct Run<'a> {
     options: &'a RunOptions<'a>,
     name: &'a str,
@@ -278,16 +280,16 @@ struct Run<'a> {
     store: Option<Store<Utility>>,
 }
 
-/// A trial's people, with what a mechanism that was learned makes of them.
+/// A trial's people, as a learned mechanism encodes them.
 struct Ready<'a> {
     shared: &'a Shared,
-    /// Latents of those who share, of those who validate, and of the test records.
+    /// Latents of the people who share, of the people who validate, and of the test records.
     latents: [Array2<f64>; 3],
     classes: [Array1<usize>; 3],
 }
 
 impl Run<'_> {
-    /// All that the result of a job depends on.
+    /// Description of everything on which the result of a job depends.
     fn words(&self, job: &Job) -> Value {
         let Plan { sizes, model, hidden, epochs, .. } = self.plan;
         let by = match job.by {
@@ -325,7 +327,7 @@ impl Run<'_> {
         let people = self.people(first.trial)?;
         let shared = match first.by {
             By::Learned(central) => {
-                // All of a trial have the same volunteers, first weights and order.
+                // All mechanisms of a trial have the same volunteers, first weights and order.
                 let seed = self.options.seed.wrapping_mul(1_000_003).wrapping_add(first.trial as u64);
                 Some(self.plan.model.learned(&people.domain, people.volunteers.clone(), central, seed)?)
             }
@@ -353,7 +355,8 @@ impl Run<'_> {
         self.data.divided(self.plan.sizes, &mut stream)
     }
 
-    /// What is learned from latents, and from features decoded from the same ones: the mean over releases.
+    /// Accuracies of models learned from latents, and from features decoded from the same latents: the mean
+    /// over releases.
     fn learned(&self, job: &Job, ready: &Ready) -> Result<Utility> {
         let mut randomness = self.options.randomness(self.name, &job.draw());
         let count = if job.local > MEANS_ALONE { 1 } else { RELEASES };
@@ -391,7 +394,7 @@ impl Run<'_> {
         Ok(Utility { latent: Some(latent), features, images: images(&private[1], &rows) })
     }
 
-    /// What is learned from features, each of which has noise of its own.
+    /// Accuracy of models learned from features with independent noise on each feature.
     fn direct(&self, job: &Job, people: &People) -> Result<Utility> {
         let mut randomness = self.options.randomness(self.name, &job.draw());
         let brief = Brief::new(people.domain.clone(), Budget::pure(job.local)?);
@@ -409,7 +412,8 @@ impl Run<'_> {
         Ok(Utility { latent: None, features, images: vec![] })
     }
 
-    /// The accuracy on test records, of rules that are chosen by those who validate: each pair of records is theirs, then the test's.
+    /// Accuracy on test records of the rules that validation people choose. In both `clean` and `private`,
+    /// the first records are the validation people's, and the second are the test records.
     fn accuracy(
         &self,
         job: &Job,
@@ -484,26 +488,27 @@ mod tests {
             found.flat_map(|found| [found.features.clean, found.features.private]).collect()
         };
         let found = Collection::run(&options, "made/up", &data, tiny(2)).unwrap();
-        // Two central ε at three local ones, and direct at two, in two trials.
+        // Two central ε at three local ε, and `direct` at two, in two trials.
         assert_eq!(lines(folder.path(), "made/up"), 16);
         assert_eq!(all(&found).len(), 32);
-        // From the store nothing is learned: with no record at all it is the same.
+        // With all results in the store nothing is learned, so an empty data set gives the same results.
         let again = Collection::run(&options, "made/up", &Data::made_up(0, 2), tiny(2)).unwrap();
         assert_eq!((all(&again), lines(folder.path(), "made/up")), (all(&found), 16));
-        // Without a store it is the same too, and a budget more does what is new alone.
+        // A run without a store gives the same results. A run with an additional budget computes only the new
+        // results.
         let alone = RunOptions { store: None, ..options };
         assert_eq!(all(&Collection::run(&alone, "made/up", &data, tiny(2)).unwrap()), all(&found));
         let more = Plan { central: vec![f64::INFINITY], local: vec![2.0, 3.0], ..tiny(2) };
         Collection::run(&options, "made/up", &data, more).unwrap();
         assert_eq!(lines(folder.path(), "made/up"), 20);
-        // The network alone is something else, at small ε too.
+        // The network alone has results of its own, also at small ε.
         let network = Plan { network_alone: true, central: vec![f64::INFINITY], local: vec![2.0], ..tiny(2) };
         Collection::run(&options, "made/up", &data, network).unwrap();
-        // Each of two trials, and direct.
+        // One result in each of two trials, and the same number for `direct`.
         assert_eq!(lines(folder.path(), "made/up"), 24);
     }
 
-    /// Seeded; without noise the two classes lie so far apart that one record in a thousand is in doubt.
+    /// Seeded. Without noise the two classes are far apart: one record in a thousand is in doubt.
     #[test]
     fn accuracy_rises_with_the_budget() {
         let registry = Registry::installed().unwrap();
@@ -520,7 +525,7 @@ mod tests {
         assert!(found.accuracies(direct, 2, Level::Features, Of::Clean).is_empty(), "direct has no ε = ∞");
     }
 
-    /// One mechanism of a few images, and one release.
+    /// Learns one mechanism from a few images, and releases once.
     #[test]
     fn digits_are_shown_before_and_after() {
         let folder = scumble_datasets::folder();

@@ -1,4 +1,5 @@
-//! A learner that takes the noise of released latents into account: what it learns is about latents without noise.
+//! A learner that accounts for the noise of released latents: it learns a classifier of latents without
+//! noise.
 
 use super::collection::{Level, Of, Subject};
 use super::figures::{DIGITS, RULES, finite};
@@ -16,15 +17,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Volunteers at most whose latents are where others' may have been.
+/// Maximum number of volunteers whose latents serve as possible places of other people's latents.
 const VOLUNTEERS: usize = 4000;
 
-/// How the network of latents is learned.
+/// Training of the network of latents: epochs, batch size and hidden units.
 const EPOCHS: usize = 20;
 const BATCH: usize = 128;
 const HIDDEN: usize = 50;
 
-/// How often test records are classified rightly, as shares.
+/// Accuracy on test records, as shares.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Found {
     clean: f64,
@@ -103,7 +104,7 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
     })
 }
 
-/// Of a trial, at each finite local ε: the releases are those of the figures.
+/// Runs one trial at each finite local ε, on the same releases as the figures.
 fn of_trial(options: &RunOptions, subject: &Subject, trial: usize) -> Result<Vec<Found>> {
     let prepared = Prepared::new(options, subject, trial, VOLUNTEERS)?;
     let Prepared { plan, shared, places, sharing, test, of_test, seed, .. } = &prepared;
@@ -128,7 +129,7 @@ fn of_trial(options: &RunOptions, subject: &Subject, trial: usize) -> Result<Vec
     finite.par_iter().map(one).collect()
 }
 
-/// A network of latents that was learned from released ones.
+/// A network of latents, learned from released latents.
 struct Learned<'a> {
     network: Network<f64>,
     places: &'a Array2<f64>,
@@ -136,8 +137,9 @@ struct Learned<'a> {
 }
 
 impl<'a> Learned<'a> {
-    /// Down the loss −ln Σ_c P(label | c) Σ_j wⱼ P(c | place j) of each person, whose released latent was at place j in the odds wⱼ.
-    /// Latents may have been at these places (m × Z), and have Laplace noise of this scale.
+    /// Minimises each person's loss −ln Σ_c P(label | c) Σ_j wⱼ P(c | place j), with wⱼ the odds that the
+    /// latent was at place j. The possible places are `places` (m × Z), and the noise is Laplace noise of
+    /// scale `scale`.
     fn new(places: &'a Array2<f64>, released: &Released, scale: f64, seed: u64) -> Result<Self> {
         let classes = released.flip.nrows();
         let architecture = Architecture::new(places.ncols())
@@ -150,7 +152,7 @@ impl<'a> Learned<'a> {
         let mut batches = Batches::new(released.labels.len(), BATCH, seed)?;
         let (mut pass, mut gradient) = (Pass::default(), vec![0.0; learned.network.parameters().len()]);
         for epoch in 0..EPOCHS {
-            // At full speed for half of the way, and then slower and slower.
+            // Full learning rate for the first half of the epochs, then a linear decrease.
             let left = 2.0 * (EPOCHS - epoch) as f64 / EPOCHS as f64;
             stepper.set_learning_rate(Adam::default().learning_rate * left.min(1.0))?;
             let drawn: Vec<Vec<usize>> = batches.shuffled().map(<[usize]>::to_vec).collect();
@@ -167,7 +169,7 @@ impl<'a> Learned<'a> {
         Ok(learned)
     }
 
-    /// In what odds each released latent (n × Z) was at each place (n × m).
+    /// Normalised odds (n × m) that each released latent (n × Z) was at each place.
     fn weights(&self, released: ArrayView2<f64>) -> Array2<f32> {
         let mut weights = Array2::<f32>::zeros((released.nrows(), self.places.nrows()));
         let of = |latent: ArrayView1<f64>, mut weights: ndarray::ArrayViewMut1<f32>| {
@@ -189,19 +191,19 @@ impl<'a> Learned<'a> {
         weights
     }
 
-    /// How likely each class is at latents without noise (n × Z): n × K.
+    /// Probability of each class (n × K) at `latents` without noise (n × Z).
     fn odds(&self, latents: ArrayView2<f64>) -> Result<Array2<f64>> {
         Ok(softmax(self.network.predict(latents)?.view()))
     }
 
-    /// The same of released latents (n × Z), on average over where each may have been.
+    /// Probability of each class at `released` latents (n × Z), averaged over the possible places of each.
     fn odds_of_released(&self, released: ArrayView2<f64>) -> Result<Array2<f64>> {
         let said = self.odds(self.places.view())?.mapv(|x| x as f32);
         Ok(self.weights(released).dot(&said).mapv(f64::from))
     }
 }
 
-/// Shares (n × K) of these logits.
+/// Softmax (n × K) of `logits`.
 fn softmax(logits: ArrayView2<f64>) -> Array2<f64> {
     let mut shares = logits.to_owned();
     for mut row in shares.outer_iter_mut() {
@@ -213,7 +215,8 @@ fn softmax(logits: ArrayView2<f64>) -> Array2<f64> {
     shares
 }
 
-/// The gradient of the mean loss of people by the logits at places (m × K): `weights` (n × m) are the odds of where they were, `said` (m × K) is what the network says of places.
+/// Gradient of the people's mean loss with respect to the logits at the places (m × K). `weights` (n × m) are
+/// the odds of each person's place. `said` (m × K) is the network's output at the places.
 fn slopes(
     weights: &Array2<f32>,
     said: &Array2<f64>,
@@ -241,7 +244,8 @@ mod tests {
     use super::*;
     use ndarray::{Array1, array};
 
-    /// Two places, of which noise swaps one in eight, and labels of which one in eight is flipped: what is learned of a place is its own class, more surely than labels there say.
+    /// Checks that the network learns the class of each of two places, with more certainty than the labels
+    /// there have. Noise swaps the place of one latent in eight, and one label in eight is flipped.
     #[test]
     fn a_place_has_the_class_of_those_who_may_have_been_there() {
         let places = array![[0.0], [10.0]];
@@ -268,7 +272,7 @@ mod tests {
         assert!((weights[[1, 0]] - 0.5).abs() < 1e-6);
     }
 
-    /// The mean loss of people whose labels are these.
+    /// Mean loss of people with these `labels`.
     fn loss(weights: &Array2<f32>, logits: &Array2<f64>, flip: &Array2<f64>, labels: &[usize]) -> f64 {
         let at_places = weights.mapv(f64::from).dot(&softmax(logits.view()));
         let each = at_places.outer_iter().zip(labels).map(|(at, label)| -at.dot(&flip.column(*label)).ln());

@@ -1,4 +1,4 @@
-//! Figures 1, 4 and 7: what is found of data that people share.
+//! Figures 1, 4 and 7: findings on data that people share.
 
 use super::collection::{BOTH, By, Collection, Level, Of, Plan, Subject};
 use super::people::{Data, Sizes};
@@ -13,7 +13,7 @@ use scumble_accounting::ceiling;
 
 use serde_json::json;
 
-/// Pixels in a row of a digit.
+/// Number of pixels in a row of a digit.
 const SIDE: usize = 28;
 
 const CENTRAL: [f64; 3] = [f64::INFINITY, 5.0, 1.0];
@@ -27,7 +27,7 @@ pub(super) const DIGITS: Subject = Subject {
     notes: notes_of_digits,
 };
 
-/// Draws of the same by learned codes.
+/// Name of the draws for learned codes of the same digits.
 const DIGITS_BY_CODES: &str = "vlm/collection-mnist/codes";
 
 const LOANS: Subject = Subject {
@@ -38,8 +38,8 @@ const LOANS: Subject = Subject {
     notes: notes_of_loans,
 };
 
-/// Central and local ε: fewer in the quick variant, which has too few volunteers for anything to be learned from them
-/// privately.
+/// Central and local ε. The quick variant has fewer values, because it has too few volunteers to learn
+/// anything from them privately.
 pub(super) fn budgets(options: &RunOptions) -> [Vec<f64>; 2] {
     match options.quick {
         true => [vec![f64::INFINITY], vec![1.0, 4.0, 10.0, f64::INFINITY]],
@@ -47,10 +47,10 @@ pub(super) fn budgets(options: &RunOptions) -> [Vec<f64>; 2] {
     }
 }
 
-/// The paper's loans over ours, in whole numbers.
+/// Ratio of the paper's number of loans to ours, as a whole number.
 const FEWER: usize = 13;
 
-/// What comes out where each of those who share releases so often that there are as many reports as in the paper.
+/// Result of releasing each shared loan [`FEWER`] times, which gives the paper's number of reports.
 fn with_as_many(options: &RunOptions) -> Result<String> {
     let plan = Plan { repeats: FEWER, central: vec![f64::INFINITY], local: vec![1.0, 2.0], ..loans(options) };
     let collection =
@@ -65,8 +65,10 @@ fn with_as_many(options: &RunOptions) -> Result<String> {
     ))
 }
 
-/// The models of digits (E.3, E.4): how far latents may go and with what noise they are learned is the same for every budget. Under clipped gradients
-/// and noise a smaller model learns more, and of shares of ink more than of their logits, whose gradients are longer by far than what they are clipped to.
+/// Models of digits (E.3, E.4). The bound on latents and the noise in training are the same for every budget.
+///
+/// Under clipped gradients and noise, a smaller model learns more. A model of shares of ink then learns more
+/// than a model of their logits, whose gradients are far longer than the clipping bound.
 fn model_of_digits(options: &RunOptions) -> Model {
     Model {
         parameters: json!({
@@ -106,7 +108,7 @@ fn loans(options: &RunOptions) -> Plan {
     let [central, local] = budgets(options);
     let epochs = if options.quick { 20 } else { 60 };
     Plan {
-        // All that there are.
+        // The plan uses all available records.
         sizes: Sizes { volunteers: usize::MAX, others: usize::MAX, test: usize::MAX },
         trials: options.trainings(),
         central,
@@ -255,7 +257,7 @@ pub(super) fn figure(
     }
 }
 
-/// Those that release anything at this level.
+/// Mechanisms that release anything at `level`, with their indices.
 fn shown_at(collection: &Collection, level: Level) -> impl Iterator<Item = (usize, By)> + '_ {
     let all = collection.by.iter().copied().enumerate();
     all.filter(move |(_, by)| level == Level::Features || *by != By::Direct)
@@ -291,7 +293,7 @@ fn curves(collection: &Collection, level: Level, of: Of) -> Panel {
     panel(level.name(), "accuracy, %, ± a standard deviation", layers.collect())
 }
 
-/// Test records before and after, from the largest local ε to the least.
+/// Panel of test records before and after release, from the largest local ε to the least.
 fn sheet(collection: &Collection) -> Option<Panel> {
     let mut images = collection.images();
     images.get_mut(1..)?.reverse();
@@ -305,7 +307,7 @@ fn sheet(collection: &Collection) -> Option<Panel> {
     (!panel.layers.is_empty()).then_some(panel)
 }
 
-/// Those of equation 28, and of any mechanism, in per cent.
+/// Ceilings of equation 28 and of any mechanism, in per cent.
 fn ceilings(collection: &Collection) -> Result<Vec<Layer>> {
     let local = &collection.plan.local;
     let (classes, first) = (collection.plan.classes as u64, collection.by.len());
@@ -324,12 +326,13 @@ fn ceilings(collection: &Collection) -> Result<Vec<Layer>> {
         .collect())
 }
 
-/// The finite ones with their places.
+/// Finite local ε with their indices.
 pub(super) fn finite(collection: &Collection) -> impl Iterator<Item = (usize, f64)> + '_ {
     collection.plan.local.iter().copied().enumerate().filter(|(_, local)| local.is_finite())
 }
 
-/// With the error of drawing that many test records besides that of the trials, for trials may agree by chance.
+/// Distance of the mean accuracy from `chance`, in standard errors. The error includes that of drawing
+/// `tests` test records, because the trials may agree by coincidence.
 fn against(accuracies: &[f64], chance: f64, tests: usize) -> f64 {
     let mean = Mean::of(accuracies);
     let of_tests = chance * (1.0 - chance) / (tests.max(1) * accuracies.len().max(1)) as f64;
@@ -363,7 +366,7 @@ fn at_chance(collection: &Collection, chance: f64) -> Finding {
     }
 }
 
-/// Each central ε by itself.
+/// Learned mechanisms: the index and the central ε of each.
 fn learned(collection: &Collection) -> impl Iterator<Item = (usize, f64)> + '_ {
     collection.by.iter().enumerate().filter_map(|(at, by)| match by {
         By::Learned(central) => Some((at, *central)),
@@ -371,7 +374,8 @@ fn learned(collection: &Collection) -> impl Iterator<Item = (usize, f64)> + '_ {
     })
 }
 
-/// At every local ε and central ε, of latents and features, by more than two standard errors.
+/// Finding that accuracy is above chance by more than two standard errors, at every local ε and central ε and
+/// on all `levels`.
 pub(super) fn above_chance(collection: &Collection, of: Of, levels: &[Level], chance: f64) -> Finding {
     let mut all: Vec<(f64, f64, String)> = vec![];
     for (by, central) in learned(collection) {
@@ -412,7 +416,8 @@ pub(super) fn above_chance(collection: &Collection, of: Of, levels: &[Level], ch
     }
 }
 
-/// From the least finite local ε to the largest, by more than three standard errors, at every central ε.
+/// Finding that accuracy rises from the least finite local ε to the largest. The rise must exceed three
+/// standard errors at every central ε.
 pub(super) fn rises(collection: &Collection, of: Of, levels: &[Level]) -> Option<Finding> {
     let ((first, from), (last, to)) = finite(collection).next().zip(finite(collection).last())?;
     let (mut said, mut least, mut flat) = (vec![], f64::INFINITY, vec![]);
@@ -420,7 +425,8 @@ pub(super) fn rises(collection: &Collection, of: Of, levels: &[Level]) -> Option
         for level in levels {
             let [low, high] = [first, last].map(|at| collection.accuracies(by, at, *level, of));
             let trials = Mean::of_differences(&high, &low);
-            // Trials may agree by chance: the error is at least that of drawing so many test records twice.
+            // The trials may agree by coincidence: the error is at least that of drawing the test records
+            // twice.
             let records = (collection.tests * high.len().max(1)) as f64;
             let [of_low, of_high] = [&low, &high].map(|accuracies| Mean::of(accuracies).value);
             let of_tests = of_low * (1.0 - of_low) + of_high * (1.0 - of_high);
@@ -449,15 +455,16 @@ pub(super) fn rises(collection: &Collection, of: Of, levels: &[Level]) -> Option
     })
 }
 
-/// The larger half of the finite local ε.
+/// Least value of the larger half of the finite local ε.
 const HIGHER: f64 = 6.0;
 
-/// The mean of the values of each trial.
+/// Mean of the values of each trial.
 fn averages(trials: usize, values: impl Fn(usize) -> Vec<f64>) -> Vec<f64> {
     (0..trials).map(|trial| Mean::of(&values(trial)).value).collect()
 }
 
-/// On average over the higher local ε: of all central ε together, and of each.
+/// Finding on latents against features, on average over the higher local ε: for all central ε together, and
+/// for each.
 fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
     let higher: Vec<(usize, f64)> = finite(collection).filter(|(_, local)| *local >= HIGHER).collect();
     let gains = |by: usize| -> Vec<f64> {
@@ -485,10 +492,10 @@ fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
     })
 }
 
-/// What a central ε may cost, as a share, and be negligible.
+/// Largest negligible cost of a central ε, as a share.
 const NEGLIGIBLE: f64 = 0.02;
 
-/// What each finite central ε costs at the largest finite local ε.
+/// Findings on the cost of each finite central ε, at the largest finite local ε.
 pub(super) fn central_costs(collection: &Collection, of: Of) -> Vec<Finding> {
     let Some((at, local)) = finite(collection).last() else { return vec![] };
     learned(collection)

@@ -1,4 +1,4 @@
-//! Figure 3: columns of loans that one party releases, joined to those that another has in the clear.
+//! Figure 3: columns of loans that one party releases, joined to columns that another party has in the clear.
 
 use super::sharing::{Model, classes_of};
 use super::{SEEDED, curve, panel, percent, shown};
@@ -20,20 +20,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What a trial found, as shares of the test records.
+/// Results of a trial, as shares of the test records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Trial {
-    /// With the columns that are in the clear alone.
+    /// Accuracy with the columns in the clear alone.
     alone: f64,
-    /// With the others alone, in the clear.
+    /// Accuracy with the other columns alone, in the clear.
     others: f64,
-    /// With all columns in the clear.
+    /// Accuracy with all columns in the clear.
     all: f64,
-    /// Of each local ε: with latents joined, with columns that direct released, and with those of ours.
+    /// Accuracies at each local ε: with latents joined, with columns released by `direct`, and with columns
+    /// released by our mechanism.
     joined: Vec<[f64; 3]>,
 }
 
-/// In the place of the paper's mechanism: one latent, learned with its decoder through fresh noise, for what these columns say of the target.
+/// Our mechanism in place of the paper's. It has one latent, learned with its decoder through fresh noise,
+/// for the information of these columns about the target.
 const OURS: &str = "task-aware-bounded";
 
 fn parameters_of_ours(options: &RunOptions, seed: u64) -> Value {
@@ -53,7 +55,7 @@ fn local(options: &RunOptions) -> Vec<f64> {
     }
 }
 
-/// Table 3, of which d and ε_pretraining are those of most budgets.
+/// Model by Table 3; d and ε_pretraining are the table's values for most budgets.
 fn model(options: &RunOptions) -> Model {
     Model {
         parameters: json!({
@@ -64,18 +66,19 @@ fn model(options: &RunOptions) -> Model {
     }
 }
 
-/// Which columns are in the clear, and which are private. E.1.3 has the named eight in the data of the mechanism, but
-/// its accuracies are those of the eight in the clear: with them private, nothing is left to be gained.
+/// Columns in the clear, and private columns. E.1.3 has the eight named columns in the data of the mechanism,
+/// but its accuracies are those with the eight in the clear. With the eight private, the join could gain
+/// nothing.
 fn sides(loans: &lending_club::Loans) -> [Vec<usize>; 2] {
     loans.joined()
 }
 
-/// The loans of a trial: for each of training and tests, both sides' columns.
+/// Loans of a trial: both parties' columns, for training and for tests.
 struct Houses {
     clear: [Table; 2],
     private: [Table; 2],
     domain: RecordDomain,
-    /// The same with the target, which is in the clear.
+    /// Domain of the private columns with the target, which is in the clear.
     labelled: RecordDomain,
 }
 
@@ -108,7 +111,8 @@ impl Houses {
         })
     }
 
-    /// How often test records are classified rightly by these columns beside each other, of training and of tests.
+    /// Share of test records that a classifier on the joined `columns` classifies correctly. Each entry has
+    /// the columns of the training records, then of the test records.
     fn accuracy(&self, columns: &[[&Array2<f64>; 2]], seed: u64) -> Result<f64> {
         let joined = |half: usize| -> Result<Array2<f64>> {
             let parts: Vec<ArrayView2<f64>> = columns.iter().map(|halves| halves[half].view()).collect();
@@ -124,7 +128,7 @@ impl Houses {
         Ok(right as f64 / classes[1].len().max(1) as f64)
     }
 
-    /// What the columns that are released say of the target: a network of one hidden layer.
+    /// Task of predicting the target from the released columns: a network with one hidden layer.
     fn task(&self, seed: u64) -> Result<Arc<dyn DifferentiableTask>> {
         let architecture = Architecture::new(self.domain.columns().len());
         let architecture = architecture.layer(32, Activation::Relu).layer(1, Activation::Identity);

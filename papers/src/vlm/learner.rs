@@ -1,4 +1,4 @@
-//! What is learned from released records, told how their labels were flipped, and which of it is taken.
+//! Rules learned from released records with known label flips, and the private choice of one rule.
 
 use crate::Result;
 use linfa::DatasetBase;
@@ -8,25 +8,27 @@ use scumble_classifier::{Classifier, ClassifierParams};
 use scumble_core::{Stream, largest};
 use scumble_custody::PrivateAnswer;
 
-/// Records as they were released (n × d), with their labels, and by what matrix (K × K) those were flipped.
+/// Records as released (n × d), with their labels and the matrix (K × K) that flipped the labels.
 pub(super) struct Released {
     pub records: Array2<f64>,
     pub labels: Array1<usize>,
     pub flip: Array2<f64>,
 }
 
-/// How classes are told apart.
+/// Rule that distinguishes the classes.
 pub(super) enum Rule {
-    /// By the direction in which the mean of those with its label lies from the mean of all. Labels that are flipped shorten all of these
-    /// directions alike, and noise on the records turns them by as little as can be: where both are large, nothing that has more to learn is
-    /// better. It takes classes to be equally many.
+    /// Direction from the mean of all records to the mean of the records with each label.
+    ///
+    /// Flipped labels shorten all of these directions alike, and noise on the records turns them as little as
+    /// possible. Where flips and noise are large, no rule that has more to learn is better. The rule assumes
+    /// that classes are equally frequent.
     Means {
-        /// Of all records, d.
+        /// Mean of all records (d).
         center: Array1<f64>,
-        /// d × K.
+        /// Direction of each class (d × K).
         directions: Array2<f64>,
     },
-    /// By the paper's network, whose loss knows how labels were flipped (equation 8).
+    /// The paper's network, whose loss accounts for the label flips (equation 8).
     Network(Box<Classifier>),
 }
 
@@ -50,7 +52,8 @@ impl Rule {
         Self::Means { center, directions }
     }
 
-    /// A network with these hidden layers: a tenth of the records say when it has learned for long enough, by the same loss.
+    /// Trains a network with these `hidden` layers. A tenth of the records decide when training ends, by the
+    /// same loss.
     pub fn of_network(released: &Released, hidden: &[usize], epochs: usize, seed: u64) -> Result<Self> {
         let Released { records, labels, flip } = released;
         let params = ClassifierParams::default()
@@ -64,7 +67,7 @@ impl Rule {
         Ok(Self::Network(Box::new(fitted)))
     }
 
-    /// The classes of records (n × d).
+    /// Classes of `records` (n × d).
     pub fn classify(&self, records: ArrayView2<f64>) -> Array1<usize> {
         match self {
             Self::Means { center, directions } => {
@@ -74,7 +77,7 @@ impl Rule {
         }
     }
 
-    /// How often it is right.
+    /// Share of `records` that the rule classifies correctly.
     pub fn accuracy(&self, records: ArrayView2<f64>, classes: &Array1<usize>) -> f64 {
         let right =
             self.classify(records).iter().zip(classes).filter(|(found, class)| found == class).count();
@@ -82,8 +85,10 @@ impl Rule {
     }
 }
 
-/// The rule that is right most often by private validation (Section 3.3): people with records (n × d) of these classes (n) answer whether it is, each
-/// asked about one rule, at ε. At equal estimates it is the first.
+/// Rule that is most often correct by private validation (Section 3.3).
+///
+/// Each person with one of the `records` (n × d) of these `classes` (n) is asked about one rule. The person
+/// answers at `epsilon` whether the rule is correct. Among equal estimates the first rule is chosen.
 pub(super) fn choose<'r>(
     rules: &'r [Rule],
     records: ArrayView2<f64>,
@@ -115,7 +120,7 @@ mod tests {
     use ndarray::array;
     use scumble_core::Randomness;
 
-    /// Two classes around (1, 0) and (−1, 0), every third label flipped.
+    /// Two classes around (1, 0) and (−1, 0), with every third label flipped.
     fn released() -> Released {
         let side = |row: usize| if row.is_multiple_of(2) { 1.0 } else { -1.0 };
         let records = Array2::from_shape_fn((600, 2), |(row, column)| match column {
@@ -132,7 +137,7 @@ mod tests {
         let classes = Array1::from_shape_fn(600, |row| row % 2);
         let accuracy = |rule: Rule| rule.accuracy(released.records.view(), &classes);
         assert_eq!(accuracy(Rule::of_means(&released)), 1.0);
-        // Who believed the labels would be right in two of three.
+        // A rule that believed the labels would have an accuracy of two thirds.
         let of_network = accuracy(Rule::of_network(&released, &[8], 50, 1).unwrap());
         assert!(of_network > 0.9, "{of_network}");
     }
@@ -143,7 +148,7 @@ mod tests {
         let released = Released { records, labels: array![0, 0, 1, 1], flip: Array2::eye(3) };
         let Rule::Means { center, directions } = Rule::of_means(&released) else { panic!("means") };
         assert_eq!(center, array![1.0, 2.0]);
-        // No record has the third label: that class has no direction.
+        // No record has the third label, so that class has no direction.
         assert_eq!(directions, array![[1.0, -1.0, 0.0], [-2.0, 2.0, 0.0]]);
     }
 
@@ -154,7 +159,8 @@ mod tests {
         let right = Rule::of_means(&released);
         let wrong = Rule::Means { center: array![0.0, 0.0], directions: array![[-1.0, 1.0], [0.0, 0.0]] };
         let rules = [wrong, right];
-        // 300 answers each, of which those of the better rule are yes with probability 0.73, and the other's with 0.27.
+        // Each rule has 300 answers. An answer is yes with probability 0.73 for the better rule, and 0.27 for
+        // the other.
         let mut stream = Randomness::seeded(1).streams().stream(0);
         let chosen = choose(&rules, released.records.view(), &classes, 1.0, &mut stream).unwrap().unwrap();
         assert_eq!(chosen.accuracy(released.records.view(), &classes), 1.0);

@@ -1,4 +1,4 @@
-//! Figure 2: nines, where the mechanism was learned from volunteers who have none.
+//! Figure 2: nines, released by a mechanism learned from volunteers who have none.
 
 use super::collection::{BOTH, Collection, Level, Of, Plan, Subject};
 use super::figures::{JOINTLY, RULES, above_chance, budgets, digits, figure, rises};
@@ -11,7 +11,7 @@ use crate::{Agreement, Finding, Result, RunOptions};
 
 const NINES: Subject = Subject { name: "vlm/novel-mnist", data: Data::nines, plan, chance: 0.5, notes };
 
-/// Where the paper says a number, and which.
+/// Local ε at which the paper states an accuracy; `PRINTED` is this accuracy.
 const PRINTED_AT: f64 = 2.0;
 const PRINTED: f64 = 0.75;
 
@@ -50,7 +50,8 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     Ok(beside(found, &collection, &directions, &BOTH, Of::Clean))
 }
 
-/// Of what validation chooses; and where that hardly rises, of the paper's network alone.
+/// Finding on the rise of the rule that validation chooses. Where that rule hardly rises, the finding is on
+/// the paper's network alone.
 fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>> {
     let found = rises(collection, Of::Clean, &BOTH);
     let Some(chosen) = found.as_ref().filter(|found| found.verdict == Agreement::Differs) else {
@@ -70,7 +71,7 @@ fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>
     }))
 }
 
-/// Without a guarantee for volunteers, on latents and on features.
+/// Findings on the printed accuracy, without a guarantee for volunteers, on latents and on features.
 fn near_the_printed(collection: &Collection) -> Vec<Finding> {
     let Some(at) = collection.plan.local.iter().position(|local| *local == PRINTED_AT) else { return vec![] };
     let finding = |(level, name): (&Level, &str)| {

@@ -1,4 +1,5 @@
-//! Who learns, who releases, who validates and who is tested on: records divided as in Appendix E.1.
+//! Division of records as in Appendix E.1: for learning the mechanism, for release, for validation and for
+//! tests.
 
 use super::sharing::classes_of;
 use crate::{Result, RunOptions};
@@ -8,30 +9,30 @@ use scumble_datasets::{lending_club, source};
 
 use rand::seq::SliceRandom;
 
-/// The records of a trial.
+/// Records of a trial.
 pub(super) struct People {
     pub domain: RecordDomain,
-    /// Whose records the mechanism is learned from.
+    /// Records from which the mechanism is learned.
     pub volunteers: Table,
-    /// Who release their records to be learned from: nine tenths of the others.
+    /// Records of the people who release them to be learned from: nine tenths of the others.
     pub sharing: Table,
-    /// Who answer how well they are classified: the last tenth.
+    /// Records of the people who answer how well they are classified: the last tenth.
     pub validation: Table,
-    /// On whom it is tested.
+    /// Records that the classifiers are tested on.
     pub test: Table,
 }
 
-/// How many there are at most.
+/// Maximum numbers of records.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub(super) struct Sizes {
     pub volunteers: usize,
-    /// Those who share and those who validate.
+    /// Number of people who share and who validate.
     pub others: usize,
     pub test: usize,
 }
 
 impl People {
-    /// Those who volunteer, the others, and those for tests, as far as there is room.
+    /// Selects volunteers, others and test records, up to `sizes`.
     fn of(
         domain: RecordDomain,
         table: &Table,
@@ -52,7 +53,7 @@ impl People {
     }
 }
 
-/// A data set, and how its records are divided in a trial.
+/// A data set, with its division of records in a trial.
 pub(super) struct Data {
     table: Table,
     domain: RecordDomain,
@@ -61,20 +62,22 @@ pub(super) struct Data {
 }
 
 enum Division {
-    /// At random, so many quarters of those for training being volunteers, three in the paper; a quarter of those for tests is tested on (E.1.1).
+    /// Random division. Of the training records, `quarters` quarters are the volunteers', three in the paper.
+    /// A quarter of the test records are tested on (E.1.1).
     AtRandom { quarters: usize },
-    /// At random, as many of each class, three quarters of those for training being volunteers (E.1.1, Lending Club).
+    /// Random division with equally many records of each class. Three quarters of the training records are
+    /// the volunteers' (E.1.1, Lending Club).
     Balanced,
-    /// Volunteers are eight ninths of all other classes, and those who share are the rest and all of this class, of which it is learned who
-    /// they are (E.1.2).
+    /// Division in which volunteers have eight ninths of all other classes. The people who share have the
+    /// rest, and equally many records of this class. The learner must recognise this class (E.1.2).
     Novel(usize),
 }
 
-/// The class of which volunteers have none.
+/// Class that no volunteer has.
 const NOVEL: usize = 9;
 
 impl Data {
-    /// Handwritten digits, as they were split by those who made them.
+    /// Handwritten digits, with the original split into training and test records.
     pub fn digits(options: &RunOptions) -> Result<Self> {
         let digits = source("mnist")?.load(options.folder)?;
         let train_records = digits.train_records.unwrap_or(digits.table.len());
@@ -86,17 +89,17 @@ impl Data {
         })
     }
 
-    /// The same, where a quarter of those for training volunteers and all others share.
+    /// Handwritten digits, with a quarter of the training records for volunteers and all others shared.
     pub fn digits_of_many(options: &RunOptions) -> Result<Self> {
         Ok(Self { division: Division::AtRandom { quarters: 1 }, ..Self::digits(options)? })
     }
 
-    /// The same, to learn which are nines where volunteers have none.
+    /// Handwritten digits, to learn which are nines from volunteers who have none.
     pub fn nines(options: &RunOptions) -> Result<Self> {
         Ok(Self { division: Division::Novel(NOVEL), ..Self::digits(options)? })
     }
 
-    /// Loans, the oldest 85 % for training, and as many that were paid as were not.
+    /// Loans, with the oldest 85 % for training, and equally many paid and unpaid.
     pub fn loans(options: &RunOptions) -> Result<Self> {
         let loans = lending_club::loans(options.folder)?.data;
         let train_records = loans.table.len() * 85 / 100;
@@ -124,13 +127,14 @@ impl Data {
         };
         let others = train.split_off(train.len() * quarters / 4);
         if matches!(self.division, Division::AtRandom { .. }) {
-            // The rest is the mechanism's own, which has no use for it here.
+            // The remaining test records are the mechanism's own, which has no use for them here.
             test.truncate(test.len().div_ceil(4));
         }
         People::of(self.domain.clone(), &self.table, [train, others, test], sizes)
     }
 
-    /// Volunteers without the class, and others and test records of which half are of it.
+    /// Divides records into volunteers without the class `novel`, and others and test records. Half of the
+    /// others and half of the test records are of that class.
     fn without(
         &self,
         novel: usize,
@@ -166,7 +170,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     impl Data {
-        /// Records of six columns in the unit box, of so many classes by turns, each near a corner of its own; the first nine tenths for training.
+        /// Makes `n` records of six columns in the unit box, of `classes` classes in turn, each near a corner
+        /// of its own. The first nine tenths are for training.
         pub(in crate::vlm) fn made_up(n: usize, classes: usize) -> Self {
             let columns: Vec<String> = (0..6).map(|column| format!("column {column}")).collect();
             let wave = |row: usize, column: usize| 0.15 * ((row * 37 + column * 101) as f64).sin();
@@ -210,7 +215,7 @@ mod tests {
     fn volunteers_have_none_of_a_novel_class_and_the_others_as_many_as_of_the_rest() {
         let people = divided(Division::Novel(3), ALL);
         let novel = |table: &Table| classes_of(table).iter().filter(|class| **class == 1).count();
-        // 720 of other classes, of which a ninth, 80, is not the volunteers'; 180 of the novel one.
+        // Of 720 records of other classes, a ninth (80) is not the volunteers'. The novel class has 180.
         assert_eq!(tables(&people).map(Table::len), [640, 144, 16, 40]);
         assert_eq!(novel(&people.volunteers), 0);
         assert_eq!((novel(&people.sharing) + novel(&people.validation), novel(&people.test)), (80, 20));

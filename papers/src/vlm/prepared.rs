@@ -1,4 +1,4 @@
-//! A trial of data collection on its way: the mechanism that the figures have, and the labels that they release.
+//! A prepared trial of data collection: the mechanism of the figures, and the labels that people release.
 
 use super::collection::{Plan, Subject};
 use super::learner::{Released, Rule};
@@ -8,11 +8,13 @@ use ndarray::{Array1, Array2, Axis};
 use scumble_core::Randomness;
 use serde_json::json;
 
-/// A trial of a subject: its plan, the mechanism that was learned without a guarantee for volunteers, and what it makes of the people.
+/// A trial of a subject: its plan, the mechanism learned without a guarantee for volunteers, and the people's
+/// latents.
 pub(super) struct Prepared {
     pub plan: Plan,
     pub shared: Shared,
-    /// Latents of the first volunteers, of those who share and of test records.
+    /// Latents of the first volunteers. `sharing` and `test` are the latents of the people who share and of
+    /// the test records.
     pub places: Array2<f64>,
     pub sharing: Array2<f64>,
     pub test: Array2<f64>,
@@ -22,7 +24,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// With the latents of so many volunteers.
+    /// Prepares the trial `trial`, with the latents of at most `volunteers` volunteers.
     pub fn new(options: &RunOptions, subject: &Subject, trial: usize, volunteers: usize) -> Result<Self> {
         let plan = (subject.plan)(options);
         let data = (subject.data)(options)?;
@@ -38,7 +40,8 @@ impl Prepared {
         Ok(Self { plan, shared, places, sharing: sharing?, test: test?, of_sharing, of_test, seed })
     }
 
-    /// Labels released at a local ε, by the draws of the figures, with what flipped them; and the randomness that releases records afterwards.
+    /// Releases labels at a `local` ε, with the draws of the figures. Returns the labels, the matrix that
+    /// flipped them, and the randomness that releases records afterwards.
     pub fn labels(
         &self,
         options: &RunOptions,
@@ -54,7 +57,8 @@ impl Prepared {
     }
 }
 
-/// How often test records are classified rightly, of each trial, where the same labels are released at this local ε and latents are in the clear: what the noise of latents costs is the rest.
+/// Accuracy of each trial on test records, with the same labels released at `local` ε and latents in the
+/// clear. The rest of the loss is the cost of the noise on latents.
 pub(super) fn by_labels_alone(options: &RunOptions, subject: &Subject, local: f64) -> Result<Vec<f64>> {
     let name = format!("{}-labels-alone", subject.name);
     let store = options.finished(&name)?;

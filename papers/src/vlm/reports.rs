@@ -1,4 +1,4 @@
-//! Ours beside the paper's method: what reports of the same people classify.
+//! Our mechanisms compared with the paper's method, by the accuracy of reports from the same people.
 
 use super::collection::{Collection, Level, Of, Plan, Subject};
 use super::people::People;
@@ -13,18 +13,20 @@ use scumble_core::{Table, Target, Volunteers};
 use scumble_reports::{DIRECTION_REPORT, LEARNED_CODES};
 use serde_json::json;
 
-/// What is learned from the reports.
+/// Note on learning from the reports.
 pub(super) const LEARNED: &str = "Codes are clusters of the records of 15,000 volunteers at most, of which no label is used, as many as a public rule of ε and the number of people says; each person \
                                   reports code and label together, at all of ε. A record is classified as most reports of its code are. Nobody has to validate.";
 
-/// What is learned from the reports where labels are known.
+/// Note on learning from the reports where labels are known.
 const LEARNED_BY_LABELS: &str = "Each person reports where its record lies along the volunteers' principal directions, as many as a public rule of ε and the number of people says, at all of ε, for its label is known. A record is \
                                  of the class whose estimated mean is nearest, in the volunteers' standard deviations. Nobody has to validate.";
 
-/// How often test records are classified rightly, as shares: of each finite local ε of the plan with its place there, of each trial.
+/// Accuracy on test records, as shares: for each finite local ε, its index in the plan, its value, and the
+/// accuracy of each trial.
 pub(super) type Accuracies = Vec<(usize, f64, Vec<f64>)>;
 
-/// By learned codes, or by directions where labels are known, for the people of a subject, divided among volunteers and the others as the paper's method has them; `name` is that of the draws.
+/// Accuracy of learned codes, or of directions where labels are known, for the people of `subject`.
+/// Volunteers and others are divided as for the paper's method. `name` is the name of the draws.
 pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) -> Result<Accuracies> {
     let plan = (subject.plan)(options);
     let data = (subject.data)(options)?;
@@ -67,7 +69,7 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
     Ok(found)
 }
 
-/// Those who share and those who would validate: all of them report.
+/// Joins the people who share and the people who would validate: all of them report.
 fn together(people: &People) -> Result<Table> {
     let tables = [&people.sharing, &people.validation];
     let records = tables.map(|table| table.records().view());
@@ -77,8 +79,10 @@ fn together(people: &People) -> Result<Table> {
     Ok(Table::new(people.sharing.columns().to_vec(), records, Target::Class(classes))?)
 }
 
-/// How often the class is right that a person answers of a record that is not in the clear: the one that the learned codes say, by randomized response at the ε that
-/// the paper's method gives records. The codes and what they say are public by then, and so the person's own device classifies.
+/// Accuracy of the class that a person answers for a record that is not in the clear.
+///
+/// The answer is the class by the learned codes, through randomised response at the ε that the paper's method
+/// gives records. The codes and their classes are public by then, so the person's own device classifies.
 pub(super) fn answered(accuracies: Accuracies, plan: &Plan) -> Result<Accuracies> {
     let of = |(at, local, found): (usize, f64, Vec<f64>)| {
         let answered = |right| reported::answered(right, plan.classes, plan.share(local) * local);
@@ -87,11 +91,12 @@ pub(super) fn answered(accuracies: Accuracies, plan: &Plan) -> Result<Accuracies
     accuracies.into_iter().map(of).collect()
 }
 
-/// How the class of a record that is not in the clear is answered.
+/// Note on answering the class of a record that is not in the clear.
 pub(super) const ANSWERED: &str = "Of a record that is not in the clear the person's own device says the class, as the learned codes have it, by randomized response at the ε that records get in the \
                                    paper's method: the accuracy is that of codes in the clear in closed form, e^ε/(e^ε + K − 1) of it and an equal part of what is wrong.";
 
-/// Sets ours beside the paper's method in a figure of accuracies at these levels: a finding, a table, and a curve in each panel of accuracies.
+/// Adds our results to a figure of the paper's accuracies at these `levels`: a finding, a table, and a curve
+/// in each panel of accuracies.
 pub(super) fn beside(
     mut found: Evidence,
     collection: &Collection,
@@ -128,8 +133,9 @@ pub(super) fn beside(
     found
 }
 
-/// How many points ours has more than the best of the paper's, without a guarantee for its volunteers, at each local ε: one is better or worse
-/// by over two standard errors, of which the least is that of drawing so many test records twice.
+/// Finding on our gain in points over the best of the paper's releases without a guarantee for volunteers, at
+/// each local ε. A difference counts above two standard errors. The standard error is at least that of
+/// drawing the test records twice.
 fn finding(
     name: &str,
     collection: &Collection,

@@ -1,4 +1,4 @@
-//! The mechanism of a trial: learned from volunteers once, and given every budget.
+//! The mechanism of a trial: learned once from volunteers, and used at every budget.
 
 use crate::Result;
 pub(super) use crate::task::classes_of;
@@ -14,18 +14,19 @@ use serde_json::{Value, json};
 /// δ of every central claim (Section 4).
 const DELTA: f64 = 1e-5;
 
-/// How a mechanism is learned.
+/// Settings for learning a mechanism.
 #[derive(Clone)]
 pub(super) struct Model {
-    /// Parameters of `vlm`, where volunteers have no guarantee.
+    /// Parameters of `vlm` for volunteers without a guarantee.
     pub parameters: Value,
-    /// Where they have a central ε; of its `volunteers` all but that.
+    /// Parameters of `vlm` for volunteers with a central ε. The function `parameters` adds this ε, δ, the
+    /// adjacency, the number of volunteers and the seed to its `volunteers`.
     pub private: Value,
 }
 
 impl Model {
-    /// Parameters of `vlm` for this central ε of so many volunteers: infinity is no guarantee. Neighbours are the
-    /// paper's, and the volunteers' number is public, for theirs are published records.
+    /// Parameters of `vlm` for this `central` ε and a number of `volunteers`; infinity means no guarantee.
+    /// The adjacency is the paper's. The number of volunteers is public, because their records are published.
     fn parameters(&self, central: f64, volunteers: usize, seed: u64) -> Value {
         let mut parameters = if central.is_finite() { &self.private } else { &self.parameters }.clone();
         parameters["seed"] = json!(seed);
@@ -39,7 +40,7 @@ impl Model {
         parameters
     }
 
-    /// Learns from these volunteers.
+    /// Learns a mechanism from these `volunteers`.
     pub fn learned(
         &self,
         domain: &RecordDomain,
@@ -55,28 +56,28 @@ impl Model {
     }
 }
 
-/// What was learned.
+/// A learned mechanism.
 pub(super) struct Shared {
     mechanism: LatentLaplace,
 }
 
 impl Shared {
-    /// The latents (n × Z) of records (n × d), without noise.
+    /// Latents (n × Z) of `records` (n × d), without noise.
     pub fn latents(&self, records: ArrayView2<f64>) -> Result<Array2<f64>> {
         Ok(self.mechanism.latents(records)?)
     }
 
-    /// Features (n × d) decoded from latents (n × Z).
+    /// Features (n × d) decoded from `latents` (n × Z).
     pub fn decoded(&self, latents: ArrayView2<f64>) -> Result<Array2<f64>> {
         Ok(self.mechanism.estimates(latents)?)
     }
 
-    /// The scale of the Laplace noise of latents that are released at ε.
+    /// Scale of the Laplace noise on latents that are released at `epsilon`.
     pub fn noise_scale(&self, epsilon: f64) -> f64 {
         self.mechanism.l1_sensitivity() / epsilon
     }
 
-    /// The latents (n × Z), released at ε.
+    /// Releases `latents` (n × Z) at `epsilon`.
     pub fn released(
         &self,
         latents: &Array2<f64>,
@@ -89,7 +90,7 @@ impl Shared {
         let mut stream = randomness.streams().stream(0);
         let mut released = latents.clone();
         for mut row in released.rows_mut() {
-            // No label goes with them here.
+            // No label is released with the latents here.
             let mut point: Vec<f64> =
                 row.iter().copied().chain(std::iter::repeat_n(0.0, of_target)).collect();
             mechanism.perturb(&mut point, &mut stream)?;
@@ -99,7 +100,8 @@ impl Shared {
     }
 }
 
-/// Labels (n) of so many classes, released at ε, and the matrix (K × K) by which they were flipped.
+/// Releases `labels` (n) of `classes` classes (K) at `epsilon`. Returns them with the matrix (K × K) that
+/// flipped them.
 pub(super) fn flipped(
     labels: &Array1<usize>,
     classes: usize,

@@ -1,7 +1,8 @@
-//! Tables in memory as Arrow: what Python, Spark, Dask and Polars have, released where it is.
+//! Arrow tables in memory, as used by Python, Spark, Dask and Polars, released in place.
 //!
-//! [`release`] draws noise in blocks of records, as `scumble release` does for a file, and [`release_keyed`] draws it by record: the same for
-//! every batch, task and attempt, so that an engine may run what it likes as often as it likes.
+//! [`release`] draws noise in blocks of records, as `scumble release` does for a file. [`release_keyed`]
+//! draws noise by record. Its noise is the same for every batch, task and attempt, so an engine may repeat
+//! any task.
 //!
 //! ```
 //! use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
@@ -34,8 +35,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An error in an engine is written to logs on machines that are not the owner's: [`Error::without_value`](scumble_records::Error::without_value)
-//! names the row and the column alone.
+//! An engine writes errors to logs on machines that are not the owner's.
+//! [`Error::without_value`](scumble_records::Error::without_value) names only the row and the column.
 
 mod release;
 mod rows;
@@ -46,7 +47,7 @@ pub use release::{check, collect, joined, read, reader, release, release_keyed, 
 pub use rows::Rows;
 pub use writer::{Writer, schema};
 
-/// The README's examples run.
+/// Runs the README's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -1,4 +1,4 @@
-//! Releasing record batches.
+//! Release of record batches.
 
 use crate::{Rows, Writer, schema};
 use arrow_array::RecordBatch;
@@ -9,13 +9,13 @@ use scumble_custody::{CheckedPart, Digests, Error as Refused, Result, ShippedDes
 use scumble_noise::{NoiseKey, RecordDigest};
 use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Values, read_numbers, stream};
 
-/// What errors call the records.
+/// Name of the records in errors.
 const SOURCE: &str = "the table";
 
-/// Reads record batches of one Arrow schema by the schema of `design`.
+/// Reader of record batches of one Arrow schema, by the schema of `design`.
 ///
 /// # Errors
-/// For a design without a schema, and columns that do not fit it.
+/// An error for a design without a schema, or for columns that do not fit it.
 pub fn reader<'b>(
     design: &ShippedDesign,
     batches: &'b [RecordBatch],
@@ -33,7 +33,7 @@ fn rows(batches: &[RecordBatch]) -> Result<Rows<impl Iterator<Item = Batch> + Se
 
 type Batch = std::result::Result<RecordBatch, arrow_schema::ArrowError>;
 
-/// The reader of a keyed release, beside the column of `ids`, if there is one.
+/// Reader for a keyed release, with the column of `ids` if there is one.
 fn keyed_reader<'b>(
     design: &ShippedDesign,
     batches: &'b [RecordBatch],
@@ -47,11 +47,12 @@ fn keyed_reader<'b>(
     })
 }
 
-/// Releases all records of some batches, in their order and with noise that is drawn in blocks of records: what `scumble release` makes of the
-/// same records in a file, bit for bit where `streams` are the same.
+/// Releases all records of `batches`, in order, with noise drawn in blocks of records. The result equals
+/// `scumble release` for the same records in a file, bit for bit if `streams` are the same.
 ///
 /// # Errors
-/// What is wrong with the first bad row; where there is none; for a design that a curator runs, or that has no schema.
+/// The error of the first faulty row; an error if there are no rows, or for a curator's design or a design
+/// without a schema.
 pub fn release(
     design: &ShippedDesign,
     batches: &[RecordBatch],
@@ -66,18 +67,19 @@ pub fn release(
     written(schema, |writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
 }
 
-/// Releases batches with noise that is keyed by the `ids` of their records: any part of a table, in any order
-/// and any number of times, gives the same records. Without a column of ids they are the numbers of the rows,
-/// counted from 1 in `batches`, which must be the whole table then. Of batches without rows there is one
+/// Releases batches with noise keyed by the `ids` of their records. Any part of a table, in any order and any
+/// number of times, gives the same records. Without a column of ids, the ids are the row numbers, counted
+/// from 1 in `batches`, which must then be the whole table. If no batch has rows, the result is one batch
 /// without rows.
 ///
-/// `on_records` hears the digests of the records that are released, block by block. The caller compares them
-/// with what was checked before it shows the release to anybody: with the ticket's fingerprint
-/// ([`check_released`](scumble_custody::Ticket::check_released)), or with the admitted records
+/// `on_records` receives the digests of the released records, block by block. The caller compares them with
+/// the checked records before it shows the release to anybody. It uses the ticket's fingerprint
+/// ([`check_released`](scumble_custody::Ticket::check_released)), or the admitted records
 /// ([`AdmittedRecords`](scumble_custody::AdmittedRecords)).
 ///
 /// # Errors
-/// As [`release`], and for a record without an id. That ids are unique in the whole table is for [`check`].
+/// Same errors as [`release`], and an error for a record without an id. [`check`] verifies that ids are
+/// unique in the whole table.
 pub fn release_keyed(
     design: &ShippedDesign,
     batches: &[RecordBatch],
@@ -99,22 +101,23 @@ pub fn release_keyed(
     })
 }
 
-/// The Arrow schema of a release of tables with the schema `input`.
+/// Arrow schema of a release of tables with the schema `input`.
 ///
 /// # Errors
-/// As [`release`].
+/// Same errors as [`release`].
 pub fn released_schema(design: &ShippedDesign, input: &SchemaRef, values: Values) -> Result<SchemaRef> {
     let batches = [RecordBatch::new_empty(input.clone())];
     let reader = reader(design, &batches, OutOfBounds::Clip)?;
     Ok(schema(&design.release_decoder(&reader, values)?, Some(input)))
 }
 
-/// Reads all records of some batches and releases nothing: checks that a release would succeed, and says what
-/// the records are and what it would clip of them. Other parts of the table can be
-/// [merged](CheckedPart::merge). Ids are unique among these batches if it succeeds.
+/// Reads all records of `batches` and releases nothing. Checks that a release would succeed, and returns the
+/// digests of the records and the cells that it would clip. The results for parts of a table can be
+/// [merged](CheckedPart::merge). A success means that ids are unique among these batches.
 ///
 /// # Errors
-/// As [`release_keyed`], but that a part of a table may be empty; for an id that two records have.
+/// Same errors as [`release_keyed`], except that a part of a table may be empty; an error for an id that two
+/// records share.
 pub fn check(
     design: &ShippedDesign,
     batches: &[RecordBatch],
@@ -131,10 +134,11 @@ pub fn check(
     Ok(CheckedPart { checked, digests })
 }
 
-/// Where the records lie in the space of what `design` releases, without noise: for models that learned from a release. No guarantee covers it.
+/// Maps the records to the output space of `design`, without noise, for models that learned from a release.
+/// No guarantee covers the result.
 ///
 /// # Errors
-/// As [`release`].
+/// Same errors as [`release`].
 pub fn view(
     design: &ShippedDesign,
     batches: &[RecordBatch],
@@ -147,10 +151,12 @@ pub fn view(
     written(schema, |writer| stream::view(local, &mut reader, &decoder, writer, |_| Ok(())))
 }
 
-/// As many `records` as are asked for, or as there are reports, drawn from the reports of many people: post-processing, for any `streams`.
+/// Draws records from the reports of many people: `records` of them, or one per report. This is
+/// post-processing, for any `streams`.
 ///
 /// # Errors
-/// For a design that releases no reports; for what is no report of it; where there are none.
+/// An error for a design that releases no reports, for records that are not its reports, or if there are
+/// none.
 pub fn collect(
     design: &ShippedDesign,
     reports: &[RecordBatch],
@@ -177,10 +183,10 @@ pub fn collect(
     Ok(written)
 }
 
-/// All records of some batches as a table, encoded by the design's schema or another one.
+/// Reads all records of `batches` as a table, encoded by `schema`, which may differ from the design's.
 ///
 /// # Errors
-/// What is wrong with the first bad row; where there is none.
+/// The error of the first faulty row; an error if there are no rows.
 pub fn read(
     schema: &scumble_records::Schema,
     target: Option<&str>,
@@ -203,10 +209,10 @@ fn written(
     Ok((batches, streamed.clipped))
 }
 
-/// Batches as one.
+/// Concatenates batches.
 ///
 /// # Errors
-/// Where they are not of one schema, or too long for one.
+/// An error if the batches have different schemas, or are too long for one batch.
 pub fn joined(batches: &[RecordBatch]) -> Result<RecordBatch> {
     let schema = match batches.first() {
         Some(first) => first.schema(),
@@ -243,7 +249,7 @@ mod tests {
         ShippedDesign::for_records(design, schema, None).unwrap()
     }
 
-    /// People with ids, sizes and colours, and the same as CSV.
+    /// People with ids, sizes and colours, as a batch and as CSV.
     fn people(count: usize) -> (RecordBatch, String) {
         let size = |at: usize| (at % 41) as f64 / 2.0 - 10.0;
         let colour = |at: usize| if at.is_multiple_of(3) { "red" } else { "green" };
@@ -390,7 +396,7 @@ mod tests {
                     "18446744073709551615 7"
                 ]
             );
-            // What leaves unchanged has the type of its input.
+            // An unchanged column has the type of its input.
             assert_eq!(released.column(0).data_type(), batch.column(0).data_type());
             let sizes = arrow_cast::cast(released.column(0), &DataType::Float64).unwrap();
             let sizes = sizes.as_any().downcast_ref::<Float64Array>().unwrap();

@@ -1,20 +1,20 @@
-//! Record batches as rows that a schema reads.
+//! Record batches as rows of cells.
 
 use crate::values::{Values, held};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Schema};
 use scumble_records::{DESIGN, Encoder, Error, Held, RawRows, ReadRows, Result};
 
-/// A batch that is read.
+/// The batch that is being read.
 struct Opened {
     batch: RecordBatch,
-    /// The columns that are wanted, with their places.
+    /// Wanted columns, with their indices.
     columns: Vec<(usize, Values)>,
-    /// How many of its rows were given out.
+    /// Number of rows returned so far.
     given: usize,
 }
 
-/// Record batches of one Arrow schema, some rows at a time.
+/// Record batches of one Arrow schema, read a few rows at a time.
 pub struct Rows<B> {
     source: String,
     header: Vec<String>,
@@ -24,12 +24,12 @@ pub struct Rows<B> {
     batch: Option<Opened>,
     row: usize,
     seen: u64,
-    /// What is wrong with the row after those that were given out last.
+    /// Error in the row after the rows returned last.
     held: Option<Error>,
 }
 
 impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Rows<B> {
-    /// Reads `batches` of this Arrow `schema`; `source` names them in errors.
+    /// Reads `batches` of this Arrow `schema`. `source` names the batches in errors.
     pub fn new(schema: &Schema, batches: B, source: &str) -> Self {
         let header = schema.fields().iter().map(|field| field.name().trim().to_owned()).collect();
         let types = schema.fields().iter().map(|field| field.data_type().clone()).collect();
@@ -51,7 +51,7 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
         Error::Unreadable { file: self.source.clone(), problem }
     }
 
-    /// What `encoder` wants of a batch.
+    /// Columns of a batch that `encoder` wants.
     fn columns(&self, batch: &RecordBatch, encoder: &Encoder) -> Result<Vec<(usize, Values)>> {
         let column = |place: usize| {
             let name = self.header.get(place).map_or("", String::as_str);
@@ -72,7 +72,7 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
         encoder.places().map(column).collect()
     }
 
-    /// Appends the next `most` rows, or as many as there are.
+    /// Appends the next `most` rows, or fewer at the end.
     fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
         let mut wanted = most;
         while wanted > 0 {

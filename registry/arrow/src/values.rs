@@ -1,4 +1,4 @@
-//! What the values of an Arrow array are to an encoder.
+//! Conversion of the values of an Arrow array to cells.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -15,7 +15,7 @@ use scumble_records::{Cell, Held, Result, Zone, written};
 
 const A_DAY: i64 = 86_400_000;
 
-/// Ticks a second.
+/// Ticks per second.
 pub(crate) fn a_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
@@ -25,7 +25,7 @@ pub(crate) fn a_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// The storage type of an array; `None` where its values are not read.
+/// Storage type of an array; `None` if its values are unsupported.
 pub(crate) fn held(data_type: &DataType) -> Option<Held> {
     let whole = |bits, is_signed| Held::Whole { bits, is_signed };
     Some(match data_type {
@@ -53,7 +53,7 @@ pub(crate) fn held(data_type: &DataType) -> Option<Held> {
     })
 }
 
-/// The values of a column, which share the array's memory where its type is one of these.
+/// Values of a column. They share the array's memory if its type is one of the types below.
 pub(crate) enum Values {
     Missing,
     Number(Float64Array),
@@ -64,16 +64,16 @@ pub(crate) enum Values {
     LargeText(LargeStringArray),
     TextView(StringViewArray),
     Day(Int64Array),
-    /// With the ticks of a second, and the clock.
+    /// Ticks, ticks per second, and the clock.
     Time(Int64Array, i64, Zone),
-    /// With the digits behind the point.
+    /// Values, and the number of digits after the decimal point.
     Decimal(Decimal128Array, usize),
-    /// Places in a dictionary, none where a value is missing.
+    /// Indices into a dictionary, `None` for a missing value, and the values of the dictionary.
     Level(Vec<Option<usize>>, Box<Values>),
 }
 
 impl Values {
-    /// None of an array whose values are not read: lists, groups, bytes, spans of time.
+    /// Converts an array. `None` for unsupported types: lists, groups, bytes, durations.
     pub(crate) fn of(array: &dyn Array) -> Option<Self> {
         Some(match array.data_type() {
             DataType::Null => Self::Missing,
@@ -130,7 +130,7 @@ impl Values {
         })
     }
 
-    /// Hands on the cell of this row, or, where it is a day or a time that cannot be written, its number with `None`.
+    /// Passes the cell of row `row` to `take`. `None` for a day or time that is out of range.
     pub(crate) fn take<T>(&self, row: usize, take: impl FnOnce(Cell) -> Result<T>) -> Result<Option<T>> {
         let text = match self {
             Self::Missing => return take(Cell::Null).map(Some),

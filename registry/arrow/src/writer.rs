@@ -1,4 +1,4 @@
-//! Released records as record batches.
+//! Writer of released records as record batches.
 
 use crate::values::{a_second, held};
 use arrow_array::builder::{
@@ -12,8 +12,9 @@ use scumble_records::{Decoded, Decoder, Error, Held, Result, Stored, WriteRows};
 use std::io;
 use std::sync::Arc;
 
-/// The Arrow schema of what `decoder` gives, without nulls. A column has the type of the `input` column of the same name where this holds
-/// every value of its kind, else the one of its kind: `Int64`, `Boolean`, `Date32`, `Utf8`, or `Float64`.
+/// Arrow schema of the records that `decoder` decodes, without nulls. A column has the type of the `input`
+/// column of the same name if that type holds every value of the column's kind. Otherwise it has the kind's
+/// own type: `Int64`, `Boolean`, `Date32`, `Utf8` or `Float64`.
 pub fn schema(decoder: &Decoder, input: Option<&Schema>) -> SchemaRef {
     let field = |(name, own): (&String, Held)| {
         let plain = plain(&own);
@@ -27,7 +28,7 @@ pub fn schema(decoder: &Decoder, input: Option<&Schema>) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, decoder.metadata().collect()))
 }
 
-/// The Arrow type in which cells of a storage type are first written.
+/// Arrow type in which cells of a storage type are first written.
 fn plain(held: &Held) -> DataType {
     match held {
         Held::Double => DataType::Float64,
@@ -36,7 +37,7 @@ fn plain(held: &Held) -> DataType {
         Held::Whole { .. } => DataType::Int64,
         Held::Flag => DataType::Boolean,
         Held::Day => DataType::Date32,
-        // Ticks since 1970 in UTC, as an Arrow array of instants has them.
+        // Ticks since 1970 in UTC, as in an Arrow array of instants.
         Held::Time { .. } => DataType::Int64,
         Held::Decimal { precision, scale } => {
             DataType::Decimal128(*precision, i8::try_from(*scale).unwrap_or(i8::MAX))
@@ -45,7 +46,7 @@ fn plain(held: &Held) -> DataType {
     }
 }
 
-/// The type of a column whose storage type no input column has.
+/// Type of a column whose storage type no input column has.
 fn typed(held: &Held) -> DataType {
     match held {
         Held::Time { a_second: ticks, .. } => {
@@ -58,14 +59,14 @@ fn typed(held: &Held) -> DataType {
     }
 }
 
-/// Released records as batches of some rows each, in their order.
+/// Writer of released records as a sequence of batches.
 pub struct Writer<'b> {
     batches: &'b mut Vec<RecordBatch>,
     schema: SchemaRef,
 }
 
 impl<'b> Writer<'b> {
-    /// Appends to these, in columns of this [`schema`].
+    /// Appends to `batches`, with columns of this [`schema`].
     pub fn new(batches: &'b mut Vec<RecordBatch>, schema: SchemaRef) -> Self {
         Self { batches, schema }
     }
@@ -96,7 +97,7 @@ impl Column {
         }
     }
 
-    /// Appends a value; `None` where it is not one of this column.
+    /// Appends a value. `None` if the column cannot hold it.
     fn push(&mut self, stored: Stored) -> Option<()> {
         match (self, stored) {
             (Self::Double(own), Stored::Double(number)) => own.append_value(number),
@@ -127,7 +128,7 @@ impl Column {
 }
 
 impl WriteRows for Writer<'_> {
-    /// One array a column.
+    /// One array per column.
     type Block = Vec<ArrayRef>;
 
     fn maker(&self) -> fn(&Decoded) -> Result<Self::Block> {

@@ -1,33 +1,41 @@
-//! The life of a ticket: from the check of all records, before the first is released, until the secret is forgotten.
+//! Life of a ticket, from the check of all records before the release to the removal of the secret.
+//!
+//! The ticket is on disk before the ledger is charged. The charge carries the ticket's name and is made under
+//! the ledger's lock. In the other order, two jobs that start together would be charged twice. A job that
+//! fails between the steps would be charged for nothing.
 
 use crate::{AdmittedRecords, Binding, Digests, Error, Ledger, Result, ShippedDesign, Ticket};
 use scumble_core::{Guarantee, Provenance};
 use scumble_noise::Fingerprint;
 use std::path::Path;
 
-/// A release by a ticket that may begin.
+/// Admitted release: a ticket whose release may begin.
 #[derive(Debug)]
 pub struct Admitted {
     /// The ticket.
     pub ticket: Ticket,
-    /// What the release guarantees.
+    /// Guarantee of the release.
     pub guarantee: Guarantee,
-    /// Whether the ledger was charged now: else it had been for this ticket, or none pays.
+    /// True if this call charged the ledger. False if an earlier call did for this ticket, or if there is no
+    /// ledger.
     pub is_charged: bool,
 }
 
-/// Draws the ticket in `file` for the checked records with this fingerprint, whose ids are those of the
-/// column `ids`, or reads it where it is there; then has the ledger charge it to the data set of this name,
-/// once however often it is asked: in this order, so that what was charged can be released. `origin` says in
-/// the ledger what was released, and to where.
+/// Admits a release: draws or reads its ticket in `file`, then charges the ledger in `payer` for it. This
+/// order ensures that a charged release can be made. The ledger is charged once, however often the function
+/// is called.
 ///
-/// With `digests`, the [tags](AdmittedRecords) of all records are kept beside the ticket before the charge:
-/// tasks that read the records again look them up. Without them the caller compares the fingerprint of what
-/// it releases ([`Ticket::check_released`]).
+/// `fingerprint` is the fingerprint of the checked records, and `ids` is their id column. `payer` is a ledger
+/// and the name of a data set in it. `origin` states in the ledger what is released, and to where.
+///
+/// With `digests`, the [tags](AdmittedRecords) of all records are written next to the ticket before the
+/// charge. Tasks that read the records again look up these tags. Without `digests`, the caller compares the
+/// fingerprint of the released records ([`Ticket::check_released`]).
 ///
 /// # Errors
-/// As [`Ticket::draw_or_read`] and [`Ledger::charge_ticket`]; [`Error::RepeatedIds`]; for a design that a
-/// curator runs, or that has no schema. A secret is not drawn for a release that cannot be paid for.
+/// Same errors as [`Ticket::draw_or_read`] and [`Ledger::charge_ticket`]; [`Error::RepeatedIds`]; an error
+/// for a curator's design or a design without a schema. No secret is drawn for a release that the ledger
+/// would refuse.
 pub fn admit(
     design: &ShippedDesign,
     fingerprint: &Fingerprint,
@@ -61,11 +69,12 @@ pub fn admit(
     Ok(Admitted { ticket, guarantee, is_charged })
 }
 
-/// Overwrites the ticket in `file` and removes it, with the [tags](AdmittedRecords) beside it. Copies, and old blocks that
-/// a file system or a disk keeps, are not reached.
+/// Overwrites and removes the ticket in `file`, and removes the [tags](AdmittedRecords) of its records.
+/// Copies, and old blocks that a file system or disk keeps, remain.
 ///
 /// # Errors
-/// [`Error::Ticket`] for a file that is no ticket, so that no other is lost by mistake; [`Error::Io`].
+/// [`Error::Ticket`] for a file that is not a ticket, so that no other file is lost by mistake;
+/// [`Error::Io`].
 pub fn forget(file: &Path) -> Result<Ticket> {
     let ticket = Ticket::destroy(file)?;
     AdmittedRecords::remove(file, &ticket)?;

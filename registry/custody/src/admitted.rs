@@ -1,9 +1,9 @@
-//! Admitted records: what tasks compare their records with, so that none is released that was not checked and
-//! paid for.
+//! Admitted records, with which tasks compare their records before release. No record is released without the
+//! check and the charge.
 //!
-//! An engine computes a table again for each task, and an unstable source then gives other records. The
-//! driver therefore keeps a keyed tag of each record that it admitted, in a file beside the ticket, and each
-//! task looks up the tags of what it is about to release.
+//! An engine recomputes a table for each task, and an unstable source may then give other records. The same
+//! id with another record has other noise. The driver therefore writes a keyed tag of each admitted record to
+//! a file next to the ticket. Each task looks up the tags of the records that it is about to release.
 
 use crate::{Error, Existing, NewFile, Readable, Result, Ticket};
 use base64::Engine;
@@ -19,23 +19,23 @@ use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "scumble-admitted-1";
 
-/// The digests of records with those of their ids, 32 bytes a record. They are about the records in the
-/// clear: for their owner alone.
+/// Digests of records and of their ids, 32 bytes per record. They concern the records in the clear and are
+/// for the owner only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Digests(Vec<[[u8; 16]; 2]>);
 
 impl Digests {
-    /// Counts records with the [digests](scumble_noise::id_digest) of their ids.
+    /// Adds records with the [digests](scumble_noise::id_digest) of their ids.
     pub fn add(&mut self, ids: &[[u8; 16]], records: &[RecordDigest]) {
         self.0.extend(ids.iter().zip(records).map(|(id, record)| [*id, record.short()]));
     }
 
-    /// Counts the records of another part of the same table.
+    /// Adds the records of another part of the same table.
     pub fn merge(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// The number of ids that several records have.
+    /// Number of ids that several records share.
     pub(crate) fn repeated(&self) -> usize {
         let mut counts = HashMap::<_, usize>::with_capacity(self.0.len());
         self.0.iter().for_each(|[id, _]| *counts.entry(id).or_default() += 1);
@@ -43,7 +43,7 @@ impl Digests {
     }
 }
 
-/// Base64 of the digests one after the other.
+/// Serializes the concatenated digests as base64.
 impl Serialize for Digests {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.serialize_str(&BASE64_STANDARD.encode(self.0.as_flattened().as_flattened()))
@@ -62,35 +62,35 @@ impl<'de> Deserialize<'de> for Digests {
     }
 }
 
-/// What a task found in a part of a table, to be [admitted](crate::admit) with all other parts.
+/// Result of a task's check of one part of a table. The parts are merged and then [admitted](crate::admit).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckedPart {
-    /// The fingerprint of the records, and what a release would clip of them.
+    /// Fingerprint of the records, and the cells that a release would clip.
     pub checked: Checked,
-    /// The digests of the records; empty where no column holds ids.
+    /// Digests of the records; empty if no column holds ids.
     pub digests: Digests,
 }
 
 impl CheckedPart {
-    /// Counts the records of another part of the same table.
+    /// Adds the records of another part of the same table.
     pub fn merge(&mut self, other: Self) {
         self.checked.merge(other.checked);
         self.digests.merge(other.digests);
     }
 }
 
-/// The tags of all records that a ticket admits: SHA-256 of the ticket's secret and of a record's digest, cut
-/// to 16 bytes. Without the secret they say nothing of the records but their number.
+/// Tags of all records that a ticket admits. A tag is SHA-256 of the ticket's secret and of a record's
+/// digest, truncated to 16 bytes. Without the secret, the tags disclose only the number of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdmittedRecords {
     file: PathBuf,
-    /// In ascending order.
+    /// Tags in ascending order.
     tags: Vec<[u8; 16]>,
 }
 
 impl AdmittedRecords {
-    /// The file of the records that the ticket in the file `ticket` admits: the ticket's name followed by
+    /// Path of the admitted records of the ticket in the file `ticket`: the ticket's name followed by
     /// `.admitted`.
     pub fn beside(ticket: &Path) -> PathBuf {
         let mut name = ticket.as_os_str().to_owned();
@@ -98,8 +98,8 @@ impl AdmittedRecords {
         name.into()
     }
 
-    /// Keeps the tags of `records` beside the ticket in `file`, readable by their owner alone, unless they
-    /// are there.
+    /// Writes the tags of `records` next to the ticket in `file`, readable by the owner only, unless they are
+    /// already there.
     pub(crate) fn keep(file: &Path, ticket: &Ticket, records: &Digests) -> Result<()> {
         let mut tags: Vec<_> = records.0.iter().map(|[_, record]| ticket.key().tag(record)).collect();
         tags.sort_unstable();
@@ -125,7 +125,8 @@ impl AdmittedRecords {
     /// Reads the records that the ticket in `file` admits.
     ///
     /// # Errors
-    /// [`Error::Ticket`] where no records were admitted by this ticket, or their file is not whole; [`Error::Io`].
+    /// [`Error::Ticket`] if this ticket has admitted no records, or if their file is incomplete;
+    /// [`Error::Io`].
     pub fn read(file: &Path, ticket: &Ticket) -> Result<Self> {
         let file = Self::beside(file);
         let wrong = |problem: &str| Error::Ticket { file: file.clone(), problem: problem.into() };
@@ -153,7 +154,7 @@ impl AdmittedRecords {
     /// Checks that all `records` were admitted, by the key of the ticket.
     ///
     /// # Errors
-    /// [`Error::NotAdmitted`] with the number of those that were not.
+    /// [`Error::NotAdmitted`] with the number of records that were not admitted.
     pub fn check(&self, key: &NoiseKey, records: &[RecordDigest]) -> Result<()> {
         let is_unknown = |record: &&RecordDigest| self.tags.binary_search(&key.tag(&record.short())).is_err();
         match records.iter().filter(is_unknown).count() {
@@ -162,7 +163,7 @@ impl AdmittedRecords {
         }
     }
 
-    /// Removes the file beside the ticket in `file`, if it holds the records that `ticket` admits.
+    /// Removes the file of admitted records of the ticket in `file`, if it belongs to `ticket`.
     pub(crate) fn remove(file: &Path, ticket: &Ticket) -> Result<()> {
         match Self::read(file, ticket) {
             Ok(Self { file, .. }) => fs::remove_file(&file).map_err(|source| Error::Io { file, source }),
@@ -172,7 +173,7 @@ impl AdmittedRecords {
     }
 }
 
-/// The lines before the tags.
+/// Header lines before the tags.
 fn header(ticket: &Ticket) -> String {
     format!("{FORMAT}\n{}\n{}\n", ticket.key().name(), ticket.binding().records)
 }
@@ -187,7 +188,7 @@ mod tests {
         RecordDigest::new(&id.to_string(), &[value])
     }
 
-    /// A ticket for this many records in a folder of its own, with their digests.
+    /// Creates a ticket for `count` records in a new folder, and the digests of the records.
     fn admitted(count: usize) -> (tempfile::TempDir, PathBuf, Ticket, Digests) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("ticket.json");

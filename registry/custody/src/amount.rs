@@ -1,4 +1,4 @@
-//! Amounts of a ledger: ε, δ and nats as exact decimals.
+//! Amounts in a ledger: ε, δ and nats as exact decimals.
 
 use bigdecimal::{BigDecimal, RoundingMode, Zero};
 use scumble_core::{Budget, number};
@@ -9,48 +9,52 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::Add;
 
-/// Text or a number that is no amount of ε, δ or nats.
+/// Error for text or a number that is not an amount of ε, δ or nats.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoAmount {
-    /// Text that shows no amount.
+    /// Text that is not an amount.
     #[error("{text:?} is no amount: {problem}")]
     Text {
         /// The text, abridged.
         text: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
-    /// A number out of its range.
+    /// A number out of range.
     #[error(transparent)]
     Number(#[from] scumble_core::Error),
 }
 
 type Result<T> = std::result::Result<T, NoAmount>;
 
-/// Decimals of at most this many significant digits survive the way into binary64 and back.
+/// Largest number of significant digits of a decimal that survives conversion to binary64 and back.
 const SURVIVING_DIGITS: usize = 15;
-/// More digits than any binary64 has, written out.
+/// Upper bound on the length of an amount's text, more than the decimal digits of any binary64.
 const LONGEST_TEXT: usize = 1100;
-/// More digits are shown rounded to [`SHOWN_DIGITS`].
+/// Largest number of digits that is displayed in full. More digits are rounded to [`SHOWN_DIGITS`].
 const MOST_DIGITS: u64 = 30;
 const SHOWN_DIGITS: NonZeroU64 = NonZeroU64::new(17).unwrap();
 
-/// An exact amount: a decimal of zero or more, or infinity.
+/// Exact amount: a non-negative decimal, or infinity.
 ///
-/// # Numbers that are read as decimals
-/// Text is the decimal that it shows. A binary64 `x` (a Python float, the ε of a claim) is read by its
-/// shortest decimal, the one that prints as `x`: if this has at most 15 significant digits, it is the amount,
-/// since every decimal of so many digits is recovered from its binary64; this is the number that was typed.
-/// Every other `x`, as accountants compute them, is the exact binary value, and so is a subnormal one, and text
-/// that is the shortest decimal of such an `x`: the command, Python and a claim then mean the same amount by
-/// the same digits.
+/// # Conversion of numbers
+/// Text is the decimal that it spells. A binary64 `x` (a Python float, the ε of a claim) is converted by its
+/// shortest decimal, the one that prints as `x`.
+///
+/// - If the shortest decimal has at most 15 significant digits, it is the amount. Every decimal with at most
+///   15 digits is recovered from its binary64, so this is the number that was typed.
+/// - Any other `x`, as accountants compute them, is the exact binary value. The same holds for a subnormal
+///   `x`, and for text that is the shortest decimal of such an `x`.
+///
+/// The command, Python and a claim therefore mean the same amount by the same digits.
 ///
 /// # Soundness
-/// A cost that prints in more than 15 digits is never rounded down. One that prints in fewer differs from its
-/// binary64 by at most one part in 2⁵³, so the claims that are charged to an account of `total` compose to at
-/// most `total`·(1 + 2⁻⁵³) as binary numbers: 1.1·10⁻¹⁶ above a total of 1, and not more for many charges than
-/// for one. As decimals, which is how cards show claims, they compose to at most `total`.
+/// A cost that prints with more than 15 digits is never rounded down. A cost that prints with fewer digits
+/// differs from its binary64 by at most one part in 2⁵³. As binary numbers, the claims charged to an account
+/// of `total` therefore compose to at most `total`·(1 + 2⁻⁵³). That is 1.1·10⁻¹⁶ above a total of 1, and the
+/// excess does not grow with the number of charges. As decimals, which cards display, the claims compose to
+/// at most `total`.
 ///
 /// ```
 /// use scumble_custody::Amount;
@@ -81,12 +85,13 @@ impl Amount {
         Self(Exact::Infinite)
     }
 
-    /// Returns whether the amount is a number, not infinity.
+    /// Returns whether the amount is finite.
     pub fn is_finite(&self) -> bool {
         *self != Self::infinity()
     }
 
-    /// `total` − `spent`, and zero where more was spent. More than 30 digits are rounded down to 17.
+    /// Returns `total` − `spent`, or zero if `spent` exceeds `total`. A result of more than 30 digits is
+    /// rounded down to 17.
     pub fn difference(total: &Self, spent: &Self) -> Self {
         match (&total.0, &spent.0) {
             (Exact::Finite(total), Exact::Finite(spent)) if spent <= total => {
@@ -97,7 +102,7 @@ impl Amount {
         }
     }
 
-    /// The binary64 that is read as this amount, or else the next one above it.
+    /// Returns the binary64 that converts to this amount, or the next binary64 above the amount.
     pub fn to_f64_up(&self) -> f64 {
         let nearest = self.nearest();
         if self.is_read_from(nearest) || Self::exactly(nearest) >= *self {
@@ -107,7 +112,7 @@ impl Amount {
         }
     }
 
-    /// The binary64 that is read as this amount, or else the next one below it.
+    /// Returns the binary64 that converts to this amount, or the next binary64 below the amount.
     pub fn to_f64_down(&self) -> f64 {
         let nearest = self.nearest();
         if self.is_read_from(nearest) || Self::exactly(nearest) <= *self {
@@ -119,31 +124,31 @@ impl Amount {
 
     fn nearest(&self) -> f64 {
         match &self.0 {
-            // A sum may be beyond the largest number.
+            // A sum may exceed the largest binary64.
             Exact::Finite(value) => value.to_scientific_notation().parse().unwrap_or(f64::INFINITY),
             Exact::Infinite => f64::INFINITY,
         }
     }
 
-    /// Returns whether `value` is read as this amount.
+    /// Returns whether `value` converts to this amount.
     fn is_read_from(&self, value: f64) -> bool {
         Self::try_from(value).is_ok_and(|read| read == *self)
     }
 
-    /// The exact value of a number that is zero or more.
+    /// Exact value of a non-negative number.
     fn exactly(value: f64) -> Self {
         Self(BigDecimal::try_from(value).map_or(Exact::Infinite, Exact::Finite))
     }
 }
 
-/// Whether the number is read as the amount.
+/// Compares the amount with the conversion of a binary64.
 impl PartialEq<f64> for Amount {
     fn eq(&self, value: &f64) -> bool {
         self.is_read_from(*value)
     }
 }
 
-/// The amount of a binary64, read by the rule of [`Amount`].
+/// Converts a binary64 by the rule of [`Amount`].
 impl TryFrom<f64> for Amount {
     type Error = NoAmount;
 
@@ -160,7 +165,7 @@ impl TryFrom<f64> for Amount {
     }
 }
 
-/// The amount that people write. Its size is checked before it is computed with.
+/// Parses an amount. The size is checked before any computation with the number.
 impl std::str::FromStr for Amount {
     type Err = NoAmount;
 
@@ -183,7 +188,7 @@ impl std::str::FromStr for Amount {
             (true, false) => return Ok(Self::zero()),
             _ => {}
         }
-        // As large as a binary64 at most, and as small at least: nothing that follows takes long.
+        // The number is in the range of binary64, so the following operations are fast.
         let typed: BigDecimal = text.parse().map_err(|_| wrong("it is no number".into()))?;
         let shortest = format!("{value:e}").parse::<BigDecimal>();
         if shortest.is_ok_and(|shortest| shortest == typed) {
@@ -220,7 +225,7 @@ impl std::iter::Sum for Amount {
     }
 }
 
-/// `value`, or where it has more than 30 digits its first 17.
+/// Returns `value`, rounded to 17 digits if it has more than 30.
 fn rounded(value: &BigDecimal, mode: RoundingMode) -> BigDecimal {
     let value = value.normalized();
     if value.digits() <= MOST_DIGITS {
@@ -230,7 +235,7 @@ fn rounded(value: &BigDecimal, mode: RoundingMode) -> BigDecimal {
     }
 }
 
-/// The digits as they were typed. More than 30 are rounded up to 17.
+/// Displays the digits as typed. More than 30 digits are rounded up to 17.
 impl fmt::Display for Amount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nearest = self.nearest();
@@ -247,7 +252,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// A JSON number where one is read as the amount; else text, with every digit.
+/// Serializes as a JSON number if that number converts to the amount, and otherwise as text with every digit.
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match &self.0 {
@@ -273,7 +278,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// A pair of ε and δ: the total of an account, or a cost.
+/// Pair of ε and δ: the total of an account, or a cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Spending {
@@ -297,12 +302,12 @@ impl TryFrom<Unchecked> for Spending {
 }
 
 impl Spending {
-    /// ε and δ, in the ranges of a [`Budget`].
+    /// Creates a pair of ε and δ, in the ranges of a [`Budget`].
     ///
     /// # Errors
     /// [`NoAmount::Number`] unless ε > 0 and 0 ≤ δ < 1.
     pub fn new(epsilon: Amount, delta: Amount) -> Result<Self> {
-        // Amounts that are above zero or below one may round to them.
+        // An amount above zero or below one may round to zero or one.
         let nearest = delta.nearest();
         let is_below_one = delta < Amount::exactly(1.0);
         Budget::new(epsilon.nearest(), if is_below_one { nearest.min(1.0f64.next_down()) } else { nearest })?;
@@ -320,7 +325,7 @@ impl Spending {
     }
 }
 
-/// Both numbers are read by the rule of [`Amount`]. Those of a budget are in range.
+/// Converts both numbers by the rule of [`Amount`]. The numbers of a budget are always in range.
 impl From<Budget> for Spending {
     fn from(budget: Budget) -> Self {
         let read = |value: f64| Amount::try_from(value).unwrap_or_else(|_| Amount::infinity());

@@ -1,4 +1,4 @@
-//! What of a record a design protects, where a mechanism by itself protects less than is asked for, or more.
+//! Part of a record that a design protects, if the mechanism alone protects less or more than requested.
 
 use scumble_core::{
     Brief, Budget, Design, Error, Guarantee, Notion, Pace, Plugin, Protect, Registry, Result, TargetDomain,
@@ -6,10 +6,11 @@ use scumble_core::{
 };
 use serde_json::Value;
 
-/// The label's share of ε where none is said.
+/// Default share of ε for the label.
 pub const LABEL_SHARE: f64 = 0.5;
 
-/// How a mechanism comes to protect what is asked for of a record: the one rule for every design and every comparison.
+/// Arrangement by which a design protects the requested part of a record. All designs and comparisons use
+/// this rule.
 ///
 /// ```
 /// use scumble_classic::PIECEWISE;
@@ -30,20 +31,22 @@ pub const LABEL_SHARE: f64 = 0.5;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
-    /// By itself: it takes the whole record.
+    /// The mechanism alone, applied to the whole record.
     Alone,
-    /// It takes the features, and the label has a mechanism of its own: randomised response for a class, Laplace noise for a number.
+    /// The mechanism on the features, and another mechanism on the label: randomised response for a class,
+    /// Laplace noise for a number.
     WithLabel,
-    /// It takes this part of the record, and the rest is disclosed.
+    /// The mechanism on this part of the record. The rest is disclosed.
     Part(Protect),
 }
 
-/// What is asked for: what is said, else what the mechanism's own parameter `protect` says.
+/// Requested protection: `said`, or else the mechanism's own parameter `protect`.
 pub fn asked(said: Option<Protect>, parameters: &Value) -> Option<Protect> {
     said.or_else(|| serde_json::from_value(parameters.get("protect")?.clone()).ok())
 }
 
-/// What of a record is protected: by differential privacy where any of it is, else by whatever is claimed.
+/// Part of a record that the guarantee protects. Claims of differential privacy take precedence over other
+/// claims.
 pub fn protected(guarantee: &Guarantee) -> Option<Protect> {
     let by_any = || guarantee.protects(|_| true);
     match guarantee.protects(Notion::is_dp).or_else(by_any)? {
@@ -55,12 +58,13 @@ pub fn protected(guarantee: &Guarantee) -> Option<Protect> {
 }
 
 impl Arrangement {
-    /// The design by `plugin` that protects what is `said` of the brief's records, or its parameter `protect`, else the whole record;
-    /// `label_share` gives the label a mechanism of its own.
+    /// Designs a mechanism of `plugin` that protects the requested part of the brief's records. The part is
+    /// `said`, or else the parameter `protect`, or else the whole record. A `label_share` gives the label a
+    /// mechanism of its own.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for a share of the label where less than the whole record is asked for; else as [`find`](Self::find) and
-    /// [`design`](Self::design).
+    /// [`Error::NotApplicable`] for a share of the label if less than the whole record is requested;
+    /// otherwise the errors of [`find`](Self::find) and [`design`](Self::design).
     pub fn designed(
         registry: &Registry,
         plugin: &Plugin,
@@ -88,15 +92,16 @@ impl Arrangement {
         }
     }
 
-    /// How `plugin` comes to protect `wanted` of the brief's records; where nothing is wanted, the most that it can.
+    /// Finds the arrangement by which `plugin` protects `wanted` of the brief's records. Without `wanted`,
+    /// the arrangement protects as much as possible.
     ///
     /// # Errors
-    /// As [`of`](Self::of), and as [`Plugin::design`].
+    /// Same errors as [`of`](Self::of) and [`Plugin::design`].
     pub fn find(plugin: &Plugin, parameters: &Value, brief: &Brief, wanted: Option<Protect>) -> Result<Self> {
         Ok(Self::found(plugin, parameters, brief, wanted)?.0)
     }
 
-    /// The same, with the design by which it was found, if that is of the brief.
+    /// Finds the arrangement. Also returns the design used to find it, if that design is for the brief.
     fn found(
         plugin: &Plugin,
         parameters: &Value,
@@ -104,14 +109,14 @@ impl Arrangement {
         wanted: Option<Protect>,
     ) -> Result<(Self, Option<Design>)> {
         let (alone, is_of_brief) = match plugin.descriptor.pace {
-            // An infinite budget claims nothing: what a mechanism is shows at a finite one; or at any, where its parameters say the noise, which may cost more than
-            // that one.
+            // An infinite budget claims nothing, so the mechanism is designed at ε = 1 to find its guarantee.
+            // If the parameters set noise that costs more than ε = 1, the design uses the brief's own budget.
             Pace::Quick if brief.budget.epsilon().is_infinite() => {
                 let finite = brief.with_budget(Budget::new(1.0, brief.budget.delta())?);
                 (plugin.design(parameters, &finite).or_else(|_| plugin.design(parameters, brief))?, false)
             }
             Pace::Quick => (plugin.design(parameters, brief)?, true),
-            // Its example says it without training for minutes.
+            // The plugin's example shows the guarantee without minutes of training.
             Pace::Slow => {
                 let example = (plugin.example)()?;
                 (plugin.design(&example.parameters, &example.brief)?, false)
@@ -122,11 +127,13 @@ impl Arrangement {
         Ok((arrangement, is_of_brief.then_some(alone)))
     }
 
-    /// How the mechanism `name`, which by itself claims `alone` at a finite ε, comes to protect `wanted` of records with this target;
-    /// where nothing is wanted, the most that it can. What claims nothing by itself is left alone.
+    /// Finds the arrangement for the mechanism `name`, which alone claims `alone` at a finite ε. It protects
+    /// `wanted` of records with this target, or as much as possible without `wanted`. A mechanism that claims
+    /// nothing remains [`Alone`](Self::Alone).
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where it protects less than is wanted, with what to ask for; and where there is no label to protect.
+    /// [`Error::NotApplicable`] if the mechanism protects less than `wanted`, with the protection to request
+    /// instead; also if there is no label to protect.
     pub fn of(name: &str, alone: &Guarantee, target: &TargetDomain, wanted: Option<Protect>) -> Result<Self> {
         let Some(own) = protected(alone) else {
             return Ok(Self::Alone);
@@ -136,7 +143,7 @@ impl Arrangement {
                 Some(Protect::Label) => {
                     Err(Error::not_applicable(name, "there is no label to protect: no column is the target"))
                 }
-                _ => Ok(Self::Alone), // the features are all there is
+                _ => Ok(Self::Alone), // the record consists of features only
             };
         }
         let can_be_completed = alone.local_dp(Unit::Features).is_some() && label_mechanism(target).is_some();
@@ -149,7 +156,7 @@ impl Arrangement {
         }
     }
 
-    /// What of a record is then protected, where the mechanism by itself claims `alone` at a finite ε.
+    /// Part of a record that this arrangement protects, if the mechanism alone claims `alone` at a finite ε.
     pub fn protects(self, alone: &Guarantee) -> Option<Protect> {
         match self {
             Self::Alone => protected(alone),
@@ -158,11 +165,12 @@ impl Arrangement {
         }
     }
 
-    /// The design by `plugin` in this arrangement, at the brief's budget. Of ε a label with a mechanism of its own gets `label_share`,
-    /// and of δ nothing, for which its mechanism has no use.
+    /// Designs a mechanism of `plugin` in this arrangement, at the brief's budget. A label with a mechanism
+    /// of its own gets `label_share` of ε. It gets none of δ, which its mechanism does not use.
     ///
     /// # Errors
-    /// [`Error::Budget`] for a share that is not strictly between zero and one, else as [`Plugin::design`].
+    /// [`Error::Budget`] unless the share is strictly between zero and one; otherwise the errors of
+    /// [`Plugin::design`].
     pub fn design(
         self,
         registry: &Registry,
@@ -205,10 +213,10 @@ impl Arrangement {
     }
 }
 
-/// The mechanism that discloses a part of the record.
+/// Name of the mechanism that discloses a part of the record.
 const IDENTITY: &str = "identity";
 
-/// The mechanism that releases a label by itself, where one does.
+/// Name of the mechanism that releases only a label, if there is one for this target.
 pub(crate) fn label_mechanism(target: &TargetDomain) -> Option<&'static str> {
     match target {
         TargetDomain::Class { .. } => Some("randomized-response"),
@@ -229,7 +237,7 @@ mod tests {
     use scumble_core::{Domain, RecordDomain};
     use serde_json::json;
 
-    /// Fisher information of 10⁴ is noise of ε = 100.
+    /// Checks noise of Fisher information 10⁴, which corresponds to ε = 100.
     #[test]
     fn an_infinite_budget_takes_whatever_noise_the_parameters_say() {
         let domain = RecordDomain::new(vec!["x".into()], Domain::unit_box(1), TargetDomain::None).unwrap();

@@ -1,43 +1,44 @@
-//! The card of one release: what is guaranteed of it, and what its noise is.
+//! Card of one release: its guarantee and its noise.
 
 use crate::{Result, ShippedDesign};
 use scumble_core::{Guarantee, Noise};
 use scumble_records::Values;
 use serde_json::{Value, json};
 
-/// What a coordinate of an encoded record is.
+/// Meaning of a coordinate of an encoded record.
 pub const ENCODED: &str = "(value - lower)/(upper - lower) of a number, 0 or 1 of a level";
 
-/// What is known of a release beside its records: all of it is public.
+/// Public information about a release, apart from its records.
 #[derive(Debug)]
 pub struct Card<'a> {
-    /// The design by which it was made.
+    /// Design of the release.
     pub design: &'a ShippedDesign,
-    /// How many records there are; none where a model is released.
+    /// Number of records; `None` if a model is released.
     pub records: Option<u64>,
-    /// The model that is released in place of records, as [`ShippedDesign::model_card`] describes it.
+    /// The model that is released instead of records, as described by [`ShippedDesign::model_card`].
     pub model: Option<Value>,
-    /// SHA-256 of the released file, in hexadecimal digits; `None` of a table in memory.
+    /// SHA-256 of the released file, in hexadecimal digits; `None` for a table in memory.
     pub file: Option<&'a str>,
-    /// The name of the secret that noise was drawn from, where a ticket keeps it.
+    /// Name of the secret that the noise was drawn from, if a ticket keeps it.
     pub ticket: Option<&'a str>,
-    /// The command that views records for models of the release, where these cannot be used on records in the clear.
+    /// Command that views records for models of the release, if the models cannot be used on records in the
+    /// clear.
     pub view: Option<&'a str>,
-    /// What became of released numbers.
+    /// Form of released numbers.
     pub values: Values,
-    /// What this release guarantees.
+    /// Guarantee of this release.
     pub guarantee: &'a Guarantee,
-    /// The encoded columns that were released, in the order of the noise.
+    /// The released encoded columns, in the order of the noise.
     pub columns: &'a [String],
-    /// The distribution of what was released, in units of the encoded record.
+    /// Noise distribution of the release, in units of the encoded record.
     pub noise: &'a Noise,
 }
 
 impl Card<'_> {
-    /// As a file holds it.
+    /// Returns the card as JSON.
     ///
     /// # Errors
-    /// As [`ShippedDesign::digest`].
+    /// Same errors as [`ShippedDesign::digest`].
     pub fn to_json(&self) -> Result<Value> {
         let mut card = json!({
             "design": {"origin": self.design.origin(), "digest": self.design.digest()?},

@@ -1,4 +1,5 @@
-//! Secrets on disk: encrypted by a key that a passphrase gives (Argon2id), and opened whole or not at all (XChaCha20-Poly1305).
+//! Secrets on disk. A key derived from a passphrase (Argon2id) encrypts them, and authenticated encryption
+//! (XChaCha20-Poly1305) refuses any changed file.
 
 use crate::sealed::{Sealed, seal};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -10,14 +11,14 @@ use rand_core::{OsRng, RngCore};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A passphrase of fewer characters is tried out in no time.
+/// Least number of characters of a passphrase. A shorter passphrase is quickly found by trial.
 const SHORTEST: usize = 8;
 
 const DERIVATION: &str = "derivation";
 const NONCE: &str = "nonce";
 const CIPHERTEXT: &str = "ciphertext";
 
-/// How a passphrase becomes a key: Argon2id, version 1.3.
+/// Key derivation from a passphrase: Argon2id, version 1.3.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Derivation {
@@ -35,7 +36,7 @@ enum Function {
 }
 
 impl Derivation {
-    /// The second recommendation of RFC 9106, of one lane.
+    /// Second recommendation of RFC 9106, with one lane.
     fn fresh() -> Result<Self, String> {
         let salt = BASE64_STANDARD.encode(random::<16>()?);
         Ok(Self { function: Function::Argon2id, memory_kib: 64 << 10, passes: 3, lanes: 1, salt })
@@ -43,7 +44,7 @@ impl Derivation {
 
     fn key(&self, passphrase: &str) -> Result<[u8; 32], String> {
         let Self { function: Function::Argon2id, memory_kib, passes, lanes, .. } = *self;
-        // A file may ask for no more than a machine has.
+        // Limits the memory and time that a file may request.
         if memory_kib > 1 << 20 || passes > 100 || lanes > 64 {
             return Err("its key derivation asks for more than 1 GiB, 100 passes or 64 lanes".into());
         }
@@ -57,8 +58,10 @@ impl Derivation {
     }
 }
 
+/// Checks the length of a passphrase.
+///
 /// # Errors
-/// The sentence about one that is too short.
+/// A sentence about a passphrase that is too short.
 pub(crate) fn check(passphrase: &str) -> Result<(), String> {
     if passphrase.chars().count() < SHORTEST {
         return Err(format!("a passphrase must have {SHORTEST} characters or more"));
@@ -66,10 +69,10 @@ pub(crate) fn check(passphrase: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A file of ours of this format that holds `secret`, encrypted.
+/// Returns a sealed file of this format that holds `secret`, encrypted.
 ///
 /// # Errors
-/// The sentence about a passphrase that is too short, or a machine without entropy.
+/// A sentence about a passphrase that is too short, or a machine without entropy.
 pub(crate) fn encrypt(format: &str, secret: &[u8], passphrase: &str) -> Result<String, String> {
     check(passphrase)?;
     let derivation = Derivation::fresh()?;
@@ -87,10 +90,10 @@ pub(crate) fn encrypt(format: &str, secret: &[u8], passphrase: &str) -> Result<S
     seal(format, Map::from_iter(body)).map_err(|problem| problem.to_string())
 }
 
-/// What [`encrypt`] put into a file, once it is seen to be whole.
+/// Decrypts the secret that [`encrypt`] wrote, after it has checked that the file is unchanged.
 ///
 /// # Errors
-/// The sentence about what is wrong with the file, or with the passphrase.
+/// A sentence about the problem with the file or the passphrase.
 pub(crate) fn decrypt(format: &str, sealed: &Sealed, passphrase: &str) -> Result<Vec<u8>, String> {
     let derivation: Derivation = sealed.field(DERIVATION)?;
     let nonce = decoded(NONCE, &sealed.field::<String>(NONCE)?)?;

@@ -1,13 +1,13 @@
-//! What can go wrong with what is kept: designs, keys and ledgers.
+//! Errors about designs, keys and ledgers in files.
 
 use crate::{Amount, NoAmount};
 use scumble_core::Unit;
 use std::path::PathBuf;
 
-/// The result of this crate's functions.
+/// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong with designs, keys and ledgers in files.
+/// Errors about designs, keys and ledgers in files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,18 +16,18 @@ pub enum Error {
     Io {
         /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A file that is where a new one should be.
+    /// An existing file at the path of a new file.
     #[error("{} is {what}", file.display())]
     Exists {
         /// The file.
         file: PathBuf,
-        /// What it is, and what becomes of it.
+        /// Description of the existing file, and its treatment.
         what: &'static str,
     },
-    /// A secret in a file that is open to other users of the machine.
+    /// A file with a secret that other users of the machine can access.
     #[error(
         "{}: this secret is open to other users of the machine (mode {mode:03o}); run `chmod 600 {}`",
         file.display(), file.display()
@@ -35,7 +35,7 @@ pub enum Error {
     Readable {
         /// The file.
         file: PathBuf,
-        /// Its permissions.
+        /// Permissions of the file.
         mode: u32,
     },
     /// A saved design that cannot be used.
@@ -43,7 +43,7 @@ pub enum Error {
     Design {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
     /// A saved key that cannot be used.
@@ -51,7 +51,7 @@ pub enum Error {
     Key {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
     /// A released model that cannot be used.
@@ -59,7 +59,7 @@ pub enum Error {
     Model {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
     /// A ticket that cannot be used.
@@ -67,24 +67,24 @@ pub enum Error {
     Ticket {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
-    /// A release of another design than the one that is to read it.
+    /// A release of another design than the one given to read it.
     #[error(
         "{origin}: released by another design, with the digest {}…, and not by this one, {}…",
         abridged(found),
         abridged(own)
     )]
     OtherDesign {
-        /// What carries the digest: a file, a table or a card.
+        /// File, table or card that carries the digest.
         origin: String,
-        /// The digest that it carries.
+        /// Digest found in the release.
         found: String,
-        /// The digest of the design.
+        /// Digest of the given design.
         own: String,
     },
-    /// Records that another reading of the same source gave when they were released.
+    /// Records that changed between the check and the release.
     #[error(
         "{place}: the records changed between the check and the release, so none is released; release a file or \
          a table that stays as it is"
@@ -93,91 +93,91 @@ pub enum Error {
         /// The file or table.
         place: String,
     },
-    /// Records for whose release nobody has paid.
+    /// Records that were not admitted, so that no ledger was charged for them.
     #[error(
         "{}: {unknown} of {records} records were not admitted, or changed since, so none is released; release \
          from a snapshot (checkpoint, persist, Parquet)",
         file.display()
     )]
     NotAdmitted {
-        /// The file of admitted records.
+        /// File of the admitted records.
         file: PathBuf,
-        /// The number of records that were not admitted.
+        /// Number of records that were not admitted.
         unknown: usize,
-        /// The number of records in the part of the table.
+        /// Number of records in the part of the table.
         records: usize,
     },
-    /// Ids that several records have.
+    /// Ids that several records share.
     #[error(
         "column {column:?}: {repeated} ids are those of two records or more; each record needs one of its own"
     )]
     RepeatedIds {
-        /// The column of ids.
+        /// Name of the id column.
         column: String,
-        /// The number of such ids.
+        /// Number of shared ids.
         repeated: usize,
     },
-    /// A mechanism whose design cannot be written.
+    /// A mechanism whose design cannot be saved.
     #[error("the design of {plugin:?} cannot be saved: {problem}")]
     Unsaveable {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// Why.
+        /// Reason.
         problem: String,
     },
     /// A ledger that cannot be used.
     #[error("the ledger {}: {problem}", file.display())]
     Ledger {
-        /// The ledger's file.
+        /// File of the ledger.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
-    /// Text or a number that is no amount of ε, δ or nats.
+    /// Text or a number that is not an amount of ε, δ or nats.
     #[error(transparent)]
     Amount(#[from] NoAmount),
-    /// A charge that an account cannot bear.
+    /// A charge that exceeds the budget of an account.
     #[error(
         "{dataset:?} has too little left for {unit}: ε = {} and δ = {} were spent of ε = {} and δ = {}, \
          and ε = {} and δ = {} were asked for",
         spent.0, spent.1, total.0, total.1, asked.0, asked.1
     )]
     Overdrawn {
-        /// The data set.
+        /// Name of the data set.
         dataset: String,
-        /// The unit whose account it is.
+        /// Unit of the account.
         unit: Unit,
         /// The charge (ε, δ).
         asked: Box<(Amount, Amount)>,
-        /// What was spent before.
+        /// Amount spent before (ε, δ).
         spent: Box<(Amount, Amount)>,
-        /// What may be spent.
+        /// Budget of the account (ε, δ).
         total: Box<(Amount, Amount)>,
     },
-    /// A charge that an account in nats cannot bear.
+    /// A charge that exceeds the budget of an account in nats.
     #[error(
         "{dataset:?}: mutual-information budget exceeded: {spent} of {total} nats spent, {}",
         if asked.is_finite() { format!("{asked} requested") } else { "and this release bounds none".into() }
     )]
     Overtold {
-        /// The data set.
+        /// Name of the data set.
         dataset: String,
-        /// The charge, in nats; infinite for a release that bounds no mutual information.
+        /// The charge, in nats; infinite for a release that does not bound mutual information.
         asked: Box<Amount>,
-        /// What was spent before.
+        /// Amount spent before, in nats.
         spent: Box<Amount>,
-        /// What may be spent.
+        /// Budget of the account, in nats.
         total: Box<Amount>,
     },
-    /// A file of records, or a schema.
+    /// An error in a file of records, or in a schema.
     #[error(transparent)]
     Records(scumble_records::Error),
-    /// A design, or a release by it.
+    /// An error in a design, or in its release.
     #[error(transparent)]
     Core(#[from] scumble_core::Error),
 }
 
-/// A file that cannot be read is one, whatever it holds.
+/// Maps an unreadable file to [`Error::Io`], whatever the file holds.
 impl From<scumble_records::Error> for Error {
     fn from(error: scumble_records::Error) -> Self {
         match error {
@@ -187,7 +187,7 @@ impl From<scumble_records::Error> for Error {
     }
 }
 
-/// The first digits of a digest.
+/// First digits of a digest.
 fn abridged(digest: &str) -> String {
     digest.chars().take(12).collect()
 }

@@ -1,60 +1,62 @@
-//! Accounts in nats: what may be told of which records were used.
+//! Accounts in nats, for mutual information about which records were used.
 
 use crate::{Amount, Error, Result, name};
 use scumble_core::{Guarantee, Notion, Unit, number};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// How many nats of mutual information releases of one data set may tell of which of its records were used, and what they told at most. It is no ε, and is never added to one.
+/// Account of the mutual information that releases of one data set may disclose about which records were
+/// used, in nats. Nats are a different measure from ε and are never added to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InformationAccount {
-    /// The data set's name.
+    /// Name of the data set.
     pub dataset: String,
-    /// What may be told, in nats.
+    /// Total budget, in nats.
     pub total: Amount,
-    /// What was, in the order of time.
+    /// Charges, in order of time.
     pub charges: Vec<InformationCharge>,
 }
 
-/// What one release told at most.
+/// Upper bound on the mutual information of one release.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InformationCharge {
-    /// In nats.
+    /// The bound, in nats.
     pub nats: Amount,
-    /// For what.
+    /// Purpose of the charge.
     pub what: String,
-    /// When, in RFC 3339.
+    /// Time of the charge, in RFC 3339 format.
     pub when: String,
-    /// The ticket that was paid for, by the name of its key: it is not paid for again.
+    /// Name of the key of the ticket that was charged. A ticket is charged only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<String>,
 }
 
 impl InformationAccount {
-    /// An account without charges.
+    /// Creates an account without charges.
     pub(crate) fn new(dataset: &str, total: Amount) -> Self {
         Self { dataset: dataset.into(), total, charges: vec![] }
     }
 
-    /// Returns whether this is an account of `dataset`, in any Unicode form of its name.
+    /// Returns whether this is an account of `dataset`, in any Unicode form of the name.
     pub fn is_of(&self, dataset: &str) -> bool {
         name::are_same(&self.dataset, dataset)
     }
 
-    /// The exact sum of all charges, in nats. Mutual information adds up over releases, also where one is
-    /// chosen by those before it.
+    /// Exact sum of all charges, in nats. Mutual information adds up over releases, even if a release is
+    /// chosen by the results of earlier ones.
     pub fn spent(&self) -> Amount {
         self.charges.iter().map(|charge| &charge.nats).sum()
     }
 
-    /// The rest of the total, in nats.
+    /// Remaining budget, in nats.
     pub fn left(&self) -> Amount {
         Amount::difference(&self.total, &self.spent())
     }
 
-    /// The account with what is spent, rounded up, and what is left, rounded down, as binary64 numbers.
+    /// Returns the account as JSON. Also adds the amounts spent (rounded up) and left (rounded down) as
+    /// binary64 numbers.
     pub fn to_json(&self) -> Value {
         let mut value = json!(self);
         value["spent"] = number::to_json(self.spent().to_f64_up());
@@ -62,7 +64,7 @@ impl InformationAccount {
         value
     }
 
-    /// Adds a charge, unless too little is left.
+    /// Adds a charge unless it exceeds the budget.
     pub(crate) fn spend(&mut self, nats: Amount, what: &str, when: &str) -> Result<()> {
         let spent = self.spent();
         if &spent + &nats > self.total {
@@ -78,7 +80,8 @@ impl InformationAccount {
     }
 }
 
-/// How many nats a release with this guarantee tells at most of which records were used; infinitely many where it bounds none.
+/// Upper bound, in nats, on the mutual information that this guarantee allows about which records were used.
+/// Infinite if the guarantee bounds none.
 pub(crate) fn cost(guarantee: &Guarantee) -> f64 {
     let of_records = guarantee.claims.iter().filter(|claim| claim.protects.covers(Unit::Record));
     let nats = of_records.filter_map(|claim| match &claim.notion {

@@ -1,4 +1,8 @@
-//! Secret keys in files: encrypted with a passphrase, and bound to the release that they belong to.
+//! Secret keys in files, encrypted with a passphrase and bound to their release.
+//!
+//! Only secrets are saved as keys. The key of a local mechanism is its design, which only
+//! [`ShippedDesign::to_json`](crate::ShippedDesign::to_json) saves, with its checks. A key is loaded together
+//! with the design of its release, whose mechanism defines the secret.
 
 use crate::{Error, Result, encrypted, sealed};
 use scumble_core::text::hexadecimal;
@@ -8,10 +12,10 @@ use sha2::{Digest, Sha256};
 
 const FORMAT: &str = "scumble-key-3";
 
-/// Whether this is the key to that released table.
+/// Checks that `key` belongs to the table `released`. `source` names the key in errors.
 ///
 /// # Errors
-/// [`Error::Key`] where it belongs to another; `source` names it.
+/// [`Error::Key`] if the key belongs to another release.
 pub fn check_release(key: &Key, released: &Table, source: &str) -> Result<()> {
     match key.released() {
         Some(release) if release != released.digest() => Err(Error::Key {
@@ -22,10 +26,11 @@ pub fn check_release(key: &Key, released: &Table, source: &str) -> Result<()> {
     }
 }
 
-/// The digest of a secret, which changes where it counts what it answered, and is then to be saved anew; none of a design.
+/// Digest of a secret; `None` for a design. A secret that counts its answers changes, and must then be saved
+/// again.
 ///
 /// # Errors
-/// [`Error::Key`] where it cannot be written.
+/// [`Error::Key`] if the secret cannot be written.
 pub fn digest(key: &Key) -> Result<Option<String>> {
     let Key::Secret(secret) = key else {
         return Ok(None);
@@ -36,7 +41,7 @@ pub fn digest(key: &Key) -> Result<Option<String>> {
     written.map(|bytes| Some(hexadecimal(&Sha256::digest(bytes)))).map_err(failed)
 }
 
-/// Whether a secret can be saved with it.
+/// Checks that a passphrase is suitable to save a secret.
 ///
 /// # Errors
 /// [`Error::Shape`](scumble_core::Error::Shape) for a passphrase of fewer than eight characters.
@@ -44,10 +49,10 @@ pub fn check_passphrase(passphrase: &str) -> Result<()> {
     encrypted::check(passphrase).map_err(|problem| scumble_core::Error::shape(problem).into())
 }
 
-/// A secret as JSON, encrypted with a passphrase; none for a design, which is saved as such.
+/// Returns a secret as JSON, encrypted with a passphrase; `None` for a design, which is saved as a design.
 ///
 /// # Errors
-/// [`Error::Key`] for a passphrase of fewer than eight characters, and where it cannot be written.
+/// [`Error::Key`] for a passphrase of fewer than eight characters, or if the secret cannot be written.
 pub fn save(key: &Key, passphrase: &str) -> Result<Option<String>> {
     let Key::Secret(secret) = key else {
         return Ok(None);
@@ -58,10 +63,11 @@ pub fn save(key: &Key, passphrase: &str) -> Result<Option<String>> {
     encrypted::encrypt(FORMAT, &secret, passphrase).map(Some).map_err(failed)
 }
 
-/// The secret that [`save`] wrote, of a release by `mechanism`; `source` names it in errors.
+/// Loads the secret that [`save`] wrote for a release by `mechanism`. `source` names the file in errors.
 ///
 /// # Errors
-/// [`Error::Key`] for what is no key of this mechanism, was changed since, or was saved with another passphrase.
+/// [`Error::Key`] for text that is not a key of this mechanism, that was changed, or that was saved with
+/// another passphrase.
 pub fn load(text: &str, passphrase: &str, mechanism: &Designed, source: &str) -> Result<Key> {
     let wrong = |problem: String| Error::Key { file: source.into(), problem };
     let sealed = sealed::open(text, FORMAT).map_err(wrong)?;

@@ -1,4 +1,11 @@
-//! The ledger: what was spent on a data set, and what is left.
+//! Ledger of the budget spent and left per data set.
+//!
+//! The file is replaced as a whole, and a witness file counts its changes. An append-only log would reveal a
+//! torn last line, but not a cut between two lines or an older copy.
+//!
+//! A ledger counts replacement: an account for a unit covers the exchange of that unit's values. A central
+//! claim for add/remove neighbours does not count for the account, because the two relations do not add up. A
+//! release with no other claim has infinite cost.
 
 use crate::information::{self, InformationAccount};
 use crate::{Amount, Error, Existing, NewFile, Readable, Result, Spending, name, sealed};
@@ -12,19 +19,21 @@ use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "scumble-ledger-1";
 
-/// More bytes than any ledger has.
+/// Upper bound on the size of a ledger file, in bytes.
 const LONGEST: u64 = 1 << 30;
 
-/// A file that counts what releases of data sets spend, by data set and by the unit protected.
+/// File that records the budget spent by releases, per data set and protected unit.
 ///
-/// ε and δ add up, which is sound for releases that are chosen adaptively (Dwork and Roth 2014, Theorem 3.16). So do the nats of releases that hide which records were used, on accounts of their own: neither is
-/// ever turned into the other, and no data set has both. A charge
-/// is on the disk when [`charge`](Self::charge) returns, is never taken back, and is refused where it would exceed the
-/// total. Processes that charge at the same time wait for each other.
+/// ε and δ add up, which is sound for adaptively chosen releases (Dwork and Roth 2014, Theorem 3.16). Nats of
+/// releases that hide which records were used also add up, in accounts of their own. Nats and ε are never
+/// converted into each other, and no data set has both kinds of account.
 ///
-/// Beside the ledger lies its *witness*, a file with the number of changes so far. The ledger is replaced as a whole, and
-/// then the witness follows, so whatever happens in between the ledger never counts less than was granted; and an older
-/// copy of the ledger, put back by accident, is behind its witness and refused.
+/// A charge is on disk when [`charge`](Self::charge) returns, and it is never reverted. A charge that would
+/// exceed the total is refused. Processes that charge at the same time wait for each other.
+///
+/// A *witness* file next to the ledger holds the number of changes so far. The ledger is replaced as a whole
+/// before the witness is updated, so a crash in between never loses a granted charge. An older copy of the
+/// ledger, restored by accident, has fewer changes than its witness and is refused.
 ///
 /// ```
 /// use scumble_core::{Budget, Unit};
@@ -43,24 +52,24 @@ pub struct Ledger {
     file: PathBuf,
 }
 
-/// What may be spent on one unit of one data set, and what was.
+/// Account of one unit of one data set: its budget and its charges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
-    /// The data set's name.
+    /// Name of the data set.
     pub dataset: String,
-    /// What is protected.
+    /// The protected unit.
     pub unit: Unit,
-    /// The column that is the label, for an account of the label or of all other columns.
+    /// Name of the label column, for an account of the label or of all other columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// What may be spent.
+    /// Total budget of the account.
     pub total: Spending,
-    /// What was spent, in the order of time.
+    /// Charges, in order of time.
     pub charges: Vec<Charge>,
 }
 
-/// One release's cost.
+/// Cost of one release.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Charge {
@@ -68,35 +77,36 @@ pub struct Charge {
     pub epsilon: Amount,
     /// δ.
     pub delta: Amount,
-    /// For what.
+    /// Purpose of the charge.
     pub what: String,
-    /// When, in RFC 3339.
+    /// Time of the charge, in RFC 3339 format.
     pub when: String,
-    /// The ticket that was paid for, by the name of its key: it is not paid for again.
+    /// Name of the key of the ticket that was charged. A ticket is charged only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<String>,
 }
 
 impl Account {
-    /// Returns whether this is an account of `dataset`, in any Unicode form of its name.
+    /// Returns whether this is an account of `dataset`, in any Unicode form of the name.
     pub fn is_of(&self, dataset: &str) -> bool {
         name::are_same(&self.dataset, dataset)
     }
 
-    /// The exact sums (ε, δ) of all charges.
+    /// Exact sums (ε, δ) of all charges.
     pub fn spent(&self) -> (Amount, Amount) {
         let charges = &self.charges;
         (charges.iter().map(|charge| &charge.epsilon).sum(), charges.iter().map(|charge| &charge.delta).sum())
     }
 
-    /// The rest (ε, δ) of the total.
+    /// Remaining budget (ε, δ).
     pub fn left(&self) -> (Amount, Amount) {
         let (epsilon, delta) = self.spent();
         let left = Amount::difference;
         (left(self.total.epsilon(), &epsilon), left(self.total.delta(), &delta))
     }
 
-    /// The account with what is spent, rounded up, and what is left, rounded down, as binary64 numbers.
+    /// Returns the account as JSON. Also adds the amounts spent (rounded up) and left (rounded down) as
+    /// binary64 numbers.
     pub fn to_json(&self) -> Value {
         let mut value = json!(self);
         let (spent, left) = (self.spent(), self.left());
@@ -106,15 +116,15 @@ impl Account {
         value
     }
 
-    /// What a release with this guarantee costs, where `target` is the label: a claim for another label, or for all but another
-    /// one, is none for this account.
+    /// Cost of a release with this guarantee and the label `target`. A claim about another label, or about
+    /// all columns but another label, does not count for this account: the release then has infinite cost.
     fn cost(&self, guarantee: &Guarantee, target: Option<&str>) -> Result<Cost> {
         let is_other = self.target.is_some() && self.target.as_deref() != target;
         let (epsilon, delta) = guarantee.cost(if is_other { Unit::Record } else { self.unit });
         Ok((Amount::try_from(epsilon)?, Amount::try_from(delta)?))
     }
 
-    /// Adds a charge, unless too little is left.
+    /// Adds a charge unless it exceeds the budget.
     fn spend(&mut self, (epsilon, delta): Cost, what: &str, when: &str) -> Result<()> {
         let (total, spent) = (&self.total, self.spent());
         if &spent.0 + &epsilon > *total.epsilon() || &spent.1 + &delta > *total.delta() {
@@ -134,15 +144,15 @@ impl Account {
 /// ε and δ of one charge.
 type Cost = (Amount, Amount);
 
-/// The cost of a release that claims nothing.
+/// Cost of a release that claims nothing.
 fn unbounded() -> Cost {
     (Amount::infinity(), Amount::zero())
 }
 
-/// All that the file says.
+/// Content of the ledger file.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Content {
-    /// How often it was changed.
+    /// Number of changes.
     changes: u64,
     accounts: Vec<Account>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -150,19 +160,25 @@ struct Content {
 }
 
 impl Ledger {
-    /// The ledger in this file, which need not be there yet.
+    /// Creates a handle to the ledger in `file`, which need not exist yet.
     pub fn at(file: &Path) -> Self {
         Self { file: file.into() }
     }
 
-    /// Opens an account for `unit` of `dataset`, and makes the file where there is none. An account of the
-    /// label, or of the features, is one for this `target`. Returns whether the account is new: where one of
-    /// the same total exists, nothing changes, so that a job can run again.
+    /// Opens an account for `unit` of `dataset`, and creates the file if necessary. An account of the label
+    /// or of the features concerns the label column `target`. Returns whether the account is new. An existing
+    /// account with the same total is unchanged, so a job can run again.
     ///
     /// # Errors
-    /// [`Error::Ledger`] where the account exists with another total, where something was charged to the data
-    /// set before (to this account it would be unknown), for a name that looks like another one's, for a
-    /// label without the `target`, or where the file is no ledger; [`Error::Io`].
+    /// [`Error::Ledger`] in these cases:
+    ///
+    /// - the account exists with another total;
+    /// - the data set was charged before, at a cost to this account that is unknown;
+    /// - the name looks like another name;
+    /// - the unit is the label or the features and `target` is missing;
+    /// - the file is not a ledger.
+    ///
+    /// [`Error::Io`] if the file cannot be read or written.
     pub fn init(
         &self,
         dataset: &str,
@@ -204,7 +220,7 @@ impl Ledger {
                     total.delta()
                 )));
             }
-            // Volunteers pay for designs, everybody else for releases.
+            // Designs are charged to volunteers, releases to everybody else.
             let is_of_volunteers = |unit| unit == Unit::Volunteer;
             let is_charged = |account: &Account| {
                 !account.charges.is_empty() && is_of_volunteers(account.unit) == is_of_volunteers(unit)
@@ -223,14 +239,14 @@ impl Ledger {
         })
     }
 
-    /// Opens an account of `dataset` in nats of mutual information, which releases that hide which records
-    /// were used are charged to, and makes the file where there is none. Releases that claim no such bound
-    /// are refused then, as those that claim no ε are by an account in ε. Returns whether the account is new,
+    /// Opens an account of `dataset` in nats of mutual information, and creates the file if necessary.
+    /// Releases that hide which records were used are charged to it. Releases that claim no such bound are
+    /// then refused, as an account in ε refuses releases that claim no ε. Returns whether the account is new,
     /// as [`init`](Self::init) does.
     ///
     /// # Errors
-    /// [`Error::Ledger`] where there is an account of the data set in ε, but of its volunteers; else as
-    /// [`init`](Self::init).
+    /// [`Error::Ledger`] if the data set has an account in ε other than its volunteers'; otherwise the errors
+    /// of [`init`](Self::init).
     pub fn init_information(&self, dataset: &str, nats: Amount) -> Result<bool> {
         let dataset = &name::normalised(dataset);
         self.check_names(dataset, None)?;
@@ -257,13 +273,13 @@ impl Ledger {
         })
     }
 
-    /// Checks that the names of an account are of one line, and show.
+    /// Checks that the names of an account are one line of visible text.
     fn check_names(&self, dataset: &str, target: Option<&str>) -> Result<()> {
         let mut names = [Some(dataset), target].into_iter().flatten();
         names.try_for_each(name::check_visible).map_err(|problem| self.wrong(problem))
     }
 
-    /// What is wrong with accounts of both kinds.
+    /// Error about accounts of both kinds for one data set.
     fn both(&self, dataset: &str) -> Error {
         self.wrong(format!(
             "{dataset:?} would have an account in nats beside one in ε, and no release pays into both: what bounds the one claims nothing of the other"
@@ -273,16 +289,17 @@ impl Ledger {
     /// All accounts in nats.
     ///
     /// # Errors
-    /// As [`accounts`](Self::accounts).
+    /// Same errors as [`accounts`](Self::accounts).
     pub fn information(&self) -> Result<Vec<InformationAccount>> {
         let mut witness = Witness::lock(self, Access::Read)?;
         Ok(self.read(&mut witness)?.information)
     }
 
-    /// Spends what a release by other means told of which records were used: on the account in nats of `dataset`. It is on the disk when this returns.
+    /// Charges the account in nats of `dataset` for a release made by other means, which discloses `nats`
+    /// about which records were used. The charge is on disk when this method returns.
     ///
     /// # Errors
-    /// [`Error::Overtold`] where more would be told than the total; [`Error::Ledger`] where there is no such account.
+    /// [`Error::Overtold`] if the charge exceeds the budget; [`Error::Ledger`] if there is no such account.
     pub fn charge_information(&self, dataset: &str, nats: Amount, what: &str) -> Result<()> {
         self.change(false, |content| {
             if !content.information.iter().any(|account| account.is_of(dataset)) {
@@ -292,23 +309,25 @@ impl Ledger {
         })
     }
 
-    /// All accounts but those in nats.
+    /// All accounts in ε and δ.
     ///
     /// # Errors
-    /// [`Error::Ledger`] for a file that is no ledger, was changed by hand, or is older than its witness;
+    /// [`Error::Ledger`] for a file that is not a ledger, was changed by hand, or is older than its witness;
     /// [`Error::Io`].
     pub fn accounts(&self) -> Result<Vec<Account>> {
         let mut witness = Witness::lock(self, Access::Read)?;
         Ok(self.read(&mut witness)?.accounts)
     }
 
-    /// Spends what a release by other means cost that protects `unit` with `cost`: on every account of `dataset`, as
-    /// [`charge_release`](Self::charge_release) does. `target` says which column the label is, where there are accounts of several.
-    /// It is on the disk when this returns.
+    /// Charges every account of `dataset` for a release made by other means, which protects `unit` with
+    /// `cost`. The accounts are charged as by [`charge_release`](Self::charge_release). `target` is the label
+    /// column, needed if there are accounts of several labels. The charge is on disk when this method
+    /// returns.
     ///
     /// # Errors
-    /// [`Error::Overdrawn`] where more would be spent than the total; [`Error::Ledger`] where there is no such account, or more
-    /// than one; else as [`accounts`](Self::accounts). Nothing may be released then.
+    /// [`Error::Overdrawn`] if the charge exceeds a budget; [`Error::Ledger`] if there is no such account or
+    /// more than one; otherwise the errors of [`accounts`](Self::accounts). After an error nothing may be
+    /// released.
     pub fn charge(
         &self,
         dataset: &str,
@@ -347,14 +366,14 @@ impl Ledger {
         })
     }
 
-    /// Spends what a release with this guarantee costs, on every account of `dataset`; `target` is the column that is its label.
-    /// It is on the disk when this returns: no byte may be released before.
+    /// Charges every account of `dataset` for a release with this guarantee and the label column `target`.
+    /// The charge is on disk when this method returns. No byte may be released before.
     ///
-    /// A release that claims no differential privacy for a unit, as one with a known seed, costs infinitely much. Volunteers
-    /// pay for designs, not for releases.
+    /// A release that claims no differential privacy for a unit, such as one with a known seed, has infinite
+    /// cost. Volunteers are charged for designs, not for releases.
     ///
     /// # Errors
-    /// As [`charge`](Self::charge).
+    /// Same errors as [`charge`](Self::charge).
     pub fn charge_release(
         &self,
         dataset: &str,
@@ -365,11 +384,12 @@ impl Ledger {
         self.change(false, |content| self.spend_release(content, dataset, guarantee, target, what))
     }
 
-    /// The same for the release of a ticket, by the name of its key, which is paid for once however often it is asked for: whether it was
-    /// paid for now. Processes that ask at the same time pay once together.
+    /// Charges for the release of a ticket like [`charge_release`](Self::charge_release), but at most once
+    /// per ticket. `ticket` is the name of its key. Returns whether this call made the charge. Processes that
+    /// call this method at the same time make one charge together.
     ///
     /// # Errors
-    /// As [`charge`](Self::charge).
+    /// Same errors as [`charge`](Self::charge).
     pub fn charge_ticket(
         &self,
         dataset: &str,
@@ -388,11 +408,11 @@ impl Ledger {
         })
     }
 
-    /// Whether [`charge_release`](Self::charge_release) would be refused now, before work is done for a release that may not
-    /// happen. Nothing is charged.
+    /// Checks that [`charge_release`](Self::charge_release) would succeed now, before work is done for a
+    /// release. Nothing is charged.
     ///
     /// # Errors
-    /// As [`charge`](Self::charge).
+    /// Same errors as [`charge`](Self::charge).
     pub fn check_release(&self, dataset: &str, guarantee: &Guarantee, target: Option<&str>) -> Result<()> {
         let mut witness = Witness::lock(self, Access::Read)?;
         self.spend_release(&mut self.read(&mut witness)?, dataset, guarantee, target, "nothing")
@@ -414,19 +434,19 @@ impl Ledger {
         }
     }
 
-    /// The ledger's file and its witness.
+    /// Paths of the ledger and of its witness.
     pub fn files(&self) -> [PathBuf; 2] {
         [self.file.clone(), self.witness_file()]
     }
 
-    /// The error of a data set without an account of this `kind`. It shows a name that looks alike.
+    /// Error about a data set without an account of this `kind`. The message shows a name that looks similar.
     fn without_account(&self, kind: &str, content: &Content, dataset: &str) -> Error {
         let alike = content.alike(dataset).map(|name| format!("; {name:?} looks alike, and is another name"));
         let alike = alike.unwrap_or_default();
         self.wrong(format!("there is no account {kind} {dataset:?}{alike}"))
     }
 
-    /// Changes the accounts, on the disk. The file stays as it is where they do.
+    /// Changes the accounts on disk. The file is not written if the accounts are unchanged.
     fn change<T>(&self, create: bool, change: impl FnOnce(&mut Content) -> Result<T>) -> Result<T> {
         let mut witness = Witness::lock(self, if create { Access::Create } else { Access::Change })?;
         let mut content = match self.read(&mut witness) {
@@ -451,7 +471,7 @@ impl Ledger {
         Ok(outcome)
     }
 
-    /// What the file says, untouched by hand.
+    /// Parses the file and checks its digest.
     fn parse(&self) -> Result<Content> {
         let text = read_text(&self.file, LONGEST)?;
         let sealed = sealed::open(&text, FORMAT).map_err(|problem| self.wrong(problem))?;
@@ -461,7 +481,7 @@ impl Ledger {
         Ok(content)
     }
 
-    /// The same, once the witness, which is locked, has nothing against it.
+    /// Reads the file and compares it with the locked witness.
     fn read(&self, witness: &mut Witness) -> Result<Content> {
         let content = self.parse()?;
         let seen = witness.changes(self)?;
@@ -479,7 +499,7 @@ impl Ledger {
     }
 
     fn witness_file(&self) -> PathBuf {
-        // Whichever link leads to the ledger, it has one witness.
+        // A ledger has one witness, whichever link leads to the ledger.
         let mut name = self.file.canonicalize().unwrap_or_else(|_| self.file.clone()).into_os_string();
         name.push(".witness");
         name.into()
@@ -495,14 +515,16 @@ impl Ledger {
 }
 
 impl Content {
-    /// The names of all data sets.
+    /// Names of all data sets.
     fn names(&self) -> impl Iterator<Item = &str> {
         let told = self.information.iter().map(|account| &*account.dataset);
         self.accounts.iter().map(|account| &*account.dataset).chain(told)
     }
 
+    /// Checks the name of a new account.
+    ///
     /// # Errors
-    /// The sentence about the name of a new account that may pass for another name, in the ledger or not.
+    /// A sentence about a name that may be mistaken for another name, in the ledger or not.
     fn check_new(&self, dataset: &str) -> std::result::Result<(), String> {
         if let Some(name) = self.alike(dataset) {
             return Err(format!(
@@ -515,12 +537,13 @@ impl Content {
         name::check_scripts(dataset)
     }
 
-    /// Another name in the ledger that looks like this one.
+    /// Returns another name in the ledger that looks like `dataset`.
     fn alike(&self, dataset: &str) -> Option<&str> {
         self.names().find(|name| !name::are_same(name, dataset) && name::look_alike(name, dataset))
     }
 
-    /// Charges every account of the data set, the volunteers' or everybody else's, of which those in nats are some, and says how many there are.
+    /// Charges every account of the data set, either the volunteers' or all others. The latter include
+    /// accounts in nats. Returns the number of accounts.
     fn spend(
         &mut self,
         dataset: &str,
@@ -546,7 +569,7 @@ impl Content {
         Ok(charged)
     }
 
-    /// The ticket of each charge of a data set, but of its volunteers.
+    /// Ticket of each charge of a data set, except its volunteers' charges.
     fn tickets(&self, dataset: &str) -> impl Iterator<Item = &Option<String>> {
         let own = move |account: &&Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
         let charges = self.accounts.iter().filter(own).flat_map(|account| &account.charges);
@@ -555,7 +578,7 @@ impl Content {
         charges.map(|charge| &charge.ticket).chain(told)
     }
 
-    /// The place for the ticket of the last charge of each of these accounts.
+    /// Ticket field of the last charge of each account that [`tickets`](Self::tickets) covers.
     fn last_tickets(&mut self, dataset: &str) -> impl Iterator<Item = &mut Option<String>> {
         let own = move |account: &&mut Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
         let charges = self.accounts.iter_mut().filter(own).filter_map(|account| account.charges.last_mut());
@@ -565,26 +588,27 @@ impl Content {
     }
 }
 
-/// The file beside a ledger that has seen its changes. Who holds it open holds its lock.
+/// File next to a ledger that holds the number of changes. An open witness holds the ledger's lock.
 struct Witness {
     file: File,
 }
 
-/// What a ledger is opened for.
+/// Purpose of opening a ledger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Read,
     Change,
-    /// To change it, or to make it.
+    /// Change the ledger, or create it.
     Create,
 }
 
 impl Witness {
-    /// Waits until no other process changes it, or, to change it, until none holds it.
+    /// Locks the witness, shared for reading and exclusive for changes. Waits for other processes.
     fn lock(ledger: &Ledger, access: Access) -> Result<Self> {
         let path = ledger.witness_file();
         let failed = |source: std::io::Error| Error::Io { file: path.clone(), source };
-        // A ledger that is there without its witness has lost it: it gets no new one, which would know nothing.
+        // A ledger without its witness has lost it. It gets no new witness, which would not know the number
+        // of changes.
         let is_there = ledger.file.try_exists().map_err(|source| ledger.failed(source))?;
         let create = access == Access::Create && !is_there;
         let changes = access != Access::Read;
@@ -594,7 +618,7 @@ impl Witness {
                 if !is_there {
                     return Err(ledger.wrong("there is no such ledger; `scumble ledger init` makes one"));
                 }
-                ledger.parse()?; // something else has no witness
+                ledger.parse()?; // a file that is not a ledger has no witness
                 return Err(ledger.wrong(
                     "its witness, the file beside it of that name and \".witness\", is missing; without it an older copy would \
                      pass for the newest, so the two move together",
@@ -606,7 +630,7 @@ impl Witness {
         Ok(Self { file })
     }
 
-    /// How many changes it has seen.
+    /// Number of changes that the witness has recorded.
     fn changes(&mut self, ledger: &Ledger) -> Result<u64> {
         let mut text = String::new();
         self.file.seek(SeekFrom::Start(0)).map_err(|source| ledger.failed(source))?;
@@ -618,8 +642,10 @@ impl Witness {
         }
     }
 
+    /// Checks that the witness has recorded no changes.
+    ///
     /// # Errors
-    /// [`Error::Ledger`] where it has seen changes of a ledger that is gone.
+    /// [`Error::Ledger`] if the witness has recorded changes of a ledger that no longer exists.
     fn check_unused(&mut self, ledger: &Ledger) -> Result<()> {
         match self.changes(ledger)? {
             0 => Ok(()),
@@ -629,7 +655,7 @@ impl Witness {
         }
     }
 
-    /// Writes the number, of a fixed width so that nothing else of the file changes, to the disk.
+    /// Writes the number of changes to disk, with a fixed width so that nothing else in the file changes.
     fn record(&mut self, changes: u64) -> std::io::Result<()> {
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(format!("{changes:020}\n").as_bytes())?;
@@ -655,7 +681,7 @@ mod tests {
         Desk { folder, ledger }
     }
 
-    /// The guarantee of one claim.
+    /// Guarantee with one claim.
     fn claiming(notion: Notion, protects: Unit) -> Guarantee {
         let claim = Claim { notion, protects, theorem: "a theorem".into() };
         Guarantee { claims: vec![claim], ..Guarantee::default() }
@@ -733,7 +759,7 @@ mod tests {
         assert!(desk.ledger.charge("survey", Unit::Record, None, too_likely, "a test").is_err());
     }
 
-    /// A computed cost is its exact binary value, which is above the decimal that it prints as.
+    /// Checks that a computed cost is its exact binary value, which exceeds the decimal that it prints as.
     #[test]
     fn a_computed_cost_is_not_rounded_down() {
         let computed = 0.1 + 0.2;
@@ -741,7 +767,7 @@ mod tests {
         let desk = desk(0.3);
         assert!(desk.ledger.charge_release("survey", &costs(computed), None, "a test").is_err());
         desk.ledger.charge_release("survey", &costs(0.3), None, "a test").unwrap();
-        // Where the total was computed alike, it is the same number.
+        // A total computed in the same way is the same number.
         desk.ledger.init("again", Unit::Record, None, Budget::pure(computed).unwrap()).unwrap();
         desk.ledger.charge_release("again", &costs(computed), None, "a test").unwrap();
         assert!(desk.ledger.check_release("again", &costs(f64::NAN), None).is_err());
@@ -840,7 +866,7 @@ mod tests {
         };
         release("survey", &of(Unit::Record)).unwrap();
         assert_eq!(spent(), [0.75, 0.75, 0.0]);
-        // The label alone is protected: for the whole record it costs infinitely much, and so nothing is charged at all.
+        // Only the label is protected. The cost for the whole record is infinite, so nothing is charged.
         assert!(release("survey", &of(Unit::Label)).is_err());
         let seeded = of(Unit::Record).under(Provenance::Seed(1));
         let refused = release("survey", &seeded).unwrap_err().to_string();
@@ -862,7 +888,7 @@ mod tests {
         let guarantee = claiming(Notion::LocalDp(LocalDp::pure(0.5)), Unit::Label);
         let release = |target| desk.ledger.charge_release("survey", &guarantee, target, "a test");
         release(Some("quality")).unwrap();
-        // Here quality is a feature, and is disclosed in the clear.
+        // Here `quality` is a feature, disclosed in the clear.
         for other in [Some("alcohol"), None] {
             let refused = release(other).unwrap_err().to_string();
             assert!(refused.contains("ε = inf"), "{refused}");
@@ -878,7 +904,7 @@ mod tests {
         desk.ledger.charge("survey", Unit::Label, None, Budget::pure(1.0).unwrap(), "a test").unwrap();
         let late = desk.ledger.init("survey", Unit::Record, None, Budget::pure(1.0).unwrap());
         assert!(late.unwrap_err().to_string().contains("before its first release"));
-        // Designs are another matter.
+        // Accounts for designs are independent of releases.
         desk.ledger.init("survey", Unit::Volunteer, None, Budget::pure(1.0).unwrap()).unwrap();
     }
 
@@ -891,7 +917,7 @@ mod tests {
         let spent: Vec<f64> =
             desk.ledger.accounts().unwrap().iter().map(|account| account.spent().0.to_f64_up()).collect();
         assert_eq!(spent, [1.0, 1.0]);
-        // What protects the label alone may have disclosed the rest.
+        // A release that protects only the label may have disclosed the rest.
         assert!(charge(Unit::Label).unwrap_err().to_string().contains("ε = inf"));
         assert!(charge(Unit::Features).is_err());
     }
@@ -963,7 +989,7 @@ mod tests {
         assert!(desk.refusal().contains("no number"));
         fs::remove_file(&witness).unwrap();
         assert!(desk.refusal().contains("missing"));
-        // Opening another account makes no new witness, which would know nothing.
+        // Opening another account creates no new witness, which would not know the number of changes.
         assert!(desk.ledger.init("other", Unit::Record, None, Budget::pure(1.0).unwrap()).is_err());
         assert!(!witness.exists());
     }
@@ -974,7 +1000,7 @@ mod tests {
         desk.charge(0.25).unwrap();
         let before = fs::read(desk.file("ledger.json.witness")).unwrap();
         desk.charge(0.25).unwrap();
-        // As after a crash between the two files.
+        // Simulates a crash between the writes of the two files.
         fs::write(desk.file("ledger.json.witness"), before).unwrap();
         assert_eq!(desk.spent(), 0.5);
         desk.charge(0.25).unwrap();
@@ -1005,7 +1031,7 @@ mod tests {
         assert_eq!(desk.spent(), 1.0);
     }
 
-    /// What releases tell of which records were used is counted in nats, by accounts of their own.
+    /// Checks that mutual information is counted in nats, in accounts of its own.
     #[test]
     fn nats_add_up_and_are_no_epsilon() {
         use scumble_core::{MutualInformation, Prior};

@@ -1,6 +1,7 @@
-//! What is kept: saved designs, encrypted keys, tickets, and the ledger of what was spent.
+//! Persistent state: saved designs, encrypted keys, tickets, and the ledger of spent budgets.
 //!
-//! Each is a file that names its format and carries a digest of its content; a [`NewFile`] is there whole, or not at all.
+//! Each is a file that names its format and carries a digest of its content. A [`NewFile`] appears complete
+//! or not at all.
 
 mod admission;
 mod admitted;
@@ -40,7 +41,7 @@ pub use side_by_side::Part;
 pub use ticket::{Binding, Ticket};
 pub use warnings::{formulas, warning_of_delta, warnings, warnings_of_repeats};
 
-/// The README's examples run.
+/// Runs the README's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

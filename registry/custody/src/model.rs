@@ -1,4 +1,4 @@
-//! Released models: how a file holds one, and how it predicts from records of a file.
+//! Released models: their file format, and prediction from records of a file.
 
 use crate::{ENCODED, Error, Result, ShippedDesign};
 use ndarray::{Array2, Axis, concatenate};
@@ -7,27 +7,26 @@ use scumble_records::{Column, Decoder, Kind, OutOfBounds, ReadRows, Reader, Sche
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The column with the class that a row of a model is of.
+/// Name of the column with the class of a model's row.
 const CLASS: &str = "class";
-/// The columns with the number that a model predicts, its unit and its bounds.
+/// Names of the columns with the predicted number, its unit and its bounds.
 const NUMBER: [&str; 4] = ["target", "unit", "lower", "upper"];
-/// The column with the digest of the design by which a model was released.
+/// Name of the column with the digest of the design that released the model.
 const DESIGN: &str = "design";
 
-/// A model that a design released, with what the design says of records: it predicts from records in the
-/// clear.
+/// A released model together with its design's description of records. It predicts from records in the clear.
 #[derive(Debug, Clone)]
 pub struct ShippedModel {
     model: Arc<dyn ReleasedModel>,
-    /// The numbers of the model, as they were released.
+    /// Released numbers of the model.
     table: Table,
     features: Schema,
     target: Column,
-    /// The levels of a target that is a class; none of a number.
+    /// Levels of a target that is a class; empty for a number.
     classes: Vec<String>,
 }
 
-/// The classes of the `rows` of a model's table: the second of two, or all in their order.
+/// Classes of the `rows` of a model's table: the second of two classes, or all classes in order.
 fn classes_of_rows(classes: usize, rows: usize) -> std::result::Result<Vec<usize>, String> {
     match (classes, rows) {
         (2, 1) => Ok(vec![1]),
@@ -51,7 +50,7 @@ fn number(name: &str) -> Column {
 }
 
 impl ShippedDesign {
-    /// The column that a released model predicts, and its classes: none of a number.
+    /// Column that a released model predicts, and its classes. The classes are empty for a number.
     fn predicted(&self) -> Result<(Column, Vec<String>)> {
         let records = self.records()?;
         let no_target =
@@ -64,12 +63,13 @@ impl ShippedDesign {
         Ok((records.schema.without_missing().column(target)?.clone(), classes))
     }
 
-    /// The rows of a file for the `table` of a released model, and what writes them. The first columns name
-    /// the class of each row, or the number that is predicted with its unit and its bounds; the last one is
-    /// the digest of the design.
+    /// Converts the `table` of a released model to rows of a file, and returns their decoder. The first
+    /// columns name the class of each row, or the predicted number with its unit and bounds. The last column
+    /// is the digest of the design.
     ///
     /// # Errors
-    /// [`Error::Model`] for a table with other rows than the target has outputs; as [`digest`](Self::digest).
+    /// [`Error::Model`] if the rows of the table do not match the outputs of the target; same errors as
+    /// [`digest`](Self::digest).
     pub fn model_rows(&self, table: &Table) -> Result<(Table, Decoder)> {
         let (target, classes) = self.predicted()?;
         let rows = classes_of_rows(classes.len(), table.len()).map_err(|problem| self.no_model(problem))?;
@@ -103,11 +103,11 @@ impl ShippedDesign {
         Ok((layout.table(values.view())?, decoder))
     }
 
-    /// The `table` of a released model in a card: its family, what it predicts, what its rows and columns
-    /// are.
+    /// Describes the `table` of a released model for a card: its family, its target, and the meaning of its
+    /// rows and columns.
     ///
     /// # Errors
-    /// As [`model_rows`](Self::model_rows).
+    /// Same errors as [`model_rows`](Self::model_rows).
     pub fn model_card(&self, table: &Table) -> Result<Value> {
         let (target, classes) = self.predicted()?;
         let rows = classes_of_rows(classes.len(), table.len()).map_err(|problem| self.no_model(problem))?;
@@ -130,10 +130,10 @@ impl ShippedDesign {
         Ok(card)
     }
 
-    /// The model whose table a release by this design has.
+    /// Builds the model from the `table` of a release by this design.
     ///
     /// # Errors
-    /// As [`model_of`](scumble_core::CuratorMechanism::model_of) and [`records`](Self::records).
+    /// Same errors as [`model_of`](scumble_core::CuratorMechanism::model_of) and [`records`](Self::records).
     pub fn model(&self, table: &Table) -> Result<ShippedModel> {
         let (target, classes) = self.predicted()?;
         let model = self.mechanism().model_of(table)?;
@@ -141,11 +141,12 @@ impl ShippedDesign {
         Ok(ShippedModel { model, table: table.clone(), features: features.into_owned(), target, classes })
     }
 
-    /// Reads a file of a model that was released by this design: what [`model_rows`](Self::model_rows) gave,
-    /// bit for bit. Rows and columns may have any order.
+    /// Reads a file of a model that this design released. The result equals the input of
+    /// [`model_rows`](Self::model_rows), bit for bit. Rows and columns may have any order.
     ///
     /// # Errors
-    /// [`Error::Model`] for a model of another design, and for rows that are not those of one; as [`Reader`].
+    /// [`Error::Model`] for a model of another design, or for rows that do not form a model; same errors as
+    /// [`Reader`].
     pub fn read_model(&self, rows: impl ReadRows) -> Result<ShippedModel> {
         let file = rows.source().to_owned();
         let refuse = |problem: String| Error::Model { file: file.clone(), problem };
@@ -195,40 +196,40 @@ impl ShippedDesign {
 }
 
 impl ShippedModel {
-    /// The model itself, of encoded records.
+    /// The model of encoded records.
     pub fn model(&self) -> &dyn ReleasedModel {
         &*self.model
     }
 
-    /// The numbers of the model, as they were released: of encoded records.
+    /// Released numbers of the model, for encoded records.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The name of the column that is predicted.
+    /// Name of the predicted column.
     pub fn target(&self) -> &str {
         &self.target.name
     }
 
-    /// The classes, in the order of probabilities; none of a number.
+    /// Classes in the order of the probabilities; empty for a number.
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
 
-    /// What reads the features of records in the clear. Other columns of the file are ignored, the target
-    /// among them.
+    /// Reader of the features of records in the clear. Other columns of the file are ignored, including the
+    /// target.
     ///
     /// # Errors
-    /// As [`Reader::new`].
+    /// Same errors as [`Reader::new`].
     pub fn reader<'r>(&self, rows: impl ReadRows + 'r, out_of_bounds: OutOfBounds) -> Result<Reader<'r>> {
         Ok(Reader::new(rows, &self.features, None, out_of_bounds)?)
     }
 
-    /// What writes predictions: the column of the target, a number of it in its own unit and unrounded, and
-    /// the probability of each class where it is asked for.
+    /// Decoder of predictions. Its first column is the target; a number is in its own unit and unrounded.
+    /// With `has_probabilities`, the probability of each class follows.
     ///
     /// # Errors
-    /// [`Error::Model`] where the probabilities of a number are asked for.
+    /// [`Error::Model`] if probabilities are requested for a number.
     pub fn decoder(&self, has_probabilities: bool) -> Result<Decoder> {
         let mut columns = vec![match self.classes.is_empty() {
             false => column(&self.target.name, Kind::Category { levels: self.classes.clone() }),
@@ -249,10 +250,11 @@ impl ShippedModel {
         Ok(schema.decoder(&schema.file_layout(), None).with_values(values))
     }
 
-    /// What [`decoder`](Self::decoder) writes of these flat records without a target, one after the other.
+    /// Predicts from concatenated flat records without a target. [`decoder`](Self::decoder) writes the
+    /// result.
     ///
     /// # Errors
-    /// As [`ReleasedModel::predict`].
+    /// Same errors as [`ReleasedModel::predict`].
     pub fn predict(&self, records: &[f64], has_probabilities: bool) -> scumble_core::Result<Vec<f64>> {
         let table = self.features.file_layout().table_of(records.to_vec())?;
         let predicted = match self.model.predict(&table)? {

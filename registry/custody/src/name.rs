@@ -1,27 +1,29 @@
-//! Names of data sets, which people tell apart by eye.
+//! Names of data sets, which must be distinguishable by eye.
 
 use scumble_core::text;
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::{MixedScript, skeleton};
 
-/// `name` in the form in which a ledger keeps it (NFC): "é" is one letter, however it was typed.
+/// Normalises `name` to the form that a ledger stores (NFC). "é" is then one letter, however it was typed.
 pub(crate) fn normalised(name: &str) -> String {
     name.nfc().collect()
 }
 
-/// Returns whether two names are one, in any Unicode form.
+/// Returns whether two names are equal in any Unicode form.
 pub(crate) fn are_same(one: &str, other: &str) -> bool {
     one == other || one.nfc().eq(other.nfc())
 }
 
-/// Returns whether two names are easily taken for each other (confusable by UTS 39), as "wines" and "wınes".
+/// Returns whether two names are confusable (UTS 39), such as "wines" and "wınes".
 pub(crate) fn look_alike(one: &str, other: &str) -> bool {
     let skeletons = [one, other].map(|name| skeleton(&normalised(name)).collect::<String>());
     skeletons[0] == skeletons[1]
 }
 
+/// Checks that a name is visible text.
+///
 /// # Errors
-/// The sentence about a name that has several lines, hidden characters or spaces at its ends.
+/// A sentence about a name with several lines, hidden characters or spaces at its ends.
 pub(crate) fn check_visible(name: &str) -> Result<(), String> {
     if name.is_empty() || name.trim() != name || text::check(name).is_err() {
         return Err(format!(
@@ -33,8 +35,11 @@ pub(crate) fn check_visible(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks that a name does not mix scripts.
+///
 /// # Errors
-/// The sentence about a name that mixes scripts, as Latin and Cyrillic letters: one may pass for the other.
+/// A sentence about a name that mixes scripts, such as Latin and Cyrillic letters, which may be mistaken for
+/// each other.
 pub(crate) fn check_scripts(name: &str) -> Result<(), String> {
     if name.is_single_script() {
         return Ok(());

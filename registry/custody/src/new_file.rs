@@ -1,4 +1,4 @@
-//! Files that are whole or not there: written aside, then renamed.
+//! Files that appear complete or not at all: written to a temporary file, then renamed.
 
 use crate::{Error, Result};
 use std::fs;
@@ -6,26 +6,26 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// What becomes of a file that is already where a new one is to be.
+/// Treatment of an existing file at the path of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and the new one is refused.
+    /// Keeps the existing file and refuses the new file.
     Keep,
-    /// It gives way.
+    /// Replaces the existing file.
     Replace,
 }
 
-/// Who may read a new file.
+/// Read permission of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readable {
-    /// Whoever the system's habits let.
+    /// Default permissions of the system.
     AsUsual,
-    /// Its owner alone.
+    /// Readable by the owner only.
     ByOwner,
 }
 
-/// A file that appears under its name at [`commit`](Self::commit), with all that was written to it; until then it lies
-/// beside under another name, which is gone when this is dropped.
+/// A file that appears under its name at [`commit`](Self::commit), with all its content. Before the commit,
+/// the content is in a temporary file in the same folder, which is removed when this value is dropped.
 ///
 /// ```
 /// use scumble_custody::{Existing, NewFile, Readable};
@@ -41,9 +41,9 @@ pub enum Readable {
 #[derive(Debug)]
 pub struct NewFile {
     aside: NamedTempFile,
-    /// As it was named, for errors.
+    /// Path as given, for errors.
     path: PathBuf,
-    /// Where it is put: where a link of that name leads.
+    /// Final path, with links resolved.
     place: PathBuf,
     existing: Existing,
 }
@@ -52,8 +52,8 @@ impl NewFile {
     /// Begins the file at `path`.
     ///
     /// # Errors
-    /// [`Error::Exists`] where there is one that must stay, or that is no plain file; [`Error::Io`] where the folder
-    /// is not there or cannot be written.
+    /// [`Error::Exists`] if the path holds a file that must be kept, or something other than a plain file;
+    /// [`Error::Io`] if the folder does not exist or is not writable.
     pub fn create(path: &Path, existing: Existing, readable: Readable) -> Result<Self> {
         let failed = |source| Error::Io { file: path.into(), source };
         let before = fs::metadata(path).ok();
@@ -64,11 +64,11 @@ impl NewFile {
             return Err(failed(io::ErrorKind::InvalidFilename.into()));
         }
         match fs::symlink_metadata(path) {
-            // A link that leads nowhere is there too.
+            // A broken link exists too.
             Ok(_) if existing == Existing::Keep => {
                 return Err(Error::Exists { file: path.into(), what: "there already, and stays" });
             }
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)), // as a name too long
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)), // a long name
             _ => {}
         }
         let place = path.canonicalize().unwrap_or_else(|_| path.into());
@@ -78,13 +78,13 @@ impl NewFile {
         #[cfg(unix)]
         if readable == Readable::AsUsual {
             use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666)); // less what the umask takes
+            builder.permissions(fs::Permissions::from_mode(0o666)); // reduced by the umask
         }
         #[cfg(not(unix))]
         let _ = readable;
         let aside = builder.tempfile_in(folder_of(&place)).map_err(|error| failed(plain(error)))?;
         if let Some(before) = before {
-            let kept = permissions(&before, readable); // whoever narrowed them meant it
+            let kept = permissions(&before, readable); // keep narrowed permissions
             aside.as_file().set_permissions(kept).map_err(failed)?;
         }
         Ok(Self { aside, path: path.into(), place, existing })
@@ -93,17 +93,17 @@ impl NewFile {
     /// Writes `bytes` and commits.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit).
+    /// Same errors as [`commit`](Self::commit).
     pub fn finish(mut self, bytes: &[u8]) -> Result<()> {
         let path = self.path.clone();
         self.write_all(bytes).map_err(|source| Error::Io { file: path, source })?;
         self.commit()
     }
 
-    /// Puts the file in its place, on the disk.
+    /// Moves the file to its final path, on disk.
     ///
     /// # Errors
-    /// [`Error::Io`] where the disk refuses, [`Error::Exists`] where there is now a file that must stay.
+    /// [`Error::Io`] if writing fails; [`Error::Exists`] if a file that must be kept has appeared.
     pub fn commit(self) -> Result<()> {
         let Self { aside, path, place, existing } = self;
         let failed = |source| Error::Io { file: path.clone(), source };
@@ -143,13 +143,14 @@ fn permissions(before: &fs::Metadata, readable: Readable) -> fs::Permissions {
     before.permissions()
 }
 
-/// Checks that the file of a secret is closed to other users of the machine: on Unix, that its mode grants
+/// Checks that the file of a secret is closed to other users of the machine. On Unix, its mode must grant
 /// nothing to group and others.
 ///
-/// A path that is no plain file (a pipe, as `<(…)` in a shell makes one) passes: no mode guards it.
+/// A path that is not a plain file passes, because no mode guards it. An example is a pipe, such as the
+/// shell's `<(…)`.
 ///
 /// # Errors
-/// [`Error::Readable`] for a file that is open to others; [`Error::Io`] for one that is not there.
+/// [`Error::Readable`] for a file that is open to others; [`Error::Io`] for a missing file.
 pub fn check_private(path: &Path) -> Result<()> {
     let found = fs::metadata(path).map_err(|source| Error::Io { file: path.into(), source })?;
     #[cfg(unix)]
@@ -164,7 +165,7 @@ pub fn check_private(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The folder in which `path` lies.
+/// Folder that contains `path`.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -172,20 +173,20 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Whether two files lie, or would lie, in one folder.
+/// Returns whether two files are, or would be, in the same folder.
 ///
 /// # Errors
-/// [`Error::Io`] for a folder that is not there.
+/// [`Error::Io`] for a missing folder.
 pub fn is_beside(one: &Path, other: &Path) -> Result<bool> {
     let folder = |path: &Path| {
-        // A link to a file lies where the file lies.
+        // A link counts as in the folder of its target.
         let path = path.canonicalize().unwrap_or_else(|_| path.into());
         folder_of(&path).canonicalize().map_err(|source| Error::Io { file: path.clone(), source })
     };
     Ok(folder(one)? == folder(other)?)
 }
 
-/// Whether two paths name one file, there or to be, whatever links lead to it.
+/// Returns whether two paths name the same file, existing or not, after links are resolved.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         path.canonicalize()
@@ -195,7 +196,7 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     one == other || (place(one).is_some() && place(one) == place(other))
 }
 
-/// A name is on the disk when its folder is.
+/// Syncs the folder of `path`, so that the file's name is on disk.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         return fs::File::open(folder_of(path))?.sync_all();
@@ -203,7 +204,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Without the name that lies aside, which nobody asked for.
+/// Removes the name of the temporary file from an error.
 fn plain(error: io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
 }

@@ -1,4 +1,4 @@
-//! Private validation: how often a model is right, asked of people who keep their records.
+//! Private validation: the accuracy of a model, from people who keep their records.
 
 use scumble_accounting::binomial;
 use scumble_core::{ASSUMED, Claim, Error, Guarantee, LocalDp, Notion, Randomness, Result, Stream, Unit};
@@ -7,11 +7,12 @@ use std::num::NonZeroU64;
 
 const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 
-/// A person's answer to "was I classified correctly?", flipped with probability p = 1/(e^ε + 1): Section 3.3 of *Learning to noise*
-/// (Warner 1965).
+/// A person's answer to "was I classified correctly?", flipped with probability p = 1/(e^ε + 1): Section 3.3
+/// of *Learning to noise* (Warner 1965).
 ///
-/// The model goes to the people, and nothing comes back but the answer: their records, features and label, stay where they are. So what is
-/// protected is the whole validation record. Whoever holds one runs [`flip`](Self::flip); whoever collects, [`estimate`](Self::estimate).
+/// The model is sent to the people, and only the answers come back. Their records, features and label, stay
+/// with them. The protected unit is therefore the whole validation record. Each person runs
+/// [`flip`](Self::flip), and the collector runs [`estimate`](Self::estimate).
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -26,34 +27,34 @@ const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivateAnswer {
-    /// The ε that is claimed.
+    /// The claimed ε.
     epsilon: f64,
-    /// The ε that is drawn: no more than is claimed. None at ε = ∞.
+    /// The ε used for sampling, at most the claimed ε. `None` at ε = ∞.
     drawn: Option<Rational>,
 }
 
-/// How often a model is right, from flipped answers.
+/// Accuracy of a model, estimated from flipped answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
-    /// The unbiased estimate (Ã − p)/(1 − 2p) (equation 9), which may lie outside \[0, 1\].
+    /// Unbiased estimate (Ã − p)/(1 − 2p) (equation 9), which may be outside \[0, 1\].
     pub accuracy: f64,
-    /// The lower end of the interval, in \[0, 1\].
+    /// Lower end of the interval, in \[0, 1\].
     pub lower: f64,
-    /// The upper end of the interval, in \[0, 1\].
+    /// Upper end of the interval, in \[0, 1\].
     pub upper: f64,
-    /// With what probability the interval covers the truth, at least.
+    /// Lower bound on the coverage probability of the interval.
     pub level: f64,
-    /// p, the probability with which each answer was flipped.
+    /// Probability p with which each answer was flipped.
     pub flip_probability: f64,
-    /// How many answers there were.
+    /// Number of answers.
     pub answers: usize,
 }
 
 impl PrivateAnswer {
-    /// An answer at ε, in nats; at infinity it is the true one.
+    /// Creates an answer at `epsilon`, in nats. At infinity the answer is the true one.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless ε is above zero, and not so small that nothing is left of the answer.
+    /// [`Error::Budget`] unless ε is above zero, and large enough that its sampled fraction is above zero.
     pub fn new(epsilon: f64) -> Result<Self> {
         let refused =
             Error::Budget { name: "epsilon", range: "above zero (\"inf\" for no privacy)", value: epsilon };
@@ -70,26 +71,26 @@ impl PrivateAnswer {
         Ok(Self { epsilon, drawn })
     }
 
-    /// ε, in nats, of one answer.
+    /// ε of one answer, in nats.
     pub fn epsilon(&self) -> f64 {
         self.epsilon
     }
 
-    /// p = 1/(e^ε + 1) for the ε that is drawn, a fraction of no more than what is claimed.
+    /// Probability p = 1/(e^ε + 1) for the sampled ε, a fraction that is at most the claimed ε.
     pub fn flip_probability(&self) -> f64 {
-        // Divided by e^ε, so that nothing overflows.
+        // Divided by e^ε to avoid overflow.
         self.drawn.map_or(0.0, |drawn| {
             let odds = (-drawn.to_f64()).exp();
             odds / (1.0 + odds)
         })
     }
 
-    /// 1 − 2p, without a difference of what is nearly one.
+    /// 1 − 2p, computed without cancellation.
     fn gain(&self) -> f64 {
         self.drawn.map_or(1.0, |drawn| (drawn.to_f64() / 2.0).tanh())
     }
 
-    /// What leaves in place of `correct`: the other with a probability of exactly 1/(e^ε + 1).
+    /// Returns `correct`, flipped with a probability of exactly 1/(e^ε + 1).
     pub fn flip(&self, correct: bool, stream: &mut Stream) -> bool {
         match self.drawn {
             Some(epsilon) => randomized_response(stream, u64::from(correct), TWO, epsilon) == 1,
@@ -97,14 +98,15 @@ impl PrivateAnswer {
         }
     }
 
-    /// How often the model is right about those whose flipped `answers` (n) these are.
+    /// Estimates the accuracy of the model for the people whose flipped `answers` (n) are given.
     ///
-    /// The interval is Clopper and Pearson's for the share of flipped answers, mapped through equation 9, at this `level`. It covers the
-    /// accuracy in the population from which these people were sampled uniformly at random; and that among these people themselves, for the number of their
-    /// flipped answers has no heavier tails than a binomial one (Hoeffding 1956).
+    /// The interval is Clopper and Pearson's for the share of flipped answers, mapped through equation 9, at
+    /// this `level`. It covers the accuracy in the population from which these people were sampled uniformly
+    /// at random. It also covers the accuracy among these people themselves, because their number of
+    /// flipped answers has no heavier tails than a binomial variable (Hoeffding 1956).
     ///
     /// # Errors
-    /// [`Error::Shape`] for no answer, [`Error::Budget`] unless ½ < `level` < 1.
+    /// [`Error::Shape`] if there are no answers; [`Error::Budget`] unless ½ < `level` < 1.
     pub fn estimate(&self, answers: &[bool], level: f64) -> Result<Accuracy> {
         if answers.is_empty() {
             return Err(Error::shape("an accuracy needs an answer, and there is none"));
@@ -126,7 +128,7 @@ impl PrivateAnswer {
         })
     }
 
-    /// The guarantee of one answer: ε-local differential privacy of the validation record.
+    /// Guarantee of one answer: ε-local differential privacy of the validation record.
     pub fn guarantee(&self) -> Guarantee {
         if self.drawn.is_none() {
             let discloses = vec!["whether the model is right about each validation record".into()];
@@ -147,11 +149,12 @@ impl PrivateAnswer {
     }
 }
 
-/// How often a model is right, where `answers` (n) say of each person whether it is: each is flipped at ε, and the rest is
-/// [`PrivateAnswer::estimate`]. This simulates all the people; in a deployment each of them holds a [`PrivateAnswer`].
+/// Estimates the accuracy of a model from the true `answers` (n) of all people. Each answer is flipped at ε
+/// and then passed to [`PrivateAnswer::estimate`]. This function simulates all people; in a deployment each
+/// person holds a [`PrivateAnswer`].
 ///
 /// # Errors
-/// As [`PrivateAnswer::new`] and [`PrivateAnswer::estimate`].
+/// Same errors as [`PrivateAnswer::new`] and [`PrivateAnswer::estimate`].
 pub fn private_accuracy(
     answers: &[bool],
     epsilon: f64,

@@ -1,10 +1,10 @@
-//! What a design is asked for, by the command or from another language.
+//! Request for a design, from the command or from another language.
 
 use crate::{Arrangement, LABEL_SHARE, Part, Result, ShippedDesign, protected};
 use scumble_core::{Brief, Budget, Error, Protect, Registry, Task, Volunteers};
 use scumble_records::Schema;
 
-/// A design that is asked for: mechanisms, the records that they are for, and what they may spend.
+/// Request for a design: mechanisms, a description of the records, and a budget.
 ///
 /// ```
 /// use scumble_classic::LAPLACE;
@@ -22,28 +22,28 @@ use scumble_records::Schema;
 /// ```
 #[derive(Debug, Clone)]
 pub struct DesignRequest<'a> {
-    /// What is publicly known of the columns.
+    /// Public knowledge about the columns.
     pub schema: &'a Schema,
-    /// The column that is to be learned.
+    /// Name of the column to learn.
     pub target: Option<&'a str>,
-    /// What may be spent.
+    /// Budget of the design.
     pub budget: Budget,
-    /// How many people will release a record, where that is public.
+    /// Number of people who will release a record, if it is public.
     pub people: Option<usize>,
     /// Records that may shape the design.
     pub volunteers: Volunteers,
-    /// What the release is for.
+    /// Purpose of the release.
     pub task: Task,
-    /// Mechanisms: one without columns for the whole record, or each for its columns.
+    /// Mechanisms: one without columns for the whole record, or several with columns of their own.
     pub parts: Vec<Part<'a>>,
-    /// What of a record is to be protected: all of it where nothing is said.
+    /// Part of a record to protect. The default is the whole record.
     pub protect: Option<Protect>,
-    /// The share of ε for a label with a mechanism of its own.
+    /// Share of ε for a label with a mechanism of its own.
     pub label_share: Option<f64>,
 }
 
 impl<'a> DesignRequest<'a> {
-    /// A request without a mechanism yet.
+    /// Creates a request without a mechanism.
     pub fn new(schema: &'a Schema, target: Option<&'a str>, budget: Budget) -> Self {
         Self {
             schema,
@@ -58,10 +58,11 @@ impl<'a> DesignRequest<'a> {
         }
     }
 
-    /// The design.
+    /// Builds the design.
     ///
     /// # Errors
-    /// What stops a mechanism or the composition; [`Error::Shape`] where the mechanisms protect less than is asked for.
+    /// Any error of a mechanism or of the composition; [`Error::Shape`] if the mechanisms protect less than
+    /// requested.
     pub fn design(self, registry: &Registry) -> Result<ShippedDesign> {
         let Self { schema, target, protect, label_share, .. } = self;
         let brief = Brief {

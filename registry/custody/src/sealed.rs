@@ -1,7 +1,7 @@
-//! Files of ours: JSON that names its format and carries a digest of the rest, so that no change by hand goes unseen.
+//! Sealed files: JSON with the name of its format and a digest of the rest, which reveals changes by hand.
 //!
-//! The digest guards against accidents and hands, not against forgers: who changes a file on purpose can write its
-//! digest too.
+//! The digest guards against accidents and edits by hand, not against forgery. Someone who changes a file on
+//! purpose can also write its digest.
 
 use scumble_core::text::{self, abridged, hexadecimal};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
@@ -14,7 +14,7 @@ use std::fmt;
 const FORMAT: &str = "format";
 const DIGEST: &str = "digest";
 
-/// `body` with its format before it and its digest behind it.
+/// Seals `body`: adds its format and its digest.
 pub(crate) fn seal(format: &str, mut body: Map<String, Value>) -> serde_json::Result<String> {
     body.insert(FORMAT.into(), format.into());
     let digest = digest(&body)?;
@@ -22,14 +22,14 @@ pub(crate) fn seal(format: &str, mut body: Map<String, Value>) -> serde_json::Re
     Ok(serde_json::to_string_pretty(&body)? + "\n")
 }
 
-/// The digest that [`seal`] writes.
+/// Digest that [`seal`] writes.
 pub(crate) fn digest_of(format: &str, mut body: Map<String, Value>) -> serde_json::Result<String> {
     body.insert(FORMAT.into(), format.into());
     digest(&body)
 }
 
-/// What was sealed, once its format is seen to be `format`. Whether it is untouched is a second question, so that a
-/// reader may first say which number is wrong.
+/// Opens sealed text and checks that its format is `format`. The digest is a separate check, so that a reader
+/// can first report a faulty number.
 pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
     let Unique(Value::Object(mut body)) = serde_json::from_str(text).map_err(sentence)? else {
         return Err("it is no JSON object".into());
@@ -54,7 +54,8 @@ pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
     Ok(Sealed { body, is_untouched })
 }
 
-/// How a file is made anew whose format is an older version of `format`; nothing for another kind of file.
+/// Advice on how to recreate a file whose format is an older version of `format`. Empty for another kind of
+/// file.
 fn how_to_remake(found: &str, format: &str) -> &'static str {
     let Some((kind, _)) = format.rsplit_once('-').filter(|(kind, _)| found.starts_with(kind)) else {
         return "";
@@ -68,33 +69,35 @@ fn how_to_remake(found: &str, format: &str) -> &'static str {
     }
 }
 
-/// The content of a file of ours.
+/// Content of a sealed file.
 pub(crate) struct Sealed {
     pub(crate) body: Map<String, Value>,
     is_untouched: bool,
 }
 
 impl Sealed {
-    /// One of its fields.
+    /// Returns one field.
     ///
     /// # Errors
-    /// The sentence about what is wrong with it, or that it is not there.
+    /// A sentence about a missing or malformed field.
     pub(crate) fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
         let field = self.body.get(name).ok_or_else(|| format!("it has no {name:?}"))?;
         T::deserialize(field).map_err(sentence)
     }
 
-    /// Those of its fields that make a `T`.
+    /// Collects the fields `names` into a `T`.
     ///
     /// # Errors
-    /// The sentence about what is wrong with them.
+    /// A sentence about a malformed field.
     pub(crate) fn part<T: DeserializeOwned>(&self, names: &[&str]) -> Result<T, String> {
         let fields = names.iter().filter_map(|&name| Some((name.to_owned(), self.body.get(name)?.clone())));
         serde_json::from_value(Value::Object(fields.collect())).map_err(sentence)
     }
 
+    /// Checks the digest.
+    ///
     /// # Errors
-    /// The sentence that says so where the digest is not that of the content.
+    /// A sentence if the digest does not match the content.
     pub(crate) fn check_untouched(&self) -> Result<(), String> {
         if self.is_untouched {
             return Ok(());
@@ -103,8 +106,10 @@ impl Sealed {
     }
 }
 
+/// Checks all text in the object, including names of fields.
+///
 /// # Errors
-/// The sentence about the first text in the object, names of fields included, that does not show, or changes how other text shows.
+/// A sentence about the first text that contains invisible characters or changes how other text displays.
 pub(crate) fn check_text(object: &Map<String, Value>) -> Result<(), String> {
     fn check(value: &Value) -> Result<(), String> {
         match value {
@@ -117,7 +122,7 @@ pub(crate) fn check_text(object: &Map<String, Value>) -> Result<(), String> {
     object.iter().try_for_each(|(name, value)| text::check(name).and_then(|()| check(value)))
 }
 
-/// JSON in which no object has a name twice: two readers might take two different ones of its values.
+/// JSON without duplicate names in an object. With duplicates, two readers might use different values.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -183,7 +188,7 @@ impl<'de> Visitor<'de> for AnyUnique {
     }
 }
 
-/// What is wrong, in one line that is no longer than a person reads: it may quote the file.
+/// Formats a problem as one line of limited length, because the message may quote the file.
 pub(crate) fn sentence(problem: impl fmt::Display) -> String {
     abridged(&problem.to_string(), 400)
 }
@@ -193,8 +198,8 @@ fn digest(body: &Map<String, Value>) -> serde_json::Result<String> {
     Ok(hexadecimal(&Sha256::digest(serde_json::to_vec(&SortedObject(body))?)))
 }
 
-/// The value with the names of every object sorted: a map keeps them in the order of the file where some crate of a
-/// binary asks serde_json for it.
+/// Value with the names of every object sorted. A serde_json map keeps the order of the file if any crate of
+/// the binary enables that feature.
 struct Sorted<'v>(&'v Value);
 
 struct SortedObject<'v>(&'v Map<String, Value>);

@@ -1,4 +1,4 @@
-//! Saved designs: a small envelope that is read before the mechanism in it.
+//! Saved designs: a small envelope that is checked before the mechanism inside it.
 
 use crate::{Error, Result, sealed};
 use ndarray::Axis;
@@ -12,24 +12,24 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::path::Path;
 
-/// The format that this version writes and reads.
+/// Format that this version writes and reads.
 const FORMAT: &str = "scumble-design-3";
 
-/// More bytes than any design has.
+/// Upper bound on the size of a design file, in bytes.
 const LONGEST: u64 = 1 << 30;
 
-/// A design with all that others need to release by it: what raw records look like, where it was designed for the rows of a file.
-/// It is what is saved and shipped.
+/// A design with everything that others need to release by it. This type is saved and shipped. It includes
+/// the description of raw records if the design is for the rows of a file.
 #[derive(Debug, Clone)]
 pub struct ShippedDesign {
     design: Design,
-    /// None where records come encoded.
+    /// `None` if the records are already encoded.
     records: Option<Records>,
-    /// None where nothing is claimed through a shuffler.
+    /// `None` without a claim for a shuffler.
     shuffled: Option<Shuffled>,
 }
 
-/// Whose reports a shuffler mixes, from which the claim follows.
+/// Parameters of the claim for reports mixed by a shuffler.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Shuffled {
@@ -37,7 +37,7 @@ struct Shuffled {
     delta: f64,
 }
 
-/// One that releases encoded records only.
+/// Wraps a design that releases encoded records only.
 impl From<Design> for ShippedDesign {
     fn from(design: Design) -> Self {
         Self { design, records: None, shuffled: None }
@@ -45,28 +45,30 @@ impl From<Design> for ShippedDesign {
 }
 
 impl ShippedDesign {
-    /// The design with what raw records look like, so that whoever holds it can release rows of a file.
+    /// Adds the description of raw records to a design, so that any holder of the result can release rows of
+    /// a file.
     ///
     /// # Errors
-    /// For a schema that is a draft, one that lacks the target, and where the mechanism was designed for other records.
+    /// An error for a draft schema, for a schema without the target, or for a mechanism designed for other
+    /// records.
     pub fn for_records(design: Design, schema: Schema, target: Option<&str>) -> Result<Self> {
         let records = Records::new(schema, target)?;
         records.check(design.mechanism().domain())?;
         Ok(Self { design, records: Some(records), shuffled: None })
     }
 
-    /// The same, with a claim for what a shuffler hands on of the reports of so many people. It is one of the design's card, and not of what
-    /// [`release`](scumble_core::release_local) releases by it, which nobody has shuffled.
+    /// Adds a claim for the shuffled reports of `people` people. The claim belongs to the card of the design.
+    /// It does not apply to the output of [`release`](scumble_core::release_local), which is not shuffled.
     ///
     /// # Errors
-    /// Where the design is a curator's; else as [`Guarantee::shuffled`].
+    /// An error for a curator's design; otherwise the errors of [`Guarantee::shuffled`].
     pub fn through_shuffler(self, people: u64, delta: f64) -> Result<Self> {
         self.design.local()?;
         self.mechanism().guarantee().shuffled(people, delta)?;
         Ok(Self { shuffled: Some(Shuffled { people, delta }), ..self })
     }
 
-    /// What the design claims: the guarantee of its mechanism, and what a shuffler adds to it where one is counted on.
+    /// Guarantee of the design: the guarantee of its mechanism, and the claim for a shuffler if there is one.
     pub fn guarantee(&self) -> Guarantee {
         let own = self.mechanism().guarantee();
         let shuffled =
@@ -74,12 +76,12 @@ impl ShippedDesign {
         shuffled.unwrap_or(own)
     }
 
-    /// The design without what raw records look like.
+    /// The design without the description of raw records.
     pub fn design(&self) -> &Design {
         &self.design
     }
 
-    /// What designed it.
+    /// Plugin and version that made the design.
     pub fn origin(&self) -> &Origin {
         self.design.origin()
     }
@@ -89,18 +91,18 @@ impl ShippedDesign {
         self.design.mechanism()
     }
 
-    /// The mechanism's record-at-a-time view.
+    /// The mechanism as a local mechanism, which handles one record at a time.
     ///
     /// # Errors
-    /// Where it is a curator's.
+    /// An error for a curator's mechanism.
     pub fn local(&self) -> Result<&dyn LocalMechanism> {
         Ok(self.design.local()?)
     }
 
-    /// What raw records look like.
+    /// Description of raw records.
     ///
     /// # Errors
-    /// Where the design does not say it.
+    /// An error if the design has no description.
     pub fn records(&self) -> Result<&Records> {
         let lacks = "the design holds no schema, so it releases encoded records only, and no file";
         self.records.as_ref().ok_or_else(|| scumble_core::Error::shape(lacks).into())
@@ -109,46 +111,46 @@ impl ShippedDesign {
     /// Reader of raw records.
     ///
     /// # Errors
-    /// As [`records`](Self::records) and [`Reader::new`].
+    /// Same errors as [`records`](Self::records) and [`Reader::new`].
     pub fn reader<'r>(&self, rows: impl ReadRows + 'r, out_of_bounds: OutOfBounds) -> Result<Reader<'r>> {
         let Records { schema, target } = self.records()?;
         Ok(Reader::new(rows, schema, target.as_deref(), out_of_bounds)?)
     }
 
-    /// What turns released records into rows of text.
+    /// Decoder from released records to rows of text.
     ///
     /// # Errors
-    /// As [`local`](Self::local) and [`records`](Self::records).
+    /// Same errors as [`local`](Self::local) and [`records`](Self::records).
     pub fn decoder(&self) -> Result<Decoder> {
         let records = self.records()?;
         let decoder = records.schema.decoder(&self.local()?.layout(), records.target.as_deref());
         Ok(decoder.of_design(self.digest()?))
     }
 
-    /// Decoder of the release of what `reader` reads: columns that leave unchanged are written as they came in.
+    /// Decoder for the release of the records of `reader`. Unchanged columns are written as in the input.
     ///
     /// # Errors
-    /// As [`decoder`](Self::decoder), and where the mechanism fails.
+    /// Same errors as [`decoder`](Self::decoder), and any error of the mechanism.
     pub fn release_decoder(&self, reader: &Reader, values: Values) -> Result<Decoder> {
         let unchanged = local::kept_in_release(self.local()?)?;
         let decoder = self.decoder()?.with_values(values);
         Ok(decoder.with_input(&reader.input(), &unchanged, &unchanged))
     }
 
-    /// Decoder of the noise-free view of what `reader` reads.
+    /// Decoder for the noise-free view of the records of `reader`.
     ///
     /// # Errors
-    /// As [`release_decoder`](Self::release_decoder).
+    /// Same errors as [`release_decoder`](Self::release_decoder).
     pub fn view_decoder(&self, reader: &Reader) -> Result<Decoder> {
         let unchanged = local::kept_in_view(self.local()?)?;
         let decoder = self.decoder()?.with_values(Values::Drawn);
         Ok(decoder.with_input(&reader.input(), &unchanged, &unchanged))
     }
 
-    /// Decoder of a curator's rows in the form of `layout` with this noise, made of `input`.
+    /// Decoder for a curator's rows of shape `layout` with this noise, made from `input`.
     ///
     /// # Errors
-    /// As [`records`](Self::records).
+    /// Same errors as [`records`](Self::records).
     pub fn rows_decoder(
         &self,
         layout: &Layout,
@@ -160,20 +162,21 @@ impl ShippedDesign {
         Ok(self.decoder_of(layout)?.with_values(values).with_input(input, &[], &exact))
     }
 
-    /// Decoder of records in the form of `layout`: a curator's rows, or records that were collected from reports.
+    /// Decoder for records of shape `layout`: a curator's rows, or records collected from reports.
     ///
     /// # Errors
-    /// As [`records`](Self::records).
+    /// Same errors as [`records`](Self::records).
     pub fn decoder_of(&self, layout: &Layout) -> Result<Decoder> {
         let records = self.records()?;
         let decoder = records.schema.decoder(layout, records.target.as_deref());
         Ok(decoder.with_values_in(self.mechanism().releases().values_in()).of_design(self.digest()?))
     }
 
-    /// Refuses what another design released: `found` is the digest that a file, a table or a card carries.
+    /// Refuses a release of another design. `found` is the digest that a file, a table or a card carries, and
+    /// `source` names its carrier.
     ///
     /// # Errors
-    /// [`Error::OtherDesign`], where `source` names what carries it.
+    /// [`Error::OtherDesign`] if the digests differ.
     pub fn check_released(&self, found: &str, source: &str) -> Result<()> {
         let own = self.digest()?;
         match found == own {
@@ -182,12 +185,13 @@ impl ShippedDesign {
         }
     }
 
-    /// Reads a file that was released by this design back, for learning: the released table, in which numbers are what `values` made of them, and
-    /// the distribution of its noise given the noise-free view.
+    /// Reads a file released by this design, for learning. Returns the released table, with numbers in the
+    /// form `values`, and the distribution of its noise given the noise-free view.
     ///
     /// # Errors
-    /// As [`Reader`], [`local`](Self::local) and [`records`](Self::records); [`Error::MissingColumn`](scumble_records::Error::MissingColumn) where the design
-    /// releases something other than the schema's columns.
+    /// Same errors as [`Reader`], [`local`](Self::local) and [`records`](Self::records);
+    /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) if the design releases something other
+    /// than the schema's columns.
     pub fn read_released(&self, file: impl ReadRows, values: Values) -> Result<(Table, Noise)> {
         let (records, local) = (self.records()?, self.local()?);
         let decoder = self.decoder()?.with_values(values);
@@ -201,13 +205,13 @@ impl ShippedDesign {
         Ok((Table::new(columns, values, table.target().clone())?, decoder.noise(&local.noise())))
     }
 
-    /// The columns of the schema of which a released file tells the mean or the frequencies, with numbers as
-    /// `values` says: those that the mechanism [keeps but for noise](local::keeps_values) of a known
+    /// Schema columns whose mean or frequencies can be estimated from a released file with numbers in the
+    /// form `values`. The mechanism [keeps these columns except for noise](local::keeps_values) of a known
     /// distribution.
     ///
     /// # Errors
-    /// As [`local`](Self::local) and [`records`](Self::records); what stops the mechanism on a record of its
-    /// own domain.
+    /// Same errors as [`local`](Self::local) and [`records`](Self::records); any error of the mechanism on a
+    /// record of its own domain.
     pub fn estimable_columns(&self, values: Values) -> Result<Vec<&str>> {
         let (Records { schema, target }, local) = (self.records()?, self.local()?);
         let noise = self.decoder()?.with_values(values).noise(&local.noise());
@@ -232,12 +236,11 @@ impl ShippedDesign {
         Ok(estimable)
     }
 
-    /// The columns of which [`scumble estimate`](Self::estimable_columns) tells the mean only from a release
-    /// with its numbers as they were [drawn](Values::Drawn). None of a curator's design, or of one without a
-    /// schema.
+    /// Columns whose mean [`scumble estimate`](Self::estimable_columns) can estimate only from a release with
+    /// numbers as [drawn](Values::Drawn). Empty for a curator's design, or for a design without a schema.
     ///
     /// # Errors
-    /// What stops the mechanism on a record of its own domain.
+    /// Any error of the mechanism on a record of its own domain.
     pub fn rounded_columns(&self) -> Result<Vec<&str>> {
         if self.records.is_none() || matches!(self.mechanism(), Designed::Curator(_)) {
             return Ok(vec![]);
@@ -247,11 +250,14 @@ impl ShippedDesign {
         Ok(drawn.filter(|name| !settled.contains(name)).collect())
     }
 
-    /// The envelope {format, plugin, plugin_version, schema, target, shuffled, state, digest} as JSON.
+    /// Serializes the envelope {format, plugin, plugin_version, schema, target, shuffled, state, digest} as
+    /// JSON.
     ///
     /// # Errors
-    /// [`Error::PrivateVolunteers`](scumble_core::Error::PrivateVolunteers) where the design would publish something about people whose records are private, and
-    /// [`Error::DeltaOfVolunteers`](scumble_core::Error::DeltaOfVolunteers) where it may publish one of them; [`Error::Unsaveable`] where it cannot be written.
+    /// [`Error::PrivateVolunteers`](scumble_core::Error::PrivateVolunteers) if the design would publish
+    /// something about people whose records are private;
+    /// [`Error::DeltaOfVolunteers`](scumble_core::Error::DeltaOfVolunteers) if it may publish one of their
+    /// records; [`Error::Unsaveable`] if it cannot be written.
     pub fn to_json(&self) -> Result<String> {
         self.design.check_volunteers()?;
         let body = self.body()?;
@@ -259,10 +265,10 @@ impl ShippedDesign {
         sealed::seal(FORMAT, body).map_err(|error| self.unsaveable(error))
     }
 
-    /// The digest in the saved design, by which a card names the design of its release.
+    /// Digest of the saved design, by which a card names the design of its release.
     ///
     /// # Errors
-    /// [`Error::Unsaveable`] where the design cannot be written.
+    /// [`Error::Unsaveable`] if the design cannot be written.
     pub fn digest(&self) -> Result<String> {
         sealed::digest_of(FORMAT, self.body()?).map_err(|error| self.unsaveable(error))
     }
@@ -271,7 +277,7 @@ impl ShippedDesign {
         Error::Unsaveable { plugin: self.origin().plugin.clone(), problem: problem.to_string() }
     }
 
-    /// The envelope without its format and digest.
+    /// Envelope without format and digest.
     fn body(&self) -> Result<Map<String, Value>> {
         let failed = |error: serde_json::Error| self.unsaveable(error);
         let mut body = object(self.origin()).map_err(failed)?;
@@ -285,19 +291,23 @@ impl ShippedDesign {
         Ok(body)
     }
 
-    /// Reads what [`to_json`](Self::to_json) wrote, with the plugins of `registry`; `source` names it in errors. Every
-    /// number is checked again, and whether any was changed by hand.
+    /// Loads the output of [`to_json`](Self::to_json), with the plugins of `registry`. `source` names the
+    /// text in errors. Every number is checked again, and so is the digest.
     ///
     /// # Errors
-    /// [`Error::Design`] for another format, plugin or version, for a mechanism that the plugin does not make, for text that does not
-    /// show ([`is_unseen`](scumble_core::is_unseen)), for a name that appears twice in one object, for numbers that make no mechanism, and for
-    /// content that is not what was saved.
+    /// [`Error::Design`] in these cases:
+    ///
+    /// - another format, plugin or version;
+    /// - a mechanism that the plugin does not make, or numbers that make no mechanism;
+    /// - invisible text ([`is_unseen`](scumble_core::is_unseen));
+    /// - a name that occurs twice in one object;
+    /// - content that differs from the saved content.
     pub fn from_json(text: &str, source: &str, registry: &Registry) -> Result<Self> {
         let wrong =
             |problem: String| Error::Design { file: source.into(), problem: sealed::sentence(problem) };
         let sealed = sealed::open(text, FORMAT).map_err(wrong)?;
         sealed::check_text(&sealed.body).map_err(wrong)?;
-        // The names first: a mechanism of a plugin that is not here could not even be read.
+        // Names come first: a mechanism of an unknown plugin could not be parsed.
         let origin: Origin = sealed.part(&["plugin", "plugin_version", "parts"]).map_err(wrong)?;
         registry.check(&origin).map_err(wrong)?;
         let state: Value = sealed.field("state").map_err(wrong)?;
@@ -323,11 +333,11 @@ impl ShippedDesign {
         }
     }
 
-    /// Reads a saved design.
+    /// Reads a saved design from a file.
     ///
     /// # Errors
-    /// [`Error::Io`] where the file cannot be read, [`Error::Unreadable`](scumble_records::Error::Unreadable) where it is longer than 1 GiB, else as
-    /// [`from_json`](Self::from_json).
+    /// [`Error::Io`] if the file cannot be read; [`Error::Unreadable`](scumble_records::Error::Unreadable) if
+    /// it is longer than 1 GiB; otherwise the errors of [`from_json`](Self::from_json).
     pub fn read(file: &Path, registry: &Registry) -> Result<Self> {
         Self::from_json(&read_text(file, LONGEST)?, &file.display().to_string(), registry)
     }

@@ -1,4 +1,4 @@
-//! Mechanisms designed side by side, each for some of the columns, within one budget.
+//! Composition of mechanisms for separate columns within one budget.
 
 use crate::{Result, ShippedDesign};
 use scumble_core::{Brief, Budget, Design, Plugin, Volunteers};
@@ -6,19 +6,19 @@ use scumble_records::Schema;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// A mechanism with its parameters, and the columns that it is to release.
+/// A mechanism with its parameters and the columns that it releases.
 #[derive(Debug, Clone)]
 pub struct Part<'a> {
-    /// The plugin that designs it.
+    /// Plugin that designs the mechanism.
     pub plugin: &'a Plugin,
-    /// Its parameters: an object, or null for the defaults.
+    /// Parameters of the mechanism: an object, or null for the defaults.
     pub parameters: Value,
-    /// Columns of the schema; the target among them or not. None of a mechanism for the whole record.
+    /// Columns of the schema, with or without the target. Empty for a mechanism for the whole record.
     pub columns: Vec<&'a str>,
 }
 
 impl<'a> Part<'a> {
-    /// A mechanism with its default parameters, for the whole record.
+    /// Creates a part for the whole record, with the mechanism's default parameters.
     pub fn alone(plugin: &'a Plugin) -> Self {
         Self { plugin, parameters: Value::Null, columns: vec![] }
     }
@@ -29,16 +29,17 @@ impl<'a> Part<'a> {
 }
 
 impl ShippedDesign {
-    /// One design of `parts` for records of `schema`, of which `target` is the label. It takes and releases the columns of the
-    /// parts, and no others.
+    /// Designs `parts` side by side for records of `schema`, with the label `target`. The design takes and
+    /// releases only the columns of the parts.
     ///
-    /// A part for the label alone gets `label_share` of the brief's budget, the others what is left, by the number of their
-    /// columns. The brief is one for the records of the whole schema. A part for the label alone never sees private volunteers: it could
-    /// claim nothing for them.
+    /// A part for the label alone gets `label_share` of the brief's budget. The other parts divide the rest
+    /// in proportion to their number of columns. The brief concerns records of the whole schema. A part for
+    /// the label alone gets no private volunteers, because it could claim nothing for them.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) for a column that the schema lacks,
-    /// [`Error::Budget`](scumble_core::Error::Budget) for a share that is none, and what stops a part or their composition.
+    /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) for a column that the schema lacks;
+    /// [`Error::Budget`](scumble_core::Error::Budget) for an invalid share; any error of a part or of the
+    /// composition.
     pub fn side_by_side(
         schema: &Schema,
         target: Option<&str>,
@@ -47,7 +48,7 @@ impl ShippedDesign {
         label_share: f64,
     ) -> Result<Self> {
         for part in parts {
-            schema.columns_named(&part.columns)?; // one column twice is a slip of the hand; in two parts it is a choice
+            schema.columns_named(&part.columns)?; // a column may occur in two parts, not twice in one
         }
         let taken: HashSet<&str> = parts.iter().flat_map(|part| &part.columns).copied().collect();
         let names = schema.columns().iter().map(|column| column.name.as_str());
@@ -56,7 +57,7 @@ impl ShippedDesign {
         let budgets = shares(&brief.budget, parts, target, label_share)?;
         let designs = parts.iter().zip(budgets).map(|(part, budget)| {
             let domain = match parts.len() {
-                1 => schema.domain(target)?, // in the order of the schema, so that it is the whole design
+                1 => schema.domain(target)?, // in schema order, as the whole design
                 _ => schema.part(&part.columns, target)?,
             };
             let mut own = brief.for_part(domain)?.with_budget(budget);
@@ -70,7 +71,7 @@ impl ShippedDesign {
     }
 }
 
-/// What each part may spend: together no more than the whole.
+/// Budgets of the parts. Together they do not exceed the whole budget.
 fn shares(budget: &Budget, parts: &[Part], target: Option<&str>, label_share: f64) -> Result<Vec<Budget>> {
     let others = parts.iter().filter(|part| !part.is_label(target));
     let mut columns_left: usize = others.map(|part| part.columns.len()).sum();

@@ -1,4 +1,10 @@
-//! Tickets: the secret of one keyed release, kept so that a job which runs again repeats the release and pays for it once.
+//! Tickets: the saved secret of one keyed release. A job that runs again repeats the release and is charged
+//! once.
+//!
+//! A ticket is bound to records, not to files. It holds a fingerprint of encoded records and their ids, which
+//! many tasks can add up in any order. A path, size and digest of bytes would refuse the same records in
+//! another format. They would also accept the same bytes read with another decimal separator, which are other
+//! records.
 
 use crate::{Error, Existing, NewFile, Readable, Result, check_private, sealed};
 use base64::Engine;
@@ -13,32 +19,32 @@ use std::path::Path;
 
 const FORMAT: &str = "scumble-ticket-1";
 
-/// More bytes than any ticket has.
+/// Upper bound on the size of a ticket file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 const BINDING: [&str; 5] = ["design", "dataset", "ids", "records", "fingerprint"];
 const SECRET: &str = "secret";
 
-/// What a ticket is for: one release of these records by this design, and no other.
+/// Purpose of a ticket: one release of specific records by a specific design.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
-    /// The digest of the design.
+    /// Digest of the design.
     pub design: String,
-    /// The name of the data set in the ledger that pays.
+    /// Name of the data set in the ledger that is charged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
-    /// The column with the ids of records; where there is none, they are the numbers of rows.
+    /// Name of the id column. `None` if row numbers are the ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ids: Option<String>,
-    /// How many records there are.
+    /// Number of records.
     pub records: u64,
-    /// The fingerprint of the records and their ids, in hexadecimal digits.
+    /// Fingerprint of the records and their ids, in hexadecimal digits.
     pub fingerprint: String,
 }
 
 impl Binding {
-    /// What a ticket for records with this fingerprint is for.
+    /// Creates the binding of a ticket for records with this fingerprint.
     pub fn new(design: String, dataset: Option<&str>, ids: Option<&str>, fingerprint: &Fingerprint) -> Self {
         Self {
             design,
@@ -49,7 +55,7 @@ impl Binding {
         }
     }
 
-    /// What another is for that this is not.
+    /// Describes the first difference to another binding, if there is one.
     fn difference(&self, other: &Self) -> Option<String> {
         let named = |name: &Option<String>| match name {
             Some(name) => format!("{name:?}"),
@@ -74,8 +80,8 @@ impl Binding {
     }
 }
 
-/// A secret, drawn once, and what it is for. Who has it can take the noise away from the release: only its owner can read
-/// its file, and it is [forgotten](crate::forget) when the release is finished.
+/// A secret, drawn once, and its purpose. Anyone with the secret can remove the noise from the release. Only
+/// its owner can read its file, and it is [forgotten](crate::forget) when the release is finished.
 ///
 /// ```
 /// use scumble_noise::{Fingerprint, RecordDigest};
@@ -101,16 +107,17 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// The ticket in this file, which must be for `binding`; a new one, on the disk and readable by its owner alone, where there is no such
-    /// file. Of processes that ask at the same time all get one ticket.
+    /// Reads the ticket in the file at `path`, which must be for `binding`. If the file does not exist, draws
+    /// a new ticket and writes it to disk, readable by the owner only. Concurrent processes all get the same
+    /// ticket.
     ///
     /// # Errors
-    /// [`Error::Ticket`] for one that is for something else, or that is none; [`Error::Io`].
+    /// [`Error::Ticket`] for a ticket with another purpose, or a file that is not a ticket; [`Error::Io`].
     pub fn draw_or_read(path: &Path, binding: &Binding) -> Result<Self> {
         if !fs::exists(path).map_err(|source| Error::Io { file: path.into(), source })? {
             let drawn = Self { key: NoiseKey::from_os()?, binding: binding.clone() };
             match drawn.write(path) {
-                // Somebody else was quicker: theirs is the ticket.
+                // Another process was faster, so its ticket is used.
                 Err(Error::Exists { .. }) => {}
                 written => return written.map(|()| drawn),
             }
@@ -132,11 +139,11 @@ impl Ticket {
         NewFile::create(path, Existing::Keep, Readable::ByOwner)?.finish(text.as_bytes())
     }
 
-    /// Reads a ticket, as a task does that was not there when it was drawn.
+    /// Reads a ticket, for a task that did not draw it.
     ///
     /// # Errors
-    /// [`Error::Ticket`] for what is no ticket or was changed by hand; [`Error::Readable`] for a file that other users of
-    /// the machine can read; [`Error::Io`].
+    /// [`Error::Ticket`] for a file that is not a ticket or was changed by hand; [`Error::Readable`] for a
+    /// file that other users of the machine can read; [`Error::Io`].
     pub fn read(path: &Path) -> Result<Self> {
         check_private(path)?;
         Self::open(path)
@@ -151,26 +158,26 @@ impl Ticket {
         let binding = sealed.part(&BINDING)?;
         let secret: String = sealed.field(SECRET)?;
         sealed.check_untouched()?;
-        // What is wrong with a secret is not told by its text.
+        // The error must not disclose text of the secret.
         let secret = BASE64_STANDARD.decode(secret).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
         let secret = secret.ok_or("its secret is not 32 bytes as base64")?;
         Ok(Self { key: NoiseKey::from_bytes(secret), binding })
     }
 
-    /// What the noise of its records is drawn from.
+    /// Key from which the noise of the records is drawn.
     pub fn key(&self) -> &NoiseKey {
         &self.key
     }
 
-    /// What it is for.
+    /// Purpose of the ticket.
     pub fn binding(&self) -> &Binding {
         &self.binding
     }
 
-    /// Checks that what was released of `place` are the records that the ticket is for, before anybody sees them.
+    /// Checks that the records released from `place` are the ticket's records, before anybody sees them.
     ///
     /// # Errors
-    /// [`Error::Changed`] where the source gave other records than when it was checked.
+    /// [`Error::Changed`] if the source gave other records than during the check.
     pub fn check_released(&self, released: &Fingerprint, place: &str) -> Result<()> {
         let Binding { records, fingerprint, .. } = &self.binding;
         match released.records() == *records && released.to_string() == *fingerprint {

@@ -1,4 +1,4 @@
-//! Warnings about designs: what is stated truly, and still protects little or surprises.
+//! Warnings about designs whose claims are true but protect little or may surprise.
 
 use crate::ShippedDesign;
 use scumble_core::number::short;
@@ -6,22 +6,22 @@ use scumble_core::{Claim, Guarantee, Notion, Unit};
 use scumble_records::{Error, Reader, Schema, stream};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// An ε above this protects little.
+/// Largest ε without a warning. A larger ε protects little.
 const LARGEST_EPSILON: f64 = 10.0;
-/// A δ is well below one in the number of people where it is at most this share of it.
+/// Largest δ without a warning, as a share of 1/people.
 const SHARE_OF_ONE_IN_PEOPLE: f64 = 0.1;
-/// The number of people that a δ must allow for where it is not known.
+/// Number of people assumed for the check of δ if the number is unknown.
 const FEWEST_PEOPLE: u64 = 100;
-/// At most so many bytes of a file, and so many rows, are searched for a person in several of them.
+/// Upper bounds on the bytes and rows of a file that are searched for a person in several rows.
 const SEARCHED_BYTES: u64 = 64 << 20;
 const SEARCHED_ROWS: usize = 1 << 20;
-/// A column of at most this many levels does not tell people apart.
+/// Largest number of levels of a column that does not identify people.
 const FEW_LEVELS: usize = 10;
-/// At most this many cells are named.
+/// Upper bound on the number of cells that a warning names.
 const MOST_NAMED: usize = 3;
 
-/// Warnings about a design for a release of `people` records, where that is known: its ε, its δ, and texts of its schema
-/// that spreadsheets run as formulas.
+/// Warnings about a design for a release of `people` records (`None` if unknown). They concern ε, δ, and
+/// texts of the schema that spreadsheets run as formulas.
 pub fn warnings(design: &ShippedDesign, people: Option<u64>) -> Vec<String> {
     let formulas = design.records().ok().and_then(|records| formulas(&records.schema));
     let guarantee = design.guarantee();
@@ -34,7 +34,7 @@ fn claims(guarantee: &Guarantee) -> impl Iterator<Item = Dp> {
     guarantee.claims.iter().filter(|claim| claim.protects != Unit::Volunteer).filter_map(of_dp)
 }
 
-/// Warning about the largest finite ε of a guarantee, where it is above 10.
+/// Warning about the largest finite ε of a guarantee, if it exceeds 10.
 fn warning_of_epsilon(guarantee: &Guarantee) -> Option<String> {
     let finite = claims(guarantee).map(|dp| dp.epsilon).filter(|epsilon| epsilon.is_finite());
     let epsilon = finite.fold(0.0, f64::max);
@@ -47,8 +47,8 @@ fn warning_of_epsilon(guarantee: &Guarantee) -> Option<String> {
     })
 }
 
-/// Warning about the largest δ of a guarantee for a release of `people` records, where it is above a tenth of 1/people; above a
-/// thousandth, where their number is not known.
+/// Warning about the largest δ of a guarantee for a release of `people` records, if it exceeds a tenth of
+/// 1/people. The limit is one thousandth if the number of people is unknown.
 pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<String> {
     let delta = claims(guarantee).map(|dp| dp.delta).fold(0.0, f64::max);
     let people = people.or_else(|| claims(guarantee).find_map(|dp| dp.people));
@@ -67,7 +67,7 @@ pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<St
     })
 }
 
-/// ε and δ of a claim, and the number of people where it states it.
+/// ε and δ of a claim, and the number of people if the claim states it.
 struct Dp {
     epsilon: f64,
     delta: f64,
@@ -84,8 +84,8 @@ fn of_dp(claim: &Claim) -> Option<Dp> {
     }
 }
 
-/// Warning about names and levels of a schema that a spreadsheet runs as formulas when it opens a release as CSV; none where
-/// there are none. A release contains them unchanged.
+/// Warning about names and levels of a schema that a spreadsheet runs as formulas when it opens a CSV
+/// release. A release contains these texts unchanged. `None` if there are no such texts.
 pub fn formulas(schema: &Schema) -> Option<String> {
     let mut found = vec![];
     for column in schema.columns() {
@@ -109,7 +109,7 @@ pub fn formulas(schema: &Schema) -> Option<String> {
     ))
 }
 
-/// Words for a person, by whom rows may be identified.
+/// Words for a person that may occur in the name of an id column.
 const PEOPLE: [&str; 17] = [
     "person",
     "people",
@@ -129,13 +129,13 @@ const PEOPLE: [&str; 17] = [
     "donor",
     "account",
 ];
-/// Words that follow such a word, or are the whole name.
+/// Suffixes of such a word in the name of an id column.
 const NUMBERS: [&str; 8] = ["id", "ids", "uid", "uuid", "guid", "key", "nr", "number"];
 /// Names that identify a person by themselves.
 const OF_ONE: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];
 
-/// Returns whether a column of this name looks like one that tells people apart: `id`, `person`, `Patient ID`, `user_id`,
-/// `customerNumber`.
+/// Returns whether the name of a column suggests that it identifies people: `id`, `person`, `Patient ID`,
+/// `user_id`, `customerNumber`.
 fn identifies_people(column: &str) -> bool {
     let letters = column.chars().filter(|letter| letter.is_alphanumeric());
     let name: String = letters.flat_map(char::to_lowercase).collect();
@@ -144,8 +144,9 @@ fn identifies_people(column: &str) -> bool {
     OF_ONE.contains(&name.as_str()) || PEOPLE.into_iter().any(is_of)
 }
 
-/// Warnings about columns of `header` that tell people apart by their name, and hold a value twice among the first rows: a
-/// claim is for each row by itself. `reader` reads the rows from the first; a row that it cannot read ends the search.
+/// Warnings about columns of `header` whose names suggest ids of people, and whose values repeat among the
+/// first rows. A claim holds for each row separately. `reader` reads the rows from the first. The search ends
+/// at a row that it cannot read.
 ///
 /// # Errors
 /// Errors of `reader`.
@@ -178,8 +179,8 @@ pub fn warnings_of_repeats<'r, E: From<Error>>(
     Ok(warnings)
 }
 
-/// Returns whether a spreadsheet takes this cell for a formula: it begins with =, @, a tab or a carriage return, or with + or
-/// - and is no number.
+/// Returns whether a spreadsheet treats this cell as a formula. Formulas begin with =, @, a tab or a carriage
+/// return, or with + or `-` if the cell is not a number.
 fn is_formula(cell: &str) -> bool {
     match cell.chars().next() {
         Some('=' | '@' | '\t' | '\r') => true,
@@ -225,7 +226,7 @@ mod tests {
             "ε = 20 is above 10: a release may be e^20 times as likely for one record as for another, which protects little"
         );
         assert!(of(Notion::LocalDp(LocalDp::pure(10.0)), None).is_empty());
-        // Without privacy there is nothing to warn of: the card says so.
+        // Without privacy there is no warning, because the card states it.
         assert!(of(Notion::LocalDp(LocalDp::pure(f64::INFINITY)), None).is_empty());
     }
 

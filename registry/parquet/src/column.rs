@@ -1,4 +1,4 @@
-//! From the values of a column to cells.
+//! Conversion of a column's values to cells.
 
 use crate::pages::{Bounded, Pages};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
@@ -12,25 +12,26 @@ use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use scumble_records::{Cell, Held, Zone, written};
 use std::sync::Arc;
 
-/// What the values of a column mean.
+/// Meaning of a column's values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Meaning {
-    /// A flag, a number of 32 or 64 bits, or a whole number with a sign: itself.
+    /// A flag, a 32-bit or 64-bit number, or a signed whole number: the value itself.
     Plain,
-    /// A whole number without a sign.
+    /// An unsigned whole number.
     Unsigned,
-    /// A whole number of 10⁻ˢ, in digits.
+    /// A whole number of units of 10⁻ˢ, written as digits.
     Decimal { scale: usize },
-    /// Text in UTF-8.
+    /// UTF-8 text.
     Text,
     /// Days since 1970.
     Date,
-    /// Ticks since 1970, with the ticks of a second, and the clock.
+    /// Ticks since 1970, with the ticks per second and the clock.
     Timestamp { a_second: i64, zone: Zone },
 }
 
 impl Meaning {
-    /// Meaning of the values of a column, whose instants are in the zone that `zone` returns; or the name of its type where they are not read.
+    /// Meaning of the values of a column. `zone` returns the zone of its instants. `Err` is the name of an
+    /// unsupported type.
     pub fn of(column: &ColumnDescriptor, zone: impl FnOnce() -> Zone) -> std::result::Result<Self, String> {
         let (physical, logical) = (column.physical_type(), column.logical_type_ref());
         let of_unit = |unit: &TimeUnit| match unit {
@@ -54,7 +55,7 @@ impl Meaning {
             }
             (_, Some(LogicalType::Decimal(_)), _) | (_, None, ConvertedType::DECIMAL) => decimal(column),
             (_, Some(_), _) => None,
-            // As older writers say it.
+            // Annotations of older writers.
             (Type::INT32 | Type::INT64, None, converted) => match converted {
                 ConvertedType::NONE
                 | ConvertedType::INT_8
@@ -108,13 +109,13 @@ pub(crate) fn held(column: &ColumnDescriptor, meaning: &Meaning) -> Option<Held>
         },
         (Meaning::Text, _) => Held::Text,
         (Meaning::Date, _) => Held::Day,
-        // A day in a zone is written as a date: another file would have to keep the zone.
+        // A day in a zone is written as a date, because another file would have to keep the zone.
         (Meaning::Timestamp { zone: Zone::Named(_), .. }, _) => Held::Day,
         (Meaning::Timestamp { a_second, zone }, _) => Held::Time { a_second: *a_second, zone: zone.clone() },
     })
 }
 
-/// A decimal of at most 38 digits.
+/// Meaning of a decimal of at most 38 digits.
 fn decimal(column: &ColumnDescriptor) -> Option<Meaning> {
     let scale = usize::try_from(column.type_scale()).ok().filter(|scale| *scale <= 38)?;
     let is_read = match column.physical_type() {
@@ -125,23 +126,23 @@ fn decimal(column: &ColumnDescriptor) -> Option<Meaning> {
     is_read.then_some(Meaning::Decimal { scale })
 }
 
-/// One column of a row group, some rows at a time.
+/// One column of a row group, read a few rows at a time.
 pub(crate) struct Column {
     meaning: Meaning,
     is_nullable: bool,
     reader: ColumnReader,
 }
 
-/// The values of some rows of a column, one after the other.
+/// Values of some rows of a column, returned one after the other.
 pub(crate) struct Values {
     meaning: Meaning,
-    /// Zero where a value is missing; none where none may be.
+    /// 0 for a missing value, 1 for a present one. Empty if the column allows no nulls.
     present: Vec<i16>,
-    /// Those that are not missing.
+    /// The values that are not missing.
     stored: Stored,
-    /// How many rows were given out, and how many values.
+    /// Number of rows and of values returned so far.
     given: (usize, usize),
-    /// The value that was given out last, where it had to be written first.
+    /// Text of the last returned value, if it had to be formatted.
     written: String,
 }
 
@@ -155,7 +156,7 @@ enum Stored {
     Fixed(Vec<FixedLenByteArray>),
 }
 
-/// A value that is no cell: as the file has it, and what is wrong with it.
+/// A value that cannot become a cell: the value as in the file, and the problem.
 pub(crate) struct Misfit {
     pub value: String,
     pub problem: String,
@@ -177,7 +178,7 @@ impl Column {
         })
     }
 
-    /// The next `most` rows, or as many as there are, and how many these are.
+    /// Reads the next `most` rows, or fewer at the end, and returns their number.
     pub fn read(&mut self, most: usize) -> Result<(usize, Values)> {
         let is_nullable = self.is_nullable;
         let (rows, present, stored) = match &mut self.reader {
@@ -212,7 +213,7 @@ fn read<T: DataType>(
 }
 
 impl Values {
-    /// The next row's cell; of a text no more than about `most` bytes.
+    /// Returns the cell of the next row. Text is cut to about `most` bytes.
     pub fn next(&mut self, most: Option<usize>) -> std::result::Result<Cell<'_>, Misfit> {
         let (row, at) = self.given;
         self.given.0 += 1;
@@ -220,7 +221,7 @@ impl Values {
             return Ok(Cell::Null);
         }
         self.given.1 += 1;
-        // Of as many rows as were read there is none without its value.
+        // Every row that was read has its value, so the defaults below are unused.
         Ok(match (&self.stored, &self.meaning) {
             (Stored::Flags(flags), _) => flags.get(at).map_or(Cell::Null, |flag| Cell::Flag(*flag)),
             (Stored::Single(numbers), _) => number(numbers.get(at).map(|number| f64::from(*number))),
@@ -255,7 +256,8 @@ impl Values {
     }
 }
 
-/// At most so many bytes as text, without a character that is cut: whether the rest is text is not read.
+/// Converts at most `most` bytes to text, without an incomplete character at the end. The rest of `bytes` is
+/// not checked.
 fn text(bytes: &[u8], most: usize) -> std::result::Result<&str, Misfit> {
     let start = &bytes[..bytes.len().min(most)];
     let is_cut = start.len() < bytes.len();
@@ -271,7 +273,7 @@ fn text(bytes: &[u8], most: usize) -> std::result::Result<&str, Misfit> {
     }
 }
 
-/// The cell of a whole number, as `text` where it stands for something else.
+/// Cell of a whole number. A number with another meaning is formatted into `text`.
 fn whole<'t>(number: i64, meaning: &Meaning, text: &'t mut String) -> std::result::Result<Cell<'t>, Misfit> {
     let no_date = || Misfit { value: number.to_string(), problem: "is no date that can be written".into() };
     *text = match meaning {
@@ -286,14 +288,14 @@ fn whole<'t>(number: i64, meaning: &Meaning, text: &'t mut String) -> std::resul
     Ok(Cell::Text(text))
 }
 
-/// Bytes of a value that an error shows.
+/// Upper bound on the bytes of a value that an error shows.
 const SHOWN: usize = 60;
 
 fn number(found: Option<f64>) -> Cell<'static> {
     found.map_or(Cell::Null, Cell::Number)
 }
 
-/// The whole number in these bytes, the highest first.
+/// Converts big-endian bytes to a whole number.
 fn unscaled(bytes: &[u8]) -> std::result::Result<i128, Misfit> {
     let is_negative = bytes.first().is_some_and(|byte| *byte >= 0x80);
     let mut number = if is_negative { [0xff; 16] } else { [0; 16] };

@@ -1,4 +1,4 @@
-//! Released records in the format that a file's name asks for.
+//! Writer of released records in the format that the file's name selects.
 
 use crate::is_named_as_parquet;
 use crate::writer::{self, Writer};
@@ -6,7 +6,7 @@ use scumble_records::{Decoded, Decoder, Result, WriteRows, csv};
 use std::io::Write;
 use std::path::Path;
 
-/// Writer of released records: Parquet where the name of the file ends with `.parquet`, CSV otherwise.
+/// Writer of released records: Parquet if the name of the file ends with `.parquet`, CSV otherwise.
 pub enum FileWriter<W: Write + Send> {
     /// CSV.
     Csv(csv::Writer<W>),
@@ -14,7 +14,7 @@ pub enum FileWriter<W: Write + Send> {
     Parquet(Box<Writer<W>>),
 }
 
-/// Released records in the format of their file.
+/// Block of released records in the format of the file.
 pub enum FileBlock {
     /// Lines of CSV.
     Csv(Vec<u8>),
@@ -23,10 +23,10 @@ pub enum FileBlock {
 }
 
 impl<W: Write + Send> FileWriter<W> {
-    /// Begins `file`, whose bytes go to `output`, for records that `decoder` decodes.
+    /// Begins `file` for records that `decoder` decodes. The bytes are written to `output`.
     ///
     /// # Errors
-    /// [`Error::Write`](scumble_records::Error::Write) where `output` fails.
+    /// [`Error::Write`](scumble_records::Error::Write) if `output` fails.
     pub fn new(file: &Path, output: W, decoder: &Decoder) -> Result<Self> {
         Ok(match is_named_as_parquet(file) {
             true => Self::Parquet(Box::new(Writer::new(output, decoder)?)),

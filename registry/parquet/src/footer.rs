@@ -1,9 +1,10 @@
-//! How deep a footer's schema is. Its parser calls itself once a level, and a footer of some kilobytes has room for thousands.
+//! Depth check of a footer's schema. The footer's parser recurses once per level, and a footer of a few
+//! kilobytes has room for thousands of levels.
 
-/// Levels of a schema that are read. Flat files have one.
+/// Upper bound on the levels of a schema. Flat files have one level.
 const DEEPEST: usize = 64;
 
-/// Whether `footer`, in Thrift's compact notation, holds a schema that is no deeper than what is read.
+/// Returns whether `footer`, in Thrift's compact protocol, holds a schema within the depth limit.
 pub(crate) fn is_shallow(footer: &[u8]) -> bool {
     Thrift(footer).schema_is_shallow().unwrap_or(false)
 }
@@ -12,7 +13,7 @@ const I32: u8 = 5;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// What is left to read. Nothing comes of what is none of it.
+/// Rest of the input. A read returns `None` if the input is malformed.
 struct Thrift<'f>(&'f [u8]);
 
 impl Thrift<'_> {
@@ -31,10 +32,10 @@ impl Thrift<'_> {
         Some(true)
     }
 
-    /// A list of the schema's elements, each before its children.
+    /// Checks the list of schema elements, in which each element precedes its children.
     fn elements_are_shallow(&mut self) -> Option<bool> {
         let (kind, elements) = self.list()?;
-        // Of each group that is open, how many children are to come.
+        // Number of children still to come, per open group.
         let mut open: Vec<i64> = vec![];
         for _ in 0..elements {
             let mut children = 0;
@@ -62,7 +63,8 @@ impl Thrift<'_> {
         Some(true)
     }
 
-    /// The kind of a struct's next field, if there is one, with `id` as its number.
+    /// Reads the type of a struct's next field, and sets `id` to its number. The inner `None` marks the end
+    /// of the struct.
     fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
         let head = self.byte()?;
         *id = match head >> 4 {
@@ -73,7 +75,7 @@ impl Thrift<'_> {
         Some(Some(head & 0xf))
     }
 
-    /// The kind of a list's elements, and how many there are.
+    /// Reads the type of a list's elements, and their number.
     fn list(&mut self) -> Option<(u8, u64)> {
         let head = self.byte()?;
         let elements = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
@@ -83,7 +85,7 @@ impl Thrift<'_> {
     fn skip(&mut self, kind: u8, deepest: usize) -> Option<()> {
         let deepest = deepest.checked_sub(1)?;
         match kind {
-            1 | 2 => {} // a flag is its kind
+            1 | 2 => {} // the type holds the value of a flag
             3 => drop(self.byte()?),
             4..=6 => drop(self.varint()?),
             7 => self.0 = self.0.get(8..)?,

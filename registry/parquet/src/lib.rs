@@ -1,6 +1,6 @@
-//! Files of records as Parquet, beside CSV.
+//! Parquet files of records, in addition to CSV.
 //!
-//! [`open`] opens either, by what it holds; [`Writer`] writes a release as Parquet.
+//! [`open`] opens either format, recognised by the file's content. [`Writer`] writes a release as Parquet.
 //!
 //! ```
 //! use scumble_parquet::{Writer, open};
@@ -20,29 +20,31 @@
 //! # Ok::<(), scumble_records::Error>(())
 //! ```
 //!
-//! # What is read
+//! # Supported types
 //!
-//! Each value becomes a [`Cell`](scumble_records::Cell), and what that means in a column of numbers or in a category is the
-//! schema's business, as it is for CSV.
+//! Each value becomes a [`Cell`](scumble_records::Cell). The schema decides its meaning in a numeric column
+//! or a category, as for CSV.
 //!
 //! | in the file | the cell |
 //! |---|---|
 //! | `DOUBLE`, `FLOAT` | the number, exactly |
-//! | `INT32`, `INT64`, with or without a sign, of any width | the whole number |
+//! | `INT32`, `INT64`, signed or unsigned, of any width | the whole number |
 //! | `DECIMAL` of up to 38 digits | text with all its digits: `12.50` |
 //! | `BOOLEAN` | the flag |
-//! | strings, also of a dictionary; bytes that are UTF-8 | the text |
-//! | `DATE`, `TIMESTAMP` | text: `2011-12-01`, `2011-12-01T09:30:00` in UTC |
-//! | a null, of whatever type | nothing |
+//! | strings, with or without a dictionary; bytes that are UTF-8 | the text |
+//! | `DATE` | text: `2011-12-01` |
+//! | `TIMESTAMP` | text on the clock of its zone, or UTC if unknown: `2011-12-01T09:30:00` |
+//! | a null of any type | null |
 //!
-//! Lists, groups and other types are an error where the schema names such a column, and nothing else is read. Pages may be in
-//! either version, packed by Snappy, gzip, Zstandard, Brotli or LZ4 (raw), and encoded plainly, by a dictionary, or as
-//! differences of whole numbers.
+//! Lists, groups and other types are an error if the schema names such a column, and are otherwise ignored.
+//! Pages may have either version. They may be compressed by Snappy, gzip, Zstandard, Brotli or LZ4 (raw).
+//! Their values may be plain, encoded by a dictionary, or encoded as differences of whole numbers.
 //!
-//! # Bounds
+//! # Limits
 //!
-//! Of each wanted column one page with its dictionary is in memory, and no page that takes more than 64 MiB is read, whatever
-//! it was packed to. Row groups whose columns have more or fewer rows than the footer says are an error.
+//! For each wanted column, memory holds one page with its dictionary. A page of more than 64 MiB in memory is
+//! an error, however small it is compressed. Row groups whose columns have more or fewer rows than the footer
+//! states are an error.
 
 mod column;
 mod file_writer;
@@ -61,11 +63,13 @@ use scumble_records::{Error, ReadRows, Result, TextFormat, csv, open_to_read};
 use std::io::Read;
 use std::path::Path;
 
-/// Opens a file of records: Parquet, if it begins as such, else CSV, written as `format` says and else as is recognised. Its name does
-/// not matter, but a file that is named as Parquet is not taken for CSV. `-` is standard input, where CSV is read.
+/// Opens a file of records: Parquet if its content begins as Parquet, otherwise CSV. `format` declares the
+/// CSV format, and the rest is recognised. The name does not matter, except that a file named as Parquet is
+/// never read as CSV. `-` is standard input, which must be CSV.
 ///
 /// # Errors
-/// [`Error::Io`] where it cannot be opened; [`Error::Unreadable`] for what begins as Parquet and is none.
+/// [`Error::Io`] if the file cannot be opened; [`Error::Unreadable`] if it begins as Parquet but is
+/// malformed.
 pub fn open(file: &Path, format: &TextFormat) -> Result<Box<dyn ReadRows>> {
     if is_standard(file) {
         return Ok(Box::new(csv::Rows::written(std::io::stdin(), "standard input", format)?));
@@ -87,17 +91,17 @@ pub fn open(file: &Path, format: &TextFormat) -> Result<Box<dyn ReadRows>> {
     }
 }
 
-/// Whether a file is standard input or output: `-`.
+/// Returns whether a file is standard input or output: `-`.
 pub fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Whether the name of a file ends with `.parquet`.
+/// Returns whether the name of a file ends with `.parquet`.
 pub fn is_named_as_parquet(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
-/// The README's examples run.
+/// Runs the README's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -1,5 +1,8 @@
-//! The pages of a column, as far as they can be trusted: unpacked up to a bound, and checked where their decoder would
-//! believe them.
+//! Pages of a column, decompressed up to a size limit. Properties that the decoder trusts are checked first.
+//!
+//! A missing dictionary, a length beyond the end or a list of no values makes the decoder panic. Encodings
+//! that cannot be checked without decoding (`DELTA_LENGTH_BYTE_ARRAY`, `DELTA_BYTE_ARRAY`,
+//! `BYTE_STREAM_SPLIT`) are refused. No common writer uses them by default.
 
 use crate::unpack::{check, unpack};
 use bytes::Bytes;
@@ -11,10 +14,10 @@ use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use std::sync::Arc;
 
-/// No page takes more memory, nor does the footer. Writers aim at one MiB.
+/// Upper bound on the memory of a page or of the footer. Writers aim at 1 MiB per page.
 const LARGEST: usize = 64 << 20;
 
-/// A file of which no more is read at once than a page may take, and nothing beyond its end.
+/// File whose reads are limited to the size of a page, and to the file's end.
 pub(crate) struct Bounded<R>(pub R);
 
 impl<R: ChunkReader> Length for Bounded<R> {
@@ -42,13 +45,13 @@ impl<R: ChunkReader> ChunkReader for Bounded<R> {
     }
 }
 
-/// The pages of one column in one row group.
+/// Pages of one column in one row group.
 pub(crate) struct Pages<R: ChunkReader> {
-    /// Gives them packed.
+    /// Reader of the compressed pages.
     packed: SerializedPageReader<Bounded<R>>,
     packing: Compression,
     physical: Type,
-    /// How many bytes a value of fixed length has.
+    /// Bytes of a fixed-length value.
     fixed: usize,
     is_nullable: bool,
     has_dictionary: bool,
@@ -75,7 +78,7 @@ impl<R: ChunkReader> Pages<R> {
         })
     }
 
-    /// The page, unpacked, if its decoder can be given it.
+    /// Decompresses a page and checks that its decoder can safely receive it.
     fn trusted(&mut self, mut page: Page) -> Result<Page> {
         match &mut page {
             Page::DictionaryPage { buf, num_values, .. } => {
@@ -109,7 +112,7 @@ impl<R: ChunkReader> Pages<R> {
                 if levels > buf.len() {
                     return Err(ParquetError::EOF("a page is shorter than it says".into()));
                 }
-                // A page of nulls alone has nothing to unpack.
+                // A page with only nulls has nothing to decompress.
                 if *is_compressed && self.packing != Compression::UNCOMPRESSED && buf.len() > levels {
                     let values = unpack(buf.slice(levels..), self.packing, LARGEST)?;
                     *buf = [&buf[..levels], &values].concat().into();
@@ -121,7 +124,8 @@ impl<R: ChunkReader> Pages<R> {
         Ok(page)
     }
 
-    /// How many plain values of this type lie in `bytes`, at most; none where they have lengths that do not add up.
+    /// Upper bound on the number of plain values of this type in `bytes`. `None` if their lengths do not add
+    /// up.
     fn most_values(&self, bytes: &[u8]) -> Option<usize> {
         match self.physical {
             Type::BOOLEAN => bytes.len().checked_mul(8),
@@ -133,15 +137,18 @@ impl<R: ChunkReader> Pages<R> {
         }
     }
 
+    /// Checks the values of a page and returns the page and encoding for the decoder.
+    ///
     /// # Errors
-    /// For values in an encoding that is not read, or that are none of it as far as that must be known before.
+    /// An error for an unsupported encoding, or for values that would make the decoder panic.
     fn trusted_values(&self, page: Bytes, levels: usize, encoding: Encoding) -> Result<(Bytes, Encoding)> {
         let Some(values) = page.get(levels..) else {
             return Err(ParquetError::EOF("a page is shorter than it says".into()));
         };
         match encoding {
             Encoding::PLAIN if self.physical == Type::BYTE_ARRAY => match arrays(values) {
-                // How many are asked for depends on the levels. Whoever asks for one more finds that it is too long.
+                // The number of values read depends on the levels. The appended length makes any read beyond
+                // the last value an error.
                 Some(_) => Ok(([&page[..], &u32::MAX.to_le_bytes()].concat().into(), encoding)),
                 None => Err(ParquetError::EOF("a value is longer than its page".into())),
             },
@@ -156,7 +163,7 @@ impl<R: ChunkReader> Pages<R> {
             Encoding::DELTA_BINARY_PACKED if matches!(self.physical, Type::INT32 | Type::INT64) => {
                 let mut values = values.iter().copied();
                 match (varint(&mut values), varint(&mut values), varint(&mut values)) {
-                    // Nulls alone: their decoder would begin with a value.
+                    // The page has only nulls, but the decoder would first read a value.
                     (_, _, Some(0)) => Ok((page.slice(..levels), Encoding::PLAIN)),
                     (Some(1..=LARGEST_BLOCK), Some(1..=LARGEST_BLOCK), Some(_)) => Ok((page, encoding)),
                     _ => Err(ParquetError::General("a block of differences has an implausible size".into())),
@@ -167,14 +174,14 @@ impl<R: ChunkReader> Pages<R> {
     }
 }
 
-/// Values that are encoded as one block of differences, at most; writers take 128 or 256.
+/// Upper bound on the values in one block of differences. Writers use 128 or 256.
 const LARGEST_BLOCK: u64 = 1 << 16;
 
 fn not_read(encoding: Encoding) -> ParquetError {
     ParquetError::General(format!("pages encoded as {encoding} are not read; PLAIN and dictionaries are"))
 }
 
-/// How many arrays lie here, each behind its length, if they end where the bytes do.
+/// Counts length-prefixed byte arrays. `None` unless they end where the bytes end.
 fn arrays(mut bytes: &[u8]) -> Option<usize> {
     let mut arrays = 0;
     while let Some((length, rest)) = bytes.split_first_chunk() {
@@ -184,7 +191,7 @@ fn arrays(mut bytes: &[u8]) -> Option<usize> {
     bytes.is_empty().then_some(arrays)
 }
 
-/// The number that the next bytes write, seven bits each.
+/// Decodes a variable-length number of seven bits per byte.
 fn varint(bytes: &mut impl Iterator<Item = u8>) -> Option<u64> {
     let mut number = 0;
     for shift in (0..63).step_by(7) {

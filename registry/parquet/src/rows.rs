@@ -1,4 +1,4 @@
-//! Reading Parquet some rows at a time.
+//! Parquet reader, a few rows at a time.
 
 use crate::column::{Column, Meaning, Values, held};
 use crate::footer::is_shallow;
@@ -13,32 +13,32 @@ use parquet::schema::types::ColumnDescriptor;
 use scumble_records::{DESIGN, Encoder, Error, Held, RawRows, ReadRows, Result};
 use std::sync::Arc;
 
-/// Parquet, some rows at a time: of each column that is wanted a page and its dictionary are in memory, and of the others
-/// nothing.
+/// Parquet file, read a few rows at a time. For each wanted column, memory holds a page and its dictionary.
+/// Other columns are not read.
 pub struct Rows<R: ChunkReader> {
     file: Arc<Bounded<R>>,
     source: String,
     header: Vec<String>,
     metadata: ParquetMetaData,
-    /// Of each column in the header, its place among those that hold values, if it is flat.
+    /// For each column of the header, its index among the leaf columns if it is flat.
     leaves: Vec<Option<usize>>,
-    /// The row group that is read, and how many of its rows were given out.
+    /// Index of the current row group. `of_group` is the number of its rows returned so far.
     group: usize,
     of_group: usize,
-    /// How many rows of the file were given out.
+    /// Number of rows of the file returned so far.
     row: usize,
-    /// What is wrong with the row after those that were given out last.
+    /// Error in the row after the rows returned last.
     held: Option<Error>,
-    /// The columns of the row group that are wanted, and their places in the header.
+    /// Wanted columns of the row group. `places` holds their indices in the header.
     columns: Vec<Column>,
     places: Vec<usize>,
 }
 
 impl<R: ChunkReader + 'static> Rows<R> {
-    /// Reads the footer of `file`; `source` names it in errors.
+    /// Reads the footer of `file`. `source` names the file in errors.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] for what is no Parquet, or is none that can be read.
+    /// [`Error::Unreadable`] for a file that is not Parquet, or uses unsupported Parquet features.
     pub fn new(file: R, source: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Unreadable { file: source.into(), problem };
         let file = Arc::new(Bounded(file));
@@ -89,7 +89,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         Error::Unreadable { file: self.source.clone(), problem }
     }
 
-    /// What is wrong with a column's values in this row group.
+    /// Error about a column's values in this row group.
     fn damaged(&self, place: usize, problem: &str) -> Error {
         let column = self.header.get(place).map_or("", String::as_str);
         self.refuse(format!(
@@ -103,7 +103,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         groups.get(self.group).map_or(0, |group| usize::try_from(group.num_rows()).unwrap_or(0))
     }
 
-    /// Opens what `encoder` wants of this row group, where its next rows begin.
+    /// Opens the columns that `encoder` wants in this row group, at its next row.
     fn open(&mut self, encoder: &Encoder) -> Result<()> {
         self.columns.clear();
         self.places = encoder.places().collect();
@@ -111,7 +111,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
             let column = self.column(place)?;
             self.columns.push(column);
         }
-        // Only where another encoder comes in the middle.
+        // Needed only if the encoder changes within a row group.
         let mut behind = self.of_group;
         while behind > 0 {
             let some = behind.min(1024);
@@ -121,7 +121,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         Ok(())
     }
 
-    /// Meaning of the values of the column at this place of the header.
+    /// Meaning of the values of the column at this index of the header.
     fn meaning(&self, place: usize, column: &ColumnDescriptor) -> std::result::Result<Meaning, String> {
         let name = self.header.get(place).map_or("", String::as_str);
         Meaning::of(column, || zone_of(self.metadata.file_metadata().key_value_metadata(), name))
@@ -149,7 +149,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         opened.map_err(|error| self.damaged(place, &in_one_line(&error)))
     }
 
-    /// The next `most` rows of this row group, of which there are as many.
+    /// Reads the next `most` rows of this row group, which has at least that many left.
     fn read(&mut self, most: usize) -> Result<Vec<Values>> {
         let read: Vec<_> = self.columns.iter_mut().map(|column| column.read(most)).collect();
         let read = self.places.iter().zip(read).map(|(&place, read)| match read {
@@ -160,8 +160,10 @@ impl<R: ChunkReader + 'static> Rows<R> {
         read.collect()
     }
 
+    /// Checks the end of a row group, so that no row is lost.
+    ///
     /// # Errors
-    /// Where the columns have more rows than the footer says: none may vanish.
+    /// An error if a column has more rows than the footer states.
     fn check_end(&mut self) -> Result<()> {
         let more: Vec<_> = self.columns.iter_mut().map(|column| column.read(1)).collect();
         for (&place, more) in self.places.iter().zip(more) {
@@ -174,7 +176,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         Ok(())
     }
 
-    /// Appends the next `most` rows, or as many as there are.
+    /// Appends the next `most` rows, or fewer at the end.
     fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
         let mut wanted = most;
         while wanted > 0 && self.group < self.metadata.num_row_groups() {
@@ -246,7 +248,7 @@ impl<R: ChunkReader + 'static> ReadRows for Rows<R> {
     }
 }
 
-/// The last thing in a file: the footer, its length, and four letters.
+/// Reads the footer, which is followed by its length and four letters at the end of the file.
 fn footer_of(file: &impl ChunkReader) -> parquet::errors::Result<Bytes> {
     let short = || ParquetError::EOF("the file is shorter than it says".into());
     let end = file.len().checked_sub(8).ok_or_else(short)?;

@@ -1,14 +1,17 @@
-//! Unpacking pages, up to a bound.
+//! Decompression of pages up to a size limit.
+//!
+//! The decoder of the `parquet` crate has no size limit, and a few kilobytes may decompress to gigabytes. All
+//! decompressors here are plain Rust. The old framing of LZ4 and LZO are not supported.
 
 use bytes::Bytes;
 use parquet::basic::Compression;
 use parquet::errors::{ParquetError, Result};
 use std::io::{self, Read};
 
-/// `packed` as it was before, where that is no more than `most` bytes.
+/// Decompresses `packed` to at most `most` bytes.
 ///
 /// # Errors
-/// Where it is more, is damaged, or was packed in a way that is not read.
+/// An error if the result is larger, if the input is damaged, or if the compression is unsupported.
 pub(crate) fn unpack(packed: Bytes, packing: Compression, most: usize) -> Result<Bytes> {
     let unpacked = match packing {
         Compression::UNCOMPRESSED => return Ok(packed),
@@ -25,7 +28,8 @@ pub(crate) fn unpack(packed: Bytes, packing: Compression, most: usize) -> Result
             read(decoder.map_err(damaged)?, most)?
         }
         Compression::LZ4_RAW => {
-            // No byte of it gives more than 255, and memory that is not written to is none.
+            // Each input byte yields at most 255 output bytes. Zeroed memory uses no space until it is
+            // written.
             let mut unpacked = vec![0; packed.len().saturating_mul(255).min(most)];
             let length = lz4_flex::block::decompress_into(&packed, &mut unpacked).map_err(damaged)?;
             unpacked.truncate(length);
@@ -45,8 +49,10 @@ fn read(mut input: impl Read, most: usize) -> Result<Vec<u8>> {
     Ok(unpacked)
 }
 
+/// Checks the size of a page.
+///
 /// # Errors
-/// Where `length` is more than `most`.
+/// An error if `length` is more than `most`.
 pub(crate) fn check(length: usize, most: usize) -> Result<()> {
     if length > most {
         let problem =
@@ -67,7 +73,7 @@ mod tests {
 
     const MOST: usize = 1 << 20;
 
-    /// A million and some zeros, packed in a thousand bytes or less.
+    /// Compresses `length` zeros (about a million) to about a thousand bytes.
     fn gzip(length: usize) -> Bytes {
         let mut packed = flate2::write::GzEncoder::new(vec![], flate2::Compression::best());
         packed.write_all(&vec![0; length]).unwrap();
@@ -86,10 +92,10 @@ mod tests {
         };
         assert_eq!(snappy(MOST).unwrap().len(), MOST);
         assert!(snappy(MOST + 1).unwrap_err().to_string().contains("more than 1 MiB"));
-        // A thousand bytes that claim four gigabytes.
+        // A thousand bytes that claim to hold four gigabytes.
         let claims = [&[0xff, 0xff, 0xff, 0xff, 0x0f][..], &[0; 1000]].concat();
         assert!(unpack(claims.into(), Compression::SNAPPY, MOST).is_err());
-        // LZ4: one literal, then 255 bytes of match length of 255 each.
+        // LZ4: one literal, then `matches` length bytes of 255 each.
         let lz4 = |matches: usize| {
             let packed = [&[0x1f, 7, 1, 0][..], &vec![255; matches], &[0, 0x50], b"12345"].concat();
             unpack(packed.into(), Compression::LZ4_RAW, MOST)
@@ -100,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_others_packed_is_what_it_was() {
-        // By pyarrow 25's codecs.
+        // Output of pyarrow 25's codecs.
         for (packing, packed) in [
             (
                 Compression::ZSTD(Default::default()),

@@ -1,4 +1,4 @@
-//! Writing released records as Parquet.
+//! Parquet writer of released records.
 
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::writer::ColumnWriter;
@@ -13,13 +13,18 @@ use scumble_records::{Decoded, Decoder, Error, Held, Result, Stored, WriteRows};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Cells of a row group, in about: what is in memory until it is written.
+/// Approximate number of cells in a row group, which is in memory until it is written.
 const CELLS: usize = 1 << 21;
 
-/// Released records as Parquet: each column in its storage type, text with a dictionary, no nulls, packed by Snappy.
+/// Writer of released records as Parquet, with features that every reader supports.
 ///
-/// A row group has as many whole blocks of records as make two million cells, one at least. The file carries the digest of its design, and
-/// nothing that says when, where or from which records it was made.
+/// Pages have version 1 and hold plain values in the storage type of each column. Text has a dictionary, and
+/// Snappy compresses all pages. The file has no nulls and no statistics. Noise does not compress, so the
+/// writer tries no other encodings.
+///
+/// A row group has as many whole blocks of records as fit in 2²¹ cells (about two million), and at least one
+/// block. The file carries the digest of its design. It does not disclose when, where or from which records
+/// it was made.
 pub struct Writer<W: Write + Send> {
     file: SerializedFileWriter<W>,
     blocks: Vec<Block>,
@@ -36,7 +41,7 @@ enum Column {
     Large(Vec<i64>),
     Flags(Vec<bool>),
     Decimals(Vec<FixedLenByteArray>),
-    /// Texts, one after the other, and where each ends.
+    /// Concatenated texts, and the end of each.
     Texts(String, Vec<usize>),
 }
 
@@ -53,7 +58,7 @@ impl Column {
         }
     }
 
-    /// Appends a value; `None` where it is not one of this column.
+    /// Appends a value. `None` if the column cannot hold it.
     fn push(&mut self, stored: Stored) -> Option<()> {
         match (self, stored) {
             (Self::Doubles(own), Stored::Double(number)) => own.push(number),
@@ -74,7 +79,7 @@ impl Column {
     }
 }
 
-/// The physical type in which a storage type is written.
+/// Physical type of a storage type.
 fn physical(held: &Held) -> Physical {
     match held {
         Held::Double => Physical::DOUBLE,
@@ -87,7 +92,7 @@ fn physical(held: &Held) -> Physical {
     }
 }
 
-/// The logical type of a storage type; `None` of numbers and flags, which have none.
+/// Logical type of a storage type. `None` for numbers and flags that need none.
 fn logical(held: &Held) -> Option<LogicalType> {
     match held {
         Held::Double | Held::Single | Held::Flag | Held::Whole { bits: 32 | 64, is_signed: true } => None,
@@ -109,10 +114,10 @@ fn logical(held: &Held) -> Option<LogicalType> {
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Begins a file of what `decoder` gives.
+    /// Begins a file of the records that `decoder` decodes.
     ///
     /// # Errors
-    /// [`Error::Write`] where `output` fails.
+    /// [`Error::Write`] if `output` fails.
     pub fn new(output: W, decoder: &Decoder) -> Result<Self> {
         let columns = || decoder.header().iter().zip(decoder.types());
         let fields = columns().map(|(name, held)| {
@@ -189,7 +194,7 @@ impl<W: Write + Send> Writer<W> {
     }
 }
 
-/// Released rows as columns.
+/// Converts released rows to columns.
 pub(crate) fn block(rows: &Decoded) -> Result<Block> {
     rows.columns(Column::of, Column::push).map(Block)
 }

@@ -1,4 +1,4 @@
-//! Time zones of instants, which writers keep in a footer's metadata.
+//! Time zones of instants, which writers store in the footer's metadata.
 
 use arrow_ipc::convert::try_schema_from_ipc_buffer;
 use arrow_schema::DataType;
@@ -7,9 +7,10 @@ use base64::prelude::BASE64_STANDARD;
 use parquet::file::metadata::KeyValue;
 use scumble_records::Zone;
 
-/// The zone of the instants in the column `name`, by the metadata that Arrow's writers add (pyarrow, pandas, Polars).
+/// Zone of the instants in the column `name`, from the metadata that Arrow's writers add (pyarrow, pandas,
+/// Polars).
 ///
-/// Arrow's schema has a zone for instants, and none for local times that an old writer marked as UTC.
+/// Arrow's schema has a zone for instants, and no zone for local times that an old writer marked as UTC.
 pub(crate) fn zone_of(metadata: Option<&Vec<KeyValue>>, name: &str) -> Zone {
     let schema = metadata.into_iter().flatten().find(|pair| pair.key == "ARROW:schema");
     let schema = schema.and_then(|pair| BASE64_STANDARD.decode(pair.value.as_ref()?).ok());

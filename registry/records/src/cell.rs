@@ -1,41 +1,41 @@
-//! What a cell holds, and how a number is written in one.
+//! Contents of a cell, and decimal digits of a number.
 
 use jiff::civil::Date;
 use std::borrow::Cow;
 
-/// What one cell holds, whatever the format of its file.
+/// Contents of one cell, independent of the file format.
 ///
-/// | cell | in a column of numbers | in a category |
+/// | cell | in a numeric column | in a category |
 /// |---|---|---|
-/// | text | the number that it writes | the level that it is |
-/// | a number | itself | its shortest decimal digits, as text |
-/// | a whole number | the nearest of 64 bits | its digits, as text |
-/// | a flag | 0 or 1 | `false` or `true`, as text |
-/// | a day | none | the text that is written |
-/// | nothing | what is missing, or as empty text | what is missing, or as empty text |
+/// | text | the number that it spells | the level that it spells |
+/// | number | itself | its shortest decimal digits, as text |
+/// | whole number | the nearest 64-bit floating-point number | its digits, as text |
+/// | flag | 0 or 1 | `false` or `true`, as text |
+/// | day | not a number | its formatted text |
+/// | null | a missing cell, or empty text | a missing cell, or empty text |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// Nothing: a null. In CSV there is none, and an empty cell is empty text.
+    /// A null. CSV has none: an empty CSV cell is empty text.
     Null,
-    /// Text. Blanks around it mean nothing.
+    /// Text. Surrounding blanks are insignificant.
     Text(&'a str),
     /// A number, finite or not.
     Number(f64),
     /// A whole number.
     Whole(i64),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
-    /// A day, written in the letters of `strftime`.
+    /// A day, with a format in `strftime` notation.
     Date {
         /// The day.
         date: Date,
-        /// How it is written.
+        /// Format of the day's text.
         format: &'a str,
     },
 }
 
 impl<'a> Cell<'a> {
-    /// As text: what a level is compared with, and what an error shows.
+    /// Returns the cell as text, for comparison with levels and for errors.
     ///
     /// ```
     /// use scumble_records::Cell;
@@ -56,7 +56,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// As a number, finite or not, if it is one.
+    /// Returns the cell as a number, finite or not. `None` if the cell holds no number.
     #[inline]
     pub(crate) fn number(self) -> Option<f64> {
         match self {
@@ -69,11 +69,11 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// The shortest decimal digits that are read back as this number, without an exponent: as many as the standard library shows, and the same but
-/// where two are equally near.
+/// Shortest decimal digits that parse back to `number`, without an exponent. There are as many digits as the
+/// standard library prints. They differ from its digits only if two decimals are equally near.
 #[inline]
 pub(crate) fn digits(number: f64, buffer: &mut zmij::Buffer) -> Cow<'_, str> {
-    // Within these its digits have no exponent.
+    // Within this range the digits have no exponent.
     if !(1e-5..1e15).contains(&number.abs()) && number != 0.0 {
         return number.to_string().into();
     }
@@ -91,7 +91,8 @@ mod tests {
         fn digits_are_read_back_and_as_few_as_the_standard_librarys(
             bits: u64, small in -1e3..1e3f64, steps in -1_000_000_000_000i64..1_000_000_000_000, exponent in 0..60,
         ) {
-            // Any number at all, one of everyday's size, and some on lattices, as releases are: there two may be equally near.
+            // Samples numbers of any bit pattern, numbers of everyday size, and lattice points as in
+            // releases. On a lattice two decimals may be equally near.
             let lattice = steps as f64 / f64::from(exponent).exp2();
             for number in [f64::from_bits(bits), small, lattice, steps as f64] {
                 let mut buffer = zmij::Buffer::new();

@@ -1,4 +1,4 @@
-//! CSV: reading it some rows at a time, however it is written, and writing it.
+//! CSV reader, a few rows at a time and with recognition of the text format, and CSV writer.
 
 use crate::pieces::{Piece, Pieces};
 use crate::text_format::{Decimal, Recognised, TextFormat, with_point};
@@ -11,37 +11,38 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Reads CSV by `schema`, with `target` as what is to be learned; `source` names it in errors. Values outside the bounds are
-/// clipped.
+/// Reads CSV by `schema`, with `target` as the column to learn. `source` names the input in errors. Values
+/// outside the bounds are clipped.
 ///
 /// # Errors
-/// As [`Rows`] and [`Reader`].
+/// Same errors as [`Rows`] and [`Reader`].
 pub fn read(input: impl Read + Send, source: &str, schema: &Schema, target: Option<&str>) -> Result<Loaded> {
     Reader::new(Rows::new(input, source)?, schema, target, OutOfBounds::Clip)?.read_all()
 }
 
-/// CSV with a header, some rows at a time and in bounded memory.
+/// CSV with a header, read a few rows at a time in bounded memory.
 ///
-/// In a file of one column a blank line is a row whose cell is empty, also at the end: what is dropped there would tell who had an
-/// empty cell. In a file of several columns, where a row of empty cells has its commas, a blank line is no row.
+/// In a file of one column, a blank line is a row with an empty cell, also at the end. Dropping it would
+/// disclose who had an empty cell. In a file of several columns, a row of empty cells contains commas, so a
+/// blank line is not a row.
 ///
-/// A row ends where the file does, or at a line's end outside quotation marks. A row of more than 16 MiB, or a quotation
-/// mark that is never closed, is an error and not a very large cell.
+/// A row ends at a line's end outside quotation marks, or at the end of the file. A row of more than 16 MiB
+/// is an error, and so is a quotation mark that is never closed.
 pub struct Rows<'r> {
     pieces: Pieces<Box<dyn Read + Send + 'r>>,
     written: Written,
-    /// What was recognised.
+    /// Remarks about the recognised format.
     remarks: Vec<&'static str>,
     bytes: Arc<AtomicU64>,
     header: Vec<String>,
     source: String,
-    /// Rows that were given out.
+    /// Number of rows returned so far.
     rows: usize,
-    /// What is wrong with the row after those that were given out last.
+    /// Error in the row after the rows returned last.
     held: Option<Error>,
 }
 
-/// How cells and numbers are separated.
+/// Separators of cells and of decimals.
 #[derive(Debug, Clone, Copy)]
 struct Written {
     delimiter: u8,
@@ -61,28 +62,28 @@ impl std::fmt::Debug for Rows<'_> {
 }
 
 impl Rows<'static> {
-    /// Opens `file`, and recognises how it is written.
+    /// Opens `file` and recognises its format.
     ///
     /// # Errors
-    /// As [`open_to_read`] and [`new`](Self::new).
+    /// Same errors as [`open_to_read`] and [`new`](Self::new).
     pub fn open(file: &Path) -> Result<Self> {
         Self::new(open_to_read(file)?, &file.display().to_string())
     }
 }
 
 impl<'r> Rows<'r> {
-    /// Reads the header of `input`, and recognises how it is written; `source` names it in errors.
+    /// Reads the header of `input` and recognises the format. `source` names the input in errors.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] for what is no CSV, [`Error::Empty`](scumble_core::Error::Empty) for what is nothing.
+    /// [`Error::Unreadable`] for malformed CSV; [`Error::Empty`](scumble_core::Error::Empty) for empty input.
     pub fn new(input: impl Read + Send + 'r, source: &str) -> Result<Self> {
         Self::written(input, source, &TextFormat::default())
     }
 
-    /// The same for a file of which something is known of how it is written.
+    /// Reads the header of `input` whose format is partly known. The rest of the format is recognised.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Same errors as [`new`](Self::new).
     pub fn written(input: impl Read + Send + 'r, source: &str, format: &TextFormat) -> Result<Self> {
         let failed = |error: io::Error| Error::Unreadable { file: source.into(), problem: error.to_string() };
         let bytes = Arc::new(AtomicU64::new(0));
@@ -98,7 +99,8 @@ impl<'r> Rows<'r> {
         Ok(Self { pieces, written, remarks, bytes, header, source: source.into(), rows: 0, held: None })
     }
 
-    /// So many rows, from `piece`, whose first has this number, and those behind it.
+    /// Returns at most `most` rows: the rows of `piece`, whose first row has the number `first`, and
+    /// following rows.
     fn rows_from(
         &mut self,
         mut piece: Piece,
@@ -120,7 +122,7 @@ impl<'r> Rows<'r> {
         }
     }
 
-    /// The text of the next rows, and the number of the first, counted from 1.
+    /// Returns the text of the next rows, and the number of the first row, counted from 1.
     fn next_piece(&mut self, most: usize) -> Result<Option<(Piece, usize)>> {
         if let Some(error) = self.held.take() {
             return Err(error);
@@ -138,12 +140,13 @@ impl<'r> Rows<'r> {
 
 impl Written {
     fn reader(self, piece: &Piece) -> csv::Reader<&[u8]> {
-        // A row of another length is ours to name, so the parser lets it pass.
+        // The parser accepts rows of any length, so that the crate's own error names the row.
         let mut reader = csv::ReaderBuilder::new();
         reader.has_headers(false).flexible(true).delimiter(self.delimiter).from_reader(&piece.text)
     }
 
-    /// The cells of a piece whose first row has this number, up to the first row that is wrong, and what is wrong with it.
+    /// Reads the cells of a piece whose first row has the number `first`. Stops at the first faulty row and
+    /// returns its error.
     fn cells(self, piece: &Piece, first: usize, encoder: &Encoder) -> (RawRows, Option<Error>) {
         let mut rows = RawRows::starting_at(first);
         rows.reserve(piece.rows * encoder.width(), piece.text.len());
@@ -151,10 +154,10 @@ impl Written {
         (rows, wrong)
     }
 
-    /// Appends the cells of a piece whose first row has this number.
+    /// Appends the cells of a piece whose first row has the number `first`.
     ///
     /// # Errors
-    /// What is wrong with the first row that is wrong, behind those before it.
+    /// The error of the first faulty row. The rows before it are kept.
     fn read(self, piece: &Piece, first: usize, encoder: &Encoder, rows: &mut RawRows) -> Result<()> {
         let (mut reader, mut record) = (self.reader(piece), csv::StringRecord::new());
         for row in first..first + piece.rows {
@@ -213,7 +216,7 @@ impl ReadRows for Rows<'_> {
     fn next_block(&mut self, encoder: &Encoder, most: usize) -> Result<Option<Block>> {
         let Some((piece, first)) = self.next_piece(most)? else { return Ok(None) };
         if piece.is_cut_short {
-            // Of long rows only the cells that are wanted are kept.
+            // Long rows are parsed at once, so that only their wanted cells are kept.
             return Ok(self.rows_from(piece, first, encoder, most)?.map(Block::of));
         }
         let written = self.written;
@@ -232,7 +235,7 @@ impl ReadRows for Rows<'_> {
     }
 }
 
-/// Released records as CSV with a header.
+/// Writer of released records as CSV with a header.
 #[derive(Debug)]
 pub struct Writer<W> {
     output: W,
@@ -242,7 +245,7 @@ impl<W: Write> Writer<W> {
     /// Writes the header.
     ///
     /// # Errors
-    /// [`Error::Write`] where `output` fails.
+    /// [`Error::Write`] if `output` fails.
     pub fn new(mut output: W, decoder: &Decoder) -> Result<Self> {
         let failed = |error| Error::from_write(io::Error::other(error));
         let mut header = csv::Writer::from_writer(vec![]);
@@ -269,10 +272,10 @@ impl<W: Write> WriteRows for Writer<W> {
     }
 }
 
-/// Released rows as lines of a CSV file.
+/// Formats released rows as lines of CSV.
 ///
 /// # Errors
-/// As [`Decoded::each`].
+/// Same errors as [`Decoded::each`].
 pub fn block(rows: &Decoded) -> Result<Vec<u8>> {
     let mut buffer = zmij::Buffer::new();
     let take = |text: &mut Vec<u8>, column: usize, cell: Cell| {
@@ -280,14 +283,14 @@ pub fn block(rows: &Decoded) -> Result<Vec<u8>> {
             text.push(b',');
         }
         match cell {
-            // Digits are never quoted.
+            // Digits never need quotation marks.
             Cell::Number(number) => text.extend_from_slice(digits(number, &mut buffer).as_bytes()),
             cell => push_field(&cell.text(), text),
         }
         Ok(())
     };
     let end = |text: &mut Vec<u8>| {
-        // A line of nothing would be no row.
+        // An empty line would not be read as a row.
         if text.last().is_none_or(|last| *last == b'\n') {
             text.extend_from_slice(b"\"\"");
         }
@@ -298,7 +301,7 @@ pub fn block(rows: &Decoded) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Appends a cell, in quotation marks where it would not be read as it is.
+/// Appends a cell, in quotation marks if needed.
 fn push_field(cell: &str, text: &mut Vec<u8>) {
     if !cell.contains(['"', ',', '\r', '\n']) {
         return text.extend_from_slice(cell.as_bytes());
@@ -308,7 +311,7 @@ fn push_field(cell: &str, text: &mut Vec<u8>) {
     text.push(b'"');
 }
 
-/// What is wrong with this row of a file, its header being row 0.
+/// Error of the parser in row `row` of a file. The header is row 0.
 fn unreadable(source: &str, row: usize, error: &csv::Error) -> Error {
     let problem = match error.kind() {
         csv::ErrorKind::Utf8 { .. } => {
@@ -322,7 +325,7 @@ fn unreadable(source: &str, row: usize, error: &csv::Error) -> Error {
     Error::Unreadable { file: source.into(), problem }
 }
 
-/// Counts the bytes of a file that were read.
+/// Reader that counts the bytes read from a file.
 struct Counted<R> {
     input: R,
     bytes: Arc<AtomicU64>,
@@ -406,7 +409,7 @@ mod tests {
         }
     }
 
-    /// A row's cell in a file of one column, and how it is written.
+    /// Cells of a file of one column, each with its text in the file.
     fn cells() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
         let cells = [
             ("", ""),
@@ -423,7 +426,7 @@ mod tests {
         prop::collection::vec(prop::sample::select(cells.to_vec()), 1..40)
     }
 
-    /// What is given out some bytes at a time.
+    /// Reader that returns a few bytes at a time.
     struct Dripping<'a>(&'a [u8], usize);
 
     impl Read for Dripping<'_> {
@@ -490,7 +493,7 @@ mod tests {
         }
     }
 
-    /// What is read of this file, and what was recognised of how it is written.
+    /// Returns the encoded records of a file and the recognised format.
     fn recognised(bytes: &[u8], schema: &str) -> (Vec<f64>, Option<String>) {
         let schema = Schema::from_toml(schema, "schema.toml").unwrap();
         let rows = Rows::new(bytes, "data.csv").unwrap();
@@ -545,7 +548,7 @@ mod tests {
         assert!(message(b"size,notes\n1,a\n2,\"b\n1,c\n2,d\n").contains("middle of row 2"));
         let long = format!("size,notes\n1,\"{}", "x".repeat(17 << 20));
         assert!(message(long.as_bytes()).contains("longer than 16 MiB"));
-        // What is wrong before it comes first.
+        // An error in an earlier row is reported first.
         let long = format!("size,notes\nx,\n1,\"{}", "x".repeat(17 << 20));
         assert!(message(long.as_bytes()).contains("row 1, column \"size\""));
     }

@@ -1,4 +1,4 @@
-//! From released records back to rows of cells, in the schema's own columns and units.
+//! Decoder from released records to rows of cells, in the schema's columns and units.
 
 use crate::kind::Form;
 use crate::{Cell, Column, Encoder, Held, Input, Kind, RawRows, Schema, Stored};
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Turns flat released records into rows of cells.
+/// Decoder from flat released records to rows of cells.
 ///
-/// A column of the schema whose coordinates were all released has its own name and unit, in the schema's order; numbers become
-/// what [`Values`] says, and a group becomes its largest level. Whatever else was released (latents) follows under the name that
-/// the mechanism gave it, unchanged.
+/// A schema column whose coordinates were all released keeps its name and unit, in the schema's order.
+/// [`Values`] decides the form of numbers, and a group of coordinates becomes its largest level. All other
+/// released coordinates (latents) follow unchanged, under the name that the mechanism gave them.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     layout: Layout,
@@ -21,44 +21,45 @@ pub struct Decoder {
     cells: Vec<Made>,
     values: Values,
     values_in: ValuesIn,
-    /// Where each column came from; none of it where the input is not known.
+    /// Input of each column. Empty if the input is unknown.
     sources: Vec<Option<Source>>,
-    /// The digest of the design by which records were released.
+    /// Digest of the release's design.
     design: Option<String>,
 }
 
-/// The key of the design's digest in the metadata of a Parquet file or an Arrow schema.
+/// Metadata key of the design's digest in a Parquet file or an Arrow schema.
 pub const DESIGN: &str = "scumble.design";
 
-/// The input column that a released column is made of.
+/// Input column of a released column.
 #[derive(Debug, Clone)]
 struct Source {
-    /// Its storage type; `None` in a text file.
+    /// Storage type of the input column; `None` for a text file.
     held: Option<Held>,
-    /// Its place in an encoded record, if it leaves unchanged.
+    /// First coordinate in an encoded record, if the column is released unchanged.
     unchanged: Option<usize>,
-    /// Whether its numbers took no noise.
+    /// True if the column's numbers have no noise.
     is_exact: bool,
-    /// Its place among the cells of a raw row.
+    /// Index of the input column among the cells of a raw row.
     field: usize,
 }
 
-/// What becomes of released numbers in a file. All of it is post-processing, which leaves the guarantee.
+/// Form of released numbers in a file. All forms are post-processing, so the guarantee holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
-    /// Integers, dates and ordered levels are rounded and clamped to their bounds; real numbers stay, for their noise is then
-    /// known to whoever learns from them.
+    /// Rounds integers, dates and ordered levels, and clamps them to their bounds. Real numbers stay
+    /// unchanged, so that their noise is known to anyone who learns from them.
     #[default]
     Settled,
-    /// Real numbers are clamped to their bounds too.
+    /// Also clamps real numbers to their bounds.
     Clamped,
-    /// Every number stays as the mechanism drew it: of a date the days since 1970-01-01, of an ordered level its rank from 0.
-    /// Estimators need that: of what was rounded and clamped the noise is not known.
+    /// Keeps every number as the mechanism drew it. A date is in days since 1970-01-01, and an ordered level
+    /// is its rank from 0. Estimators need this form, because the noise of rounded and clamped numbers is
+    /// unknown.
     Drawn,
 }
 
-/// What one cell is made of: places in a flat record.
+/// Source of one output cell: indices into a flat record.
 #[derive(Debug, Clone)]
 enum Made {
     Number { place: usize, lower: f64, upper: f64, kind: Kind, is_target: bool },
@@ -67,7 +68,7 @@ enum Made {
 }
 
 impl Made {
-    /// Whether a number becomes a value of its column's kind.
+    /// Returns whether a number is settled to a value of its column's kind.
     fn is_settled(kind: &Kind, values: Values) -> bool {
         match values {
             Values::Settled => !matches!(kind, Kind::Real { .. }),
@@ -76,7 +77,7 @@ impl Made {
         }
     }
 
-    /// Where it was released, if what is written is not that.
+    /// Coordinates whose written value differs from the released value.
     fn places_of_others(&self, values: Values) -> &[usize] {
         match self {
             Self::Level { places, .. } => places,
@@ -87,7 +88,7 @@ impl Made {
 }
 
 impl Schema {
-    /// What turns flat records of `layout` into text in the schema's own columns and units.
+    /// Builds the decoder from flat records of `layout` to cells in the schema's columns and units.
     pub fn decoder(&self, layout: &Layout, target: Option<&str>) -> Decoder {
         Decoder::new(self, layout, target)
     }
@@ -123,7 +124,7 @@ impl Decoder {
                 }
                 continue;
             }
-            // A column that several parts of a composition released is there once for each.
+            // A column that several parts of a composition released occurs once per part.
             let own = column.coordinates();
             let parts = own.first().and_then(|name| suffixes.get(name.as_str())).into_iter().flatten();
             for suffix in std::iter::once("").chain(parts.copied()) {
@@ -156,12 +157,12 @@ impl Decoder {
         });
     }
 
-    /// The same, with numbers as `values` says.
+    /// Sets the form of numbers.
     pub fn with_values(self, values: Values) -> Self {
         Self { values, ..self }
     }
 
-    /// Sets how whole values are encoded in the records: [`Releases::values_in`](scumble_core::Releases::values_in).
+    /// Sets how the records encode whole values: [`Releases::values_in`](scumble_core::Releases::values_in).
     pub fn with_values_in(self, values_in: ValuesIn) -> Self {
         Self { values_in, ..self }
     }
@@ -171,14 +172,17 @@ impl Decoder {
         Self { design: Some(digest), ..self }
     }
 
-    /// The metadata of a typed file or table: under [`DESIGN`] the digest of the design.
+    /// Metadata of a typed file or table: the design's digest under [`DESIGN`].
     pub fn metadata(&self) -> impl Iterator<Item = (String, String)> {
         self.design.iter().map(|digest| (DESIGN.to_owned(), digest.clone()))
     }
 
-    /// Sets the input that is released. Columns whose `unchanged` coordinates (of a flat record) are all true leave as they came in: with
-    /// the text of a text file, and with the value and type of a typed one. All others have the input's type where that holds every value of
-    /// their kind. Numbers whose coordinate is `exact` took no noise, and are written as the decimals that they were.
+    /// Sets the input of the release. `unchanged` and `exact` have one flag per coordinate of a flat record.
+    ///
+    /// - A column whose coordinates are all `unchanged` is written as in the input: with its text from a text
+    ///   file, or with its value and type from a typed one.
+    /// - Any other column has the input's type if that type holds every value of the column's kind.
+    /// - A number whose coordinate is `exact` has no noise, and is written as its original decimal.
     pub fn with_input(self, input: &Input, unchanged: &[bool], exact: &[bool]) -> Self {
         let fields = input.encoder.fields();
         let all =
@@ -204,7 +208,7 @@ impl Decoder {
         self.sources.get(column)?.as_ref()
     }
 
-    /// The storage type of each column in a typed file or table.
+    /// Storage type of each column in a typed file or table.
     pub fn types(&self) -> impl Iterator<Item = Held> {
         self.cells.iter().enumerate().map(|(column, cell)| {
             let (kind, is_target) = match cell {
@@ -219,10 +223,11 @@ impl Decoder {
         })
     }
 
-    /// The flat record as a reader of the file has it: each settled number, and each group as its level, encoded again.
+    /// Re-encodes a flat record as a reader of the written file would. Settled numbers and the levels of
+    /// groups are encoded again.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// Same errors as [`decode`](Self::decode).
     fn settled(&self, record: &[f64]) -> Result<Vec<f64>> {
         check_width(self.layout.width(), record.len())?;
         let mut settled = record.to_vec();
@@ -249,7 +254,8 @@ impl Decoder {
         Ok(settled)
     }
 
-    /// The table as a reader of the file has it: settled numbers, and groups as levels, encoded again.
+    /// Re-encodes a table as a reader of the written file would. Settled numbers and the levels of groups are
+    /// encoded again.
     ///
     /// # Errors
     /// [`Error::Shape`](scumble_core::Error::Shape) for a table of another shape.
@@ -261,18 +267,19 @@ impl Decoder {
         self.layout.table_of(settled.collect::<Result<Vec<_>>>()?.concat())
     }
 
-    /// What the flat records are.
+    /// Layout of the flat records.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The columns' names.
+    /// Names of the columns.
     pub fn header(&self) -> &[String] {
         &self.header
     }
 
-    /// The distribution of what is read back from the file, where `noise` is that of the records: a group that became its largest
-    /// level, and a number that was rounded and clamped, have another one, which is not known.
+    /// Noise distribution of the values read back from the file, if `noise` is the distribution of the
+    /// records. The distribution becomes unknown for additive noise on a group written as its largest level,
+    /// and on a number that was rounded and clamped.
     pub fn noise(&self, noise: &Noise) -> Noise {
         let changed = self.cells.iter().flat_map(|cell| cell.places_of_others(self.values));
         let changed: HashSet<usize> = changed.copied().collect();
@@ -300,7 +307,7 @@ impl Decoder {
         Noise { features, target }
     }
 
-    /// The cells of a flat record: numbers, and levels as text.
+    /// Decodes a flat record into cells: numbers, and levels as text.
     ///
     /// # Errors
     /// [`Error::Shape`](scumble_core::Error::Shape) for a record of another width.
@@ -308,7 +315,7 @@ impl Decoder {
         Ok(self.cells(record)?.collect())
     }
 
-    /// The same, one after the other.
+    /// Iterator over the cells that [`decode`](Self::decode) collects.
     pub(crate) fn cells<'a, 'r>(
         &'a self,
         record: &'r [f64],
@@ -337,7 +344,7 @@ impl Decoder {
                 }
             }
             Made::Level { places, kind } => {
-                // The first of those that are largest.
+                // The first of the largest coordinates wins.
                 let value = |at: usize| record[places[at]];
                 let largest =
                     (1..places.len()).fold(0, |best, at| if value(at) > value(best) { at } else { best });
@@ -347,7 +354,7 @@ impl Decoder {
         }
     }
 
-    /// A day that came in as text, as its date: types know no format of dates.
+    /// Converts the text of a day to a date, because storage types have no date format.
     fn as_typed<'a>(&'a self, column: usize, cell: Cell<'a>) -> Cell<'a> {
         match (&self.cells[column], cell) {
             (Made::Number { kind: kind @ Kind::Date { .. }, .. }, Cell::Text(_)) => {
@@ -357,7 +364,8 @@ impl Decoder {
         }
     }
 
-    /// Refuses a column that should leave unchanged and does not: its raw cells may then not leave.
+    /// Refuses a column that is stated to be unchanged but differs from the input. Its raw cells must not be
+    /// released.
     fn check_unchanged(&self, column: usize, record: &[f64], before: &[f64]) -> Result<()> {
         let places = match &self.cells[column] {
             Made::Number { place, .. } | Made::Latent { place } => std::slice::from_ref(place),
@@ -372,7 +380,7 @@ impl Decoder {
         }
     }
 
-    /// The cell of an unchanged column: as it came in, unless it was missing or clipped.
+    /// Cell of an unchanged column: the input cell, or the decoded cell if the input was missing or clipped.
     fn as_it_came<'a>(
         &'a self,
         encoder: &Encoder,
@@ -380,7 +388,7 @@ impl Decoder {
         raw: Cell<'a>,
         made: Cell<'a>,
     ) -> Cell<'a> {
-        // A day of a typed file has no text of its own: it gets the schema's format.
+        // A day of a typed file has no text of its own, so it gets the schema's format.
         let is_stored_day = matches!(source.held, Some(Held::Day | Held::Time { .. }));
         match !is_stored_day && encoder.is_encoded_whole(source.field, raw) {
             true => raw,
@@ -389,7 +397,7 @@ impl Decoder {
     }
 }
 
-/// Flat released records, and the raw rows that they were made of, where these are known.
+/// Flat released records, and the raw input rows if they are known.
 #[derive(Debug, Clone, Copy)]
 pub struct Decoded<'d> {
     decoder: &'d Decoder,
@@ -397,7 +405,7 @@ pub struct Decoded<'d> {
     came: Option<Came<'d>>,
 }
 
-/// The input of released records.
+/// Input of released records.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Came<'d> {
     pub(crate) encoder: &'d Encoder,
@@ -407,7 +415,7 @@ pub(crate) struct Came<'d> {
 }
 
 impl<'d> Decoded<'d> {
-    /// Flat records, one after the other, decoded by `decoder`.
+    /// Wraps `records`, the concatenated flat records that `decoder` decodes.
     pub fn new(decoder: &'d Decoder, records: &'d [f64]) -> Self {
         Self { decoder, records, came: None }
     }
@@ -417,16 +425,17 @@ impl<'d> Decoded<'d> {
         Self { decoder, records, came: has_unchanged.then_some(came) }
     }
 
-    /// Number of their values.
+    /// Number of values in the records.
     pub(crate) fn values(&self) -> usize {
         self.records.len()
     }
 
-    /// The records column by column: `new` makes the empty column of a storage type, and `push` appends a value to
-    /// it, or returns `None` where the column cannot hold the value.
+    /// Collects the records column by column. `new` creates an empty column of a storage type. `push` appends
+    /// a value, or returns `None` if the column cannot hold the value.
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) for a cell that its column cannot hold; as [`each`](Self::each).
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a cell that its column cannot hold; same errors as
+    /// [`each`](Self::each).
     pub fn columns<C>(
         &self,
         new: impl Fn(&Held) -> C,
@@ -447,11 +456,11 @@ impl<'d> Decoded<'d> {
         Ok(columns)
     }
 
-    /// Hands each cell to `take`, with the number of its column, row by row; `end` hears of each row's end.
+    /// Passes each cell to `take` with its column number, row by row. `end` is called after each row.
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) for a record of another width, and for a column that the mechanism states to leave
-    /// unchanged and changed; whatever `take` and `end` return.
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a record of another width, or for a changed column
+    /// that the mechanism states to be unchanged; any error of `take`.
     pub fn each<S>(
         &self,
         state: &mut S,
@@ -487,7 +496,7 @@ impl<'d> Decoded<'d> {
     }
 }
 
-/// What names of the layout end with after a name of the schema: the number of a part.
+/// Suffixes that name the part of a composition, grouped by the name before them.
 fn suffixes(layout: &Layout) -> HashMap<&str, Vec<&str>> {
     let mut suffixes: HashMap<&str, Vec<&str>> = HashMap::new();
     for name in &layout.columns {

@@ -1,4 +1,4 @@
-//! Schemas drafted from the records of a file, for somebody who knows what is public to go over.
+//! Schemas drafted from the records of a file, for review by a person who knows what is public.
 
 use crate::kind::{LARGEST_BOUND, parse_date};
 use crate::{Cell, Column, Encoder, Error, Held, Kind, Missing, ReadRows, Result, Schema, Zone};
@@ -7,39 +7,45 @@ use scumble_core::{first_duplicate, shown};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
-/// A category of more levels is more likely a name, a date or free text.
+/// Upper bound on the levels of a category. More distinct texts are more likely names, dates or free text.
 const MOST_LEVELS: usize = 50;
 
-/// A level of more bytes is free text.
+/// Upper bound on the bytes of a level. Longer texts are free text.
 const LONGEST_LEVEL: usize = 100;
 
-/// In a column of numbers, so many different texts are ways to say that one is missing.
+/// Upper bound on the distinct non-numeric texts that count as marks of missing cells in a numeric column.
 const MOST_STRAYS: usize = 3;
 
-/// So many whole numbers without one that comes twice are enough to take them for the records' own names.
+/// Number of distinct numbers after which the search for repeats stops. That many without a repeat suffice to
+/// take whole numbers for record ids.
 const MOST_NAMES: usize = 10_000;
 
-/// Whole numbers up to here have bounds that are whole in floating point.
+/// Largest absolute bound of an integer column. Bounds up to it are whole in floating point.
 const MOST_WHOLE: f64 = 9e15;
 
-/// Why a column is left out from which nothing is learned.
+/// Reason to leave out a column that has nothing to learn.
 const ONE_VALUE: &str = "it has one value";
 
-/// The reason to leave out instants whose days depend on an unknown zone.
+/// Reason to leave out instants whose days depend on an unknown zone.
 const UNDECIDED: &str = "its times are instants without a known time zone, so their days cannot be decided";
 
-/// What says that a number is missing.
+/// Texts that mark a missing number.
 const MISSING: [&str; 9] = ["", "?", "-", "NA", "N/A", "NaN", "nan", "NULL", "null"];
 
-/// The level of cells in which nothing stands.
+/// Level that replaces empty cells.
 const EMPTY: &str = "(empty)";
 
-/// Drafts a schema of a file, as TOML with remarks for people: numbers get the bounds between which they were found, rounded outward, and dates the years; texts, and
-/// numbers of which there are two, the levels that were found; what has one value, counts the rows, or has more than 50 different texts is
-/// left out, and none of them is shown.
+/// Drafts a schema of a file, as TOML with remarks for the reader.
 ///
-/// All of that is taken from the records, and so it discloses something of them. The draft says of itself that it is one, with which
-/// mechanisms can be compared, and for which none can be saved ([`Schema::settled`]).
+/// - Numbers get bounds around the observed range, rounded outward.
+/// - Dates get the first day of the first year and the last day of the last year.
+/// - Texts, and numbers of two distinct values, get the observed levels.
+/// - A column is left out if it has one value, counts the rows, or has more than 50 distinct texts. Its
+///   values are not shown.
+///
+/// The draft is taken from the records, so it discloses something about them. It is therefore marked as a
+/// draft. A draft suffices to compare mechanisms, but no mechanism can be saved with it
+/// ([`Schema::settled`]).
 ///
 /// ```
 /// use scumble_records::{Schema, csv, draft};
@@ -55,8 +61,8 @@ const EMPTY: &str = "(empty)";
 /// ```
 ///
 /// # Errors
-/// Whatever keeps the file from being read; [`Error::DuplicateColumn`], [`Error::Empty`](scumble_core::Error::Empty), and [`Error::Schema`] where every column is left
-/// out.
+/// Any error that keeps the file from being read; [`Error::DuplicateColumn`];
+/// [`Error::Empty`](scumble_core::Error::Empty); [`Error::Schema`] if every column is left out.
 pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     let (file, header) = (rows.source().to_owned(), rows.header().to_vec());
     if let Some(column) = first_duplicate(&header) {
@@ -85,7 +91,7 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
             Some(Held::Time { zone: Zone::Unknown, .. }) => Err(UNDECIDED.to_owned()),
             _ => seen.column(name),
         };
-        // What is written does not depend on whether memory is full.
+        // Writing to a string does not fail.
         let _ = match column {
             Ok((column, remark)) => {
                 columns += 1;
@@ -103,35 +109,35 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     Ok(text)
 }
 
-/// What was seen of a column.
+/// Summary of a column's cells.
 #[derive(Default)]
 struct Seen {
     cells: usize,
-    /// Finite numbers.
+    /// Number of finite numbers.
     numbers: usize,
     least: f64,
     most: f64,
-    /// The last of them, if each so far was one more than that before it.
+    /// The number added last. `is_broken` is true if a number was not one more than the number before it.
     last: Option<f64>,
     is_broken: bool,
     is_whole: bool,
-    /// The first of them, by their bits, and whether one came twice.
+    /// Bits of the first distinct numbers. `has_repeats` is true if one of them occurred twice.
     first: HashSet<u64>,
     has_repeats: bool,
-    /// Different cells, as text, that are not empty: so many that there are too many, at most.
+    /// Distinct non-empty cells, as text. At most 51 are kept, one more than a category may have.
     levels: BTreeSet<String>,
-    /// Those of them that say that a number is missing.
+    /// Distinct cells that mark a missing number.
     absent: BTreeSet<String>,
-    /// Those that are neither.
+    /// Distinct cells that are neither numbers nor marks of a missing number.
     strays: BTreeSet<String>,
     has_empty: bool,
     dates: Dates,
 }
 
-/// How dates are written that a draft knows.
+/// Date formats that a draft recognises.
 const DATE_FORMATS: [&str; 4] = ["%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y"];
 
-/// The first and the last date, by each format in which all cells so far were dates; none before the first cell.
+/// First and last date for each format that parses all cells so far. `None` before the first cell.
 #[derive(Default)]
 struct Dates(Option<Vec<(&'static str, Date, Date)>>);
 
@@ -150,7 +156,8 @@ impl Dates {
         }
     }
 
-    /// From the first day of the first year to the last of the last, with a remark.
+    /// Returns a date kind from the first day of the first year to the last day of the last year, with a
+    /// remark.
     fn kind(&self) -> Option<(Kind, Option<String>)> {
         let formats = self.0.as_deref().unwrap_or_default();
         let (format, first, last) = formats.first().filter(|(_, first, last)| first < last)?;
@@ -201,7 +208,10 @@ impl Seen {
         self.levels.len() <= MOST_LEVELS && !self.levels.contains(TOO_LONG)
     }
 
-    /// The column of this name, with a remark; or why it is left out.
+    /// Drafts the column `name`, with a remark.
+    ///
+    /// # Errors
+    /// The reason to leave the column out.
     fn column(&self, name: &str) -> std::result::Result<(Column, Option<String>), String> {
         let (kind, remark) = self.kind()?;
         let (missing, missing_cells) = self.missing(&kind);
@@ -210,7 +220,10 @@ impl Seen {
         Ok((column, remark))
     }
 
-    /// What the column holds, with a remark; or why it is left out.
+    /// Drafts the column's kind, with a remark.
+    ///
+    /// # Errors
+    /// The reason to leave the column out.
     fn kind(&self) -> std::result::Result<(Kind, Option<String>), String> {
         let is_of_numbers = self.numbers > 0
             && (self.strays.is_empty() || (self.strays.len() <= MOST_STRAYS && !self.is_of_few_levels()));
@@ -253,7 +266,7 @@ impl Seen {
         Ok((Kind::Category { levels }, None))
     }
 
-    /// What whole numbers may be, and numbers are not.
+    /// Remark about whole numbers that may be ids or classes.
     fn remark(&self) -> Option<String> {
         if !self.is_whole {
             return None;
@@ -274,12 +287,13 @@ impl Seen {
         })
     }
 
-    /// Of the different cells, those that say that a number is missing.
+    /// Number of distinct non-empty cells that mark a missing number.
     fn absent_levels(&self) -> usize {
         self.absent.iter().filter(|text| !text.is_empty()).count()
     }
 
-    /// What missing cells are read as, and how the file writes them, if not as nothing.
+    /// Returns the replacement for missing cells and the texts that mark them. The list is empty if only an
+    /// empty cell does.
     fn missing(&self, kind: &Kind) -> (Option<Missing>, Vec<String>) {
         let (cells, middle): (Vec<String>, _) = match kind {
             Kind::Real { lower, upper, .. } => {
@@ -297,25 +311,26 @@ impl Seen {
                 return (self.has_empty.then(|| Missing::Level(EMPTY.into())), vec![]);
             }
         };
-        // An empty cell is missing where nothing else is.
+        // An empty cell is missing by default if no other text marks a missing cell.
         ((!cells.is_empty()).then_some(middle), if cells == [""] { vec![] } else { cells })
     }
 }
 
-/// Stands for every text that is no level, and contains what no cell does.
+/// Placeholder for all texts too long for a level. It contains a character that no cell contains.
 const TOO_LONG: &str = "\n";
 
-/// Adds a text unless there are so many.
+/// Adds a text unless the set already has `most` texts.
 fn keep(texts: &mut BTreeSet<String>, text: &str, most: usize) {
     if texts.len() < most && !texts.contains(text) {
         texts.insert(text.to_owned());
     }
 }
 
-/// Bounds around these numbers, rounded outward to between a fifth and a fiftieth of their distance.
+/// Bounds around `least` and `most`, rounded outward to a multiple of between a fifth and a fiftieth of their
+/// distance.
 fn bounds(least: f64, most: f64) -> (f64, f64) {
     let exponent = (most - least).log10().floor() as i32 - 1;
-    // As text there is no error of binary fractions in it.
+    // Parsing decimal text avoids errors of binary fractions.
     let rounded = |units: f64| format!("{:.0}e{exponent}", 2.0 * units).parse().unwrap_or(f64::NAN);
     let unit = 2.0 * 10f64.powi(exponent);
     let (lower, upper): (f64, f64) = (rounded((least / unit).floor()), rounded((most / unit).ceil()));
@@ -323,7 +338,7 @@ fn bounds(least: f64, most: f64) -> (f64, f64) {
     if fits { (lower + 0.0, upper + 0.0) } else { (least, most) }
 }
 
-/// A column as a schema has it.
+/// Serializes a column as in a schema file.
 fn to_toml(column: &Column) -> String {
     toml::to_string(column).unwrap_or_default()
 }
@@ -342,7 +357,7 @@ mod tests {
         cells.into_iter().fold(format!("{header}\n"), |text, row| text + &row + "\n")
     }
 
-    /// Rows of one cell, the same text each time, as a dictionary of a column file gives it.
+    /// Rows of one cell with the same text, as a dictionary of a column file gives it.
     struct OneText {
         header: Vec<String>,
         text: String,
@@ -461,7 +476,7 @@ mod tests {
         assert!(schema.columns_named(&["x"]).unwrap().settled().is_err(), "a part of a draft is one too");
     }
 
-    /// A cell as files have them.
+    /// A cell as found in files.
     fn cell() -> impl Strategy<Value = String> {
         prop_oneof![
             4 => (-5i32..50).prop_map(|number| number.to_string()),
@@ -478,7 +493,7 @@ mod tests {
         fn whatever_a_file_holds_its_draft_reads_it(
             columns in prop::collection::vec(prop::collection::vec(cell(), 12), 1..5), same: bool,
         ) {
-            // Of some columns all cells are of one kind.
+            // With `same`, all cells of a column repeat the first three.
             let cell = |column: &Vec<String>, row: usize| column[if same { row % 3 } else { row }].clone();
             let mut writer = ::csv::Writer::from_writer(vec![]);
             let header: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();

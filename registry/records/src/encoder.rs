@@ -1,4 +1,4 @@
-//! From rows of cells to encoded records.
+//! Encoder from rows of cells to records.
 
 use crate::kind::{Form, ISO};
 use crate::{Cell, Column, Error, Held, Kind, Result, Schema, Zone};
@@ -7,37 +7,37 @@ use scumble_core::{RecordDomain, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// What becomes of a number outside its column's bounds.
+/// Treatment of a number outside its column's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutOfBounds {
-    /// It is moved to the bound, and counted.
+    /// Moves the number to the bound and counts it.
     Clip,
-    /// It is an error. Whoever sees whether a record was refused learns something of it.
+    /// Returns an error. The refusal of a record discloses something about it to anyone who notices it.
     Reject,
-    /// It stays: for what was released, where noise took it there.
+    /// Keeps the number. For released data, where noise moves numbers out of the bounds.
     Keep,
 }
 
 impl OutOfBounds {
-    /// [`Reject`](Self::Reject) where it is to be strict, else [`Clip`](Self::Clip).
+    /// [`Reject`](Self::Reject) if `strict`, otherwise [`Clip`](Self::Clip).
     pub fn strictly(strict: bool) -> Self {
         if strict { Self::Reject } else { Self::Clip }
     }
 }
 
-/// Characters of a cell, or of a list of levels, that an error shows.
+/// Upper bound on the characters of a cell, or of a list of levels, that an error shows.
 const LONGEST: usize = 60;
 
-/// Turns rows of cells into flat encoded records.
+/// Encoder from rows of cells to flat records.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     source: String,
-    /// How many cells a row has.
+    /// Number of cells in a row of the file.
     cells: usize,
     domain: RecordDomain,
-    /// The schema's columns, the target last.
+    /// Columns of the schema, the target last.
     fields: Vec<Field>,
-    /// A column that is read and not encoded.
+    /// Column that is read but not encoded.
     beside: Option<Beside>,
     out_of_bounds: OutOfBounds,
 }
@@ -46,9 +46,9 @@ pub struct Encoder {
 struct Field {
     column: Column,
     is_target: bool,
-    /// Where it is in a row.
+    /// Index of the column in a row.
     place: usize,
-    /// No number and no level of it has more bytes.
+    /// Upper bound on the bytes of a valid cell.
     longest: usize,
 }
 
@@ -58,12 +58,12 @@ struct Beside {
     place: usize,
 }
 
-/// How many cells of which column were moved to their bounds. It is about the data: for their owner alone.
+/// Number of clipped cells per column. It concerns the data and is for the owner only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clips(Vec<usize>);
 
 impl Clips {
-    /// Counts what another counted too.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Self) {
         self.0.resize(self.0.len().max(other.0.len()), 0);
         self.0.iter_mut().zip(&other.0).for_each(|(sum, more)| *sum += more);
@@ -75,24 +75,24 @@ impl Clips {
     }
 }
 
-/// Cells of one column that lay outside its public bounds. It is about the data: for their owner alone.
+/// Cells of one column that lay outside its public bounds. They concern the data and are for the owner only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clipped {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// How many of its cells.
+    /// Number of clipped cells.
     pub cells: usize,
-    /// The lower bound, as people read it.
+    /// Lower bound, formatted for display.
     pub lower: String,
-    /// The upper bound.
+    /// Upper bound, formatted for display.
     pub upper: String,
 }
 
 impl Schema {
-    /// What encodes rows of a file with this header; `source` names the file in errors.
+    /// Builds the encoder of rows of a file with this header. `source` names the file in errors.
     ///
-    /// Columns are found by name. Those that the schema does not name are left out.
+    /// Columns are found by name. Columns that the schema does not name are ignored.
     ///
     /// # Errors
     /// [`Error::MissingColumn`] or [`Error::DuplicateColumn`].
@@ -117,7 +117,7 @@ impl Encoder {
     ) -> Result<Self> {
         let domain = schema.domain(target)?;
         let header = Header::of(header);
-        // A target's coordinates come last.
+        // The target's coordinates come last.
         let (last, first): (Vec<&Column>, Vec<&Column>) =
             schema.columns().iter().partition(|column| Some(column.name.as_str()) == target);
         let columns = first.into_iter().chain(last);
@@ -139,10 +139,11 @@ impl Encoder {
         })
     }
 
-    /// What picks all cells of rows with this header, whatever they hold: to be looked at, and not to be encoded.
+    /// Selects all cells of rows with this header, for inspection instead of encoding. The cells may hold
+    /// anything.
     ///
     /// # Errors
-    /// As [`Schema::of_numbers`].
+    /// Same errors as [`Schema::of_numbers`].
     pub(crate) fn of_any_cells(header: &[String], source: &str) -> Result<Self> {
         let names: Vec<&str> = header.iter().map(String::as_str).collect();
         let mut encoder = Self::new(&Schema::of_numbers(header)?, &names, None, OutOfBounds::Keep, source)?;
@@ -150,14 +151,15 @@ impl Encoder {
         Ok(encoder)
     }
 
-    /// The bytes of a text that are looked at where [any cells](crate::draft) are read: a longer text, which a small file
-    /// may repeat in many rows, is cut. `None` where cells are encoded, and read whole.
+    /// Upper bound on the bytes of text kept per cell if [any cells](crate::draft) are read. Longer text is
+    /// cut, because a small file may repeat it in many rows. `None` if cells are encoded and therefore read
+    /// whole.
     pub fn longest_look(&self) -> Option<usize> {
         self.fields.iter().all(|field| field.longest == usize::MAX).then_some(LONGEST_NUMBER + 1)
     }
 
-    /// The same, with the cells of one more `column` of this header, of which the schema need not know: they are read, and not
-    /// encoded.
+    /// Returns the encoder with one more `column` of this header, which is read but not encoded. The schema
+    /// need not contain the column.
     ///
     /// # Errors
     /// [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
@@ -167,27 +169,27 @@ impl Encoder {
         Ok(self)
     }
 
-    /// The column whose cells are read beside the records.
+    /// Name of the column that is read but not encoded.
     pub(crate) fn beside_column(&self) -> Option<&str> {
         self.beside.as_ref().map(|beside| beside.column.as_str())
     }
 
-    /// What errors call the file.
+    /// Name of the file in errors.
     pub(crate) fn source(&self) -> &str {
         &self.source
     }
 
-    /// Where the encoded records lie.
+    /// Domain of the encoded records.
     pub fn domain(&self) -> &RecordDomain {
         &self.domain
     }
 
-    /// Where the cells that are wanted are in a row of the file, in the order in which they are wanted.
+    /// Indices of the wanted cells in a row of the file, in the order of the wanted cells.
     pub fn places(&self) -> impl Iterator<Item = usize> {
         self.fields.iter().map(|field| field.place).chain(self.beside.as_ref().map(|beside| beside.place))
     }
 
-    /// The encoded columns, in the order of the wanted cells: name, first coordinate, number of coordinates.
+    /// Encoded columns in the order of the wanted cells: name, first coordinate, number of coordinates.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&String, usize, usize)> + Clone {
         let mut first = 0;
         self.fields.iter().map(move |field| {
@@ -201,7 +203,8 @@ impl Encoder {
         })
     }
 
-    /// Returns whether encoding `cell` of wanted column `at` lost nothing: it is there, and within its bounds.
+    /// Returns whether encoding `cell` of wanted column `at` is lossless: the cell is present and within its
+    /// bounds.
     pub(crate) fn is_encoded_whole(&self, at: usize, cell: Cell) -> bool {
         let Some(Field { column, is_target, .. }) = self.fields.get(at) else { return false };
         let kind = &column.kind;
@@ -215,11 +218,11 @@ impl Encoder {
             }
     }
 
-    /// The encoder of wanted cells that a file stores as `held`: days of a typed file come in the format of ISO 8601,
-    /// whatever format the schema has for text.
+    /// Returns the encoder of wanted cells that a file stores as `held`. Days of a typed file come in ISO
+    /// 8601 format, whatever text format the schema has.
     ///
     /// # Errors
-    /// [`Error::UndecidedDays`] for a column of days that is stored as instants without a known zone.
+    /// [`Error::UndecidedDays`] for a date column stored as instants without a known zone.
     pub(crate) fn of_stored(mut self, held: &[Option<Held>]) -> Result<Self> {
         for (field, held) in self.fields.iter_mut().zip(held) {
             let Kind::Date { format, .. } = &mut field.column.kind else { continue };
@@ -235,13 +238,15 @@ impl Encoder {
         Ok(self)
     }
 
-    /// How many cells of a row are wanted.
+    /// Number of wanted cells in a row.
     pub(crate) fn width(&self) -> usize {
         self.fields.len() + usize::from(self.beside.is_some())
     }
 
+    /// Checks the number of cells in a row of the file.
+    ///
     /// # Errors
-    /// [`Error::RowLength`] where a row of the file has another number of cells than its header.
+    /// [`Error::RowLength`] if it differs from the header's.
     pub(crate) fn check_row_length(&self, row: usize, found: usize) -> Result<()> {
         if found != self.cells {
             return Err(Error::RowLength { file: self.source.clone(), row, found, expected: self.cells });
@@ -249,8 +254,10 @@ impl Encoder {
         Ok(())
     }
 
+    /// Checks the length of the text of wanted cell `at` in a row.
+    ///
     /// # Errors
-    /// [`Error::Cell`] where the text of wanted cell `at` of a row is longer than any that is right.
+    /// [`Error::Cell`] if the text is longer than any valid cell.
     pub(crate) fn check_length(&self, row: usize, at: usize, text: &str) -> Result<()> {
         let too_long = |column: &str, wanted: &str| {
             let problem = format!("is too long, with {} bytes{wanted}", text.len());
@@ -265,7 +272,7 @@ impl Encoder {
         }
     }
 
-    /// Appends the flat record of the wanted cells of a row, all of which it takes.
+    /// Appends the flat record of a row. `picked` iterates over the wanted cells and is consumed.
     pub(crate) fn encode_picked<'a>(
         &self,
         row: usize,
@@ -274,7 +281,7 @@ impl Encoder {
         clips: &mut Clips,
     ) -> Result<()> {
         for (at, cell) in picked.enumerate() {
-            // What is beside comes last.
+            // The cell that is not encoded comes last.
             let Some(field) = self.fields.get(at) else { continue };
             let is_clipped = field
                 .encode(cell, self.out_of_bounds, records)
@@ -296,10 +303,11 @@ impl Encoder {
         }
     }
 
-    /// The table of flat records, one after the other.
+    /// Builds the table of concatenated flat records.
     ///
     /// # Errors
-    /// [`Error::Empty`](scumble_core::Error::Empty) where there are none; [`Error::Shape`](scumble_core::Error::Shape) for values that are no whole number of records.
+    /// [`Error::Empty`](scumble_core::Error::Empty) if there are no records;
+    /// [`Error::Shape`](scumble_core::Error::Shape) if the values do not make a whole number of records.
     pub fn table(&self, flat: Vec<f64>) -> Result<Table> {
         if flat.is_empty() {
             return Err(self.no_records());
@@ -307,12 +315,12 @@ impl Encoder {
         Ok(self.domain.layout().table_of(flat)?)
     }
 
-    /// The error of a file without a row.
+    /// Error about a file without rows.
     pub(crate) fn no_records(&self) -> Error {
         Error::empty(&self.source)
     }
 
-    /// How many cells of which column were clipped to which bounds; columns without any are left out.
+    /// Clipped cells per column, with the column's bounds. Columns without clipped cells are omitted.
     pub fn clipped(&self, clips: &Clips) -> Vec<Clipped> {
         let counted = self.fields.iter().zip(&clips.0).filter(|(_, cells)| **cells > 0);
         counted
@@ -324,10 +332,10 @@ impl Encoder {
     }
 }
 
-/// More bytes than any number is written with.
+/// Upper bound on the bytes of a number's text.
 pub(crate) const LONGEST_NUMBER: usize = 1100;
 
-/// The names of a file's columns, and where each of them stands: nowhere sure where it stands twice.
+/// Names of a file's columns, and the index of each name. A name that occurs twice has no index.
 struct Header<'h> {
     names: &'h [&'h str],
     places: HashMap<&'h str, Option<usize>>,
@@ -342,7 +350,7 @@ impl<'h> Header<'h> {
         Self { names, places }
     }
 
-    /// Where the column stands.
+    /// Returns the index of the column.
     fn place_of(&self, column: &str, source: &str) -> Result<usize> {
         match self.places.get(column) {
             Some(Some(place)) => Ok(*place),
@@ -357,7 +365,7 @@ impl<'h> Header<'h> {
 }
 
 impl Field {
-    /// Appends the cell's coordinates, and says whether it was clipped.
+    /// Appends the cell's coordinates and returns whether the cell was clipped.
     fn encode(
         &self,
         cell: Cell,
@@ -370,7 +378,7 @@ impl Field {
         match kind.form(self.is_target) {
             Form::Number { lower, upper } => {
                 let value = match (kind.number(cell), out_of_bounds) {
-                    // As a release has it that was not rounded.
+                    // A released value that was not rounded.
                     (Err(_), OutOfBounds::Keep) => cell.number().ok_or("is no number"),
                     (value, _) => value,
                 };
@@ -401,7 +409,7 @@ impl Field {
         }
     }
 
-    /// What would be right.
+    /// Describes the expected content of the cell.
     fn wanted(&self, out_of_bounds: OutOfBounds) -> String {
         self.column.kind.wanted(out_of_bounds != OutOfBounds::Keep)
     }

@@ -1,12 +1,12 @@
-//! What can go wrong with files of records and their schemas, in sentences that name the file, the row, the column and the value.
+//! Errors about files of records and their schemas. Each names the file, row, column and value.
 
 use scumble_core::text::did_you_mean;
 use std::path::PathBuf;
 
-/// The result of this crate's functions.
+/// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong with files of records and their schemas.
+/// Errors about files of records and their schemas.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,24 +15,24 @@ pub enum Error {
     Io {
         /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// Output that could not be written.
+    /// Output that cannot be written.
     #[error("the output cannot be written: {source}")]
     Write {
-        /// What the operating system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// Work that somebody stopped.
+    /// Interrupted work.
     #[error("interrupted")]
     Interrupted,
-    /// A file that is not of its format, or holds what is not read.
+    /// A file that is malformed or holds unsupported content.
     #[error("{file}: {problem}")]
     Unreadable {
         /// The file.
         file: String,
-        /// What is wrong with it, in one line.
+        /// Description of the problem, in one line.
         problem: String,
     },
     /// A cell that does not fit its column.
@@ -40,27 +40,27 @@ pub enum Error {
     Cell {
         /// The file.
         file: String,
-        /// The data row, counted from 1 below the header; a blank line counts where the file has one column.
+        /// Data row, counted from 1 below the header. A blank line counts if the file has one column.
         row: usize,
-        /// The column's name.
+        /// Name of the column.
         column: String,
-        /// What the cell holds, cut to a line.
+        /// Value of the cell, cut to one line.
         value: String,
-        /// What is wrong with it, and what would be right.
+        /// Description of the problem, and of the expected value.
         problem: String,
     },
-    /// A record with the id of another one.
+    /// A record with the id of another record.
     #[error(
         "{file}, row {row}, column {column:?}: {id:?} is the id of two records; each needs one of its own"
     )]
     RepeatedId {
         /// The file.
         file: String,
-        /// The data row of the second one, counted from 1 below the header.
+        /// Data row of the second record, counted from 1 below the header.
         row: usize,
-        /// The column of ids.
+        /// Name of the id column.
         column: String,
-        /// The id, cut to a line.
+        /// The id, cut to one line.
         id: String,
     },
     /// A row with too few or too many cells.
@@ -68,24 +68,24 @@ pub enum Error {
     RowLength {
         /// The file.
         file: String,
-        /// The data row, counted from 1 below the header; a blank line counts where the file has one column.
+        /// Data row, counted from 1 below the header. A blank line counts if the file has one column.
         row: usize,
-        /// Cells in the row.
+        /// Number of cells in the row.
         found: usize,
-        /// Cells in the header.
+        /// Number of cells in the header.
         expected: usize,
     },
     /// A column that the header or the schema lacks.
     #[error("{file}: there is no column {column:?}{}", did_you_mean(nearest))]
     MissingColumn {
-        /// The file that lacks it.
+        /// File that lacks the column.
         file: String,
-        /// The column's name.
+        /// Name of the column.
         column: String,
-        /// The nearest name that is there.
+        /// Nearest existing name.
         nearest: Option<String>,
     },
-    /// A column of days that holds instants of an unknown time zone.
+    /// A date column that holds instants of an unknown time zone.
     #[error(
         "{file}: column {column:?} holds instants without a known time zone, so their days cannot be decided; store dates, local \
          times, or instants with a zone"
@@ -93,35 +93,35 @@ pub enum Error {
     UndecidedDays {
         /// The file.
         file: String,
-        /// The column's name.
+        /// Name of the column.
         column: String,
     },
-    /// A column whose name occurs twice.
+    /// A column name that occurs twice.
     #[error("{file}: the column {column:?} occurs twice")]
     DuplicateColumn {
         /// The file.
         file: String,
-        /// The column's name.
+        /// Name of the column.
         column: String,
     },
-    /// A schema that is no TOML, or that lacks something.
+    /// A schema that is not valid TOML or is incomplete or inconsistent.
     #[error("{file}: {problem}")]
     Schema {
-        /// The schema's file.
+        /// File of the schema.
         file: String,
-        /// What is wrong with it, in one line.
+        /// Description of the problem, in one line.
         problem: String,
     },
-    /// What is read makes no table, no domain or no release.
+    /// An error of the core crate: the input makes no table, no domain or no release.
     #[error(transparent)]
     Core(#[from] scumble_core::Error),
 }
 
-/// What is said of a cell that does not show.
+/// Replacement for the problem of a cell whose value is withheld.
 const HIDDEN: &str = "the value, which is not shown here, does not fit the column";
 
 impl Error {
-    /// The same without what a cell holds: for the log of a machine that is not the owner's.
+    /// Returns the error without the value of the cell, for logs on a machine that is not the owner's.
     ///
     /// ```
     /// use scumble_records::{Error, Schema, csv};
@@ -148,7 +148,7 @@ impl Error {
         }
     }
 
-    /// The error that says that a file holds no records.
+    /// Error about a file without records.
     pub(crate) fn empty(place: impl Into<String>) -> Self {
         scumble_core::Error::Empty { place: place.into() }.into()
     }

@@ -1,11 +1,11 @@
-//! Storage types of columns, and cells in them.
+//! Storage types of columns, and conversion of cells to them.
 
 use crate::kind::{EPOCH, ISO, flag, parse_date};
 use crate::{Cell, Kind};
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
 
-/// Storage type of a column of a typed file or table. Text files have none.
+/// Storage type of a column in a typed file or table. Text files have no storage types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Held {
     /// A 64-bit floating-point number.
@@ -14,7 +14,7 @@ pub enum Held {
     Single,
     /// A whole number.
     Whole {
-        /// Width: 8, 16, 32 or 64.
+        /// Width in bits: 8, 16, 32 or 64.
         bits: u8,
         /// Signed or unsigned.
         is_signed: bool,
@@ -25,35 +25,35 @@ pub enum Held {
     Day,
     /// Ticks since 1970-01-01T00:00:00.
     Time {
-        /// Ticks a second.
+        /// Ticks per second.
         a_second: i64,
-        /// The clock whose days these are.
+        /// Clock that decides the day of a time.
         zone: Zone,
     },
-    /// A whole number of 10⁻ˢ.
+    /// A whole number of units of 10⁻ˢ.
     Decimal {
-        /// Digits in all, at most 38.
+        /// Total number of digits, at most 38.
         precision: u8,
-        /// Digits behind the point, s.
+        /// Number of digits after the decimal point, s.
         scale: u8,
     },
-    /// Text in UTF-8.
+    /// UTF-8 text.
     Text,
 }
 
-/// The clock of a column of times, which decides the day of each.
+/// Clock of a column of times, which decides the day of each time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Zone {
-    /// Local times without a zone: the day is as written.
+    /// Local times without a zone. The day is as written.
     Local,
-    /// Instants shown in this zone.
+    /// Instants displayed in this zone.
     Named(TimeZone),
-    /// Instants of which no zone is known: their days cannot be decided.
+    /// Instants of an unknown zone. Their days cannot be decided.
     Unknown,
 }
 
 impl Zone {
-    /// The zone of this name: of the IANA database, or an offset such as `+01:00`.
+    /// Looks up a zone by name: a name in the IANA database, or an offset such as `+01:00`.
     ///
     /// ```
     /// use scumble_records::{Zone, written};
@@ -70,7 +70,7 @@ impl Zone {
         zone.map_or(Self::Unknown, Self::Named)
     }
 
-    /// The zone that turns instants into local times; UTC for local times, which stay unchanged.
+    /// Zone that converts instants to local times. UTC for local times, which stay unchanged.
     pub(crate) fn clock(&self) -> TimeZone {
         match self {
             Self::Named(zone) => zone.clone(),
@@ -79,25 +79,25 @@ impl Zone {
     }
 }
 
-/// A value as a column of a [`Held`] type stores it.
+/// Value as stored in a column of a [`Held`] type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stored {
-    /// Of [`Held::Double`].
+    /// Value of [`Held::Double`].
     Double(f64),
-    /// Of [`Held::Single`].
+    /// Value of [`Held::Single`].
     Single(f32),
-    /// Of [`Held::Whole`], [`Held::Time`] (ticks) and [`Held::Decimal`] (units of 10⁻ˢ).
+    /// Value of [`Held::Whole`], [`Held::Time`] (ticks) or [`Held::Decimal`] (units of 10⁻ˢ).
     Whole(i128),
-    /// Of [`Held::Flag`].
+    /// Value of [`Held::Flag`].
     Flag(bool),
-    /// Of [`Held::Day`].
+    /// Value of [`Held::Day`].
     Day(i32),
-    /// Of [`Held::Text`].
+    /// Value of [`Held::Text`].
     Text(String),
 }
 
 impl Held {
-    /// The cell as this type stores it; `None` where the type has no such value.
+    /// Converts the cell to this storage type. `None` if the type cannot hold the value.
     #[must_use]
     pub fn store(&self, cell: Cell) -> Option<Stored> {
         let number = || match cell {
@@ -135,7 +135,7 @@ impl Held {
         })
     }
 
-    /// Whether the type stores this cell without loss.
+    /// Returns whether the type stores this cell without loss.
     fn keeps(&self, cell: Cell) -> bool {
         match (self.store(cell), self) {
             (Some(Stored::Single(single)), _) => Some(f64::from(single)) == cell.number(),
@@ -143,10 +143,14 @@ impl Held {
         }
     }
 
-    /// Storage type of a released column of this kind, whose input was `source` (`None`: text file).
+    /// Storage type of a released column of this kind. `source` is the input's type (`None`: text file).
     ///
-    /// It is that of the input where this can store every value of the kind; else the widest of the kind. `is_settled` is whether values
-    /// are settled to the kind, `is_unchanged` whether they leave as they came in, `is_target` whether the column is the target.
+    /// The result is `source` if it can store every value of the kind, and otherwise the kind's widest type.
+    /// The flags mean:
+    ///
+    /// - `is_settled`: values are settled to the kind.
+    /// - `is_unchanged`: values are released unchanged.
+    /// - `is_target`: the column is the target.
     pub(crate) fn released(
         kind: &Kind,
         source: Option<&Self>,
@@ -165,7 +169,7 @@ impl Held {
             Kind::Ordered { .. } | Kind::Category { .. } => Self::Text,
         };
         let fits = |held: &&Self| match (kind, held) {
-            // What leaves as it came in needs no other type, but where a clipped value would not fit.
+            // An unchanged value keeps the input's type, unless a clipped value would not fit.
             (Kind::Real { .. }, held) => is_unchanged && keeps_bounds(held),
             (Kind::Integer { .. } | Kind::Boolean {}, Self::Text) => is_unchanged,
             (Kind::Integer { .. }, Self::Flag) => false,
@@ -177,7 +181,7 @@ impl Held {
     }
 }
 
-/// The whole number in a cell of any type.
+/// Returns the whole number in a cell of any type.
 fn whole(cell: Cell) -> Option<i128> {
     let of_number = |number: f64| (number.fract() == 0.0 && number.abs() < 1e30).then_some(number as i128);
     match cell {
@@ -197,7 +201,8 @@ fn date(cell: Cell) -> Option<Date> {
     }
 }
 
-/// How many units of 10⁻ˢ a decimal text is.
+/// Converts decimal text to a number of units of 10⁻ˢ, s = `scale`. `None` if the text is not a whole number
+/// of units.
 fn units(text: &str, scale: usize) -> Option<i128> {
     let (whole, digits) = text.split_once('.').unwrap_or((text, ""));
     let (digits, rest) = digits.split_at_checked(scale).unwrap_or((digits, ""));
@@ -246,7 +251,7 @@ mod tests {
             assert_eq!(held.store(cell), Some(Stored::Whole(1000 * seconds)), "{held:?}");
         }
         assert_eq!(Held::Day.store(cell), Some(Stored::Day(19_723)));
-        // Nanoseconds end in 2262.
+        // 64-bit nanoseconds end in the year 2262.
         let late = Cell::Date { date: jiff::civil::date(2300, 1, 1), format: "%Y-%m-%d" };
         assert_eq!(Held::Time { a_second: 1_000_000_000, zone: Zone::Local }.store(late), None);
     }

@@ -1,11 +1,11 @@
-//! Columns of the input of a release.
+//! Columns of a release's input.
 
 use crate::{Encoder, Held};
 
-/// Columns of records as a file or table has them.
+/// Input columns of records, as stored in a file or table.
 #[derive(Debug, Clone)]
 pub struct Input {
     pub(crate) encoder: Encoder,
-    /// The storage types of the wanted cells; `None` in a text file.
+    /// Storage types of the wanted cells; `None` for a text file.
     pub(crate) held: Vec<Option<Held>>,
 }

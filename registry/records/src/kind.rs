@@ -1,4 +1,4 @@
-//! What a column holds: numbers and levels of several kinds, and what a cell means in each.
+//! Kinds of columns: numbers and levels of several kinds, and the meaning of a cell in each.
 
 use crate::Cell;
 use jiff::civil::Date;
@@ -8,76 +8,78 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// A bound has room to grow: noise may take a value many widths away.
+/// Largest absolute value of a bound. It leaves room for noise that moves a value by many widths.
 pub(crate) const LARGEST_BOUND: f64 = 1e100;
 
-/// Whole numbers up to here are exact in floating point.
+/// Largest whole number up to which all whole numbers are exact in floating point.
 const LARGEST_WHOLE: i64 = 1 << 53;
 
-/// What a column holds.
+/// Kind of values in a column.
 ///
-/// | kind | in an encoded record | a released value |
+/// | kind | encoded record | released value |
 /// |---|---|---|
-/// | real | one coordinate in [0, 1] by its bounds | as it was drawn |
-/// | integer, date | one coordinate in [0, 1] by its bounds | rounded, and clamped to the bounds |
-/// | ordered | one coordinate: the level's rank over that of the last; one-hot as a target | the level whose rank is nearest |
+/// | real | one coordinate in [0, 1], scaled by the bounds | as drawn |
+/// | integer, date | one coordinate in [0, 1], scaled by the bounds | rounded, and clamped to the bounds |
+/// | ordered | one coordinate: rank / last rank; one-hot as a target | the level of nearest rank |
 /// | category, boolean | one-hot | a level |
 ///
-/// Rounding and clamping are post-processing: the guarantee stays. [`Values`](crate::Values) says when neither is done.
+/// Rounding and clamping are post-processing, so the guarantee holds. [`Values`](crate::Values) selects when
+/// they are applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Kind {
-    /// A number.
+    /// A real number.
     Real {
-        /// The smallest value that is kept; a smaller one is clipped to it.
+        /// Smallest value that is kept. Smaller values are clipped to it.
         lower: f64,
-        /// The largest value that is kept.
+        /// Largest value that is kept. Larger values are clipped to it.
         upper: f64,
-        /// For people.
+        /// Unit of measurement, for display only.
         #[serde(default)]
         unit: String,
     },
     /// A whole number.
     Integer {
-        /// The smallest value that is kept.
+        /// Smallest value that is kept.
         #[serde(deserialize_with = "whole")]
         lower: i64,
-        /// The largest value that is kept.
+        /// Largest value that is kept.
         #[serde(deserialize_with = "whole")]
         upper: i64,
-        /// For people.
+        /// Unit of measurement, for display only.
         #[serde(default)]
         unit: String,
     },
-    /// A day.
+    /// A calendar day.
     Date {
-        /// The first day that is kept: `lower = "2020-01-01"`.
+        /// First day that is kept: `lower = "2020-01-01"`.
         lower: Date,
-        /// The last day that is kept.
+        /// Last day that is kept.
         upper: Date,
-        /// How the file writes it, in the letters of `strftime`: `format = "%d.%m.%Y"`. Without it, as `2020-01-31`.
+        /// Date format in the file, in `strftime` notation: `format = "%d.%m.%Y"`. The default is
+        /// `2020-01-31`.
         #[serde(default = "iso", skip_serializing_if = "is_iso")]
         format: String,
     },
-    /// Yes or no: `true`, `yes`, `y`, `t` and `1`, or `false`, `no`, `n`, `f` and `0`, in whatever case.
+    /// True (`true`, `yes`, `y`, `t`, `1`) or false (`false`, `no`, `n`, `f`, `0`), in any letter case.
     Boolean {},
-    /// One of these, each more than the one before it.
+    /// One of several levels in increasing order.
     Ordered {
-        /// The levels in their order, as the file has them.
+        /// Levels in increasing order, spelled as in the file.
         levels: Vec<String>,
     },
-    /// One of these.
+    /// One of several levels without an order.
     Category {
-        /// The levels, as the file has them.
+        /// Levels, spelled as in the file.
         levels: Vec<String>,
     },
 }
 
-/// The form that a column has in an encoded record.
+/// Form of a column in an encoded record.
 pub(crate) enum Form<'k> {
-    /// One coordinate, by these bounds.
+    /// One coordinate, scaled by these bounds.
     Number { lower: f64, upper: f64 },
-    /// One coordinate a level.
+    /// One coordinate per level.
     Levels(&'k [String]),
 }
 
@@ -93,7 +95,7 @@ fn is_iso(format: &str) -> bool {
 
 static BOOLEAN: LazyLock<[String; 2]> = LazyLock::new(|| ["false".into(), "true".into()]);
 
-/// `8` as well as `8.0`.
+/// Deserializes a whole number, written as `8` or `8.0`.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let number = f64::deserialize(deserializer)?;
     match number.fract() == 0.0 && number.abs() <= LARGEST_WHOLE as f64 {
@@ -111,12 +113,12 @@ fn days(date: Date) -> f64 {
 
 pub(crate) const EPOCH: Date = jiff::civil::date(1970, 1, 1);
 
-/// The date so many days after 1970-01-01.
+/// Returns the date `days` days after 1970-01-01.
 fn date_of(days: f64) -> Option<Date> {
     EPOCH.checked_add(jiff::Span::new().try_days(days as i64).ok()?).ok()
 }
 
-/// The date that this text is, by a format; a time of day behind a date as 2020-01-31 is left out.
+/// Parses a date by `format`. With the ISO format, a time of day after the date is ignored.
 pub(crate) fn parse_date(text: &str, format: &str) -> Option<Date> {
     let text = match format == ISO {
         true => text.split_once(['T', ' ']).map_or(text, |(date, _)| date),
@@ -125,7 +127,7 @@ pub(crate) fn parse_date(text: &str, format: &str) -> Option<Date> {
     Date::strptime(format, text).ok()
 }
 
-/// Which flag this text is.
+/// Parses a boolean.
 pub(crate) fn flag(text: &str) -> Option<bool> {
     let is = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
     match () {
@@ -136,7 +138,7 @@ pub(crate) fn flag(text: &str) -> Option<bool> {
 }
 
 impl Kind {
-    /// A number within these bounds, without a unit.
+    /// A real number within these bounds, without a unit.
     pub(crate) fn real(lower: f64, upper: f64) -> Self {
         Self::Real { lower, upper, unit: String::new() }
     }
@@ -155,7 +157,7 @@ impl Kind {
         }
     }
 
-    /// Its levels, where it has some.
+    /// Levels of the kind; `None` for numbers and dates.
     pub fn levels(&self) -> Option<&[String]> {
         match self {
             Self::Category { levels } | Self::Ordered { levels } => Some(levels),
@@ -164,13 +166,13 @@ impl Kind {
         }
     }
 
-    /// How far apart its bounds are, in its own unit (days of a date); 1 of what has levels.
+    /// Distance between the bounds in the kind's own unit (days for a date); 1 for kinds with levels.
     pub fn width(&self) -> f64 {
         let (lower, upper) = self.bounds();
         upper - lower
     }
 
-    /// Its bounds as numbers: of a date in days since 1970-01-01, 0 and 1 of what has levels.
+    /// Bounds as numbers: days since 1970-01-01 for a date, 0 and 1 for kinds with levels.
     fn bounds(&self) -> (f64, f64) {
         match self {
             Self::Real { lower, upper, .. } => (*lower, *upper),
@@ -180,7 +182,7 @@ impl Kind {
         }
     }
 
-    /// The cells that a storage type must hold: both bounds, or every level.
+    /// Cells that a storage type must be able to hold: both bounds, or every level.
     pub(crate) fn extremes(&self) -> Vec<Cell<'_>> {
         match self {
             Self::Real { lower, upper, .. } => vec![Cell::Number(*lower), Cell::Number(*upper)],
@@ -195,7 +197,7 @@ impl Kind {
         }
     }
 
-    /// Its lower bound as a number, with its unit: of a date, days since 1970-01-01.
+    /// Lower bound as a number, and its unit. A date counts days since 1970-01-01.
     pub fn offset_and_unit(&self) -> (f64, String) {
         let unit = match self {
             Self::Real { unit, .. } | Self::Integer { unit, .. } => unit.clone(),
@@ -205,7 +207,7 @@ impl Kind {
         (self.bounds().0, unit)
     }
 
-    /// Its bounds for people; none of what has levels.
+    /// Bounds for display; `None` for kinds with levels.
     pub(crate) fn shown_bounds(&self) -> Option<[String; 2]> {
         match self {
             Self::Real { lower, upper, .. } => Some([lower.to_string(), upper.to_string()]),
@@ -215,7 +217,7 @@ impl Kind {
         }
     }
 
-    /// How many values it has, where they are whole numbers or ranks.
+    /// Number of values of an integer, a date or an ordered kind.
     pub(crate) fn whole_values(&self) -> Option<usize> {
         match self {
             Self::Integer { .. } | Self::Date { .. } => Some(self.width() as usize + 1),
@@ -224,7 +226,7 @@ impl Kind {
         }
     }
 
-    /// The level that a cell is.
+    /// Returns the index of the level in `cell`.
     pub(crate) fn level(&self, cell: Cell) -> Option<usize> {
         let text = cell.text();
         match self {
@@ -233,7 +235,8 @@ impl Kind {
         }
     }
 
-    /// The number that a cell is: a rank, or days, of what has these. `Err` says what it is not.
+    /// Converts a cell to a number: a rank for ordered levels, days for a date. `Err` states what the cell is
+    /// not.
     #[inline]
     pub(crate) fn number(&self, cell: Cell) -> Result<f64, &'static str> {
         match self {
@@ -251,7 +254,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether a date's cell has more than the day.
+    /// Returns whether a cell of a date column holds more than the day.
     pub(crate) fn has_time_of_day(&self, cell: Cell) -> bool {
         match self {
             Self::Date { format, .. } => {
@@ -262,7 +265,8 @@ impl Kind {
         }
     }
 
-    /// The shortest decimal that is encoded as `encoded` by the bounds: the number that came in, where `encoded` had no noise.
+    /// Returns the shortest decimal number that these bounds encode as `encoded`. This is the input number if
+    /// `encoded` has no noise.
     pub(crate) fn decimal(lower: f64, upper: f64, encoded: f64) -> f64 {
         let (width, number) = (upper - lower, lower + encoded * (upper - lower));
         if encoded == 0.0 || encoded == 1.0 {
@@ -272,7 +276,7 @@ impl Kind {
         shorter.into_iter().find(|shorter| (shorter - lower) / width == encoded).unwrap_or(number)
     }
 
-    /// The nearest value that a column of this kind has, for a number in its own unit.
+    /// Returns the value of this kind nearest to `number`, which is in the kind's own unit.
     pub(crate) fn settled(&self, number: f64) -> Cell<'_> {
         let (lower, upper) = match self.form(false) {
             Form::Number { lower, upper } => (lower, upper),
@@ -286,14 +290,14 @@ impl Kind {
                 Some(date) => Cell::Date { date, format },
                 None => Cell::Number(within.round()),
             },
-            // A cast of what is no number is 0.
+            // A cast of NaN gives 0.
             Self::Boolean {} | Self::Ordered { .. } | Self::Category { .. } => {
                 self.levels().map_or(Cell::Null, |levels| Cell::Text(&levels[within.round() as usize]))
             }
         }
     }
 
-    /// What a cell should be, for people; `is_bounded` where bounds are heeded.
+    /// Describes the expected content of a cell, for errors. The bounds are included if `is_bounded`.
     pub(crate) fn wanted(&self, is_bounded: bool) -> String {
         let of = |unit: &str| if unit.is_empty() { String::new() } else { format!(" {unit}") };
         let what = match self {
@@ -318,7 +322,7 @@ impl Kind {
         }
     }
 
-    /// The text in it that people see.
+    /// Texts of the kind that are displayed.
     pub(crate) fn texts(&self) -> &[String] {
         match self {
             Self::Real { unit, .. } | Self::Integer { unit, .. } => std::slice::from_ref(unit),
@@ -328,7 +332,7 @@ impl Kind {
         }
     }
 
-    /// What is wrong with its bounds or levels.
+    /// Describes the problem with the bounds or levels, if there is one.
     pub(crate) fn misfit(&self) -> Option<String> {
         match self {
             Self::Real { lower, upper, .. } => {
@@ -374,7 +378,7 @@ impl Kind {
     }
 }
 
-/// For people: the bounds with their unit, or the levels.
+/// Displays the bounds with their unit, or the levels.
 impl std::fmt::Display for Kind {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

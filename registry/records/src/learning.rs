@@ -1,26 +1,26 @@
-//! Whether a target is a class or a number, where its schema leaves that open.
+//! Choice between classification and regression, for a target that allows both.
 
 use crate::words::words;
 use crate::{Error, Kind, Result, Schema};
 
 words!(
-    /// What is learned of a target.
+    /// Learning task for a target.
     Learning, "task":
-    /// Which of its classes a record is of.
+    /// Classification: predict the class of a record.
     Classify = "classify",
-    /// The number that it is.
+    /// Regression: predict the number.
     Regress = "regress"
 );
 
-/// More classes than that are numbers.
+/// Upper bound on the classes of a whole-number target. More values are treated as numbers.
 const MOST_CLASSES: usize = 50;
 
 impl Schema {
-    /// The same with `target` as a class or as a number, where it can be both: whole numbers within bounds are classes, and levels that are
-    /// numbers have bounds.
+    /// Returns the schema with `target` as a class or as a number, as `learning` requests. Whole numbers
+    /// within bounds become classes. Levels that are numbers become a number with bounds.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`]; [`Error::Schema`] where it cannot be that.
+    /// [`Error::MissingColumn`]; [`Error::Schema`] if the target does not allow the task.
     pub fn for_learning(self, target: &str, learning: Option<Learning>) -> Result<Self> {
         let Some(learning) = learning else { return Ok(self) };
         let column = self.column(target)?;
@@ -51,7 +51,7 @@ impl Schema {
     }
 }
 
-/// Between the least and the greatest of these levels.
+/// Numeric kind with the least and the greatest of these levels as bounds.
 fn of_numbers(levels: &[String]) -> Option<Kind> {
     let numbers: Vec<f64> = levels.iter().map(|level| level.parse().ok()).collect::<Option<_>>()?;
     let lower = numbers.iter().copied().fold(f64::INFINITY, f64::min);

@@ -1,8 +1,9 @@
-//! Files of records: what people have, and how it becomes a table and a released file.
+//! Files of records, their schemas, and the conversion to tables and released files.
 //!
-//! A [`Schema`] says what is publicly known of the columns. By it an [`Encoder`] makes numbers of cells, and a [`Decoder`] cells of numbers.
-//! Files are read and written by rows of cells ([`ReadRows`], [`WriteRows`]), whatever their format; [`csv`] is here, Parquet in
-//! `scumble-parquet`. [`stream`] releases a file in bounded memory.
+//! A [`Schema`] declares what is publicly known of the columns. With it, an [`Encoder`] maps cells to
+//! numbers, and a [`Decoder`] maps numbers back to cells. [`ReadRows`] and [`WriteRows`] read and write rows
+//! of cells, independent of the file format. CSV is in [`csv`], Parquet in `scumble-parquet`. [`stream`]
+//! releases a file in bounded memory.
 
 mod cell;
 pub mod csv;
@@ -43,7 +44,7 @@ pub use text_file::{open_to_read, read_text};
 pub use text_format::{Decimal, Delimiter, Encoding, TextFormat};
 pub use write_rows::WriteRows;
 
-/// The README's examples run.
+/// Runs the README's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -1,65 +1,68 @@
-//! CSV text cut into pieces of whole rows, so that their cells can be read elsewhere, on any core.
+//! CSV text cut into pieces of whole rows, so that any core can parse the cells.
 
 use std::io::{self, Read};
 
-/// CSV text, in pieces of so many rows, as a parser counts them: a row ends where the text does, or at a line's end outside quotation marks.
+/// CSV text in pieces of a requested number of rows, counted as a CSV parser counts them. A row ends at a
+/// line's end outside quotation marks, or at the end of the text.
 #[derive(Debug)]
 pub(crate) struct Pieces<R> {
     input: R,
     delimiter: u8,
-    /// A blank line is a row with an empty cell, as in text of one column.
+    /// Counts a blank line as a row with an empty cell, as in text of one column.
     pub(crate) is_of_one_column: bool,
-    /// What was read, of which what lies before `next` was given out.
+    /// Bytes read so far. The bytes before `next` were already returned.
     buffer: Vec<u8>,
     next: usize,
     is_at_end: bool,
-    /// What is wrong with the row after those that were given out last.
+    /// Error in the row after the rows returned last.
     held: Option<io::Error>,
 }
 
-/// Whole rows, without a byte order mark, and without blank lines where these are no rows.
+/// Whole rows without a byte order mark. Blank lines are removed unless they count as rows.
 #[derive(Debug, Default)]
 pub(crate) struct Piece {
     pub(crate) text: Vec<u8>,
     pub(crate) rows: usize,
-    /// The text ends in the middle of the last row, within quotation marks.
+    /// True if the text ends inside quotation marks, within the last row.
     pub(crate) is_unclosed: bool,
-    /// It has fewer rows than were asked for, because they are long.
+    /// True if long rows limited the piece to fewer rows than requested.
     pub(crate) is_cut_short: bool,
 }
 
-/// Where the next byte of a row stands, as a parser sees it.
+/// Parser state before the next byte of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
     CellStart,
     Cell,
     Quotes,
-    /// Behind a quotation mark in quotation marks: the last one, or the first of two.
+    /// After a quotation mark inside quotation marks: the closing mark, or the first mark of an escaped pair.
     AfterQuote,
 }
 
-/// How a row goes on.
+/// Result of a search for the end of a row.
 enum Row {
-    /// So many bytes, the line's end among them.
+    /// The row ends after this number of bytes, including the line's end.
     Ends(usize),
-    /// Beyond what was read, whose end is such a place of it.
+    /// The row continues beyond the bytes read, which leave the parser in this state.
     Goes(Place),
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: Read> Pieces<R> {
-    /// Bytes of a row at most.
+    /// Upper bound on the size of a row, in bytes.
     const LONGEST: usize = 16 << 20;
 
-    /// Bytes of a piece, but for its last row.
+    /// Size of a piece without its last row, in bytes.
     const MOST: usize = 4 << 20;
 
-    /// Bytes that are read at once.
+    /// Number of bytes per read.
     const READ: usize = 1 << 18;
 
+    /// Reads the beginning of `input` and skips a byte order mark.
+    ///
     /// # Errors
-    /// Where the beginning cannot be read.
+    /// An I/O error if the beginning cannot be read.
     pub(crate) fn new(input: R, delimiter: u8) -> io::Result<Self> {
         let mut pieces = Self {
             input,
@@ -79,10 +82,12 @@ impl<R: Read> Pieces<R> {
         Ok(pieces)
     }
 
-    /// The next `most` rows, or as many as there are, or as are not too long together; none at the end.
+    /// Returns the next `most` rows, or fewer at the end of the text or if the rows are long; `None` at the
+    /// end.
     ///
     /// # Errors
-    /// Where the input cannot be read, or a row is longer than 16 MiB; rows before that are given out first.
+    /// An I/O error if the input cannot be read or a row is longer than 16 MiB. Rows before the error are
+    /// returned first.
     pub(crate) fn next(&mut self, most: usize) -> io::Result<Option<Piece>> {
         if let Some(error) = self.held.take() {
             return Err(error);
@@ -117,13 +122,14 @@ impl<R: Read> Pieces<R> {
         Ok((piece.rows > 0).then_some(piece))
     }
 
-    /// Where the next line begins in what was read, how long it is, and whether it ends outside quotation marks.
+    /// Returns the start and length of the next line within the buffer. The flag is true if the line ends
+    /// outside quotation marks.
     fn next_row(&mut self) -> io::Result<Option<(usize, usize, bool)>> {
         let (mut scanned, mut place) = (0, Place::CellStart);
         loop {
             let unread = &self.buffer[self.next..];
             match goes_on(unread, scanned, place, self.delimiter) {
-                // The line feed behind a carriage return may be still to come.
+                // The line feed after a carriage return may not be read yet.
                 Row::Ends(length)
                     if unread[length - 1] != b'\r' || length < unread.len() || self.is_at_end =>
                 {
@@ -133,7 +139,7 @@ impl<R: Read> Pieces<R> {
                     self.next += length;
                     return Ok(Some((start, length, true)));
                 }
-                // Seen again with what comes behind it.
+                // Scan the carriage return again together with the next bytes.
                 Row::Ends(length) => (scanned, place) = (length - 1, Place::Cell),
                 Row::Goes(at) => (scanned, place) = (unread.len(), at),
             }
@@ -151,7 +157,7 @@ impl<R: Read> Pieces<R> {
         }
     }
 
-    /// Reads on, and forgets what was given out.
+    /// Discards the returned bytes and reads more.
     fn read_more(&mut self) -> io::Result<()> {
         self.buffer.drain(..self.next);
         self.next = 0;
@@ -169,15 +175,16 @@ impl<R: Read> Pieces<R> {
     }
 }
 
-/// Whether a line is nothing but its end.
+/// Returns whether a line consists only of its line end.
 fn is_blank(line: &[u8]) -> bool {
     matches!(line, b"\n" | b"\r" | b"\r\n")
 }
 
-/// Where the line in `text` ends, of which `scanned` bytes are known to be of it and bring it to `place`.
+/// Finds the end of the line in `text`. The first `scanned` bytes belong to the line and leave the parser in
+/// state `place`.
 fn goes_on(text: &[u8], scanned: usize, mut place: Place, delimiter: u8) -> Row {
     let mut at = scanned;
-    // Most rows have no quotation mark, and a line feed ends them.
+    // Most rows have no quotation mark and end with a line feed.
     if place != Place::Quotes && place != Place::AfterQuote {
         let end = memchr::memchr2(b'\n', b'\r', &text[at..]).map(|found| at + found);
         let line = &text[at..end.unwrap_or(text.len())];
@@ -211,7 +218,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What is given out some bytes at a time.
+    /// Reader that returns a few bytes at a time.
     struct Dripping<'a>(&'a [u8], usize);
 
     impl Read for Dripping<'_> {
@@ -227,7 +234,8 @@ mod tests {
     }
 
     proptest! {
-        /// A piece holds the rows that a parser finds in it, all pieces together those of the whole text.
+        /// Checks that a parser finds the counted rows in each piece, and that the pieces together hold the
+        /// rows of the whole text.
         #[test]
         fn pieces_hold_the_rows_of_the_whole_text(
             parts in prop::collection::vec(prop::sample::select(vec!["a", "\"", ",", "\n", "\r", "\r\n", " ", "\"\"", "bc"]), 0..60),

@@ -1,4 +1,4 @@
-//! A file's records by a schema: whole, or some rows at a time.
+//! Reader of a file's records by a schema, whole or a few rows at a time.
 
 use crate::{Clipped, Clips, Encoder, Held, Input, OutOfBounds, RawRows, ReadRows, Result, Schema};
 use ndarray::Array2;
@@ -7,29 +7,30 @@ use scumble_core::{RecordDomain, Table};
 use std::collections::VecDeque;
 use std::sync::mpsc;
 
-/// What the cells of blocks take that are mapped at a time, at most; what is made of them may take some four times as much.
+/// Upper bound on the size of the raw blocks that are mapped at a time, in bytes. Their results may need
+/// about four times as much.
 const MOST_BYTES: usize = 8 << 20;
 
-/// A file's records, where they lie by its schema, and what was clipped to get them there.
+/// Records of a file, their domain, and the clipped cells.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The encoded records.
     pub table: Table,
-    /// Where they lie.
+    /// Domain of the encoded records.
     pub domain: RecordDomain,
-    /// What was clipped. It is about the data: for their owner alone.
+    /// Clipped cells. They concern the data and are for the owner only.
     pub clipped: Vec<Clipped>,
 }
 
 impl Loaded {
-    /// What `flat` holds of encoded records, one after the other.
+    /// Builds the result from `flat`, the concatenated encoded records.
     fn new(encoder: &Encoder, flat: Vec<f64>, clips: &Clips) -> Result<Self> {
         let (domain, clipped) = (encoder.domain().clone(), encoder.clipped(clips));
         Ok(Self { table: encoder.table(flat)?, domain, clipped })
     }
 }
 
-/// Records of a file by a schema, some rows at a time and in bounded memory, whatever the file's format.
+/// Reader of records by a schema, a few rows at a time, in bounded memory and for any file format.
 ///
 /// ```
 /// use scumble_records::{Clips, OutOfBounds, Reader, Schema, csv};
@@ -50,16 +51,17 @@ pub struct Reader<'r> {
     encoder: Encoder,
 }
 
-/// Storage types of the cells that `encoder` wants; `None` in a text file.
+/// Storage types of the cells that `encoder` wants; `None` for a text file.
 fn held(rows: &(impl ReadRows + ?Sized), encoder: &Encoder) -> Vec<Option<Held>> {
     encoder.places().map(|place| rows.held(place)).collect()
 }
 
 impl<'r> Reader<'r> {
-    /// Reads `rows` by `schema`, with `target` as what is to be learned.
+    /// Reads `rows` by `schema`, with `target` as the column to learn.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`](crate::Error::MissingColumn) and [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
+    /// [`Error::MissingColumn`](crate::Error::MissingColumn) and
+    /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
     pub fn new(
         rows: impl ReadRows + 'r,
         schema: &Schema,
@@ -71,7 +73,7 @@ impl<'r> Reader<'r> {
         Ok(Self { encoder: encoder.of_stored(&held)?, rows: Box::new(rows) })
     }
 
-    /// What encodes the rows.
+    /// Encoder of the rows.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
     }
@@ -81,33 +83,36 @@ impl<'r> Reader<'r> {
         Input { encoder: self.encoder.clone(), held: held(&*self.rows, &self.encoder) }
     }
 
-    /// About how many bytes were read.
+    /// Approximate number of bytes read so far.
     pub fn bytes(&self) -> u64 {
         self.rows.bytes()
     }
 
-    /// The next `most` rows, or as many as there are; none at the end.
+    /// Returns the next `most` rows, or fewer at the end; `None` at the end.
     ///
     /// # Errors
-    /// As [`ReadRows::next_rows`].
+    /// Same errors as [`ReadRows::next_rows`].
     pub fn next_rows(&mut self, most: usize) -> Result<Option<RawRows>> {
         self.rows.next_rows(&self.encoder, most)
     }
 
-    /// All rows that are left.
+    /// Reads all remaining rows.
     ///
     /// # Errors
-    /// As [`next_rows`](Self::next_rows), [`Error::Cell`](crate::Error::Cell) for any other cell that does not fit, and
-    /// [`Error::Empty`](scumble_core::Error::Empty).
+    /// Same errors as [`next_rows`](Self::next_rows); [`Error::Cell`](crate::Error::Cell) for any other cell
+    /// that does not fit; [`Error::Empty`](scumble_core::Error::Empty).
     pub fn read_all(self) -> Result<Loaded> {
         Ok(self.read(false)?.0)
     }
 
-    /// Those of the rows that are left which are kept: `place` hears of each, counted from 0, and says its place from then on, where it replaces what was there,
-    /// or behind all others; `None` for one that is not kept. No more is held than is kept, and how many rows there were is said beside it.
+    /// Reads the remaining rows and keeps some. `place(i)` returns the slot for row `i`, counted from 0, or
+    /// `None` to drop the row. A row in an occupied slot replaces the record in that slot. A row in any other
+    /// slot is appended.
+    ///
+    /// Memory holds only the kept records. The second value is the number of rows read.
     ///
     /// # Errors
-    /// As [`read_all`](Self::read_all).
+    /// Same errors as [`read_all`](Self::read_all).
     pub fn read_some(
         mut self,
         mut place: impl FnMut(usize) -> Option<usize> + Send,
@@ -135,25 +140,28 @@ impl<'r> Reader<'r> {
         Ok((Loaded::new(&encoder, flat, &clips)?, count))
     }
 
-    /// All rows that are left, and beside them the cells of one `column`, of which the schema need not know: one a record, as text.
+    /// Reads all remaining rows, with the cells of `column` as text, one per record. The schema need not
+    /// contain `column`.
     ///
     /// # Errors
-    /// As [`read_all`](Self::read_all), [`Error::MissingColumn`](crate::Error::MissingColumn) and
+    /// Same errors as [`read_all`](Self::read_all); [`Error::MissingColumn`](crate::Error::MissingColumn) and
     /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
     pub fn read_all_beside(self, column: &str) -> Result<(Loaded, Vec<String>)> {
         self.beside(column)?.read(true)
     }
 
-    /// The same rows with the cells of one `column` beside the records, of which the schema need not know: their [ids](RawRows::ids).
+    /// Returns the reader with the cells of `column` as the [ids](RawRows::ids) of the records. The schema
+    /// need not contain `column`.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`](crate::Error::MissingColumn) and [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
+    /// [`Error::MissingColumn`](crate::Error::MissingColumn) and
+    /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
     pub fn beside(self, column: &str) -> Result<Self> {
         let encoder = self.encoder.beside(column, &header(&self.rows))?;
         Ok(Self { encoder, ..self })
     }
 
-    /// All rows that are left, and the last cell of each, if that is beside the record.
+    /// Reads all remaining rows, with the last cell of each row if `is_beside`.
     fn read(mut self, is_beside: bool) -> Result<(Loaded, Vec<String>)> {
         let (mut flat, mut clips, mut beside) = (vec![], Clips::default(), vec![]);
         let encoder = self.encoder.clone();
@@ -174,10 +182,12 @@ impl<'r> Reader<'r> {
         Ok((Loaded::new(&encoder, flat, &clips)?, beside))
     }
 
-    /// Maps blocks of rows by their numbers on all cores, while the next are read, and what was mapped before is taken, in order.
+    /// Maps numbered blocks of rows on all cores, while the next blocks are read. `take` receives the results
+    /// in the order of the blocks, with the number of bytes read.
     ///
     /// # Errors
-    /// The first in that order, whether a block could not be read, mapped or taken; [`Error::Empty`](scumble_core::Error::Empty) where there is none.
+    /// The first error in the order of the blocks, from reading, mapping or taking;
+    /// [`Error::Empty`](scumble_core::Error::Empty) if there are no rows.
     pub(crate) fn in_blocks<T: Send>(
         &mut self,
         map: impl Fn(u64, &RawRows) -> Result<T> + Sync,
@@ -206,7 +216,7 @@ impl<'r> Reader<'r> {
                 let (sender, receiver) = mpsc::channel();
                 ahead.push_back(Ahead { bytes: block.bytes(), read: rows.bytes(), receiver });
                 scope.spawn_fifo(move |_scope| {
-                    // Nobody waits for it where a block before it was wrong.
+                    // The receiver is gone if an earlier block failed.
                     let _ = sender.send(block.map(encoder, |rows| map(number, rows)));
                 });
                 while ahead.len() >= most_blocks
@@ -215,7 +225,7 @@ impl<'r> Reader<'r> {
                     take_first(&mut ahead)?;
                 }
             }
-            // What is wrong with a row comes after all rows before it.
+            // An error in a row is reported after all earlier rows.
             while !ahead.is_empty() {
                 take_first(&mut ahead)?;
             }
@@ -226,15 +236,16 @@ impl<'r> Reader<'r> {
 
 /// A block that is being mapped.
 struct Ahead<T> {
-    /// The memory that it took before.
+    /// Size of the raw block, in bytes.
     bytes: usize,
-    /// How much of the file was read up to it.
+    /// Number of bytes of the file read up to this block.
     read: u64,
     receiver: mpsc::Receiver<Result<T>>,
 }
 
 impl<T> Ahead<T> {
-    /// What was made of it, once it is there: until then others are mapped. None after a panic, which the scope passes on.
+    /// Waits for the result, and maps other blocks meanwhile. `None` after a panic, which the scope
+    /// propagates.
     fn mapped(&self) -> Option<Result<T>> {
         loop {
             match self.receiver.try_recv() {
@@ -250,18 +261,19 @@ impl<T> Ahead<T> {
     }
 }
 
-/// Reads the matrix (m × d) in a file of finite numbers, whose header names the d `columns` in any order.
+/// Reads a matrix (m × d) from a file of finite numbers. The header names the d `columns` in any order.
 ///
 /// # Errors
-/// As [`Reader`].
+/// Same errors as [`Reader`].
 pub fn read_matrix(rows: impl ReadRows, columns: &[String]) -> Result<Array2<f64>> {
     Ok(read_numbers(rows, columns)?.records().clone())
 }
 
-/// Reads a file of finite numbers, whose header names the `columns` in any order, as a table of these columns without a target.
+/// Reads a file of finite numbers as a table of `columns` without a target. The header names the columns in
+/// any order.
 ///
 /// # Errors
-/// As [`Reader`].
+/// Same errors as [`Reader`].
 pub fn read_numbers(rows: impl ReadRows, columns: &[String]) -> Result<Table> {
     let numbers = Schema::of_numbers(columns)?;
     Ok(Reader::new(rows, &numbers, None, OutOfBounds::Keep)?.read_all()?.table)

@@ -1,31 +1,32 @@
-//! What raw records look like.
+//! Description of raw records.
 
 use crate::{Result, Schema};
 use scumble_core::{Error, RecordDomain};
 use serde::{Deserialize, Serialize};
 
-/// What raw records look like.
+/// Description of raw records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Records {
-    /// Their columns.
+    /// Schema of the columns.
     pub schema: Schema,
-    /// The column that is the target.
+    /// Name of the target column.
     pub target: Option<String>,
 }
 
 impl Records {
-    /// Records of a schema, with the column that is the target.
+    /// Describes records by a schema and the name of the target column.
     ///
     /// # Errors
-    /// [`Error::Schema`](crate::Error::Schema) for one that is a draft.
+    /// [`Error::Schema`](crate::Error::Schema) for a draft.
     pub fn new(schema: Schema, target: Option<&str>) -> Result<Self> {
         Ok(Self { schema: schema.settled()?, target: target.map(str::to_owned) })
     }
 
-    /// Whether such records are encoded into those of `domain`.
+    /// Checks that these records encode into `domain`.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`](crate::Error::MissingColumn) for a target that the schema lacks, [`Error::Shape`](scumble_core::Error::Shape) where they are others.
+    /// [`Error::MissingColumn`](crate::Error::MissingColumn) if the schema lacks the target;
+    /// [`Error::Shape`](scumble_core::Error::Shape) if the domains differ.
     pub fn check(&self, domain: &RecordDomain) -> Result<()> {
         if self.schema.domain(self.target.as_deref())? == *domain {
             return Ok(());

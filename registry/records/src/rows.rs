@@ -1,49 +1,50 @@
-//! Rows of a file before they are encoded: the seam between a format and what its cells mean.
+//! Rows of a file before encoding: the interface between file formats and the meaning of cells.
 
 use crate::encoder::LONGEST_NUMBER;
 use crate::{Cell, Clips, Encoder, Error, Held, Result};
 use std::borrow::Cow;
 
-/// A table in a file: named columns, and rows of cells, some at a time and in bounded memory. What the cells mean is an
-/// [`Encoder`]'s.
+/// A table in a file: named columns and rows of cells, read a few at a time in bounded memory. An [`Encoder`]
+/// interprets the cells.
 pub trait ReadRows: Send {
-    /// What errors call the file.
+    /// Name of the file in errors.
     fn source(&self) -> &str;
 
-    /// The names of its columns, without blanks around them.
+    /// Names of the columns, without surrounding blanks.
     fn header(&self) -> &[String];
 
-    /// The next `most` rows, or as many as there are; none at the end. Of each it has the cells that `encoder` wants, one for
-    /// each of its [`places`](Encoder::places), and the same encoder is given each time.
+    /// Returns the next `most` rows, or fewer at the end; `None` at the end. A row holds the cells that
+    /// `encoder` wants, one for each of its [`places`](Encoder::places). Every call must pass the same
+    /// encoder.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] and [`Error::RowLength`] for a file that is not of its
-    /// format, and as [`RawRows::push`].
+    /// [`Error::Unreadable`] and [`Error::RowLength`] for a malformed file; same errors as [`RawRows::push`].
     fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>>;
 
-    /// The same, with cells that may be read later, on another core.
+    /// Returns the next rows like [`next_rows`](Self::next_rows), but may leave their cells to be parsed
+    /// later, on another core.
     ///
     /// # Errors
-    /// As [`next_rows`](Self::next_rows), but for what is wrong with cells that are read later.
+    /// Same errors as [`next_rows`](Self::next_rows), except for errors in cells that are parsed later.
     fn next_block(&mut self, encoder: &Encoder, most: usize) -> Result<Option<Block>> {
         Ok(self.next_rows(encoder, most)?.map(Block::of))
     }
 
-    /// About how many of the file's bytes were read, for whoever waits.
+    /// Approximate number of bytes read from the file, to report progress.
     fn bytes(&self) -> u64;
 
-    /// What was recognised of how the file is written, where that is not the usual form: "columns separated by semicolons and
-    /// decimal commas".
+    /// Description of the recognised text format if it is not the usual one: "columns separated by semicolons
+    /// and decimal commas".
     fn recognised(&self) -> Option<String> {
         None
     }
 
-    /// The digest of the design by which the file was released, where it carries one.
+    /// Digest of the design by which the file was released, if the file carries one.
     fn design(&self) -> Option<&str> {
         None
     }
 
-    /// The storage type of the column at this place of the header. `None` for text, and for types that are not read.
+    /// Storage type of the column at this index of the header. `None` for text, and for unsupported types.
     fn held(&self, _place: usize) -> Option<Held> {
         None
     }
@@ -83,22 +84,23 @@ impl<R: ReadRows + ?Sized> ReadRows for Box<R> {
     }
 }
 
-/// Rows up to the first that is wrong, and what is wrong with it.
+/// Rows up to the first faulty row, and that row's error.
 type RowsRead = (RawRows, Option<Error>);
 
-/// Some rows of a file, whose cells may still have to be read.
+/// Some rows of a file, whose cells may not be parsed yet.
 pub struct Block {
     bytes: usize,
     cells: Box<dyn FnOnce(&Encoder) -> RowsRead + Send>,
 }
 
 impl Block {
-    /// Rows whose cells were read.
+    /// Wraps rows whose cells are parsed.
     pub fn of(rows: RawRows) -> Self {
         Self::read_later(rows.bytes(), |_encoder| (rows, None))
     }
 
-    /// Rows that take so much memory, in bytes, and whose cells `cells` reads: up to the first row that is wrong, with what is wrong with it.
+    /// Wraps rows of `bytes` bytes that `cells` parses later. `cells` returns the rows up to the first faulty
+    /// row, and that row's error.
     pub fn read_later(
         bytes: usize,
         cells: impl FnOnce(&Encoder) -> (RawRows, Option<Error>) + Send + 'static,
@@ -106,15 +108,15 @@ impl Block {
         Self { bytes, cells: Box::new(cells) }
     }
 
-    /// The memory that they take, in bytes.
+    /// Memory used by the rows, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// What `map` makes of the rows.
+    /// Parses the rows and returns the result of `map`.
     ///
     /// # Errors
-    /// What is wrong with the first row that is wrong: one before that which could not be read may be, too.
+    /// The error of the first faulty row. An error of `map` concerns earlier rows and comes first.
     pub(crate) fn map<T>(self, encoder: &Encoder, map: impl FnOnce(&RawRows) -> Result<T>) -> Result<T> {
         let (rows, wrong) = (self.cells)(encoder);
         let mapped = map(&rows)?;
@@ -122,7 +124,7 @@ impl Block {
     }
 }
 
-/// Rows that are not encoded yet: only the cells that an encoder wants.
+/// Rows that are not encoded yet, with only the cells that an encoder wants.
 #[derive(Debug)]
 pub struct RawRows {
     first_row: usize,
@@ -130,11 +132,11 @@ pub struct RawRows {
     cells: Vec<Kept>,
 }
 
-/// A cell, its text elsewhere.
+/// A cell whose text is stored separately.
 #[derive(Debug, Clone, Copy)]
 enum Kept {
     Null,
-    /// From the end of the text before it to here.
+    /// Text from the end of the preceding text up to `end`.
     Text {
         end: usize,
     },
@@ -143,28 +145,28 @@ enum Kept {
     Flag(bool),
 }
 
-/// The first bytes of a text, `most` at most.
+/// Cuts `text` to at most `most` bytes.
 fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
 impl RawRows {
-    /// No rows yet; the first will be data row `first_row` of the file, counted from 1.
+    /// Returns an empty collection whose first row will be data row `first_row` of the file, counted from 1.
     pub fn starting_at(first_row: usize) -> Self {
         Self { first_row, text: String::new(), cells: vec![] }
     }
 
-    /// Appends the next cell: row by row, in each in the order of the encoder's places.
+    /// Appends the next cell, row by row, and within a row in the order of the encoder's places.
     ///
     /// # Errors
-    /// [`Error::Cell`] for text longer than any that is right.
+    /// [`Error::Cell`] for text longer than any valid cell.
     pub fn push(&mut self, encoder: &Encoder, cell: Cell) -> Result<()> {
         self.cells.push(match cell {
             Cell::Null => Kept::Null,
             Cell::Text(text) => {
                 let text = text.trim();
                 let text = encoder.longest_look().map_or(text, |most| cut(text, most));
-                // What is no longer than a number may be is too long for no column.
+                // Text no longer than a number may be fits every column.
                 if text.len() > LONGEST_NUMBER {
                     let (row, at) = (self.cells.len() / encoder.width(), self.cells.len() % encoder.width());
                     encoder.check_length(self.first_row + row, at, text)?;
@@ -183,13 +185,13 @@ impl RawRows {
         Ok(())
     }
 
-    /// Makes room for so many cells more, and so many bytes of text.
+    /// Reserves memory for more `cells` and more `bytes` of text.
     pub(crate) fn reserve(&mut self, cells: usize, bytes: usize) {
         self.cells.reserve(cells);
         self.text.reserve(bytes);
     }
 
-    /// Forgets the cells of a row of which some are missing.
+    /// Discards the cells of an incomplete last row.
     pub(crate) fn drop_unfinished(&mut self, encoder: &Encoder) {
         self.cells.truncate(self.len(encoder) * encoder.width());
         let end = self.cells.iter().rev().find_map(|kept| match kept {
@@ -199,11 +201,11 @@ impl RawRows {
         self.text.truncate(end.unwrap_or(0));
     }
 
-    /// The finished rows, if there are any. An error of `read` is `held` until they are through: one of them may
-    /// be wrong too.
+    /// Returns the complete rows, or `None` if there are none. An error of `read` is stored in `held` until
+    /// these rows are processed, because one of them may be faulty too.
     ///
     /// # Errors
-    /// That of `read`, where no row was finished.
+    /// The error of `read` if no row is complete.
     pub fn finished(
         mut self,
         read: Result<()>,
@@ -220,25 +222,25 @@ impl RawRows {
         Ok((!self.is_empty()).then_some(self))
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// How many there are.
+    /// Number of rows.
     pub fn len(&self, encoder: &Encoder) -> usize {
         self.cells.len() / encoder.width()
     }
 
-    /// The memory that they take, in bytes.
+    /// Memory used by the rows, in bytes.
     pub fn bytes(&self) -> usize {
         self.text.len() + self.cells.len() * size_of::<Kept>()
     }
 
-    /// Appends their flat records.
+    /// Appends the flat records of the rows.
     ///
     /// # Errors
-    /// [`Error::Cell`], for the first row that is wrong.
+    /// [`Error::Cell`] for the first faulty row.
     pub fn encode(&self, encoder: &Encoder, records: &mut Vec<f64>, clips: &mut Clips) -> Result<()> {
         let mut cells = self.cells();
         for row in 0..self.len(encoder) {
@@ -252,12 +254,13 @@ impl RawRows {
         Ok(())
     }
 
-    /// The number of the first row, counted from 1.
+    /// Number of the first row, counted from 1.
     pub(crate) fn first_row(&self) -> usize {
         self.first_row
     }
 
-    /// The ids of the rows: the cells of the column beside the record, or, where there is none, the numbers of the rows, counted from 1.
+    /// Ids of the rows: the cells of the id column, or the row numbers, counted from 1, if there is no id
+    /// column.
     ///
     /// # Errors
     /// [`Error::Cell`] for a row without an id.
@@ -279,12 +282,12 @@ impl RawRows {
         ids.collect()
     }
 
-    /// The cells of the column beside the record.
+    /// Cells of the column that is read but not encoded.
     pub(crate) fn beside(&self, encoder: &Encoder) -> impl Iterator<Item = Cell<'_>> {
         self.cells().skip(encoder.width() - 1).step_by(encoder.width())
     }
 
-    /// The cells, row by row.
+    /// Cells, row by row.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let mut start = 0;
         self.cells.iter().map(move |kept| match *kept {
@@ -302,7 +305,8 @@ impl RawRows {
 }
 
 impl Encoder {
-    /// The flat record for data row `row` (counted from 1, for errors), whose cells are in the order of the header.
+    /// Encodes one row into a flat record. `row` is the data row, counted from 1, for errors. `cells` is in
+    /// the order of the header.
     ///
     /// # Errors
     /// [`Error::RowLength`] or [`Error::Cell`], with the file, the row, the column and the value.

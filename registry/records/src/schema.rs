@@ -1,4 +1,4 @@
-//! Schemas: what is publicly known of a table's columns.
+//! Schemas: public knowledge about the columns of a table.
 
 use crate::kind::Form;
 use crate::{Cell, Error, Kind, Result, read_text};
@@ -10,13 +10,17 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// What is publicly known of a table's columns. Bounds are never learned from private data.
+/// Public knowledge about the columns of a table. Bounds are never learned from private data.
 ///
-/// A real column becomes one coordinate in [0, 1] by its bounds, a category one coordinate a level (one-hot). A column in which cells may be
-/// missing says what stands for them: `missing = 50000.0`, or a level. Then an empty cell is read as that, or those that
-/// `missing_cells = ["NA", "?"]` lists. Elsewhere an empty cell is an error. With `draft = true` before its columns it is a
-/// [draft](crate::draft()). Names, units, levels and missing cells are text in one line in which all shows
-/// ([`is_unseen`](scumble_core::is_unseen)).
+/// A real column becomes one coordinate in [0, 1], scaled by its bounds. A category becomes one coordinate
+/// per level (one-hot).
+///
+/// A column with missing cells declares their replacement: `missing = 50000.0`, or a level. An empty cell
+/// then counts as missing. `missing_cells = ["NA", "?"]` lists the texts of missing cells instead. In any
+/// other column an empty cell is an error.
+///
+/// With `draft = true` before its columns, a schema is a [draft](crate::draft()). Names, units, levels and
+/// missing cells are one line of text without invisible characters ([`is_unseen`](scumble_core::is_unseen)).
 ///
 /// ```
 /// use scumble_records::Schema;
@@ -46,14 +50,14 @@ use std::path::Path;
 pub struct Schema {
     #[serde(skip)]
     source: String,
-    /// Whether it was drafted from records. No such schema is saved.
+    /// True for a schema drafted from records. Such a schema is never saved.
     #[serde(skip)]
     is_draft: bool,
     #[serde(rename = "column")]
     columns: Vec<Column>,
 }
 
-/// As a design has it.
+/// Saved schema within a design.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
@@ -82,35 +86,36 @@ struct Unchecked {
 /// One column of a schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
-    /// Its name, as in the file's header.
+    /// Column name, as in the file's header.
     pub name: String,
-    /// What a missing cell is read as, where cells may be missing.
+    /// Replacement for missing cells. `None` if no cell may be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
-    /// How the file writes a missing cell; empty, if nothing is listed. A null is missing in any case, and a number where one
-    /// of these is that number.
+    /// Texts that mark a missing cell in the file. If the list is empty, an empty cell is missing. A null is
+    /// always missing. A number is missing if it equals one of these texts, read as a number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_cells: Vec<String>,
-    /// Of a number: into how many bins of equal width mechanisms that count divide its bounds, where that is not left to their rule.
+    /// Number of equal-width bins into which counting mechanisms divide a number's bounds. `None` leaves the
+    /// choice to the mechanism's rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<usize>,
-    /// What it holds.
+    /// Kind of values.
     #[serde(flatten)]
     pub kind: Kind,
 }
 
-/// What a missing cell is read as. It is public, and never the mean of the data.
+/// Replacement for a missing cell. The replacement is public, and never the mean of the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "`missing` must be a number within the bounds, or a level")]
 pub enum Missing {
-    /// Of a number: one within the bounds.
+    /// A number within the bounds of a numeric column.
     Number(f64),
-    /// Of a category: one of the levels.
+    /// A level of a category, or a date as text.
     Level(String),
 }
 
 impl Missing {
-    /// As a cell that is there.
+    /// Returns the replacement as a cell.
     fn as_cell(&self) -> Cell<'_> {
         match self {
             Self::Number(number) => Cell::Number(*number),
@@ -120,7 +125,7 @@ impl Missing {
 }
 
 impl Column {
-    /// The cell, or what it is read as where it is missing.
+    /// Returns the cell, or its replacement if the cell is missing.
     #[inline]
     pub(crate) fn present<'a>(&'a self, cell: Cell<'a>) -> Cell<'a> {
         match &self.missing {
@@ -129,12 +134,12 @@ impl Column {
         }
     }
 
-    /// Returns whether the cell stands for itself, and is not read as another one.
+    /// Returns whether the cell keeps its own value and is not replaced.
     pub(crate) fn is_present(&self, cell: Cell) -> bool {
         self.missing.is_none() || !self.is_missing(cell)
     }
 
-    /// Whether nothing is known in this cell, where that may be.
+    /// Returns whether the cell is missing, for a column that allows missing cells.
     fn is_missing(&self, cell: Cell) -> bool {
         match cell {
             Cell::Null => true,
@@ -150,14 +155,16 @@ impl Column {
         }
     }
 
+    /// Checks the column's name, missing cells and the text of its kind.
+    ///
     /// # Errors
-    /// The sentence about the first text in it that does not show, or changes how other text shows.
+    /// A sentence about the first text that contains invisible characters or changes how other text displays.
     pub(crate) fn check_text(&self) -> std::result::Result<(), String> {
         let mut texts = std::iter::once(&self.name).chain(&self.missing_cells).chain(self.kind.texts());
         texts.try_for_each(|text| text::check(text))
     }
 
-    /// What is wrong with its bins.
+    /// Describes the problem with the column's bins, if there is one.
     fn misfit_of_bins(&self) -> Option<String> {
         match (self.bins, self.kind.form(false)) {
             (Some(_), Form::Levels(_)) => Some("bins are of a number, and a category has its levels".into()),
@@ -168,7 +175,7 @@ impl Column {
         }
     }
 
-    /// What is wrong with what it says of missing cells.
+    /// Describes the problem with the declaration of missing cells, if there is one.
     fn misfit_of_missing(&self) -> Option<String> {
         let padded = |text: &&String| text.trim() != *text;
         if let Some(cell) = self.missing_cells.iter().find(padded) {
@@ -215,13 +222,13 @@ impl Column {
         }
     }
 
-    /// Into how many bins it is divided: as many as it says, or one for each of a few whole values.
+    /// Number of bins: the declared number, or one per value for at most 16 whole values.
     fn bins(&self) -> Option<usize> {
         const FEW: usize = 16;
         self.bins.or_else(|| self.kind.whole_values().filter(|values| *values <= FEW))
     }
 
-    /// The names of its coordinates in an encoded record: its own, or one a level.
+    /// Names of the column's coordinates in an encoded record: its own name, or one name per level.
     pub(crate) fn coordinates(&self) -> Vec<String> {
         let Self { name, kind, .. } = self;
         match kind.form(false) {
@@ -232,13 +239,13 @@ impl Column {
 }
 
 impl Schema {
-    /// More bytes than any schema has.
+    /// Upper bound on the size of a schema file, in bytes.
     const LONGEST: u64 = 64 << 20;
 
-    /// The schema in this TOML text; `source` names it in errors.
+    /// Parses a schema from TOML text. `source` names the text in errors.
     ///
     /// # Errors
-    /// [`Error::Schema`] with the line and the column.
+    /// [`Error::Schema`] with the line or the column.
     pub fn from_toml(text: &str, source: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Schema { file: source.into(), problem };
         let unchecked: Unchecked = toml::from_str(text).map_err(|error| {
@@ -268,10 +275,11 @@ impl Schema {
         &self.source
     }
 
-    /// The same with one column of another kind, in which no value of the former one is missing.
+    /// Returns the schema with column `name` changed to `kind`, which must contain every value of the former
+    /// kind.
     pub(crate) fn with_kind(mut self, name: &str, kind: Kind) -> Result<Self> {
         for column in self.columns.iter_mut().filter(|column| column.name == name && column.kind != kind) {
-            // A code that stands for a missing one is written as a number here and as text there.
+            // The code for a missing cell is a number for numeric kinds and text for kinds with levels.
             column.missing = match (&column.missing, kind.levels()) {
                 (Some(missing), Some(_)) => Some(Missing::Level(missing.as_cell().text().into_owned())),
                 (Some(missing), None) => missing.as_cell().number().map(Missing::Number),
@@ -284,12 +292,12 @@ impl Schema {
         Ok(self)
     }
 
-    /// Whether it says of itself that it was [drafted](crate::draft()) from records, and not yet gone over.
+    /// Returns whether the schema is marked as a [draft](crate::draft()) from records, not yet reviewed.
     pub fn is_draft(&self) -> bool {
         self.is_draft
     }
 
-    /// The same, where it is no draft: what is designed to be released depends on it.
+    /// Returns the schema if it is not a draft. The design of a release depends on this check.
     ///
     /// # Errors
     /// [`Error::Schema`] for a draft.
@@ -305,25 +313,27 @@ impl Schema {
         }
     }
 
-    /// The schema in this file.
+    /// Reads a schema from a TOML file.
     ///
     /// # Errors
-    /// [`Error::Io`] where it cannot be read, [`Error::Unreadable`] where it is longer than 64 MiB, else as
-    /// [`from_toml`](Self::from_toml).
+    /// [`Error::Io`] if the file cannot be read; [`Error::Unreadable`] if it is longer than 64 MiB; otherwise
+    /// the errors of [`from_toml`](Self::from_toml).
     pub fn read(file: &Path) -> Result<Self> {
         Self::from_toml(&read_text(file, Self::LONGEST)?, &file.display().to_string())
     }
 
-    /// The same where no cell is missing, as in what was released: there a number that means "missing" elsewhere is noise.
+    /// Returns the schema without missing cells, for released data. In released data, a number that elsewhere
+    /// means "missing" is noise.
     pub fn without_missing(&self) -> Self {
         let whole = |column: &Column| Column { missing: None, missing_cells: vec![], ..column.clone() };
         Self { columns: self.columns.iter().map(whole).collect(), ..self.clone() }
     }
 
-    /// Columns of numbers that are kept unchanged: bounds of 0 and 1, for a reader that heeds none.
+    /// Builds a schema of numeric columns with bounds 0 and 1, which leave numbers unchanged. It is for
+    /// readers that ignore bounds.
     ///
     /// # Errors
-    /// [`Error::Schema`] where there is no column, or two of one name.
+    /// [`Error::Schema`] if `columns` is empty or contains a name twice.
     pub fn of_numbers(columns: &[String]) -> Result<Self> {
         let number = Kind::real(0.0, 1.0);
         let columns = columns.iter().map(|name| Column {
@@ -339,10 +349,11 @@ impl Schema {
         Ok(schema)
     }
 
-    /// The columns of a file that holds something other than records: of a category one level is enough.
+    /// Builds the schema of a file that holds something other than records. A category then needs only one
+    /// level.
     ///
     /// # Errors
-    /// [`Error::Schema`] where two have one name.
+    /// [`Error::Schema`] if two columns have the same name.
     pub fn of_columns(columns: Vec<Column>) -> Result<Self> {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         if let Some(name) = first_duplicate(&names) {
@@ -352,7 +363,7 @@ impl Schema {
         Ok(Self { source: "the columns".into(), is_draft: false, columns })
     }
 
-    /// The layout of flat records of all columns, none of which is a target.
+    /// Layout of flat records of all columns, without a target.
     pub fn file_layout(&self) -> Layout {
         Layout {
             columns: self.columns.iter().flat_map(Column::coordinates).collect(),
@@ -382,8 +393,10 @@ impl Schema {
         Ok(())
     }
 
+    /// Checks the text of every column.
+    ///
     /// # Errors
-    /// [`Error::Schema`] for text that would not show on a card, or change how the card shows.
+    /// [`Error::Schema`] for text with invisible characters, or text that changes how a card displays.
     fn check_text(&self) -> Result<()> {
         for column in &self.columns {
             column.check_text().map_err(|problem| {
@@ -399,10 +412,10 @@ impl Schema {
         &self.columns
     }
 
-    /// Where encoded records lie when `target` is what is to be learned.
+    /// Domain of encoded records with `target` as the column to learn.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] for a target that the schema lacks.
+    /// [`Error::MissingColumn`] if the schema lacks the target.
     pub fn domain(&self, target: Option<&str>) -> Result<RecordDomain> {
         let target = target.map(|name| self.column(name)).transpose()?;
         let features = self.columns.iter().filter(|column| Some(*column) != target);
@@ -423,7 +436,8 @@ impl Schema {
         Ok(RecordDomain::new(names, Domain::product(factors)?, target)?)
     }
 
-    /// The bins of its columns of numbers, by their coordinates' names, as far as it says: those of the target as [`Brief::TARGET`].
+    /// Declared or implied bins of the numeric columns, by coordinate name. The target's bins have the key
+    /// [`Brief::TARGET`].
     pub fn bins(&self, target: Option<&str>) -> BTreeMap<String, usize> {
         let name = |column: &Column| match Some(column.name.as_str()) == target {
             true => Brief::TARGET.to_owned(),
@@ -436,17 +450,18 @@ impl Schema {
         columns.filter_map(|column| Some((name(column), column.bins()?))).collect()
     }
 
-    /// Where the columns `names` of encoded records lie, with the target if it is one of them: a part of
-    /// [`domain`](Self::domain).
+    /// Domain of encoded records of the columns `names` only, a part of [`domain`](Self::domain). The target
+    /// is included if `names` contains it.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`]; [`Error::Schema`] for a name that stands twice.
+    /// [`Error::MissingColumn`]; [`Error::Schema`] if `names` contains a name twice.
     pub fn part(&self, names: &[&str], target: Option<&str>) -> Result<RecordDomain> {
         self.columns_named(names)?.domain(target.filter(|target| names.contains(target)))
     }
 
-    /// The schema of a file, and the column to be learned in it: the same where the file has that column, and without it where it has not, as
-    /// files of people who keep their labels to themselves.
+    /// Returns the schema and the target of a file that may lack the target column. Without that column, the
+    /// schema omits it and the target is `None`. This occurs for files of people who keep their labels to
+    /// themselves.
     pub fn of_columns_with<'a>(
         &self,
         target: Option<&'a str>,
@@ -462,7 +477,7 @@ impl Schema {
         }
     }
 
-    /// The schema of these columns alone.
+    /// Returns the schema of the columns `names` only.
     pub fn columns_named(&self, names: &[&str]) -> Result<Self> {
         let known: HashMap<&str, &Column> =
             self.columns.iter().map(|column| (column.name.as_str(), column)).collect();
@@ -473,7 +488,7 @@ impl Schema {
         Ok(part)
     }
 
-    /// The column of this name.
+    /// Returns the column `name`.
     ///
     /// # Errors
     /// [`Error::MissingColumn`] with the nearest name.
@@ -525,7 +540,8 @@ pub(crate) mod tests {
         assert_eq!(error.to_string(), "schema.toml: there is no column \"god\"; did you mean \"good\"?");
     }
 
-    /// Each of these took more than ten seconds where it grew with the square of the columns, and takes a tenth.
+    /// Regression test: each step took more than ten seconds when it was quadratic in the number of columns,
+    /// and now takes a tenth of a second.
     #[test]
     fn work_grows_with_the_columns_and_not_with_their_square() {
         let names: Vec<String> = (0..100_000).map(|at| format!("column {at}")).collect();
@@ -542,7 +558,7 @@ pub(crate) mod tests {
         assert!(taken < std::time::Duration::from_secs(8), "{taken:?}");
     }
 
-    /// The schema where cells of this column may be missing.
+    /// Returns the schema with `missing = value` for `column`.
     fn missing(column: &str, value: &str) -> String {
         TOML.replace(&format!("{column:?}"), &format!("{column:?}\nmissing = {value}"))
     }

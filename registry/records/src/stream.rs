@@ -1,4 +1,4 @@
-//! Releasing a file in bounded memory, on all cores, with the same output whatever their number.
+//! Release of a file in bounded memory on all cores. The output does not depend on their number.
 
 use crate::decoder::Came;
 use crate::{Clipped, Clips, Decoded, Decoder, Encoder, Error, RawRows, Reader, Result, WriteRows};
@@ -14,23 +14,24 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// How a streamed release or view went. It is about the data: for their owner alone.
+/// Report of a streamed release or view. It concerns the data and is for the owner only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Streamed {
-    /// How many records were written.
+    /// Number of records written.
     pub records: u64,
-    /// What was clipped to the public bounds.
+    /// Cells clipped to the public bounds.
     pub clipped: Vec<Clipped>,
 }
 
-/// Releases all that `reader` reads by `mechanism`, and writes it to `output`: what [`release_local`](scumble_core::release_local)
-/// gives for the whole table and the same `streams`.
+/// Releases all records of `reader` by `mechanism` and writes them to `output`. The result equals
+/// [`release_local`](scumble_core::release_local) on the whole table with the same `streams`.
 ///
-/// `on_progress` hears now and then how many bytes were read; an error from it stops the release.
+/// `on_progress` receives the number of bytes read from time to time. An error of `on_progress` stops the
+/// release.
 ///
 /// # Errors
-/// What is wrong with the first bad row; [`Error::Empty`](scumble_core::Error::Empty) where there is none;
-/// [`Error::Write`] where `output` fails; what `on_progress` says.
+/// The error of the first faulty row; [`Error::Empty`](scumble_core::Error::Empty) if there are no rows;
+/// [`Error::Write`] if `output` fails; any error of `on_progress`.
 pub fn release<W: WriteRows + Send>(
     mechanism: &dyn LocalMechanism,
     reader: &mut Reader,
@@ -45,14 +46,15 @@ pub fn release<W: WriteRows + Send>(
     rewrite(reader, decoder, release, |()| (), output, on_progress)
 }
 
-/// The same with noise that is keyed by the [ids](RawRows::ids) of the records, so that the same records give the
-/// same release, whatever their order and however often. [`check_ids`] comes before it.
+/// Releases all records with noise keyed by their [ids](RawRows::ids). The same records then give the same
+/// release, in any order and any number of times. Call [`check_ids`] first.
 ///
-/// `on_records` hears the digests of the records that are released, block by block. The caller compares them with
-/// those that were checked before it shows the output to anybody: a source may have changed between two readings.
+/// `on_records` receives the digests of the released records, block by block. The caller compares them with
+/// the checked digests before it shows the output to anybody. The source may have changed between the two
+/// readings.
 ///
 /// # Errors
-/// As [`release`], and for a record without an id.
+/// Same errors as [`release`], and an error for a record without an id.
 pub fn release_keyed<W: WriteRows + Send>(
     mechanism: &dyn LocalMechanism,
     reader: &mut Reader,
@@ -71,17 +73,17 @@ pub fn release_keyed<W: WriteRows + Send>(
     rewrite(reader, decoder, release, |digests: Vec<_>| on_records(&digests), output, on_progress)
 }
 
-/// The digest of each of these flat records with its id.
+/// Digest of each flat record with its id.
 fn digests(encoder: &Encoder, ids: &[Cow<str>], records: &[f64]) -> Vec<RecordDigest> {
     let width = encoder.domain().flat().dim().max(1);
     ids.iter().zip(records.chunks(width)).map(|(id, record)| RecordDigest::new(id, record)).collect()
 }
 
-/// Writes where all that `reader` reads lies in the space of what `mechanism` releases, without noise: what
-/// [`local::view`](scumble_core::local::view) gives for the whole table. No guarantee covers it.
+/// Writes the records of `reader` without noise, mapped to the output space of `mechanism`. The result equals
+/// [`local::view`](scumble_core::local::view) on the whole table. No guarantee covers it.
 ///
 /// # Errors
-/// As [`release`].
+/// Same errors as [`release`].
 pub fn view<W: WriteRows + Send>(
     mechanism: &dyn LocalMechanism,
     reader: &mut Reader,
@@ -93,10 +95,10 @@ pub fn view<W: WriteRows + Send>(
     rewrite(reader, decoder, view, |()| (), output, on_progress)
 }
 
-/// Writes what `map` makes of each block of flat records.
+/// Writes the result of `map` for each block of flat records.
 ///
 /// # Errors
-/// As [`release`].
+/// Same errors as [`release`].
 pub fn map<W: WriteRows + Send>(
     reader: &mut Reader,
     decoder: &Decoder,
@@ -107,8 +109,8 @@ pub fn map<W: WriteRows + Send>(
     rewrite(reader, decoder, |_number, _rows, records| Ok((map(records)?, ())), |()| (), output, on_progress)
 }
 
-/// Writes, in their order, the records that `map` makes of each block: of its number, its rows and its flat records.
-/// `beside` takes the second value that `map` gives.
+/// Writes the records that `map` makes of each block, in order. `map` receives the block's number, its rows
+/// and its flat records. `beside` receives the second value of `map`.
 fn rewrite<W: WriteRows + Send, B: Send>(
     reader: &mut Reader,
     decoder: &Decoder,
@@ -140,7 +142,7 @@ fn rewrite<W: WriteRows + Send, B: Send>(
     Ok(streamed)
 }
 
-/// Shape of a table that was released of records of `domain`, as a streamed release has it.
+/// Layout of a table released from records of `domain`, as in a streamed release.
 pub fn layout(released: &Table, domain: &RecordDomain) -> Layout {
     let target = match released.target() {
         Target::None => TargetLayout::None,
@@ -151,10 +153,10 @@ pub fn layout(released: &Table, domain: &RecordDomain) -> Layout {
     Layout { columns: released.columns().to_vec(), target }
 }
 
-/// Writes a released table by its `decoder` to `output`.
+/// Writes a released table to `output`, decoded by `decoder`.
 ///
 /// # Errors
-/// [`Error::Shape`](scumble_core::Error::Shape) for a table that is not the decoder's, [`Error::Write`] where
+/// [`Error::Shape`](scumble_core::Error::Shape) if the table does not match the decoder; [`Error::Write`] if
 /// `output` fails.
 pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -> Result<()> {
     let layout = decoder.layout();
@@ -169,21 +171,22 @@ pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -
     output.finish()
 }
 
-/// What a curator keeps of records, and what was clipped to get them.
+/// State that a curator accumulates from records, and the clipped cells.
 pub struct Accumulated<'c> {
     accumulator: Box<dyn Accumulator + 'c>,
-    /// What was clipped to the public bounds. It is about the data: for their owner alone.
+    /// Cells clipped to the public bounds. They concern the data and are for the owner only.
     pub clipped: Vec<Clipped>,
 }
 
-/// The values that are given to a curator at once: 8 MiB.
+/// Number of values passed to a curator at once, 8 MiB in memory.
 const MOST_VALUES: usize = 1 << 20;
 
 impl<'c> Accumulated<'c> {
-    /// Gives all that `reader` reads to a curator, in bounded memory. `on_progress` hears as in [`release`].
+    /// Passes all records of `reader` to a curator, in bounded memory. `on_progress` is called as in
+    /// [`release`].
     ///
     /// # Errors
-    /// As [`release`], but for writing.
+    /// Same errors as [`release`], except for writing.
     pub fn read(
         mut accumulator: Box<dyn Accumulator + 'c>,
         reader: &mut Reader,
@@ -209,20 +212,20 @@ impl<'c> Accumulated<'c> {
         Ok(Self { accumulator, clipped: encoder.clipped(&clips) })
     }
 
-    /// Releases them.
+    /// Releases the accumulated records.
     ///
     /// # Errors
-    /// As [`Accumulator::release`].
+    /// Same errors as [`Accumulator::release`].
     pub fn release(self, randomness: &mut Randomness) -> Result<Outcome> {
         Ok(self.accumulator.release(randomness)?)
     }
 }
 
-/// Writes the records of a release, once they are drawn, by its `decoder` to `output`, on all cores. `on_progress` hears how many were written; an error from it
-/// stops the writing.
+/// Writes the drawn records of a release to `output`, decoded by `decoder`, on all cores. `on_progress`
+/// receives the number of records written. An error of `on_progress` stops the writing.
 ///
 /// # Errors
-/// [`Error::Write`] where `output` fails; what `on_progress` says.
+/// [`Error::Write`] if `output` fails; any error of `on_progress`.
 pub fn write_drawn<W: WriteRows>(
     drawing: &Drawing,
     decoder: &Decoder,
@@ -247,28 +250,29 @@ pub fn write_drawn<W: WriteRows>(
     output.finish()
 }
 
-/// Reads all of it and releases nothing: whether [`release`] would fail for what it reads.
+/// Reads all records and releases nothing, to check that [`release`] would not fail for them.
 ///
 /// # Errors
-/// As [`release`], but for writing.
+/// Same errors as [`release`], except for writing.
 pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()> + Send) -> Result<()> {
     let encoder = reader.encoder().clone();
     let check = |_number, rows: &RawRows| rows.encode(&encoder, &mut vec![], &mut Clips::default());
     reader.in_blocks(check, |(), bytes| on_progress(bytes))
 }
 
-/// What records are, and what a release would clip of them. It is about the data: for their owner alone.
+/// Fingerprint of records, and the cells that a release would clip. It concerns the data and is for the owner
+/// only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checked {
-    /// What they are recognised by.
+    /// Fingerprint that identifies the records.
     pub fingerprint: Fingerprint,
-    /// What will be clipped to the public bounds.
+    /// Cells that will be clipped to the public bounds.
     pub clipped: Vec<Clipped>,
 }
 
 impl Checked {
-    /// Counts the records of another part of the same table.
+    /// Adds the records of another part of the same table.
     pub fn merge(&mut self, other: Self) {
         self.fingerprint.merge(&other.fingerprint);
         for clipped in other.clipped {
@@ -280,15 +284,15 @@ impl Checked {
     }
 }
 
-/// The same for a release that is [keyed](release_keyed): checks that each record has an id of its own, and adds up
-/// the records' fingerprint.
+/// Checks the records of a [keyed](release_keyed) release: each record needs an id of its own. Returns the
+/// fingerprint of the records.
 ///
-/// `on_records` hears the digests of ids and records, block by block. The check takes some 32 bytes of memory an id
-/// where a column holds the ids; the numbers of rows are unique, and have no digests.
+/// `on_records` receives the digests of ids and records, block by block. The check needs about 32 bytes of
+/// memory per id if a column holds the ids. Row numbers are unique and have no digests.
 ///
 /// # Errors
-/// As [`check`]; [`Error::Cell`] for the first record whose id is missing, [`Error::RepeatedId`] for one whose id is
-/// that of a record before it.
+/// Same errors as [`check`]; [`Error::Cell`] for the first record without an id; [`Error::RepeatedId`] for a
+/// record with the id of an earlier record.
 pub fn check_ids(
     reader: &mut Reader,
     mut on_records: impl FnMut(&[[u8; 16]], &[RecordDigest]) + Send,
@@ -329,7 +333,7 @@ mod tests {
     use crate::schema::tests::schema;
     use crate::{Cell, OutOfBounds, csv};
 
-    /// The cells of `records` that are said to be those of "12.50,yes" and "20,no", unchanged.
+    /// Cells of `records` that are claimed to be the unchanged rows "12.50,yes" and "20,no".
     fn came_as(records: &[[f64; 3]]) -> Result<Vec<String>> {
         let columns = schema().columns_named(&["size", "good"])?;
         let rows = csv::Rows::new("size,good\n12.50,yes\n20,no\n".as_bytes(), "data.csv")?;

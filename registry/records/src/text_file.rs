@@ -1,28 +1,29 @@
-//! Files to be read, and text in one up to a bound.
+//! Files to read, and text files up to a size limit.
 
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens `file` to be read.
+/// Opens `file` for reading.
 ///
 /// # Errors
-/// [`Error::Io`] where it cannot be opened, or is a folder.
+/// [`Error::Io`] if the file cannot be opened or is a folder.
 pub fn open_to_read(file: &Path) -> Result<File> {
     let failed = |source| Error::Io { file: file.into(), source };
     let opened = File::open(file).map_err(failed)?;
-    // A folder opens, and only reading it fails, with a sentence that no parser should wrap.
+    // Opening a folder succeeds, and only reading it fails. Refuse the folder here, so that no parser wraps
+    // the error.
     if opened.metadata().map_err(failed)?.is_dir() {
         return Err(failed(io::ErrorKind::IsADirectory.into()));
     }
     Ok(opened)
 }
 
-/// The text of a file of `most` bytes or fewer.
+/// Reads the text of a file of at most `most` bytes.
 ///
 /// # Errors
-/// [`Error::Io`] where it cannot be read or is no text, [`Error::Unreadable`] where it is longer.
+/// [`Error::Io`] if the file cannot be read or is not text; [`Error::Unreadable`] if it is longer.
 pub fn read_text(file: &Path, most: u64) -> Result<String> {
     let mut text = String::new();
     let read = open_to_read(file)?.take(most.saturating_add(1)).read_to_string(&mut text);

@@ -1,4 +1,4 @@
-//! How the text of a CSV file is written: what is said of it, and what is recognised.
+//! Text format of a CSV file: declared, or recognised from its beginning.
 
 use crate::words::words;
 use encoding_rs::{Encoding as Code, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
@@ -8,22 +8,25 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::io::{self, Cursor, Read};
 
-/// How the text of a CSV file is written. What is not given is recognised: gzip by its first bytes, the encoding by a byte order
-/// mark and by whether the beginning of the file is UTF-8, the delimiter by the header, and a decimal comma by numbers in the
-/// beginning of the file.
+/// Text format of a CSV file. A part that is not declared is recognised from the beginning of the file:
+///
+/// - gzip by its first bytes;
+/// - the encoding by a byte order mark, or by whether the bytes are valid UTF-8;
+/// - the delimiter by the header;
+/// - a decimal comma by the numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TextFormat {
-    /// What separates columns.
+    /// Separator of columns.
     pub delimiter: Option<Delimiter>,
-    /// What separates the decimals of a number.
+    /// Decimal separator of numbers.
     pub decimal: Option<Decimal>,
-    /// Which bytes its characters are.
+    /// Character encoding.
     pub encoding: Option<Encoding>,
 }
 
 impl TextFormat {
-    /// The format in which [`csv::Writer`](crate::csv::Writer) writes, for files that nothing else writes.
+    /// Format that [`csv::Writer`](crate::csv::Writer) writes, for files that only it writes.
     pub const WRITTEN: Self = Self {
         delimiter: Some(Delimiter::Comma),
         decimal: Some(Decimal::Point),
@@ -32,7 +35,7 @@ impl TextFormat {
 }
 
 words!(
-    /// What separates the columns of a row.
+    /// Separator of the columns of a row.
     Delimiter, "delimiter":
     /// A comma.
     Comma = "comma" | ",",
@@ -45,22 +48,22 @@ words!(
 );
 
 words!(
-    /// What separates the decimals of a number.
+    /// Decimal separator of a number.
     Decimal, "decimal separator":
     /// A point: `1.5`.
     Point = "point" | "." | "dot",
-    /// A comma: `1,5`. Points between three digits each are then those of thousands: `1.234,5`.
+    /// A comma: `1,5`. Points between groups of three digits then separate thousands: `1.234,5`.
     Comma = "comma" | ","
 );
 
 words!(
-    /// Which bytes the characters of a text are.
+    /// Character encoding of a text.
     Encoding, "encoding":
     /// UTF-8, with or without a byte order mark.
     Utf8 = "utf-8" | "utf8",
-    /// UTF-16, the less significant byte first where no byte order mark says otherwise.
+    /// UTF-16, little-endian unless a byte order mark says otherwise.
     Utf16 = "utf-16" | "utf16" | "utf-16le",
-    /// Latin-1, as the superset Windows-1252.
+    /// Latin-1, as its superset Windows-1252.
     Latin1 = "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" | "cp1252"
 );
 
@@ -76,7 +79,7 @@ impl Delimiter {
         }
     }
 
-    /// The one that is most frequent in the header, outside quotation marks; of one column the comma.
+    /// Most frequent delimiter of the header, outside quotation marks; the comma if there is only one column.
     fn of_header(text: &str) -> Self {
         let mut counts = [0usize; 4];
         let (mut is_quoted, mut has_begun) = (false, false);
@@ -94,20 +97,23 @@ impl Delimiter {
             }
             has_begun = true;
         }
-        // The first of the most frequent.
+        // The first of the most frequent delimiters wins.
         let most = counts.iter().max().copied().unwrap_or(0);
         Self::ALL[counts.iter().position(|count| *count == most).unwrap_or(0)]
     }
 }
 
 impl Decimal {
-    /// By the numbers in the rows at the beginning of a file: a comma, where some number has one that cannot be of thousands and none has a
-    /// decimal point; where all could be of thousands, only beside a delimiter that is none.
+    /// Recognises the decimal separator from the numbers at the beginning of a file.
+    ///
+    /// The result is a comma if some number has a comma that cannot separate thousands and no number has a
+    /// decimal point. If every comma could separate thousands, the result is a comma only if the delimiter is
+    /// not a comma.
     fn of_rows(text: &str, delimiter: Delimiter) -> Self {
         let mut rows =
             csv::ReaderBuilder::new().flexible(true).delimiter(delimiter.byte()).from_reader(text.as_bytes());
         let (mut maybe, mut surely) = (false, false);
-        // The last row may be cut.
+        // The last row may be incomplete.
         let mut rows: Vec<csv::StringRecord> = rows.records().map_while(Result::ok).collect();
         rows.pop_if(|_| text.len() >= SAMPLE);
         for cell in rows.iter().flatten().map(str::trim) {
@@ -125,14 +131,14 @@ impl Decimal {
     }
 }
 
-/// What a number's one separator can be.
+/// Possible meaning of the separator in a number.
 #[derive(Debug, PartialEq)]
 enum Separated {
     /// A decimal point.
     Point,
     /// A decimal comma.
     Comma,
-    /// A comma of decimals or of thousands.
+    /// A comma that separates decimals or thousands.
     Thousands,
 }
 
@@ -154,14 +160,15 @@ impl Separated {
             (b'.', false) => Some(Self::Point),
             (b',', false) if groups(whole, rest) => Some(Self::Thousands),
             (b',', false) => Some(Self::Comma),
-            // 1.234,5 and 1,234.5.
+            // Matches 1.234,5 here and 1,234.5 below.
             (b'.', true) => rest.contains(',').then_some(Self::Comma),
             (_, _) => rest.contains('.').then_some(Self::Point),
         }
     }
 }
 
-/// The text of a cell, with a point where a number has a decimal comma, and without the points of its thousands.
+/// Rewrites a number with a decimal comma: a decimal point instead of the comma, without separators of
+/// thousands. Other text is unchanged.
 pub(crate) fn with_point(cell: &str) -> Cow<'_, str> {
     let trimmed = cell.trim();
     let (number, exponent) = trimmed.find(['e', 'E']).map_or((trimmed, ""), |at| trimmed.split_at(at));
@@ -196,7 +203,8 @@ impl Encoding {
         }
     }
 
-    /// By a byte order mark, bytes of zero beside the first character, or whether it is UTF-8 as far as it goes.
+    /// Recognises the encoding by a byte order mark, by zero bytes next to the first characters, or by the
+    /// validity of UTF-8.
     fn of_bytes(bytes: &[u8]) -> (Self, &'static Code) {
         match bytes {
             [0xff, 0xfe, ..] => return (Self::Utf16, UTF_16LE),
@@ -206,29 +214,31 @@ impl Encoding {
             _ => {}
         }
         match std::str::from_utf8(bytes) {
-            // A character may be cut at the end.
+            // The sample may end in the middle of a character.
             Err(error) if error.error_len().is_some() || bytes.len() < SAMPLE => (Self::Latin1, WINDOWS_1252),
             _ => (Self::Utf8, UTF_8),
         }
     }
 }
 
-/// So many bytes are looked at.
+/// Number of bytes inspected.
 const SAMPLE: usize = 1 << 16;
 
-/// A text of which is known how it is written.
+/// A text of known format.
 pub(crate) struct Recognised<'r> {
     /// The text as UTF-8.
     pub(crate) input: Box<dyn Read + Send + 'r>,
     pub(crate) delimiter: Delimiter,
     pub(crate) decimal: Decimal,
-    /// What was found out and is not the usual form, for people.
+    /// Descriptions of the recognised parts that are not the usual format, for display.
     pub(crate) remarks: Vec<&'static str>,
 }
 
 impl TextFormat {
+    /// Recognises the parts of the format that are not declared.
+    ///
     /// # Errors
-    /// Whatever keeps the beginning from being read.
+    /// Any error that keeps the beginning from being read.
     pub(crate) fn recognise<'r>(&self, input: impl Read + Send + 'r) -> io::Result<Recognised<'r>> {
         let mut remarks = vec![];
         let (start, input) = beginning(input, 2)?;
@@ -275,10 +285,10 @@ impl TextFormat {
     }
 }
 
-/// The bytes that were looked at, and what comes after them.
+/// Reader that repeats the inspected bytes before the rest.
 type Again<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
-/// The first bytes, so many at most, and a reader that gives them again before the rest.
+/// Returns the first bytes, at most `most`, and a reader that repeats them before the rest.
 fn beginning<R: Read>(mut input: R, most: usize) -> io::Result<(Vec<u8>, Again<R>)> {
     let mut bytes = vec![];
     input.by_ref().take(most as u64).read_to_end(&mut bytes)?;

@@ -1,6 +1,6 @@
-//! What can be said in one word.
+//! Enums whose values are single words.
 
-/// Declares what can be said in one word, by its names: the first is the one that is shown.
+/// Declares an enum whose variants are parsed from names. The first name of a variant is its displayed name.
 macro_rules! words {
     ($(#[$doc:meta])* $type:ident, $what:literal: $($(#[$variant_doc:meta])* $variant:ident = $shown:literal $(| $name:literal)*),+) => {
         $(#[$doc])*
@@ -11,7 +11,7 @@ macro_rules! words {
         }
 
         impl $type {
-            /// What it is called, each by its first name.
+            /// First name of each variant.
             pub const NAMES: &[&str] = &[$($shown),+];
         }
 

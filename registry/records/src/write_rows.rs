@@ -1,13 +1,13 @@
-//! Files that released records are written to, whatever their format.
+//! Output of released records, independent of the file format.
 
 use crate::{Decoded, Result};
 
 /// Table in a file, to which released records are written.
 pub trait WriteRows {
-    /// Some rows as the file will have them, which several cores make at once.
+    /// A block of rows in the format of the file. Several cores make blocks at once.
     type Block: Send;
 
-    /// Function that makes a block of released rows, on any core. Its errors are those of [`Decoded::each`].
+    /// Function that formats a block of released rows, on any core. It has the errors of [`Decoded::each`].
     fn maker(&self) -> fn(&Decoded) -> Result<Self::Block>;
 
     /// Appends a block.
@@ -16,7 +16,7 @@ pub trait WriteRows {
     /// [`Error::Write`](crate::Error::Write).
     fn write(&mut self, block: Self::Block) -> Result<()>;
 
-    /// Writes what is left to write: without it the file is none.
+    /// Writes the rest of the file. Without this call the file is incomplete.
     ///
     /// # Errors
     /// [`Error::Write`](crate::Error::Write).

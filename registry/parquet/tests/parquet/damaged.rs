@@ -1,4 +1,5 @@
-//! Files that were damaged, or lie: a sentence, or the records; no panic, and no memory without bound.
+//! Damaged files and files with false metadata: they give an error in one line or the records, never a panic
+//! or unbounded memory.
 
 use crate::file::{Data, file};
 use bytes::Bytes;
@@ -18,7 +19,7 @@ column = [
 ]
 "#;
 
-/// How many records there are; of a file that says that they are many, the first thousands.
+/// Counts the records. Stops after some thousands for a file that claims to have many.
 fn read(bytes: Bytes, schema: &Schema) -> Result<usize> {
     let mut reader = Reader::new(Rows::new(bytes, "data.parquet")?, schema, None, OutOfBounds::Clip)?;
     let mut records = 0;
@@ -51,7 +52,7 @@ fn small(version: WriterVersion, compression: Compression, has_dictionary: bool)
     file(fields, &columns, 25, properties.build()).to_vec()
 }
 
-/// The same pages, with a footer that says that each row group has so many rows.
+/// Returns the same pages with a footer that claims `of_group` rows per row group.
 fn with_rows(bytes: &[u8], of_group: i64) -> Bytes {
     let whole = Bytes::copy_from_slice(bytes);
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&whole).unwrap();
@@ -83,7 +84,7 @@ fn a_footer_that_lies_of_rows_is_found_out() {
     }
 }
 
-/// A footer in Thrift's compact notation.
+/// Wraps a footer in Thrift's compact protocol as a file.
 fn with_footer(footer: &[u8]) -> Bytes {
     let length = (footer.len() as u32).to_le_bytes();
     [b"PAR1", footer, &length, b"PAR1"].concat().into()
@@ -92,7 +93,7 @@ fn with_footer(footer: &[u8]) -> Bytes {
 #[test]
 fn a_footer_that_is_deep_or_long_is_refused() {
     let schema = Schema::of_numbers(&["x".into()]).unwrap();
-    // A million groups, each within the next.
+    // A million nested groups.
     let group = [0x35, 0, 0x18, 1, b'a', 0x15, 2, 0];
     let leaf = [0x15, 2, 0x25, 0, 0x18, 1, b'a', 0];
     let deep = [
@@ -103,16 +104,16 @@ fn a_footer_that_is_deep_or_long_is_refused() {
     ];
     let refused = read(with_footer(&deep.concat()), &schema).unwrap_err().to_string();
     assert!(refused.starts_with("data.parquet: "), "{refused}");
-    // A list of two thousand million columns in eight bytes.
+    // A list of two billion columns in eight bytes.
     let long = [0x15, 2, 0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0];
     let refused = read(with_footer(&long), &schema).unwrap_err().to_string();
     assert!(refused.starts_with("data.parquet: its footer is no valid Parquet"), "{refused}");
-    // A footer of four gigabytes in a file of nothing.
+    // A footer of four gigabytes in an empty file.
     let nothing = Bytes::from_static(b"PAR1\xff\xff\xff\xffPAR1");
     assert!(read(nothing, &schema).is_err());
 }
 
-/// Every byte of some small files, each changed in several ways, and every way to cut them.
+/// Changes every byte of some small files in several ways, and cuts the files at every byte.
 #[test]
 fn no_damage_is_more_than_a_sentence() {
     let schema = Schema::from_toml(SCHEMA, "schema.toml").unwrap();

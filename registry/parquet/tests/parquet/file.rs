@@ -8,7 +8,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use std::sync::Arc;
 
-/// The values of a column, with those that are missing.
+/// Values of a column, including missing ones.
 #[derive(Debug, Clone)]
 pub enum Data {
     Flags(Vec<Option<bool>>),
@@ -18,7 +18,7 @@ pub enum Data {
     Double(Vec<Option<f64>>),
     Bytes(Vec<Option<Vec<u8>>>),
     Fixed(Vec<Option<Vec<u8>>>),
-    /// So many empty lists.
+    /// A number of empty lists.
     Lists(usize),
 }
 
@@ -40,7 +40,7 @@ impl Data {
     }
 }
 
-/// A file of `fields`, as Parquet's own notation has them, in row groups of `group` rows.
+/// Builds a file of `fields`, in Parquet's own notation, with row groups of `group` rows.
 pub fn file(fields: &str, columns: &[Data], group: usize, properties: WriterProperties) -> Bytes {
     let schema = parse_message_type(&format!("message schema {{ {fields} }}")).unwrap();
     let mut file = SerializedFileWriter::new(vec![], Arc::new(schema), Arc::new(properties)).unwrap();
@@ -91,7 +91,7 @@ pub fn file(fields: &str, columns: &[Data], group: usize, properties: WriterProp
 fn write<T: DataType>(writer: &mut parquet::column::writer::ColumnWriterImpl<T>, values: &[Option<T::T>]) {
     let present: Vec<i16> = values.iter().map(|value| value.is_some().into()).collect();
     let values: Vec<T::T> = values.iter().flatten().cloned().collect();
-    // A required column has no levels, and ignores them.
+    // A required column has no levels, so they are omitted.
     let levels = (writer.get_descriptor().max_def_level() > 0).then_some(&present[..]);
     writer.write_batch(&values, levels, None).unwrap();
 }

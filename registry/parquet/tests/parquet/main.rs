@@ -1,5 +1,5 @@
-//! Parquet files as they come: of every type, from several writers' habits, damaged and lying; and a release, whatever it is read from
-//! and written to.
+//! Tests of Parquet files: all types, the settings of several writers, damaged files and false metadata. Also
+//! checks that a release does not depend on the format it is read from or written to.
 
 mod damaged;
 mod file;

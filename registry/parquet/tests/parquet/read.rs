@@ -1,4 +1,4 @@
-//! What becomes of each type, and of what is missing.
+//! Tests of the conversion of each type, and of missing values.
 
 use crate::file::{Data, file};
 use parquet::basic::{Compression, Encoding};
@@ -24,14 +24,14 @@ fn load(fields: &str, columns: &[Data], schema: &Schema, out_of_bounds: OutOfBou
     Reader::new(rows, schema, None, out_of_bounds)?.read_all()
 }
 
-/// The numbers in the column `x` of this type, unchanged.
+/// Reads the numbers in the column `x` of this type, unchanged.
 fn numbers(kind: &str, data: Data) -> Vec<f64> {
     let numbers = Schema::of_numbers(&["x".into()]).unwrap();
     let loaded = load(&kind.replace(" of", " x"), &[data], &numbers, OutOfBounds::Keep).unwrap();
     loaded.table.records().iter().copied().collect()
 }
 
-/// What is wrong with the column `colour` of this type, or with the second one.
+/// Returns the error about the column `colour` of this type, or about the second column.
 fn refusal(fields: &str, columns: &[Data]) -> String {
     let refused = load(fields, columns, &schema(SCHEMA), OutOfBounds::Reject).unwrap_err().to_string();
     assert!(!refused.contains('\n'), "{refused}");
@@ -57,7 +57,7 @@ fn numbers_are_what_they_are_whatever_holds_them() {
     assert_eq!(numbers("required int64 of (UINT_64);", large(&[-1, 5])), [2f64.powi(64), 5.0]);
     assert_eq!(numbers("optional int64 of (DECIMAL(18,2));", large(&[1250, -5])), [12.5, -0.05]);
     assert_eq!(numbers("required int32 of (DECIMAL(9,0));", small(&[1250])), [1250.0]);
-    // More digits than a double has: the nearest one, as of the same digits in CSV.
+    // With more digits than a double holds, the result is the nearest double, as for the same digits in CSV.
     let digits = 123_456_789_012_345_678_901_234_567_i128;
     let fixed =
         Data::Fixed(vec![Some(digits.to_be_bytes().to_vec()), Some((-5_i128).to_be_bytes().to_vec())]);
@@ -106,7 +106,7 @@ fn a_null_is_missing_and_so_is_a_number_that_means_it() {
     let expected: Vec<f64> =
         expected.iter().flat_map(|&(size, level)| [size].into_iter().chain(red_or_green(level))).collect();
     assert_eq!(loaded.table.records().iter().copied().collect::<Vec<_>>(), expected);
-    // Without a word of it: as an empty cell.
+    // Without a declaration, a null is treated as an empty cell.
     let columns = [Data::Double(vec![Some(1.0), None]), Data::text(&["red", "red"])];
     assert_eq!(
         refusal(fields, &columns),
@@ -133,7 +133,7 @@ fn what_does_not_fit_is_named_with_its_row() {
         of(1.0, b"r\xe9d"),
         "data.parquet, row 3, column \"colour\": \"r\u{fffd}d\" is no text in UTF-8"
     );
-    // Of two bad rows the first, although the second is no text.
+    // Of two faulty rows the first is reported, although the second is not text.
     let sizes = Data::Double(vec![Some(f64::NAN), Some(1.0)]);
     let columns = [sizes, Data::Bytes(vec![Some(b"red".to_vec()), Some(vec![0xff])])];
     assert!(
@@ -223,7 +223,7 @@ fn pages_groups_versions_and_packings_change_nothing() {
             }
         }
     }
-    // The one encoding that this writer knows and that is not read.
+    // The only encoding of this writer that the reader does not support.
     let properties = WriterProperties::builder()
         .set_dictionary_enabled(false)
         .set_column_encoding(ColumnPath::from("colour"), Encoding::DELTA_BYTE_ARRAY);
@@ -257,7 +257,7 @@ fn blocks_have_the_size_that_is_asked_for_across_row_groups() {
     let mut read = vec![];
     while let Some(rows) = reader.next_rows(16).unwrap() {
         sizes.push(rows.len(reader.encoder()));
-        // Sixteen bytes a cell: what a block takes is known before.
+        // At sixteen bytes per cell, the memory of a block is known in advance.
         assert!(rows.bytes() <= 16 * 16);
         rows.encode(reader.encoder(), &mut read, &mut Default::default()).unwrap();
     }

@@ -1,4 +1,4 @@
-//! A release is the same whatever format it is read from and written to, on any number of threads.
+//! Tests that a release is the same for every input format, output format and number of threads.
 
 use crate::file::{Data, file};
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use scumble_records::{
     Clips, Decoded, Decoder, OutOfBounds, ReadRows, Reader, Schema, WriteRows, csv, stream,
 };
 
-/// A column of the schema, with its cells as CSV has them and as Parquet has them.
+/// A column of the schema, with its cells in CSV form and in Parquet form.
 #[derive(Debug, Clone)]
 struct Column {
     toml: String,
@@ -89,7 +89,7 @@ fn rows(bytes: Bytes) -> Rows<Bytes> {
     Rows::new(bytes, "data.parquet").unwrap()
 }
 
-/// Laplace noise by a seed, through a stream on so many threads.
+/// Releases with Laplace noise from a fixed seed, streamed on `threads` threads.
 fn released<W: WriteRows + Send>(
     rows: impl ReadRows,
     schema: &Schema,
@@ -109,7 +109,7 @@ fn released<W: WriteRows + Send>(
     done.records as usize + done.clipped.iter().map(|clipped| clipped.cells).sum::<usize>()
 }
 
-/// What was released, to the bit.
+/// Returns the bits of the released values.
 fn bits(rows: impl ReadRows, schema: &Schema) -> Vec<u64> {
     let mut reader = Reader::new(rows, schema, None, OutOfBounds::Keep).unwrap();
     let mut records = vec![];
@@ -175,7 +175,7 @@ fn row_groups_have_the_same_number_of_rows_and_tell_nothing_of_their_making() {
     let bytes = write(90);
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
     let groups: Vec<i64> = metadata.row_groups().iter().map(|group| group.num_rows()).collect();
-    // Forty blocks of 1024 × 50 cells are the most below 2²¹ of them.
+    // Forty blocks of 1024 × 50 cells are the most that fit in 2²¹ cells.
     assert_eq!(groups, [40 * 1024, 40 * 1024, 10 * 1024 + 3]);
     let file = metadata.file_metadata();
     assert_eq!(file.created_by(), Some(concat!("scumble version ", env!("CARGO_PKG_VERSION"))));
