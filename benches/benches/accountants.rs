@@ -1,4 +1,4 @@
-//! What an answer of the accountants takes: Gaussian noise in closed form, and DP-SGD by the number of its steps.
+//! Time of an answer of the accountants: Gaussian noise in closed form, and DP-SGD by its number of steps.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use scumble::accounting::{Neighbours, Run, gaussian, loss, renyi};

@@ -1,4 +1,4 @@
-//! Exact discrete noise beside the unsafe floating-point kind, on the same ChaCha stream.
+//! Exact discrete noise compared with unsafe floating-point noise, on the same ChaCha stream.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::Rng;

@@ -1,4 +1,5 @@
-//! A step of private training, clipped, noised and moved, of an autoencoder of 784 numbers, on all cores.
+//! Step of private training of an autoencoder of 784 numbers, on all cores: gradients clipped, noise added,
+//! and parameters moved.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::Array2;
@@ -8,7 +9,7 @@ use scumble::neural::{Activation, Architecture, Initialisation, Loss, Network};
 use scumble::private::{NoiseKind, PrivateTraining};
 use std::time::{Duration, Instant};
 
-/// A sample expects 64 of so many.
+/// Number of records, of which a sample has 64 in expectation.
 const RECORDS: usize = 2_000;
 const PIXELS: usize = 784;
 
@@ -18,7 +19,7 @@ fn autoencoder() -> Network<f32> {
     Network::new(both, Initialisation::Uniform, 1).expect("a network")
 }
 
-/// From the end of a first step, which makes room, to that of the last of `steps` more.
+/// Returns the time of `steps` steps after the first, which allocates memory.
 fn steps(start: &Network<f32>, records: &Array2<f32>, noise: NoiseKind, steps: u64) -> Duration {
     let (mut first, mut last) = (None, Instant::now());
     let training = PrivateTraining { noise, ..PrivateTraining::default() };

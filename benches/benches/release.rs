@@ -1,4 +1,4 @@
-//! `release` of 10,000 records of 30 numbers, by mechanism, beside a plain copy of the table.
+//! `release` of 10,000 records of 30 numbers, by mechanism, compared with a plain copy of the table.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::Array2;
@@ -23,7 +23,7 @@ fn release(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements((RECORDS * COLUMNS) as u64)).sample_size(10);
     for plugin in registry.iter() {
         let Ok(design) = plugin.design(&Default::default(), &brief) else {
-            continue; // it does not apply to numbers
+            continue; // the mechanism does not apply to numbers
         };
         let mut randomness = Randomness::seeded(1);
         group.bench_function(plugin.name, |bencher| {

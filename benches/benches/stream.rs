@@ -1,4 +1,4 @@
-//! A CSV file of 20,000 × 30 numbers released in a stream, beside the `csv` crate copying it.
+//! CSV file of 20,000 × 30 numbers released in a stream, compared with a copy by the `csv` crate.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use scumble::core::{Brief, Budget, Randomness, Registry};

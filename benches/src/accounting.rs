@@ -1,10 +1,10 @@
-//! Privacy accounting of a training: ε of DP-SGD by privacy loss distributions and by Rényi divergences.
+//! Privacy accounting of a training run: ε of DP-SGD by privacy loss distributions and by Rényi divergences.
 
 use crate::python::Python;
 use crate::{Contestant, Host, Result, Section};
 use scumble::accounting::{Neighbours, Run, loss, renyi};
 
-/// The same by dp-accounting.
+/// Program of the peer dp-accounting.
 const PEER: &str = include_str!("../peers/accounting.py");
 
 const SAMPLING_RATE: f64 = 0.01;
@@ -31,7 +31,7 @@ pub(crate) fn dp_sgd(host: &Host) -> Result<Section> {
     Ok(Section::new(what, ours).beside(theirs.iter().flat_map(peers)))
 }
 
-/// Those that take part in Python.
+/// Contestants in Python.
 fn peers(python: &Python) -> impl Iterator<Item = Contestant> {
     let accountants = [("pld", "privacy loss distributions"), ("rdp", "Rényi divergences")];
     accountants.into_iter().map(|(task, named)| {

@@ -1,18 +1,18 @@
-//! One way to make values, timed round by round.
+//! Contestants, each timed once per round.
 
 use crate::Result;
 use std::time::Instant;
 
-/// One way to make values.
+/// A method of computing values.
 pub(crate) struct Contestant {
     pub(crate) name: String,
-    /// Makes some values and says how many nanoseconds each took.
+    /// Computes some values and returns the nanoseconds per value.
     make: Box<dyn FnMut() -> Result<f64>>,
-    /// Of each round.
+    /// Nanoseconds of each round.
     nanoseconds: Vec<f64>,
-    /// How many rounds it takes part in.
+    /// Number of rounds in which the contestant takes part.
     rounds: usize,
-    /// Whether it is another's, and the page goes on without it.
+    /// True for a peer's contestant. If it fails, the page continues without it.
     pub(crate) is_guest: bool,
 }
 
@@ -27,7 +27,7 @@ impl Contestant {
         }
     }
 
-    /// One that makes `values` values a round.
+    /// Creates a contestant that computes `values` values per round.
     pub(crate) fn timed<T>(
         name: impl Into<String>,
         values: usize,
@@ -40,25 +40,25 @@ impl Contestant {
         })
     }
 
-    /// The same, in the first so many rounds alone: it takes too long for more.
+    /// Limits the contestant to the first `rounds` rounds, because it takes long.
     pub(crate) fn for_rounds(self, rounds: usize) -> Self {
         Self { rounds, ..self }
     }
 
-    /// The same, as another's.
+    /// Marks the contestant as a peer's.
     pub(crate) fn into_guest(self) -> Self {
         Self { is_guest: true, ..self }
     }
 
-    /// How many nanoseconds a value takes, this once.
+    /// Times the contestant once, in nanoseconds per value.
     pub(crate) fn once(&mut self) -> Result<f64> {
         (self.make)()
     }
 
-    /// Takes its turn, while it takes part.
+    /// Times the contestant, unless it has completed its rounds.
     ///
     /// # Errors
-    /// Its own, under its name; and where it says a time that is none.
+    /// The error of the contestant, with its name; also if it reports an invalid time.
     pub(crate) fn take_turn(&mut self) -> Result<()> {
         if self.nanoseconds.len() >= self.rounds {
             return Ok(());
@@ -71,7 +71,7 @@ impl Contestant {
         Ok(())
     }
 
-    /// A quantile of the rounds, in nanoseconds; none before the first.
+    /// Returns a quantile of the rounds, in nanoseconds; `None` before the first round.
     pub(crate) fn quantile(&self, p: f64) -> Option<f64> {
         let mut sorted = self.nanoseconds.clone();
         sorted.sort_by(f64::total_cmp);

@@ -1,16 +1,16 @@
-//! Noise of the least Fisher information in an interval: the ground state of equation (9) of Farokhi.
+//! Noise of least Fisher information in an interval: the ground state of equation (9) of Farokhi.
 
 use crate::python::Python;
 use crate::{Contestant, Host, Result, Section};
 use scumble::schrodinger::GroundState;
 
-/// The same by SciPy, on a grid.
+/// Program of the peer SciPy, on a grid.
 const PEER: &str = include_str!("../peers/ground_state.py");
 
 /// λ, ϑ, and the ends of the interval.
 const PROBLEM: [f64; 4] = [100.0, 1.0, -1.0, 2.0];
 
-/// How near the peer's eigenvalue comes to ours, whose own error is far below that.
+/// Relative distance of the peer's eigenvalue from ours, whose own error is far smaller.
 const SHARE: f64 = 1e-6;
 
 const SOLUTIONS: usize = 20;
@@ -33,7 +33,7 @@ pub(crate) fn interval(host: &Host) -> Result<Section> {
     Ok(Section::new(what, vec![ours]).beside(scipy.as_ref().map(peer).transpose()?))
 }
 
-/// The one that takes part in Python.
+/// Contestant in Python.
 fn peer(python: &Python) -> Result<Contestant> {
     let [lambda, weight, lower, upper] = PROBLEM;
     let task = format!("{lambda} {weight} {lower} {upper} {} {SHARE}", solve()?.mu());

@@ -1,33 +1,33 @@
-//! How a time grows with a size.
+//! Growth of a time with a size.
 
 use crate::unit::Unit;
 use crate::{Contestant, Result};
 use std::fmt::Write;
 
-/// Times at several sizes of one thing.
+/// Times of several tasks at several sizes.
 pub(crate) struct Growth {
     pub(crate) what: String,
-    /// What the sizes are of.
+    /// Unit of the sizes.
     pub(crate) of: &'static str,
     pub(crate) sizes: Vec<usize>,
     pub(crate) law: GrowthLaw,
     pub(crate) rows: Vec<Row>,
 }
 
-/// What a time is compared with.
+/// Function that is fitted to the times.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum GrowthLaw {
-    /// A power of the size: by its exponent.
+    /// A power of the size, described by its exponent.
     Power,
-    /// A power of a number, with the size as the exponent: by that number.
+    /// A base with the size as the exponent, described by the base.
     Exponential,
 }
 
-/// Something that is done at each of the sizes.
+/// A task that is timed at each size.
 pub(crate) struct Row {
     name: String,
     at: Box<dyn Fn(usize) -> Result<Contestant>>,
-    /// Nanoseconds at each size, once it was timed.
+    /// Nanoseconds at each size, after timing.
     medians: Vec<f64>,
 }
 
@@ -45,7 +45,7 @@ impl GrowthLaw {
         }
     }
 
-    /// The exponent, or the number, of the growth law that fits these times: by least squares on logarithms.
+    /// Fits the exponent or the base to these times, by least squares on logarithms.
     fn fitted(self, sizes: &[usize], times: &[f64]) -> f64 {
         let sizes = sizes.iter().map(|&size| size as f64);
         let logarithms: Vec<f64> = times.iter().map(|time| time.ln()).collect();
@@ -56,7 +56,7 @@ impl GrowthLaw {
     }
 }
 
-/// Σ(x − x̄)(y − ȳ) / Σ(x − x̄)².
+/// Computes Σ(x − x̄)(y − ȳ) / Σ(x − x̄)².
 fn slope(x: &[f64], y: &[f64]) -> f64 {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (middle, height) = (mean(x), mean(y));
@@ -65,10 +65,11 @@ fn slope(x: &[f64], y: &[f64]) -> f64 {
 }
 
 impl Growth {
-    /// All sizes of a row take turns, so many rounds: one row after the other, for what is large.
+    /// Times one row after the other, because some are large. All sizes of a row take turns for `rounds`
+    /// rounds.
     ///
     /// # Errors
-    /// Those of a contestant.
+    /// The error of a contestant.
     pub(crate) fn time(&mut self, rounds: usize) -> Result<()> {
         for row in &mut self.rows {
             let mut contestants =
@@ -81,7 +82,7 @@ impl Growth {
         Ok(())
     }
 
-    /// What was timed, under this title.
+    /// Formats the times, under this title.
     pub(crate) fn markdown(&self, title: &str) -> String {
         let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
         let mut text = format!(
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn an_exponent_is_the_slope_of_least_squares() {
-        // By hand: x̄ = 2, ȳ = 3, Σ(x − x̄)(y − ȳ) = 3, Σ(x − x̄)² = 2.
+        // Computed by hand: x̄ = 2, ȳ = 3, Σ(x − x̄)(y − ȳ) = 3, Σ(x − x̄)² = 2.
         assert_eq!(slope(&[1.0, 2.0, 3.0], &[1.0, 4.0, 4.0]), 1.5);
     }
 }

@@ -1,4 +1,4 @@
-//! What grows with records, columns, latents and threads.
+//! Growth of times with records, columns, latents and threads.
 
 use crate::growth::{Growth, GrowthLaw, Row};
 use crate::records::{self, VOLUNTEERS};
@@ -18,15 +18,15 @@ use std::rc::Rc;
 const COLUMNS: usize = 30;
 const LATENTS: usize = 6;
 
-/// As far as a comparison of a million records goes, and ten times further.
+/// Numbers of records: up to a comparison of a million records, and ten times more.
 const RECORDS: [usize; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 const WIDTHS: [usize; 5] = [10, 30, 100, 300, 1_000];
 const MOST_LATENTS: [usize; 8] = [4, 6, 8, 10, 12, 16, 20, 30];
 
-/// So many numbers take seconds, and are timed in three rounds alone.
+/// Number of values that takes seconds, so that it is timed in three rounds only.
 const MANY: usize = 20_000_000;
 
-/// The first three sizes, or all.
+/// Returns the first three sizes if the host is small, otherwise all.
 fn sizes(all: &[usize], host: &Host) -> Vec<usize> {
     if host.is_small { all[..3].into() } else { all.into() }
 }
@@ -46,7 +46,7 @@ pub(crate) fn with_columns(host: &Host) -> Result<Growth> {
     Ok(Growth { what, of: "columns", sizes: sizes(&WIDTHS, host), law: GrowthLaw::Power, rows })
 }
 
-/// What is done with tables of n × d numbers.
+/// Tasks on tables of n × d numbers.
 fn of_tables(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
     let table = move |size| {
         let (records, columns) = dim(size);
@@ -75,7 +75,8 @@ fn of_tables(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
     rows
 }
 
-/// A linear machine that learns which of the first two columns is larger, with as much said by chance.
+/// Creates a linear machine that learns which of the first two columns is larger, with label noise of equal
+/// size.
 fn machine(table: &Table) -> Contestant {
     let mut rng = ChaCha20Rng::seed_from_u64(2);
     let points = table.records().to_owned();

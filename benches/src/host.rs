@@ -1,4 +1,4 @@
-//! What sections are made with: the Pythons that take part, a folder for files, and how far times are followed.
+//! Resources of the sections: Python processes, a folder for files, and the range of sizes.
 
 use crate::python::{self, Python};
 use crate::{Arguments, Contestant, Result};
@@ -7,21 +7,23 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// What sections are made with.
+/// Resources of the sections.
 pub(crate) struct Host {
     python: PathBuf,
-    /// Each program that was asked for, running where it could be started.
+    /// Python program of each peer, or `None` if it could not be started.
     guests: RefCell<BTreeMap<&'static str, Option<Python>>>,
     missing: RefCell<Vec<String>>,
-    /// For files that some contestants read.
+    /// Folder for files that some contestants read.
     pub(crate) scratch: TempDir,
-    /// Whether what grows is timed at its small sizes alone.
+    /// True if growth is timed at small sizes only.
     pub(crate) is_small: bool,
 }
 
 impl Host {
+    /// Creates the host.
+    ///
     /// # Errors
-    /// Where there can be no folder for files.
+    /// Returns an error if no folder for files can be created.
     pub(crate) fn new(arguments: &Arguments) -> Result<Self> {
         Ok(Self {
             python: arguments.python.clone(),
@@ -32,7 +34,7 @@ impl Host {
         })
     }
 
-    /// The Python that runs `program`, which needs what is named; none where that is missing.
+    /// Returns the Python that runs `program`, or `None` if the packages in `needs` are missing.
     pub(crate) fn guest(&self, program: &'static str, needs: &str) -> Option<Python> {
         let start = || match Python::start(&self.python, program, needs) {
             Ok(python) => Some(python),
@@ -44,18 +46,18 @@ impl Host {
         self.guests.borrow_mut().entry(program).or_insert_with(start).clone()
     }
 
-    /// What numpy or scikit-learn takes for a task, under a name; none where they are missing.
+    /// Returns a contestant that runs `task` in numpy or scikit-learn, or `None` if they are missing.
     pub(crate) fn numpy(&self, name: &str, task: &str) -> Option<Contestant> {
         let numpy = self.guest(python::NOISE_AND_MACHINES, "numpy and scikit-learn")?;
         Some(numpy.contestant(name, task.into()))
     }
 
-    /// Notes what did not take part, and why.
+    /// Records a peer that did not take part, and the reason.
     pub(crate) fn miss(&self, what: &str, problem: &dyn std::error::Error) {
         self.missing.borrow_mut().push(format!("{what} did not take part: {problem}."));
     }
 
-    /// What did not take part.
+    /// Returns the peers that did not take part.
     pub(crate) fn missing(&self) -> Vec<String> {
         self.missing.borrow().clone()
     }

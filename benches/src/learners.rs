@@ -1,4 +1,4 @@
-//! Models that are fitted to records in the clear: logistic and ridge regression, and a network.
+//! Models fitted to records in the clear: logistic and ridge regression, and a network.
 
 use crate::python::Python;
 use crate::task::Task;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 const PEER: &str = include_str!("../peers/learners.py");
 
-/// Of the network.
+/// Width of the network's hidden layer.
 const HIDDEN: usize = 128;
 
 pub(crate) fn logistic(host: &Host) -> Result<Section> {
@@ -63,7 +63,7 @@ fn peer(host: &Host) -> Option<Python> {
     host.guest(PEER, "scikit-learn and PyTorch")
 }
 
-/// Ours on one thread and on more.
+/// Creates our contestants, on one thread and on more.
 fn ours<T: Send + Sync + 'static, M: Send>(
     name: &str,
     dataset: &Rc<Dataset<f64, T, Ix1>>,

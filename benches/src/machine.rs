@@ -1,9 +1,9 @@
-//! What the page was measured on.
+//! Machine on which the page was measured.
 
 use std::fs;
 use std::thread::available_parallelism;
 
-/// How many cores of which processor, as far as the system says it.
+/// Returns the number of cores and the processor's model, as far as the system reports them.
 pub(crate) fn name() -> String {
     let cores = match available_parallelism().map(usize::from) {
         Ok(1) => "one core".to_owned(),
@@ -16,12 +16,12 @@ pub(crate) fn name() -> String {
     }
 }
 
-/// How many programs wanted a core at a time, in the mean over the last minute, where the system says it.
+/// Returns the mean number of runnable programs over the last minute, if the system reports it.
 pub(crate) fn load() -> Option<String> {
     Some(fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.to_owned())
 }
 
-/// What a Linux system says of its first processor.
+/// Returns the model of the first processor in a Linux `/proc/cpuinfo`.
 fn model(processors: &str) -> Option<String> {
     let line = processors.lines().find(|line| line.starts_with("model name"))?;
     let words: Vec<&str> = line.split_once(':')?.1.split_whitespace().collect();

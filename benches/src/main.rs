@@ -1,5 +1,6 @@
-//! The performance page: exact noise, releases of tables and files, locally and by a curator, linear machines, ground states, accountants and networks beside named peers
-//! and beside what the machine itself allows, in turns within one run, on one thread unless it says otherwise; and how what they cost grows.
+//! Performance page: exact noise, releases of tables and files, locally and by a curator, linear machines,
+//! ground states, accountants and networks. Named peers, and limits of the machine, take turns with ours in
+//! the same run, on one thread unless stated otherwise. The page also shows how times grow.
 
 mod accounting;
 mod contestant;
@@ -37,22 +38,24 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Time exact noise, releases, releases by a curator, linear machines, ground states, accountants and networks beside named peers, and write the page.
+/// Time exact noise, releases, releases by a curator, linear machines, ground states, accountants and
+/// networks beside named peers, and write the page.
 #[derive(Parser)]
 struct Arguments {
-    /// How often each contestant is timed; one round takes some seconds without Python.
+    /// Number of rounds per contestant; one round takes some seconds without Python.
     #[arg(long, value_name = "N", default_value = "15")]
     rounds: NonZeroUsize,
-    /// A Python with numpy, SciPy, scikit-learn, diffprivlib, dp-accounting, PyTorch, Opacus, dpmm, pyarrow and the package of `python/`.
+    /// A Python with numpy, SciPy, scikit-learn, diffprivlib, dp-accounting, PyTorch, Opacus, dpmm, pyarrow
+    /// and the package of `python/`.
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
-    /// Only sections whose title has this in it.
+    /// Only sections whose title contains these words.
     #[arg(long, value_name = "WORDS", default_value = "")]
     only: String,
-    /// What grows at its three smallest sizes alone: seconds, and not half an hour.
+    /// Time growth at its three smallest sizes only: it takes seconds instead of half an hour.
     #[arg(long)]
     small: bool,
-    /// Where to write the page; by default it is printed.
+    /// File for the page; by default it is printed.
     #[arg(long, value_name = "PAGE.md")]
     output: Option<PathBuf>,
 }
@@ -71,7 +74,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    // One thread for all that does not ask for more.
+    // One thread for all tasks that do not request more.
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let text = page::page(arguments)?;
     match &arguments.output {

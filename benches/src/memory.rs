@@ -1,13 +1,13 @@
-//! How fast bytes move.
+//! Memory bandwidth.
 
 use crate::Contestant;
 
-/// How often they are moved a round.
+/// Number of copies per round.
 const TIMES: usize = 10;
 
-/// A plain copy that moves so many bytes, half of them read and half written, for `values` values.
+/// Creates a plain copy that moves `bytes` bytes, half of them read and half written, for `values` values.
 pub(crate) fn moved(name: &str, bytes: usize, values: usize) -> Contestant {
-    // No zeros: memory that was never written is not there yet.
+    // Non-zero contents make the system allocate the memory before the timing.
     let (from, mut to) = (vec![1u8; bytes / 2], vec![2u8; bytes / 2]);
     Contestant::timed(name, TIMES * values, move || {
         for _ in 0..TIMES {

@@ -1,4 +1,4 @@
-//! Steps of training a network: the autoencoder of 784 pixels to 8 numbers.
+//! Steps of training a network: the autoencoder from 784 pixels to 8 numbers.
 
 use crate::python::Python;
 use crate::threads::{self, THREADS};
@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::neural::{Activation, Architecture, Initialisation, Loss, Network, Optimiser, Pass, Stepper};
 
-/// The same in PyTorch.
+/// Program of the peer PyTorch.
 const PEER: &str = include_str!("../peers/torch_autoencoder.py");
 
 const WIDTHS: [usize; 8] = [400, 150, 50, 8, 50, 150, 400, 784];
@@ -16,7 +16,7 @@ const LINEAR: [usize; 2] = [3, 7];
 const BATCH: usize = 64;
 const STEPS: usize = 20;
 
-/// What a step needs.
+/// State of a training run.
 struct Training {
     network: Network<f32>,
     stepper: Stepper<f32>,
@@ -74,7 +74,7 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     Ok(section.beside(torch.iter().flat_map(peers)))
 }
 
-/// Steps on so many threads.
+/// Creates a contestant that trains on `threads` threads.
 pub(crate) fn on(threads: usize, name: String) -> Result<Contestant> {
     let (mut training, pool) = (Training::new()?, threads::pool(threads)?);
     Ok(Contestant::timed(name, STEPS, move || {
@@ -82,7 +82,7 @@ pub(crate) fn on(threads: usize, name: String) -> Result<Contestant> {
     }))
 }
 
-/// What such a step cannot go below.
+/// Lower limits of such a step.
 pub(crate) fn limits() -> Result<Vec<Contestant>> {
     let shapes = products::of_step(&architecture(), BATCH);
     let mut limits = vec![];
@@ -96,7 +96,7 @@ pub(crate) fn limits() -> Result<Vec<Contestant>> {
     Ok(limits)
 }
 
-/// Those that take part in Python.
+/// Contestants in Python.
 fn peers(torch: &Python) -> impl Iterator<Item = Contestant> {
     let optimisers = [("adam", "Adam"), ("fused", "fused Adam")];
     let all = optimisers.into_iter().flat_map(|optimiser| THREADS.map(|threads| (optimiser, threads)));

@@ -1,4 +1,4 @@
-//! Exact noise on a lattice of step 2⁻⁴⁰ at scale 1, beside floating-point noise and OpenDP's.
+//! Exact noise on a lattice of step 2⁻⁴⁰ at scale 1, compared with floating-point noise and OpenDP's.
 
 use crate::{Contestant, Host, Result, Section, random_bits};
 use rand::Rng;
@@ -8,13 +8,13 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use scumble::sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use std::hint::black_box;
 
-/// Laplace noise by diffprivlib.
+/// Program of the peer diffprivlib, for Laplace noise.
 const PEER: &str = include_str!("../peers/diffprivlib_laplace.py");
 
 const DRAWS: usize = 200_000;
 const STEPS: u64 = 1 << 40;
 
-/// `draw`, from a ChaCha20 stream of its own, many times a round.
+/// Creates a contestant that calls `draw` many times per round, with its own ChaCha20 stream.
 fn draws<T: 'static>(name: &str, draw: impl Fn(&mut ChaCha20Rng) -> T + 'static) -> Contestant {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     Contestant::timed(name, DRAWS, move || {
@@ -78,7 +78,8 @@ fn what(entropy: f64, bits: f64) -> String {
     )
 }
 
-/// Vectors of zeros with OpenDP's noise, on its default generator without OpenSSL (with it, it takes some four times as long).
+/// OpenDP's noise on vectors of zeros, with its default generator without OpenSSL. With OpenSSL it takes
+/// about four times as long.
 #[cfg(feature = "peers")]
 mod opendp {
     use super::{Contestant, Result};

@@ -1,17 +1,17 @@
-//! The page: what is timed, one section after the other, and the results.
+//! The page: its sections in their order, and their results.
 
 use crate::growth::Growth;
 use crate::{Arguments, Host, Result, Section, accounting, ground_state, growths, learners, machine};
 use crate::{network, noise, private, release, reports, stream, svm, tables, wheel};
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The heading of the tables of growth.
+/// Heading of the tables of growth.
 const GROWTH: &str = "How cost grows";
 
-/// What makes a part of the page, when its turn comes.
+/// Function that creates a part of the page when it is timed.
 type Make<T> = fn(&Host) -> Result<T>;
 
-/// Ours, and beside each the peers that are there.
+/// Sections of our contestants with the available peers.
 const SECTIONS: [(&str, Make<Section>); 20] = [
     ("Laplace noise", noise::laplace),
     ("Gaussian noise", noise::gaussian),
@@ -42,12 +42,13 @@ const GROWTHS: [(&str, Make<Growth>); 4] = [
     ("With the number of threads", growths::with_threads),
 ];
 
-/// Times all whose title has the words that `arguments` ask for, and writes the page.
+/// Times all sections whose title contains the requested words, and formats the page.
 ///
-/// Each is made when its turn comes, and let go before the next: within it, all take turns.
+/// Each section is created before its timing and dropped after it. Within a section, all contestants take
+/// turns.
 ///
 /// # Errors
-/// Where no title has the words, and those of a contestant.
+/// Returns an error if no title contains the words; also the errors of our contestants.
 pub(crate) fn page(arguments: &Arguments) -> Result<String> {
     let (words, rounds) = (&arguments.only, arguments.rounds.get());
     let sections = SECTIONS.iter().filter(|(title, _)| title.contains(words)).collect::<Vec<_>>();
@@ -58,7 +59,7 @@ pub(crate) fn page(arguments: &Arguments) -> Result<String> {
     }
     let bar = ProgressBar::new((sections.len() + of_growth.len()) as u64);
     bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} sections: {msg}")?);
-    // Before anything of ours is busy.
+    // Read the load before our own work begins.
     let mut text = head(arguments);
     let host = Host::new(arguments)?;
     for (title, make) in sections {
@@ -70,7 +71,7 @@ pub(crate) fn page(arguments: &Arguments) -> Result<String> {
                 }
                 text += &section.markdown(title);
             }
-            // A data set that is not there, for one.
+            // For example, a data set is missing.
             Err(problem) => host.miss(title, &*problem),
         }
         bar.inc(1);

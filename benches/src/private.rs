@@ -1,4 +1,4 @@
-//! Steps of training a network privately: the autoencoder of 784 pixels to 8 numbers under DP-Adam.
+//! Steps of training a network privately: the autoencoder from 784 pixels to 8 numbers under DP-Adam.
 
 use crate::network::{architecture, limits};
 use crate::python::Python;
@@ -12,18 +12,18 @@ use scumble::private::{NoiseKind, PrivateTraining};
 use scumble::sampling::{DiscreteGaussian, Rational};
 use std::time::Instant;
 
-/// The same in Opacus.
+/// Program of the peer Opacus.
 const PEER: &str = include_str!("../peers/opacus_autoencoder.py");
 
-/// Of so many records 64 are expected in a step, each drawn by itself.
+/// Number of records, of which each step draws 64 in expectation, independently.
 const RECORDS: usize = 60_000;
 
-/// Of which so many are different, so that they need less memory.
+/// Number of different records among them, which limits the memory.
 const DIFFERENT: usize = 2_000;
 
 const STEPS: u64 = 20;
 
-/// The mean nanoseconds of a step.
+/// Returns the mean nanoseconds of a step.
 fn steps(start: &Network<f32>, records: &Array2<f32>, noise: NoiseKind, seed: u64) -> Result<f64> {
     let mut output_gradient = Array2::zeros((0, 784));
     let (mut losses, mut different) = (vec![], vec![]);
@@ -47,7 +47,7 @@ fn steps(start: &Network<f32>, records: &Array2<f32>, noise: NoiseKind, seed: u6
             Ok(losses.iter().copied().map(f64::from).sum())
         },
         &mut ChaCha20Rng::seed_from_u64(seed),
-        // From the end of the first step to that of the last.
+        // Measures from the end of the first step to the end of the last.
         |_| {
             last = Instant::now();
             first.get_or_insert(last);
@@ -56,7 +56,7 @@ fn steps(start: &Network<f32>, records: &Array2<f32>, noise: NoiseKind, seed: u6
     Ok(first.map_or(f64::NAN, |first| (last - first).as_nanos() as f64 / STEPS as f64))
 }
 
-/// Steps on so many threads.
+/// Creates a contestant that trains on `threads` threads.
 pub(crate) fn on(threads: usize, noise: NoiseKind, name: String) -> Result<Contestant> {
     let network = Network::<f32>::new(architecture(), Initialisation::Uniform, 1)?;
     let mut rng = ChaCha20Rng::seed_from_u64(1);
@@ -95,14 +95,15 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     Ok(section.beside(opacus.iter().flat_map(peers)))
 }
 
-/// How many random bits so many draws take, in bulk; at a scale of 2²⁰ steps, which is the least that a training has.
+/// Returns the number of random bits of `draws` bulk draws, at a scale of 2²⁰ steps, the smallest in a
+/// training run.
 fn bits(draws: usize) -> Result<f64> {
     let distribution = DiscreteGaussian::new(Rational::new(1 << 20, 1)?)?;
     let mut drawn = vec![0; draws];
     Ok(random_bits::of_draws(1, |rng| distribution.draws(rng).fill(&mut drawn)))
 }
 
-/// Those that take part in Python.
+/// Contestants in Python.
 fn peers(opacus: &Python) -> impl Iterator<Item = Contestant> {
     let modes = [
         ("hooks", 1.0, "per-example gradients"),

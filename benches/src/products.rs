@@ -1,13 +1,14 @@
-//! Products of matrices as networks make them, and nothing else.
+//! Matrix products of networks, without any other work.
 
 use crate::{Contestant, Result, threads};
 use ndarray::Array2;
 use scumble::neural::{Activation, Architecture, Initialisation, Network, Pass};
 
-/// The side of the square matrices whose product is the best that we know to make.
+/// Side of the square matrices whose product reaches the highest known rate.
 const LARGE: usize = 1024;
 
-/// A product of an m × k and a k × n matrix in single precision. What a layer of k outputs and n inputs sends back of m examples is just that.
+/// Product of an m × k and a k × n matrix in single precision. It is the backward pass of m examples through
+/// a layer with k outputs and n inputs.
 struct Product {
     layer: Network<f32>,
     pass: Pass<f32>,
@@ -29,7 +30,8 @@ impl Product {
     }
 }
 
-/// The shapes [m, k, n] of the products of a step on `batch` examples: forward, the weights' gradients, and backward but for the first layer.
+/// Returns the shapes [m, k, n] of the products of a step on `batch` examples: forward, gradients of the
+/// weights, and backward except for the first layer.
 pub(crate) fn of_step(architecture: &Architecture, batch: usize) -> Vec<[usize; 3]> {
     let mut width = architecture.inputs;
     let mut shapes = vec![];
@@ -43,12 +45,12 @@ pub(crate) fn of_step(architecture: &Architecture, batch: usize) -> Vec<[usize; 
     shapes
 }
 
-/// Additions and multiplications.
+/// Returns the number of additions and multiplications.
 pub(crate) fn operations(shapes: &[[usize; 3]]) -> f64 {
     shapes.iter().map(|shape| 2.0 * shape.iter().product::<usize>() as f64).sum()
 }
 
-/// Products of these shapes alone, so many times.
+/// Creates a contestant that computes only products of these shapes, `times` times.
 pub(crate) fn alone(shapes: &[[usize; 3]], times: usize, threads: usize) -> Result<Contestant> {
     let mut products = shapes.iter().copied().map(Product::new).collect::<Result<Vec<_>>>()?;
     let pool = threads::pool(threads)?;
@@ -58,7 +60,8 @@ pub(crate) fn alone(shapes: &[[usize; 3]], times: usize, threads: usize) -> Resu
     }))
 }
 
-/// As many operations at the rate of a large product.
+/// Creates a contestant that reports the time for the same number of operations at the rate of a large
+/// product.
 pub(crate) fn at_best(shapes: &[[usize; 3]], threads: usize) -> Result<Contestant> {
     let large = [LARGE; 3];
     let share = operations(shapes) / operations(&[large]);

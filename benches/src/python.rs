@@ -1,5 +1,5 @@
-//! What people run in Python: numpy's floating-point noise, which discloses records in its low bits, scikit-learn's machines, and
-//! PyTorch's networks.
+//! Peers in Python: numpy's floating-point noise, which discloses records in its low bits, scikit-learn's
+//! machines, and PyTorch's networks.
 
 use crate::{Contestant, Result};
 use std::cell::RefCell;
@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
-/// Waits for a task, and answers with nanoseconds a value. A machine's tolerance is the loosest that is within the share of the
-/// optimum, found out when the task is first heard of.
+/// Program that waits for a task, and answers with nanoseconds per value. A machine's tolerance is the
+/// loosest one within the share of the optimum; it is found when the task is first received.
 pub(crate) const NOISE_AND_MACHINES: &str = "
 import sys, time, warnings
 import sklearn
@@ -52,7 +52,7 @@ for line in sys.stdin:
     print((time.perf_counter_ns() - start) / made.size, flush=True)
 ";
 
-/// A running Python.
+/// A running Python process.
 #[derive(Clone)]
 pub(crate) struct Python(Rc<RefCell<Process>>);
 
@@ -63,10 +63,10 @@ struct Process {
 }
 
 impl Python {
-    /// Starts `program`, which needs what is named.
+    /// Starts `program`, which needs the packages in `needs`.
     ///
     /// # Errors
-    /// Where there is no Python, or it has not what the program needs.
+    /// Returns an error if Python cannot be started, or if it lacks these packages.
     pub(crate) fn start(python: &Path, program: &str, needs: &str) -> Result<Self> {
         let missing = |problem: &dyn std::fmt::Display| format!("{}: {problem}", python.display());
         let mut child = Command::new(python)
@@ -87,7 +87,7 @@ impl Python {
         Ok(Self(Rc::new(RefCell::new(process))))
     }
 
-    /// A contestant that runs `task` in it.
+    /// Creates a contestant that runs `task` in this process.
     pub(crate) fn contestant(&self, name: &str, task: String) -> Contestant {
         let process = self.0.clone();
         let contestant = Contestant::new(name, move || {

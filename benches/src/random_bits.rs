@@ -1,4 +1,4 @@
-//! How many random bits noise takes, beside what it must take and how fast they come.
+//! Random bits that noise consumes, compared with its entropy and with the rate of the generator.
 
 use crate::{Contestant, Result, threads};
 use rand::{Error, RngCore, SeedableRng};
@@ -6,10 +6,10 @@ use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 use std::f64::consts::{E, LN_2, PI};
 
-/// Bytes that are drawn at a time, as bulk draws of noise do.
+/// Number of bytes drawn at a time, as in bulk draws of noise.
 const AT_A_TIME: usize = 4096;
 
-/// The raw output of ChaCha20: so many bits for each of `values`.
+/// Creates a contestant that draws raw ChaCha20 output: `bits` bits for each of `values` values.
 pub(crate) fn raw(name: &str, bits: f64, values: usize) -> Contestant {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     Contestant::timed(name, values, move || {
@@ -18,7 +18,7 @@ pub(crate) fn raw(name: &str, bits: f64, values: usize) -> Contestant {
     })
 }
 
-/// The same bits, for one value, from so many threads that share the work.
+/// Creates a contestant that draws `bits` raw bits for one value, shared by `threads` threads.
 pub(crate) fn raw_on(threads: usize, bits: f64) -> Result<Contestant> {
     let pool = threads::pool(threads)?;
     let mut streams: Vec<_> = (0..threads as u64).map(ChaCha20Rng::seed_from_u64).collect();
@@ -37,14 +37,14 @@ fn take(rng: &mut ChaCha20Rng, bits: f64) {
     }
 }
 
-/// The mean bits that one of many draws takes.
+/// Returns the mean number of bits per draw.
 pub(crate) fn of_draws<T>(draws: usize, mut draw: impl FnMut(&mut Counted) -> T) -> f64 {
     let mut rng = Counted { rng: ChaCha20Rng::seed_from_u64(1), bytes: 0 };
     (0..draws).for_each(|_| drop(draw(&mut rng)));
     8.0 * rng.bytes as f64 / draws as f64
 }
 
-/// A generator that counts what is taken of it.
+/// Generator that counts the drawn bytes.
 pub(crate) struct Counted {
     rng: ChaCha20Rng,
     bytes: u64,
@@ -72,13 +72,15 @@ impl RngCore for Counted {
     }
 }
 
-/// The entropy in bits of the discrete Laplace distribution of scale t: −log₂ tanh(1/2t) + 1/(t·sinh(1/t)·ln 2).
+/// Returns the entropy in bits of the discrete Laplace distribution of scale t: −log₂ tanh(1/2t) +
+/// 1/(t·sinh(1/t)·ln 2).
 pub(crate) fn laplace_entropy(scale: f64) -> f64 {
     let rate = 1.0 / scale;
     -(rate / 2.0).tanh().log2() + rate / (rate.sinh() * LN_2)
 }
 
-/// That of the discrete Gaussian distribution of scale σ: log₂ σ√(2πe), less by nothing that shows from σ = 2 on.
+/// Returns the entropy in bits of the discrete Gaussian distribution of scale σ: log₂ σ√(2πe). The error is
+/// negligible from σ = 2 on.
 pub(crate) fn gaussian_entropy(scale: f64) -> f64 {
     (scale * (2.0 * PI * E).sqrt()).log2()
 }
@@ -87,7 +89,7 @@ pub(crate) fn gaussian_entropy(scale: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// By its definition, of a distribution with these weights at 0, ±1, ±2, ….
+    /// Computes the entropy by its definition, for a distribution with these weights at 0, ±1, ±2, ….
     fn entropy(weight: impl Fn(f64) -> f64) -> f64 {
         let weights: Vec<f64> = (-1000..=1000).map(|k| weight(f64::from(k))).collect();
         let mass: f64 = weights.iter().sum();

@@ -1,4 +1,4 @@
-//! Made-up records of numbers, and designs for them.
+//! Synthetic records of numbers, and designs for them.
 
 use crate::Result;
 use ndarray::Array2;
@@ -8,27 +8,28 @@ use scumble::core::{
     Brief, Budget, Design, Domain, RecordDomain, Registry, Table, Target, TargetDomain, Task, Volunteers,
 };
 
-/// Volunteers who shape a design.
+/// Number of volunteers who shape a design.
 pub(crate) const VOLUNTEERS: usize = 1_000;
 
-/// Records (n × d) in the unit box, column by column independent.
+/// Creates records (n × d) in the unit box, with independent columns.
 pub(crate) fn table(records: usize, columns: usize) -> Result<Table> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let numbers = Array2::from_shape_simple_fn((records, columns), || rng.r#gen());
     Ok(Table::new(names(columns), numbers, Target::None)?)
 }
 
-/// By the plugin of that name, for such records, without volunteers.
+/// Designs the plugin called `name` for such records, without volunteers.
 pub(crate) fn design(name: &str, columns: usize) -> Result<Design> {
     design_in(name, domain(columns)?)
 }
 
-/// By the plugin of that name, for records that lie there.
+/// Designs the plugin called `name` for records in `domain`.
 pub(crate) fn design_in(name: &str, domain: RecordDomain) -> Result<Design> {
     Ok(Registry::installed()?.get(name)?.design(&Default::default(), &Brief::new(domain, budget()?))?)
 }
 
-/// By `task-aware-linear`, for those who need so many of the columns, from those `volunteers`: as many latents, at an ε at which each is worth it.
+/// Designs `task-aware-linear` from `volunteers` for a task that needs the first `latents` columns. At this ε
+/// every latent is worth its noise, so the design must have `latents` latents.
 pub(crate) fn task_aware(volunteers: Table, latents: usize) -> Result<Design> {
     let columns = volunteers.columns().len();
     let mut brief = Brief::new(domain(columns)?, Budget::pure(1e3)?);

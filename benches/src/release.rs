@@ -1,4 +1,4 @@
-//! Whole releases: records in, released records out.
+//! Whole releases, from records to released records.
 
 use crate::{Contestant, Host, Result, Section, random_bits, records};
 use scumble::core::{Design, Randomness, Table};
@@ -28,7 +28,7 @@ pub(crate) fn release(host: &Host) -> Result<Section> {
     Ok(Section::new(what, contestants).limited_by(limits))
 }
 
-/// Releases of a table, in so many values.
+/// Creates a contestant that releases a table of `values` values.
 pub(crate) fn of(
     design: Design,
     table: Rc<Table>,
@@ -39,7 +39,7 @@ pub(crate) fn of(
     Ok(Contestant::timed(name, values, move || Ok(design.mechanism().release(&table, &mut randomness)?)))
 }
 
-/// How many random bits a value takes, by the place that its stream has come to.
+/// Returns the random bits per value, from the position of the stream.
 fn bits(design: &Design, table: &Table) -> Result<f64> {
     let mechanism = design.local()?;
     let mut stream = Randomness::from_os()?.streams().stream(0);

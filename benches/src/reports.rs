@@ -1,4 +1,4 @@
-//! Reports: answers about a category, what is estimated from them, and whole records reported and collected.
+//! Reports: answers about a category, estimates from them, and whole records reported and collected.
 
 use crate::{Contestant, Host, Result, Section};
 use rand_chacha::ChaCha20Rng;
@@ -8,17 +8,17 @@ use scumble::datasets::DataSet;
 use scumble::oracles::{Counts, Kind, Oracle};
 use std::rc::Rc;
 
-/// Frequency oracles by multi-freq-ldpy.
+/// Program of the peer multi-freq-ldpy, for frequency oracles.
 const PEER: &str = include_str!("../peers/frequency_oracles.py");
 
 const LEVELS: u64 = 100;
 const EPSILON: f64 = 1.0;
 const ANSWERS: u64 = 20_000;
 
-/// Of the wines, who teach codes and models.
+/// Number of wines that train codes and models.
 const VOLUNTEERS: usize = 384;
 
-/// Each kind, and what the peer is told of those that it has.
+/// Kinds of oracles, and the peer's name of each, if it has it.
 const KINDS: [(Kind, Option<&str>); 4] = [
     (Kind::RandomizedResponse, Some("grr")),
     (Kind::UnaryEncoding, Some("oue")),
@@ -26,7 +26,7 @@ const KINDS: [(Kind, Option<&str>); 4] = [
     (Kind::HadamardResponse, None),
 ];
 
-/// Calls `told` with each of many people's answers, from a stream of its own.
+/// Calls `told` with the answer of each person, drawn from one stream.
 fn answers(oracle: &Oracle, mut told: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let mut answer = vec![0; oracle.words()];
@@ -70,7 +70,7 @@ pub(crate) fn estimates(host: &Host) -> Result<Section> {
     section(host, what, "estimates", ours)
 }
 
-/// Ours of each kind, and the peer's.
+/// Builds a section of our contestant and the peer's, for each kind.
 fn section(
     host: &Host,
     what: String,

@@ -1,4 +1,4 @@
-//! Contestants beside each other, and what none of them can go below.
+//! Sections: contestants compared with each other and with lower limits.
 
 use crate::unit::{Unit, figures};
 use crate::{Contestant, Problem, Result};
@@ -6,12 +6,12 @@ use std::fmt::Write;
 
 /// Contestants that are compared with the first of them.
 pub(crate) struct Section {
-    /// What one value is.
+    /// Description of one value.
     pub(crate) what: String,
     pub(crate) contestants: Vec<Contestant>,
-    /// What no contestant can do without, at the rate at which this machine gives it.
+    /// Resources that every contestant needs, at the rate of this machine.
     pub(crate) limits: Vec<Contestant>,
-    /// What follows from the medians of the contestants, in their order.
+    /// Conclusion from the medians of the contestants, in their order.
     pub(crate) conclusion: Option<fn(&[f64]) -> String>,
 }
 
@@ -28,16 +28,17 @@ impl Section {
         Self { conclusion: Some(conclusion), ..self }
     }
 
-    /// The same, with guests.
+    /// Adds peers.
     pub(crate) fn beside(mut self, guests: impl IntoIterator<Item = Contestant>) -> Self {
         self.contestants.extend(guests);
         self
     }
 
-    /// All take turns, so many rounds. A guest that fails takes no part; why, it says here.
+    /// Times all contestants in turn, for `rounds` rounds. A peer that fails is removed and returned with its
+    /// error.
     ///
     /// # Errors
-    /// Those of ours.
+    /// The errors of our own contestants.
     pub(crate) fn time(&mut self, rounds: usize) -> Result<Vec<(String, Problem)>> {
         let mut failed = vec![];
         for _ in 0..rounds {
@@ -52,7 +53,7 @@ impl Section {
         Ok(failed)
     }
 
-    /// What was timed, under this title.
+    /// Formats the times, under this title.
     pub(crate) fn markdown(&self, title: &str) -> String {
         let ours = self.contestants.first().map_or(f64::NAN, Contestant::median);
         let unit = Unit::of(ours);

@@ -1,4 +1,4 @@
-//! Files released in a stream: what is read, released and written, each beside the whole.
+//! Files released in a stream: reading, releasing and writing, each compared with the whole.
 
 use crate::{Contestant, Host, Result, Section, memory, records, threads};
 use scumble::core::{Design, LocalMechanism, Randomness, RecordDomain, Table};
@@ -9,12 +9,12 @@ use std::fs;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Of the sections here.
+/// Number of records in these sections.
 const RECORDS: usize = 20_000;
 const COLUMNS: usize = 30;
 const VALUES: usize = RECORDS * COLUMNS;
 
-/// The numbers of a file, in both formats and encoded.
+/// Numbers of a file, in both formats and encoded.
 pub(crate) struct Files {
     schema: Schema,
     csv: String,
@@ -52,14 +52,14 @@ impl Files {
         Ok(files)
     }
 
-    /// For a release from Parquet to Parquet, and for Python to do the same.
+    /// Creates the files for a release from Parquet to Parquet, in Rust and in Python.
     pub(crate) fn of_parquet(records: usize, columns: usize) -> Result<Self> {
         let files = Self::of(records, columns)?;
         fs::write(files.folder.path().join("schema.toml"), schema_text(columns)?)?;
         Ok(files)
     }
 
-    /// A task of the Python package on these files.
+    /// Formats a task of the Python package on these files.
     pub(crate) fn told(&self, task: &str) -> String {
         format!("{task} {} {}", self.parquet().display(), self.folder.path().join("schema.toml").display())
     }
@@ -68,7 +68,7 @@ impl Files {
         Ok(self.schema.domain(None)?)
     }
 
-    /// The Parquet file released: the file that comes out, kept in memory.
+    /// Releases the Parquet file, and returns the released file in memory.
     pub(crate) fn parquet_released(&self, design: &Design) -> Result<Vec<u8>> {
         self.released(Format::Parquet, design)
     }
@@ -92,11 +92,11 @@ impl Files {
         Ok(Reader::new(rows, &self.schema, None, OutOfBounds::Clip)?)
     }
 
-    /// All of it released: the file that comes out.
+    /// Releases the whole file, and returns the released file in memory.
     fn released(&self, format: Format, design: &Design) -> Result<Vec<u8>> {
         let local = local(design)?;
         let decoder = self.schema.decoder(&local.layout(), None);
-        // As long as what comes out, about: a vector that grows is moved by one thread alone.
+        // The capacity is about the size of the output, because a single thread copies a growing vector.
         let (mut reader, mut output) =
             (self.reader(format)?, Vec::with_capacity(20 * self.table.records().len()));
         let streams = Randomness::from_os()?.streams();
@@ -105,7 +105,7 @@ impl Files {
         Ok(output)
     }
 
-    /// A table written as a file.
+    /// Writes a table as a file in memory.
     fn written(&self, format: Format, table: &Table) -> Result<Vec<u8>> {
         let decoder: Decoder = self.schema.decoder(&self.schema.domain(None)?.layout(), None);
         let mut output = vec![];
@@ -144,7 +144,7 @@ pub(crate) fn of_parquet(_: &Host) -> Result<Section> {
     section(Format::Parquet, &Arc::new(Files::new()?))
 }
 
-/// The whole, and its parts.
+/// Builds a section of the whole release and its parts.
 fn section(format: Format, files: &Arc<Files>) -> Result<Section> {
     let mut contestants = vec![];
     for name in ["laplace", "identity"] {
@@ -175,7 +175,7 @@ fn section(format: Format, files: &Arc<Files>) -> Result<Section> {
     Ok(Section::new(what, contestants).limited_by(vec![limit]).concluding(slowest_part))
 }
 
-/// What the whole is limited by: the medians are those of [`section`].
+/// Names the slowest part of the whole, from the medians of [`section`].
 fn slowest_part(medians: &[f64]) -> String {
     let &[whole, _, reading, releasing, writing, ..] = medians else { return String::new() };
     let parts = [("reading", reading), ("noise", releasing), ("writing", writing)];
@@ -188,7 +188,7 @@ fn slowest_part(medians: &[f64]) -> String {
     )
 }
 
-/// A CSV file released by `laplace` on so many threads.
+/// Creates a contestant that releases a CSV file by `laplace` on `threads` threads.
 pub(crate) fn csv_on(threads: usize) -> Result<Contestant> {
     let (files, design, pool) = (Files::new()?, design("laplace")?, threads::pool(threads)?);
     Ok(Contestant::timed("", 1, move || threads::run(&pool, || files.released(Format::Csv, &design))))
@@ -219,7 +219,7 @@ fn schema_text(columns: usize) -> Result<String> {
     Ok(text)
 }
 
-/// Numbers of two digits before the point and four behind it.
+/// Formats numbers with two digits before the point and four after it.
 fn text(records: usize, columns: usize) -> String {
     let row = |cell: &dyn Fn(usize) -> String| (1..=columns).map(cell).collect::<Vec<_>>().join(",") + "\n";
     let mut text = row(&|column| format!("x{column}"));

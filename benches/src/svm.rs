@@ -6,10 +6,12 @@ use linfa::traits::Fit;
 use ndarray::Array1;
 use scumble::svm::SvmParams;
 
-/// ½‖w‖² + ½ρb² + Σ max(0, 1 − yᵢ(w·xᵢ + b)), for both; 1 is `LinearSVC`'s own.
+/// Bias penalty ρ of ½‖w‖² + ½ρb² + Σ max(0, 1 − yᵢ(w·xᵢ + b)), for both contestants; 1 is the value of
+/// `LinearSVC`.
 const BIAS_PENALTY: f64 = 1.0;
 
-/// Each has the loosest tolerance, of powers of √10, with which its objective is within this share of the optimum.
+/// Share of the optimum within which the objective must lie. Each contestant has the loosest sufficient
+/// tolerance, of powers of √10.
 const SHARE: f64 = 1e-4;
 
 pub(crate) fn adult(host: &Host) -> Result<Section> {
@@ -20,7 +22,7 @@ pub(crate) fn wdbc(host: &Host) -> Result<Section> {
     section("wdbc", host)
 }
 
-/// Its training records, encoded by their public bounds.
+/// Builds a section for the training records of a data set, encoded by their public bounds.
 fn section(name: &str, host: &Host) -> Result<Section> {
     let task = Task::<usize>::new(name, &host.scratch)?;
     let objective = |tolerance| {

@@ -10,14 +10,14 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use tempfile::TempDir;
 
-/// MST in Python.
+/// Program of the peer, MST in Python.
 const PEER: &str = include_str!("../peers/dpmm_mst.py");
 
-/// Bins of every number, for all that take part.
+/// Number of bins of each number, for all contestants.
 const BINS: usize = 16;
 const EPSILON: f64 = 1.0;
 const DELTA: f64 = 1e-6;
-/// Of a peer that takes minutes.
+/// Number of rounds of a peer that takes minutes.
 const PEER_ROUNDS: usize = 3;
 
 pub(crate) fn wine(host: &Host) -> Result<Section> {
@@ -28,13 +28,13 @@ pub(crate) fn adult(host: &Host) -> Result<Section> {
     Task::new(source("adult")?.load(&folder())?, "88", &host.scratch)?.section(host)
 }
 
-/// A data set of which all records are released.
+/// A data set whose records are all released.
 struct Task {
     data: DataSet,
     table: Rc<Table>,
-    /// What the authors' own code took on it, in seconds of one core; it is on no registry.
+    /// Time of the authors' own code on the data set, in seconds of one core. The code is on no registry.
     official: &'static str,
-    /// A file of the levels for peers that do not read our records: n × m 32-bit numbers.
+    /// File of the levels for peers that do not read our records: n × m 32-bit numbers.
     file: PathBuf,
     levels: Vec<usize>,
 }
@@ -82,7 +82,7 @@ impl Task {
         }))
     }
 
-    /// The one that takes part in Python.
+    /// Contestant in Python.
     fn peer(&self, python: &Python) -> Contestant {
         let levels: Vec<String> = self.levels.iter().map(usize::to_string).collect();
         let task = format!("{EPSILON} {DELTA} {} {}", levels.join(","), self.file.display());

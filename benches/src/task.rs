@@ -1,4 +1,4 @@
-//! Records to learn from, for us and for peers.
+//! Training records, for our contestants and for peers.
 
 use crate::Result;
 use linfa::Dataset;
@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use tempfile::TempDir;
 
-/// Records and targets, and what peers that do not read ours are told of files of them.
+/// Training records and targets, and a description of their files for peers.
 pub(crate) struct Task<T> {
     pub(crate) dataset: Rc<Dataset<f64, T, Ix1>>,
-    /// The files of the records and of the targets, of 64-bit numbers, and how many columns there are.
+    /// Paths of the files of records and of targets, in 64-bit numbers, and the number of columns.
     pub(crate) told: String,
 }
 
@@ -21,10 +21,10 @@ impl<T> Task<T>
 where
     Dataset<f64, T, Ix1>: TryFrom<Table, Error = scumble::core::Error>,
 {
-    /// Those of a public data set that are for training.
+    /// Loads the training records of a public data set.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// Returns an error if the data set cannot be read.
     pub(crate) fn new(name: &str, scratch: &TempDir) -> Result<Self> {
         let DataSet { table, train_records, .. } = source(name)?.load(&folder())?;
         let rows: Vec<usize> = (0..train_records.unwrap_or(table.len())).collect();
@@ -47,7 +47,7 @@ where
         Ok(Self { dataset: Rc::new(table.try_into()?), told: format!("{records} {targets} {width}") })
     }
 
-    /// How many records there are, and of how many columns.
+    /// Formats the numbers of records and of columns.
     pub(crate) fn size(&self) -> String {
         format!("{} × {}", self.dataset.records.nrows(), self.dataset.records.ncols())
     }

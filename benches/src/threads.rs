@@ -1,18 +1,18 @@
-//! Work on so many threads.
+//! Work on a given number of threads.
 
 use crate::Result;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// On how many threads those take part that can use more than one.
+/// Numbers of threads for contestants that can use more than one.
 pub(crate) const THREADS: [usize; 2] = [1, 2];
 
 pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
     Ok(ThreadPoolBuilder::new().num_threads(threads).build()?)
 }
 
-/// Runs `work` there.
+/// Runs `work` on the threads of `pool`.
 pub(crate) fn run<T: Send>(pool: &ThreadPool, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    // An error crosses threads as text.
+    // Errors are passed between threads as text.
     pool.install(|| work().map_err(|error| error.to_string())).map_err(Into::into)
 }
 

@@ -1,4 +1,4 @@
-//! Times in a unit that suits them.
+//! Units of time.
 
 /// A unit of time.
 #[derive(Clone, Copy)]
@@ -8,7 +8,7 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// The one in which this time is a number between 1 and 10,000, if there is one.
+    /// Returns the unit in which this time is between 1 and 10,000, if such a unit exists.
     pub(crate) fn of(nanoseconds: f64) -> Self {
         let (name, size) = match nanoseconds {
             1e7.. => ("ms", 1e6),
@@ -23,7 +23,7 @@ impl Unit {
     }
 }
 
-/// Three figures, and those before the point.
+/// Formats three significant figures, and all figures before the point.
 pub(crate) fn figures(value: f64) -> String {
     let places = match value.abs() {
         100.0.. => 0,

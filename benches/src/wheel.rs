@@ -1,17 +1,18 @@
-//! Releases from Python, by the package in `python/`, beside the same in Rust.
+//! Releases from Python, by the package in `python/`, compared with the same releases in Rust.
 
 use crate::stream::Files;
 use crate::{Contestant, Host, Result, Section, records};
 use std::rc::Rc;
 
-/// The package.
+/// Program of the peer, the Python package.
 const PEER: &str = include_str!("../peers/scumble_wheel.py");
 
 const RECORDS: usize = 200_000;
 const COLUMNS: usize = 10;
 const VALUES: usize = RECORDS * COLUMNS;
 
-/// In Rust from file to file; in Python, where it takes part, from table to table too, and by a ticket.
+/// Builds a section of releases in Rust from file to file. In Python, if available, releases also go from
+/// table to table, and by a ticket.
 pub(crate) fn section(host: &Host) -> Result<Section> {
     let files = Rc::new(Files::of_parquet(RECORDS, COLUMNS)?);
     let design = records::design_in("laplace", files.domain()?)?;

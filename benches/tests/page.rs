@@ -1,4 +1,4 @@
-//! The command that writes the page, run where there is neither a Python nor a public data set.
+//! The command that writes the page, run without Python and without public data sets.
 
 use std::process::{Command, Output};
 
@@ -18,14 +18,14 @@ fn text(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The part of a page that begins with this heading.
+/// Returns the part of a page that begins with this heading.
 fn part<'a>(page: &'a str, heading: &str) -> &'a str {
     let begins =
         page.split("\n#").find(|part| part.trim_start_matches('#').trim_start().starts_with(heading));
     begins.unwrap_or_else(|| panic!("there is no {heading:?} in:\n{page}"))
 }
 
-/// The rows of its table, cell by cell.
+/// Returns the rows of a part's table, split into cells.
 fn rows(part: &str) -> Vec<Vec<&str>> {
     let lines = part.lines().filter(|line| line.starts_with('|')).skip(2);
     lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
@@ -40,7 +40,7 @@ fn number(cell: &str) -> f64 {
 #[test]
 fn every_section_has_times_and_every_absent_guest_is_named() {
     let page = text(&[]);
-    // Each with how many rows are ours, and how many are limits.
+    // Each section with its number of own rows, and its number of limits.
     let sections = [
         ("Laplace noise", 2, 1),
         ("Gaussian noise", 3, 1),

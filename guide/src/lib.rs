@@ -1,15 +1,16 @@
-//! The guide: an mdBook in `chapters/`, whose blocks of Rust are tests here, with a page of reference for every mechanism that is
-//! registered. `cargo run -p scumble-guide` builds the site.
+//! The guide: an mdBook in `chapters/`, with a reference page for every registered mechanism. Its blocks of
+//! Rust are tests of this crate. `cargo run -p scumble-guide` builds the site.
 //!
-//! The commands in the chapters are run by a test of the `scumble` command.
+//! A test of the `scumble` command runs the commands of the chapters.
 
-// A fence may name the file that its block is (`toml,file=wines.toml`), for the test that runs the commands.
+// A fence may name the file of its block (`toml,file=wines.toml`), for the test that runs the commands.
 #![allow(rustdoc::invalid_codeblock_attributes)]
 
 pub mod reference;
 pub mod site;
 
-// The README's examples are tests too: here, and not in the facade, whose package the README is no part of.
+// The examples of the README are tests of this crate too. The facade cannot test them, because the README is
+// not part of its package.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 mod readme {}

@@ -1,4 +1,4 @@
-//! Builds the site: `cargo run -p scumble-guide`, or with another folder than `guide/book` as its argument.
+//! Builds the site: `cargo run -p scumble-guide`. An argument replaces the folder `guide/book`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

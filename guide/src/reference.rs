@@ -1,4 +1,5 @@
-//! Pages of reference, made from the registry: what a mechanism does, its parameters, its card, and how it does in the suite.
+//! Reference pages from the registry: the purpose of a mechanism, its parameters, its card, and its results
+//! in the suite.
 
 use scumble::core::{Plugin, Registry};
 use serde_json::Value;
@@ -10,10 +11,12 @@ use std::{fs, io};
 /// The page of all mechanisms.
 pub const INDEX: &str = "index";
 
-/// The pages of the mechanisms that are linked in, by name, the [`INDEX`] first. `benchmark` is what the suite wrote, as Markdown.
+/// The pages of the linked mechanisms, by name, with [`INDEX`] first. `benchmark` is the suite's document, as
+/// Markdown.
 ///
 /// # Errors
-/// Where the registry holds two of one name, or a mechanism cannot be designed by its example.
+/// An error if the registry holds two mechanisms of one name, or a mechanism cannot be designed by its
+/// example.
 pub fn pages(benchmark: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let registry = Registry::installed()?;
     let mut index = String::from(
@@ -79,7 +82,8 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// What is released and why it has its guarantee, as somebody wrote it down; nothing of a plugin that is not ours.
+/// The release of a mechanism and the reason for its guarantee, from its file in `equations/`. A mechanism
+/// without a file gets a reference to its card.
 fn equations(name: &str) -> io::Result<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("equations").join(format!("{name}.md"));
     match fs::read_to_string(file) {
@@ -90,7 +94,8 @@ fn equations(name: &str) -> io::Result<String> {
     }
 }
 
-/// What a parameter may be, as its JSON schema says; that it may be left out is said by its default.
+/// The allowed values of a parameter, by its JSON schema. `null` is omitted, because the default shows that
+/// the parameter is optional.
 fn values(schema: &Value) -> Vec<String> {
     if let Some(word) = schema["const"].as_str().or(schema["type"].as_str()) {
         return if word == "null" { vec![] } else { vec![word.to_owned()] };
@@ -105,7 +110,7 @@ fn values(schema: &Value) -> Vec<String> {
     options.flat_map(of_option).collect()
 }
 
-/// A card as a table, whose cells are broken where a line is full.
+/// A card as a table. Its cells break at the ends of the card's lines.
 fn table(card: &str) -> String {
     let row = |line: &str| {
         let (what, text) = line.split_once("  ").unwrap_or(("", line));
@@ -114,12 +119,12 @@ fn table(card: &str) -> String {
     card.lines().map(row).fold("| | |\n|---|---|\n".into(), |table, row| table + &row)
 }
 
-/// As it is in a cell of a Markdown table.
+/// Escapes `text` for a cell of a Markdown table.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
 
-/// The rows of this mechanism over all tasks, by what is protected.
+/// The results of this mechanism over all tasks, by unit of privacy.
 fn accuracy(name: &str, benchmark: &str) -> String {
     let mut table = String::new();
     let (mut heading, mut is_overall) = ("", false);

@@ -1,4 +1,4 @@
-//! The site: the chapters, and the pages of reference.
+//! The site: the chapters and the reference pages.
 
 use crate::reference;
 use mdbook_driver::MDBook;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use walkdir::WalkDir;
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with all its contents.
 fn copy(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     for entry in WalkDir::new(from) {
         let entry = entry?;
@@ -25,7 +25,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
 /// Builds the site into `folder`.
 ///
 /// # Errors
-/// Where a mechanism cannot be designed by its example, a chapter is missing, or a file cannot be read or written.
+/// An error if a mechanism cannot be designed by its example, a chapter is missing, or a file cannot be read
+/// or written.
 pub fn build(folder: &Path) -> Result<(), Box<dyn Error>> {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR"));
     let book = tempfile::tempdir()?;

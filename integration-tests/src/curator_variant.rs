@@ -1,4 +1,4 @@
-//! Faulty variants of noise that the records of a release share.
+//! Faulty variants of the correlated noise that all records of a release share.
 
 use scumble::core::{
     Accumulator, CuratorMechanism, Error, Guarantee, Notion, Randomness, RecordDomain, Release, Releases,
@@ -7,7 +7,7 @@ use scumble::core::{
 use scumble::fisher_svm::{CorrelatedNoise, FisherCorrelated};
 use scumble::kkt::{Machine, Records, SoftMargin};
 
-/// θ and ρ of the classifiers here.
+/// θ and ρ of the classifiers in this module.
 const THETA: f64 = 1.0;
 const RHO: f64 = 0.01;
 
@@ -21,29 +21,29 @@ pub struct CuratorVariant {
 /// The fault of a variant of a curator's mechanism.
 #[derive(Debug, Clone)]
 pub enum CuratorFault {
-    /// None: what is honest must pass.
+    /// No fault: the honest mechanism must pass.
     None,
-    /// Its noise has this variance, and not the one that is claimed.
+    /// The noise has this variance, not the claimed one.
     Variance(f64),
-    /// The claim forgets the share of a record's noise that the sum takes away.
+    /// The claim omits the share of a record's noise that the constraint on the sum removes.
     ShareForgotten,
-    /// The claim counts p columns, where noise has p − 1 directions.
+    /// The claim counts p columns, but the noise has p − 1 directions.
     AllColumns,
-    /// The noise is not projected on the side of the records: the sum Σ bx moves.
+    /// The noise is not projected on the side of the records: the sum Σ bx changes.
     SumOpen,
-    /// The noise is not projected on the side of the columns: the scores α·x move.
+    /// The noise is not projected on the side of the columns: the scores α·x change.
     ScoresOpen,
-    /// The sum that is kept is Σ ωx, without the labels.
+    /// The preserved sum is Σ ωx, without the labels.
     SignsForgotten,
 }
 
 impl CuratorVariant {
-    /// The variant of `honest` with this fault.
+    /// Creates the variant of `honest` with this fault.
     pub fn of(honest: FisherCorrelated, fault: CuratorFault) -> Self {
         Self { honest, fault }
     }
 
-    /// What the honest one claims, or more.
+    /// Returns the honest guarantee, with a larger joint bound if the fault is in the claim.
     fn claimed(&self, mut guarantee: Guarantee, share: f64) -> Guarantee {
         let columns = self.honest.domain().columns().len() as f64;
         let factor = match self.fault {
@@ -105,10 +105,10 @@ impl CuratorVariant {
     }
 }
 
-/// The classifier of equation (2) that is trained on these records, with θ = 1 and ρ = 0.01; the second class is +1.
+/// Trains the classifier of equation (2) on these records, with θ = 1 and ρ = 0.01; the second class is +1.
 ///
 /// # Errors
-/// Where there is none.
+/// Returns an error if the target is not a class, or if the programme cannot be built or solved.
 pub fn classifier(table: &Table) -> Result<Machine> {
     let unsolved = |error: scumble::kkt::Error| Error::shape(error.to_string());
     let (records, signs) = (Records::new(table.records().view()), signs(table)?);

@@ -8,58 +8,59 @@ use scumble::core::{
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A mechanism with the guarantee of an honest one of Dauntless, and a fault.
+/// A mechanism with the guarantee of an honest Dauntless mechanism, and a fault.
 #[derive(Debug, Clone)]
 pub struct DauntlessVariant {
     honest: Designed,
     fault: DauntlessFault,
 }
 
-/// The fault of a variant of Dauntless.
+/// The fault of a variant of a Dauntless mechanism.
 #[derive(Debug, Clone)]
 pub enum DauntlessFault {
-    /// None: what is honest must pass.
+    /// No fault: the honest mechanism must pass.
     None,
-    /// It releases as this one does.
+    /// It releases by this mechanism instead.
     By(Designed),
     /// Every release draws from one seed.
     OneSeed,
-    /// Every release takes its records through one transformation; all else is drawn afresh.
+    /// Every release applies the same transformation to its records; all other randomness is drawn afresh.
     OneTransformation,
-    /// Labels leave one-hot, in the order of the classes.
+    /// Labels are released one-hot, in the order of the classes.
     OneHot,
     /// The vector of every class but the first is twice as long; nothing is mixed.
     LongVectors,
-    /// Of the mixture of a private record and one of these public ones (p × d) the private record has this share, and not a half.
+    /// Mixtures with these public records (p × d), where the private record has this share, and not one half.
     Weighted(Array2<f64>, f64),
-    /// The same in equal shares, and the first private record in all of them.
+    /// Mixtures in equal shares with these public records (p × d), all with the first private record.
     UsedTwice(Array2<f64>),
     /// The claim has this budget.
     Budget(f64),
-    /// What may be asked of the key does not count as spent.
+    /// Queries that the key may still answer do not count as spent.
     QueriesUncounted,
-    /// What was asked of the key is not counted.
+    /// The key does not count its answers.
     KeyUncounted,
-    /// What was asked of the key is forgotten when it is saved.
+    /// The key loses its count of answers when it is saved.
     KeyForgets,
-    /// All queries are mixed with one record.
+    /// All queries are mixed with the same record.
     OnePartner,
-    /// What leaves of the records is what the key makes of them, and not the constant that it is near to.
+    /// The release is the key's view of the records, not the constant that the view approximates.
     View,
-    /// What leaves of the records is their Gram matrix, normed to a diagonal that is one on average.
+    /// The release is the Gram matrix of the records, scaled to a diagonal with mean 1.
     Gram,
-    /// What leaves are the records times a random square matrix: their singular values are unchanged.
+    /// The release is the records times a random matrix: their singular values are not made equal.
     Raw,
-    /// The claim is for whole records, and labels leave in the clear.
+    /// The claim is for whole records, but labels are released in the clear.
     LabelsToo,
-    /// It claims that classes may exchange their names, and nothing else, though public records are mixed in, which show theirs.
+    /// It claims only that the classes' names are interchangeable, but public records are mixed in and
+    /// disclose the names.
     NamesHidden,
 }
 
 use DauntlessFault as Fault;
 
 impl DauntlessVariant {
-    /// The variant of `honest` with this fault.
+    /// Creates the variant of `honest` with this fault.
     pub fn of(honest: &Designed, fault: DauntlessFault) -> Self {
         Self { honest: honest.clone(), fault }
     }
@@ -86,7 +87,7 @@ impl DauntlessVariant {
         guarantee
     }
 
-    /// What leaves in the place of what the honest one released.
+    /// Applies the fault to the `honest` release of `clean`.
     fn broken(&self, clean: &Table, honest: Release, randomness: &mut Randomness) -> Result<Release> {
         let released = &honest.table;
         let with_records = |records: Array2<f64>| {
@@ -150,7 +151,7 @@ impl DauntlessVariant {
     }
 }
 
-/// Mixtures of the private record that `own` says of each row with a public one of its own.
+/// Mixes the private record `own(row)` with the public record `row`, for each of the `samples` rows.
 fn mixed(
     clean: &Table,
     public: &Array2<f64>,
@@ -163,7 +164,7 @@ fn mixed(
     })
 }
 
-/// Records with the labels of the first of `like`, which do not matter.
+/// Builds a table of `records`, all with the label of the first record of `like`. The labels do not matter.
 fn as_table(like: &Table, records: Array2<f64>) -> Result<Table> {
     let first = like.select(&vec![0; records.nrows()])?;
     Table::new(like.columns().to_vec(), records, first.target().clone())
@@ -215,7 +216,7 @@ impl CuratorMechanism for DauntlessVariant {
 impl DauntlessVariant {
     fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let honest = match &self.fault {
-            // One seed voids the claims, which the variant makes all the same.
+            // A seed voids the claims; the variant makes them nevertheless.
             Fault::OneSeed => Release {
                 guarantee: self.honest.guarantee_of(table.len()).under(randomness.provenance()),
                 ..self.honest.release(table, &mut Randomness::seeded(1))?
@@ -238,7 +239,7 @@ impl DauntlessVariant {
     }
 }
 
-/// A key that is as new for every call.
+/// A key that starts afresh at every call.
 struct Uncounted {
     honest: Designed,
     fresh: Value,
@@ -260,7 +261,7 @@ impl SecretKey for Uncounted {
     }
 }
 
-/// A key that counts, and of which the state as it was made is saved.
+/// A key that counts its answers, but saves the state that it had at first.
 struct Forgetful {
     secret: Secret,
     fresh: Value,
@@ -276,7 +277,7 @@ impl SecretKey for Forgetful {
     }
 }
 
-/// A key that answers every query by itself, each with the first record of the pool.
+/// A key that answers every query separately, and so mixes each with the first record of the pool.
 struct OnePartner(Uncounted);
 
 impl SecretKey for OnePartner {

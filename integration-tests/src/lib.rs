@@ -1,7 +1,7 @@
-//! What the tests in `tests/` need and no crate of ours has: faulty variants of mechanisms, and a curator's mechanism, as a plugin.
+//! Helpers of the tests in `tests/`: faulty variants of mechanisms, and a toy curator mechanism as a plugin.
 //!
-//! That one is a toy. All numbers are moved by one secret offset, which is the key; whatever does not change by an offset is disclosed,
-//! and it has no guarantee.
+//! The toy moves all numbers by one secret offset, which is its key. It has no guarantee, and discloses
+//! everything that an offset leaves unchanged.
 
 mod curator_variant;
 mod dauntless_variant;
@@ -22,14 +22,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// All numbers of a release, moved by one secret offset.
+/// Toy curator mechanism: moves all numbers of a release by one secret offset.
 #[derive(Debug, Clone)]
 pub struct Offset {
     domain: RecordDomain,
 }
 
 impl Offset {
-    /// Moves the features of such records.
+    /// Creates the mechanism for the features of records of `domain`.
     pub fn new(domain: RecordDomain) -> Self {
         Self { domain }
     }

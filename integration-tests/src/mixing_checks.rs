@@ -1,5 +1,6 @@
-//! What must be so of every curator that mixes and transforms, and what no attack on samples sees: what was mixed, what is counted, and what the
-//! theorem allows. Each check gives what is wrong with the privacy, in sentences.
+//! Privacy checks for every curator that mixes and transforms, which attacks on samples cannot make. The
+//! checks cover the mixtures, the counted samples, and the budget that the theorem allows. Each check returns
+//! the faults as sentences.
 
 use ndarray::{Array2, ArrayView1};
 use scumble::accounting::pac::{Setting, corollary_1};
@@ -7,16 +8,19 @@ use scumble::adversary::Inversion;
 use scumble::core::{Designed, Error, Key, Notion, PacResistance, Randomness, Release, Result, Table};
 use serde_json::Value;
 
-/// How near a recovered record must lie to count as that record.
+/// Largest distance at which a recovered record counts as the original record.
 const NEAR: f64 = 1e-3;
 
-/// What is wrong with the mixtures of a release of `table` by a mechanism without queries, whose guarantee is about mixtures in equal shares of a
-/// private record with one of `public` (p × d), none of which is used twice; `known` are any records of the domain (m × d), m > d.
+/// Returns the faults of the mixtures in a release of `table` by a mechanism without queries.
 ///
-/// The owner's key is turned against the release: the way back is learned from what it makes of known records, and applied to what left.
+/// The guarantee of `mechanism` is about mixtures in equal shares of a private record and one of `public` (p
+/// × d), each used at most once. `known` are any records of the domain (m × d), with m > d.
+///
+/// The check uses the owner's key against the release. It learns the inverse map from the key's views of
+/// `known`, and applies it to the released rows.
 ///
 /// # Errors
-/// Where it does not release.
+/// Returns the errors of the release, of the key, and of [`Inversion::linear`].
 pub fn wrong_mixtures(
     mechanism: &Designed,
     table: &Table,
@@ -52,7 +56,7 @@ pub fn wrong_mixtures(
     Ok(wrong)
 }
 
-/// The records of which a mixture is half and half, if there are such.
+/// Returns the rows of the private and the public record whose mixture in equal shares is `mixture`, if any.
 fn halves(mixture: ArrayView1<f64>, private: &Array2<f64>, public: &Array2<f64>) -> Option<(usize, usize)> {
     private.outer_iter().enumerate().find_map(|(row, record)| {
         let rest = &mixture * 2.0 - record;
@@ -60,15 +64,17 @@ fn halves(mixture: ArrayView1<f64>, private: &Array2<f64>, public: &Array2<f64>)
     })
 }
 
-/// The row that is this record.
+/// Returns the first row that equals `record` up to [`NEAR`] in every coordinate.
 fn nearest(record: ArrayView1<f64>, rows: &Array2<f64>) -> Option<usize> {
     rows.outer_iter().position(|row| (&row - &record).iter().all(|difference| difference.abs() < NEAR))
 }
 
-/// What is wrong with the budget that a release states, by the setting that the `state` of its design holds, and with what it counts.
+/// Returns the faults of the budget and of the spent samples that `release` states, given the `state` of its
+/// design.
 ///
-/// The budget is that of [`corollary_1`] for half of each variance, the bits of a released row, and a δ that has room for the matrices that are drawn
-/// again (ERRATA.md, D3 and D11).
+/// The allowed budget follows from [`corollary_1`] for a quarter of each variance (mixtures in equal shares)
+/// and the bits of a released row. Its δ includes the probability that a matrix is drawn again
+/// (ERRATA.md, D3 and D11).
 pub fn wrong_budget(state: &Value, release: &Release) -> Vec<String> {
     let Some(pac) = resistance(release) else { return vec![] };
     let allowed = allowed(state).unwrap_or(f64::NAN);
@@ -87,14 +93,14 @@ pub fn wrong_budget(state: &Value, release: &Release) -> Vec<String> {
     wrong
 }
 
-/// How many samples the theorem allows of a design.
+/// Number of samples that the theorem allows for the design with this `state`.
 fn allowed(state: &Value) -> Option<f64> {
     let number = |path: &str| state.pointer(path)?.as_f64();
     let dim = state.pointer("/domain/columns")?.as_array()?.len() as f64;
     let x = number("/shape/most_condition")? / dim;
     let setting = Setting {
         error: number("/resistance/error")?,
-        // Edelman's distribution of the condition of large random matrices.
+        // Edelman's distribution of the condition number of large random matrices.
         delta: number("/resistance/confidence_gap")? + 1.0 - (-2.0 / x - 2.0 / (x * x)).exp(),
         dim: dim as u64,
         beta: 1.0,
@@ -104,7 +110,7 @@ fn allowed(state: &Value) -> Option<f64> {
     Some(corollary_1(&setting, number("/shape/bits")? * dim).ok()?.budget.floor())
 }
 
-/// What a release claims of resistance to recovery.
+/// Returns the resistance to recovery that a release claims.
 pub fn resistance(release: &Release) -> Option<PacResistance> {
     release.guarantee.claims.iter().find_map(|claim| match claim.notion {
         Notion::PacResistance(pac) => Some(pac),
@@ -112,11 +118,13 @@ pub fn resistance(release: &Release) -> Option<PacResistance> {
     })
 }
 
-/// What is wrong with a key of `mechanism` that answers so many `queries` and no more: different records, more than twice so many as there are columns, and one
-/// beyond.
+/// Returns the faults of a `key` of `mechanism` that may answer `most` queries.
+///
+/// `queries` are different records: more than twice as many as there are columns, and at least one more than
+/// `most`.
 ///
 /// # Errors
-/// Where the key does not answer what it should.
+/// Returns the errors of the key, of saving and loading it, and of [`Inversion::linear`].
 pub fn wrong_answers(
     mechanism: &Designed,
     key: &Key,
@@ -138,7 +146,7 @@ pub fn wrong_answers(
             wrong.push("it forgets what it has answered when it is saved and loaded".to_owned());
         }
     }
-    // What all queries are mixed with is a constant, which does not hide a linear map.
+    // All queries are mixed with a constant here, which does not hide a linear map.
     let half = most / 2;
     let (lessons, rest) = (ndarray::s![..half, ..], ndarray::s![half.., ..]);
     let learned = Inversion::linear(answers.records().slice(lessons), asked.records().slice(lessons))?;

@@ -7,7 +7,7 @@ use scumble::core::{
 };
 use scumble::dauntless::SingularValueObfuscation;
 
-/// A mechanism with the guarantee of another one, and a fault.
+/// A mechanism with the guarantee of an honest mechanism, and a fault.
 #[derive(Debug, Clone)]
 pub struct TransformedVariant {
     honest: Designed,
@@ -17,24 +17,26 @@ pub struct TransformedVariant {
 /// The fault of a variant of a transformation.
 #[derive(Debug, Clone)]
 pub enum TransformedFault {
-    /// None: what is honest must pass.
+    /// No fault: the honest mechanism must pass.
     None,
-    /// It releases as this one does.
+    /// It releases by this mechanism instead.
     By(Designed),
     /// It always releases from one seed.
     OneSeed,
-    /// Its noise is short by as much as the box that the sample at hand spans is narrower than the domain.
+    /// Its noise is scaled by the diameter of the sample's bounding box, divided by the diameter of the
+    /// domain.
     OfTheSample,
-    /// An orthonormal basis of the column space, made of the columns one after the other, and not turned.
+    /// It releases an orthonormal basis of the column space (Gram–Schmidt, column by column) without a random
+    /// rotation.
     NotTurned,
-    /// The same with nothing but the signs of its columns by chance.
+    /// It releases the same basis as `NotTurned`, with random signs of the columns.
     OnlySigns,
-    /// The columns at their own lengths and angles, turned.
+    /// It releases the columns at their own lengths and angles, randomly rotated.
     NotOrthonormal,
 }
 
 impl TransformedVariant {
-    /// The variant of `honest` with this fault.
+    /// Creates the variant of `honest` with this fault.
     pub fn of(honest: &(impl CuratorMechanism + Clone), fault: TransformedFault) -> Self {
         Self { honest: Designed::curator(honest.clone()), fault }
     }
@@ -64,7 +66,7 @@ impl TransformedVariant {
                 Ok(basis)
             }
             TransformedFault::NotOrthonormal => {
-                // X·X⁺X̂ is orthonormal: what turns the basis turns the columns themselves.
+                // X·X⁺X̂ is orthonormal: the matrix that rotates the basis rotates the columns themselves.
                 let turned = of(&self.honest, randomness)?;
                 Ok(table.records().dot(&basis(table).t().dot(&turned)))
             }
@@ -72,7 +74,7 @@ impl TransformedVariant {
     }
 }
 
-/// The ℓ₂ diameter of the box that the records span.
+/// Returns the ℓ₂ diameter of the records' bounding box.
 fn diameter(table: &Table) -> f64 {
     let side = |column: ndarray::ArrayView1<f64>| {
         let ends = column
@@ -83,7 +85,7 @@ fn diameter(table: &Table) -> f64 {
     table.records().columns().into_iter().map(side).sum::<f64>().sqrt()
 }
 
-/// The columns, each made orthogonal to those before, at length 1.
+/// Returns the columns, each orthogonal to the earlier columns and of length 1 (Gram–Schmidt).
 fn basis(table: &Table) -> Array2<f64> {
     let mut basis = table.records().clone();
     for at in 0..basis.ncols() {
@@ -127,8 +129,10 @@ impl TransformedVariant {
     }
 }
 
-/// `singular-value-obfuscation` of one number, with a claim of central differential privacy: for a single record from 1 to 10 the singular
-/// value is the record, and all tables have the same left singular vector.
+/// `singular-value-obfuscation` of one number, with a claim of central differential privacy.
+///
+/// For a single record from 1 to 10 the singular value is the record, and all tables have the same left
+/// singular vector.
 #[derive(Debug, Clone)]
 pub struct ObfuscatedNumber {
     honest: SingularValueObfuscation,
@@ -137,10 +141,10 @@ pub struct ObfuscatedNumber {
 }
 
 impl ObfuscatedNumber {
-    /// Numbers with this τ, and this claim.
+    /// Creates the mechanism with this τ and this claim.
     ///
     /// # Errors
-    /// As [`SingularValueObfuscation::new`].
+    /// Same errors as [`SingularValueObfuscation::new`].
     pub fn claiming(tau: f64, epsilon: f64, delta: f64) -> Result<Self> {
         let domain = RecordDomain::new(vec!["x".into()], Domain::interval(1.0, 10.0)?, TargetDomain::None)?;
         Ok(Self { honest: SingularValueObfuscation::new(domain, tau)?, epsilon, delta })

@@ -1,4 +1,4 @@
-//! The conformance suite must reject faulty variants: each one here breaks one rule, and the suite names it.
+//! The conformance suite rejects faulty variants: each variant here breaks one rule, and the suite names it.
 
 use scumble::core::{
     Brief, Descriptor, Designed, Domain, Error, Example, Guarantee, LocalDp, LocalMechanism, NoParameters,
@@ -31,7 +31,7 @@ enum Fault {
     PublishesAnotherDistribution,
 }
 
-/// Uniform noise on the first column: no privacy worth the name, but a mechanism to conform with.
+/// Uniform noise on the first column: almost no privacy, but a mechanism that can conform.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Variant {
     domain: RecordDomain,
@@ -148,7 +148,7 @@ impl LocalMechanism for Variant {
     }
 }
 
-/// One plugin a fault, none of them in the registry of other binaries.
+/// Defines one plugin per fault; other binaries do not register it.
 macro_rules! variant {
     ($fault:ident) => {{
         register! {
@@ -329,7 +329,7 @@ fn a_design_that_hides_its_volunteers_is_caught() {
 
 #[test]
 fn a_constructor_that_makes_another_mechanism_each_time_is_caught() {
-    // What is built from a state must follow from it: each mechanism here is noisier than the one before it.
+    // A mechanism must follow from its state: each mechanism here is noisier than the previous one.
     static BUILT: AtomicU64 = AtomicU64::new(0);
     let mut plugin = variant!(None);
     plugin.build = |state| {
@@ -342,7 +342,7 @@ fn a_constructor_that_makes_another_mechanism_each_time_is_caught() {
 
 #[test]
 fn targets_of_every_kind_reach_a_local_mechanism() {
-    // `Example::mixed` has a class; the others pass through the same flat form.
+    // `Example::mixed` has a class; the other kinds of target pass through the same flat form.
     let example = Example::mixed().unwrap();
     let domain = |target| {
         let base = &example.brief.domain;

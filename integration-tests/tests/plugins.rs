@@ -1,4 +1,4 @@
-//! The registry as a user meets it: the list of plugins, and the conformance of each.
+//! The registry from the user's side: the list of plugins, and the conformance of each.
 
 use scumble::compare::Experiment;
 use scumble::core::{
@@ -9,7 +9,7 @@ use scumble_testing::conformance;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A plugin that the linker dropped, or one that nobody announced, changes this list.
+/// Fails if the linker drops a plugin, or if a new plugin is missing from the list.
 #[test]
 fn the_built_in_plugins_are_these() {
     let registry = Registry::installed().unwrap();
@@ -24,8 +24,10 @@ fn every_plugin_conforms() {
     }
 }
 
-/// Each beside randomised response for the label, and beside another mechanism for one more column: what is composed releases what it
-/// states, or is refused with the reason.
+/// Composes each mechanism with randomised response for the label, and with another mechanism for one more
+/// column.
+///
+/// A composition releases the output that it states, or is refused with the reason.
 #[test]
 fn every_composition_releases_what_it_states_or_is_refused() {
     let registry = Registry::installed().unwrap();
@@ -94,10 +96,11 @@ fn a_duplicate_name_is_an_error() {
     assert!(registry.add(variant).unwrap_err().to_string().contains("laplace"));
 }
 
-/// What fits a whole number and asks for more than there is.
+/// Integers that a parameter can hold and no machine can satisfy.
 const EXTREMES: [u64; 4] = [1 << 31, (1 << 53) + 1, 1 << 62, u64::MAX];
 
-/// The places of whole numbers in what `schema` describes: names on the way, and "" for the first of a list.
+/// Returns the paths of all integers that `schema` describes: names along the path, and "" for the first
+/// element of a list.
 fn whole_numbers(schema: &Value, root: &Value) -> Vec<Vec<String>> {
     let is_integer =
         |kind: &Value| kind == "integer" || kind.as_array().is_some_and(|of| of.contains(&json!("integer")));
@@ -126,7 +129,7 @@ fn whole_numbers(schema: &Value, root: &Value) -> Vec<Vec<String>> {
     paths
 }
 
-/// `value` at this place of `parameters`.
+/// Sets `value` at `path` in `parameters`.
 fn put(parameters: &mut Value, path: &[String], value: Value) {
     match path {
         [] => *parameters = value,
@@ -144,21 +147,22 @@ fn put(parameters: &mut Value, path: &[String], value: Value) {
     }
 }
 
-/// An error, or a release: what it must not be is a panic, or minutes.
+/// Releases `table`, or fails with an error. It must not panic or take minutes.
 fn try_to_release(mechanism: &Designed, table: &Table) {
     let _ = mechanism.guarantee().to_string();
     let _ = mechanism.guarantee_of(usize::MAX).to_string();
     let _ = mechanism.release(table, &mut Randomness::seeded(1));
 }
 
-/// The most memory that was ever asked for, in KiB, where the system says it.
+/// Peak virtual memory of this process in KiB; 0 if the system does not report it.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// What a parameter is tried beside, so that it is read at all, and no training takes long.
+/// Other parameters for a test of the parameter at `path`, so that the plugin reads it and no training takes
+/// long.
 fn beside(plugin: &Plugin, path: &[String], example: &Value) -> Value {
     let mut parameters = match (plugin.name, &*path[0]) {
         ("vlm", "volunteers") => {
@@ -169,7 +173,7 @@ fn beside(plugin: &Plugin, path: &[String], example: &Value) -> Value {
     };
     match (plugin.name, &*path[0]) {
         ("vlm", _) => (parameters["hidden"], parameters["latent_dim"]) = (json!([4]), json!(1)),
-        // That is the training's mixing.
+        // Here `training` describes the mixing of training records.
         ("dauntless-inference", _) => {}
         (_, "training") => parameters["training"] = json!({"epochs": 2, "task_epochs": 2}),
         _ => {}
@@ -185,7 +189,7 @@ fn no_whole_number_that_a_parameter_may_be_takes_all_memory_or_panics() {
         let example = (plugin.example)().unwrap();
         let schema = (plugin.parameters)().to_value();
         for path in whole_numbers(&schema, &schema) {
-            // From where numbers are drawn takes nothing, and some examples are trained for a while.
+            // A random seed takes no memory, and the designs of some examples are trained for a while.
             let is_seed = path.last().is_some_and(|name| name == "seed");
             for value in EXTREMES.into_iter().filter(|value| !is_seed || *value == u64::MAX) {
                 let mut parameters = beside(plugin, &path, &example.parameters);
@@ -201,11 +205,11 @@ fn no_whole_number_that_a_parameter_may_be_takes_all_memory_or_panics() {
     assert!(peak() - before < 6 << 20, "{} KiB at once, and {before} before", peak());
 }
 
-/// The places of whole numbers in a saved design.
+/// Collects the paths of all integers in a saved design.
 fn numbers_of(saved: &Value, at: &str, found: &mut Vec<String>) {
     match saved {
         Value::Number(number) if number.is_u64() => found.push(at.to_owned()),
-        // Of a list of numbers the first two say what all say.
+        // The first two elements of a list represent all others.
         Value::Array(list) => {
             list.iter()
                 .take(2)

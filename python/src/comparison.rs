@@ -1,4 +1,4 @@
-//! Comparisons: what `scumble compare` finds of a table.
+//! Comparisons: the result of `scumble compare` on a table.
 
 use crate::errors::Failed;
 use crate::interrupt::interruptible;
@@ -17,11 +17,11 @@ use serde_json::Value;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is compared, and how: what is left out is as the command has it.
+/// Options of a comparison; missing ones have the command's defaults.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
-    /// Names with their parameters, in their order; all quick mechanisms where there is none.
+    /// Names of mechanisms with their parameters, in order; all quick mechanisms if empty.
     mechanisms: Vec<(String, Value)>,
     epsilon: Option<Vec<Epsilon>>,
     delta: Option<f64>,
@@ -40,7 +40,7 @@ struct Options {
     seed: Option<u64>,
 }
 
-/// JSON has no infinity.
+/// ε as a number or as text, because JSON has no infinity.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Epsilon {
@@ -59,7 +59,7 @@ impl Epsilon {
     }
 }
 
-/// A comparison that was run.
+/// A finished comparison.
 #[pyclass(frozen, module = "scumble._native")]
 pub(crate) struct Comparison {
     comparison: Compared,
@@ -69,7 +69,8 @@ pub(crate) struct Comparison {
     took: Duration,
 }
 
-/// Compares mechanisms on the records of `table`. `progress` hears how many trials are done, of how many.
+/// Compares mechanisms on the records of `table`. Calls `progress` with the number of finished trials and the
+/// total.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
 pub(crate) fn compare(
@@ -97,7 +98,7 @@ pub(crate) fn compare(
         let tell = || {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if let Some(progress) = &progress {
-                // What is wrong with a bar is no reason to lose a comparison.
+                // A failing progress bar must not abort the comparison.
                 let _ = Python::attach(|py| progress.call1(py, (done, total.load(Ordering::Relaxed))));
             }
         };
@@ -144,28 +145,28 @@ impl Options {
 
 #[pymethods]
 impl Comparison {
-    /// All that came out, as JSON.
+    /// Returns all results, as JSON.
     fn to_json(&self) -> String {
         self.comparison.to_json(&self.outcome).to_string()
     }
 
-    /// The first screen of the command.
+    /// Returns the first screen of the command.
     fn summary(&self) -> String {
         let hints = Hints { reasons: ".to_json()[\"skipped\"]", volunteers: "volunteers=0.2" };
         scumble::command::summary(&self.comparison, &self.outcome, hints)
     }
 
-    /// All rows, as CSV.
+    /// Returns all rows, as CSV.
     fn to_csv(&self) -> String {
         self.comparison.to_csv(&self.outcome)
     }
 
-    /// The page, which loads nothing else.
+    /// Returns the page, which loads nothing else.
     fn to_html(&self) -> String {
         self.page().to_html()
     }
 
-    /// The chart of scores by ε; none where there is nothing to draw.
+    /// Returns the chart of scores by ε, or `None` if there is nothing to draw.
     fn to_svg(&self) -> Option<String> {
         self.page().to_svg()
     }

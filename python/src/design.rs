@@ -19,30 +19,31 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// A design: what is released of a record, and how.
+/// A design: the mechanism that releases records of a schema, with its parameters and guarantee.
 #[pyclass(frozen, module = "scumble._native")]
 pub(crate) struct Design {
     shipped: ShippedDesign,
     digest: OnceLock<String>,
 }
 
-/// What came out of a release.
+/// The result of a release.
 #[pyclass(frozen, get_all, module = "scumble._native")]
 pub(crate) struct Released {
     /// The released records.
     table: Py<PyAny>,
     /// The card of this release, as JSON.
     card: String,
-    /// What was clipped to the public bounds: column, cells, lower and upper bound. It is about the data: for their owner alone.
+    /// Cells clipped to the public bounds: column, number of cells, lower and upper bound. They describe the
+    /// data, so they are for its owner only.
     clipped: Vec<Told>,
-    /// Warnings about ids of people that several records have.
+    /// Warnings about ids of people that occur in several records.
     repeats: Vec<String>,
 }
 
-/// What was clipped, as Python takes it.
+/// Clipped cells, as Python takes them.
 type Told = (String, usize, String, String);
 
-/// Released batches, the card of their release where it has one of its own, and what was clipped.
+/// Released batches, the card of their release if it has its own, and the clipped cells.
 type Made = (Vec<RecordBatch>, String, Vec<Clipped>);
 
 /// Designs a mechanism for records of a schema.
@@ -90,7 +91,7 @@ pub(crate) fn design(
     })
 }
 
-/// Volunteers' records, with their labels if the table has them.
+/// Reads the volunteers' records, with their labels if the table has them.
 fn read_volunteers(table: &PyTable, schema: &Schema, target: Option<&str>) -> Result<Loaded, Failed> {
     let batches = table.batches();
     let has = |column: &str| {
@@ -102,7 +103,7 @@ fn read_volunteers(table: &PyTable, schema: &Schema, target: Option<&str>) -> Re
     Ok(scumble_arrow::read(&schema, target, batches, OutOfBounds::Clip)?)
 }
 
-/// What covers the records of volunteers.
+/// Assigns a privacy status to the records of volunteers.
 fn covered(volunteers: Option<Loaded>, are: Option<&str>) -> Result<Volunteers, Failed> {
     Ok(match (volunteers, are) {
         (None, None) => Volunteers::None,
@@ -117,7 +118,7 @@ fn covered(volunteers: Option<Loaded>, are: Option<&str>) -> Result<Volunteers, 
     })
 }
 
-/// What a release is told beside its records.
+/// Options of a release.
 #[derive(FromPyObject)]
 pub(crate) struct How {
     #[pyo3(item)]
@@ -140,7 +141,7 @@ impl How {
         parse_values(&self.values)
     }
 
-    /// The ledger that pays, with the data set's name in it.
+    /// Returns the ledger that pays, with the data set's name in it.
     fn account(&self) -> Result<Option<(Ledger, &str)>, Failed> {
         match (&self.ledger, &self.dataset) {
             (Some(ledger), Some(dataset)) => Ok(Some((Ledger::at(ledger), dataset))),
@@ -174,7 +175,7 @@ impl Design {
         format!("{} to Python", self.shipped.origin())
     }
 
-    /// The card of a release by a local mechanism.
+    /// Returns the card of a release by a local mechanism.
     fn card(
         &self,
         records: u64,
@@ -214,7 +215,7 @@ impl Design {
         Ok(serde_json::to_string(&card.to_json()?)?)
     }
 
-    /// Begins a release by a ticket: what was admitted, and the card of the release.
+    /// Starts a release by a ticket. Returns the admitted records, and the card of the release.
     fn admitted(
         &self,
         fingerprint: Fingerprint,
@@ -236,7 +237,7 @@ impl Design {
         Ok((admitted, card))
     }
 
-    /// Warnings about ids of people that several of the first records have.
+    /// Warns about ids of people that occur in several of the first records.
     fn repeats(&self, batches: &[RecordBatch]) -> Result<Vec<String>, Failed> {
         let Some(first) = batches.first() else { return Ok(vec![]) };
         let header: Vec<String> =
@@ -245,7 +246,7 @@ impl Design {
         custody::warnings_of_repeats(&self.shipped.records()?.schema, &header, reader)
     }
 
-    /// By a curator's mechanism that has no key.
+    /// Releases by a curator's mechanism without a secret key.
     fn release_table(
         &self,
         curator: &dyn CuratorMechanism,
@@ -302,7 +303,7 @@ impl Design {
     }
 }
 
-/// The rows of record batches, of which all have the schema of the first.
+/// Returns the rows of record batches, which all have the schema of the first.
 pub(crate) fn rows(batches: &[RecordBatch]) -> Result<impl ReadRows + '_, Failed> {
     let Some(first) = batches.first() else {
         return Err(Failed::input("the table has no records"));
@@ -320,7 +321,8 @@ fn as_tuple(clipped: Clipped) -> Told {
     (clipped.column, clipped.cells, clipped.lower, clipped.upper)
 }
 
-/// The batches of a table: one without rows where there is none, for no records have columns all the same.
+/// Returns the batches of a table. A table without batches gives one batch without rows, which still has the
+/// columns.
 fn batches(table: PyTable) -> Vec<RecordBatch> {
     match table.into_inner() {
         (batches, schema) if batches.is_empty() => vec![RecordBatch::new_empty(schema)],
@@ -337,43 +339,43 @@ fn table(py: Python, batches: Vec<RecordBatch>) -> Result<Py<PyAny>, Failed> {
 
 #[pymethods]
 impl Design {
-    /// One that was saved.
+    /// Loads a saved design.
     #[staticmethod]
     fn from_json(text: &str) -> Result<Self, Failed> {
         Ok(Self::new(ShippedDesign::from_json(text, "the design", &Registry::installed()?)?))
     }
 
-    /// As a file holds it, and as the command reads it.
+    /// Returns the JSON of the design, as in a file for the command.
     fn to_json(&self) -> Result<String, Failed> {
         Ok(self.shipped.to_json()?)
     }
 
-    /// The mechanism.
+    /// The name of the mechanism.
     #[getter]
     fn mechanism(&self) -> String {
         self.shipped.origin().plugin.clone()
     }
 
-    /// Its digest, as cards and tickets have it.
+    /// The digest of the design, as in cards and tickets.
     #[getter(digest)]
     fn shown_digest(&self) -> Result<String, Failed> {
         Ok(self.digest()?.to_owned())
     }
 
-    /// The columns of the records that it takes.
+    /// The columns of the records that the design takes.
     #[getter]
     fn columns(&self) -> Result<Vec<String>, Failed> {
         Ok(self.shipped.records()?.schema.columns().iter().map(|column| column.name.clone()).collect())
     }
 
-    /// The column that is to be learned, if there is one.
+    /// The column to learn, if any.
     #[getter(target)]
     fn shown_target(&self) -> Result<Option<String>, Failed> {
         Ok(self.target()?.map(str::to_owned))
     }
 
-    /// A release of no records, by a local mechanism: it has the columns that are released of tables like `input`, and their types; without an
-    /// input, the types of their kinds.
+    /// Returns a release of no records by a local mechanism. It has the columns and types of a release of
+    /// tables like `input`; without an input, the types of the columns' kinds.
     fn released_columns(&self, input: Option<PyTable>, values: &str) -> Result<PyTable, Failed> {
         let values = parse_values(values)?;
         let schema = match input {
@@ -383,13 +385,13 @@ impl Design {
         Ok(PyTable::try_new(vec![], schema)?)
     }
 
-    /// The columns of which `scumble estimate` tells the mean only from a release whose values are "drawn".
+    /// The columns whose mean `scumble estimate` estimates only if the values of the release are "drawn".
     #[getter]
     fn rounded_columns(&self) -> Result<Vec<String>, Failed> {
         Ok(self.shipped.rounded_columns()?.into_iter().map(str::to_owned).collect())
     }
 
-    /// Whether models of a release are used on viewed records.
+    /// True if models of a release are used on viewed records.
     #[getter]
     fn needs_view(&self) -> Result<bool, Failed> {
         Ok(self.shipped.mechanism().releases().is_viewed())
@@ -400,12 +402,12 @@ impl Design {
         custody::warnings(&self.shipped, people)
     }
 
-    /// What is guaranteed, for people.
+    /// Returns the guarantee, as text for people.
     fn shown_card(&self) -> String {
         self.shipped.guarantee().to_string()
     }
 
-    /// The same as JSON.
+    /// Returns the guarantee, as JSON.
     fn guarantee(&self) -> String {
         self.shipped.guarantee().to_json().to_string()
     }
@@ -415,7 +417,7 @@ impl Design {
         let mut repeats = vec![];
         let released = interruptible(py, || {
             let mut randomness = Randomness::of_seed(seed)?;
-            let values = how.values()?; // what is wrong with it is said before a charge
+            let values = how.values()?; // an error here comes before a charge
             let (batches, _) = table.into_inner();
             repeats = self.repeats(&batches)?;
             if let Designed::Curator(curator) = self.shipped.mechanism() {
@@ -439,8 +441,8 @@ impl Design {
         Ok(Released { repeats, ..given(py, released)? })
     }
 
-    /// Releases the records of a table by a ticket: it checks them, draws or reads the ticket, has the ledger charge it
-    /// once, and gives the released records where they are those that were checked.
+    /// Releases the records of a table by a ticket. It checks them, draws or reads the ticket, and has the
+    /// ledger charge it once. It returns the released records only if they are the checked ones.
     fn release_keyed(
         &self,
         py: Python,
@@ -449,7 +451,7 @@ impl Design {
         id: Option<&str>,
         how: How,
     ) -> Result<Released, Failed> {
-        // What a stream gives once is here from now on, and is not asked for again.
+        // A stream gives its batches only once, so they are kept here.
         let batches = batches(table);
         let mut repeats = vec![];
         let released = interruptible(py, || {
@@ -469,7 +471,7 @@ impl Design {
                 how.values()?,
                 |records| records.iter().for_each(|record| fingerprint.add(record)),
             )?;
-            // The memory is others' too, who may have written to it meanwhile.
+            // Other code shares this memory, and may have written to it since the check.
             if let Err(error) = admitted.ticket.check_released(&fingerprint, "the table") {
                 return Err(if admitted.is_charged { Failed::after_charge(&error) } else { error.into() });
             }
@@ -478,7 +480,7 @@ impl Design {
         Ok(Released { repeats, ..given(py, released)? })
     }
 
-    /// Checks the records of a part of a table: what was found, as JSON, and what of it is clipped.
+    /// Checks the records of a part of a table. Returns the result with the clipped cells, as JSON.
     fn check(
         &self,
         py: Python,
@@ -495,8 +497,9 @@ impl Design {
         })
     }
 
-    /// Draws or reads the ticket for a table of which all parts were checked, keeps beside it which records it admits,
-    /// and has the ledger charge it once: the card of the release, as JSON, and what is clipped.
+    /// Draws or reads the ticket for a table whose parts were all checked. Stores the admitted records beside
+    /// the ticket, and has the ledger charge it once. Returns the card of the release, as JSON, and the
+    /// clipped cells.
     fn admit(
         &self,
         py: Python,
@@ -516,8 +519,8 @@ impl Design {
         })
     }
 
-    /// Releases a part of a table, with the noise that the ticket of this name gives the ids of its records, if `admit`
-    /// admitted all of them. Without a name, any ticket in that file will do.
+    /// Releases a part of a table, with the noise that the ticket called `name` gives the ids of its records.
+    /// `admit` must have admitted all of them. Without a name, any ticket in the file is accepted.
     #[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
     fn release_part(
         &self,
@@ -551,7 +554,7 @@ impl Design {
         given(py, released)
     }
 
-    /// Where records lie in the space of what is released, without noise. No guarantee covers it.
+    /// Maps records into the space of a release, without noise. No guarantee covers the result.
     fn view(&self, py: Python, records: PyTable, strict: bool) -> Result<Released, Failed> {
         let (batches, _) = records.into_inner();
         let viewed = interruptible(py, || {
@@ -560,7 +563,7 @@ impl Design {
         given(py, viewed.map(|(batches, clipped)| (batches, String::new(), clipped)))
     }
 
-    /// Records from the reports of many people.
+    /// Draws records from the reports of many people.
     fn collect(
         &self,
         py: Python,

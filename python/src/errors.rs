@@ -1,4 +1,5 @@
-//! What went wrong, as exceptions that people expect: a name that there is not is a `KeyError`, what cannot be used a `ValueError`.
+//! Errors as the exceptions that Python users expect: `KeyError` for an unknown name, `ValueError` for
+//! invalid input.
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyPermissionError};
@@ -12,14 +13,15 @@ pyo3::import_exception!(scumble._errors, Overdrawn);
 pyo3::import_exception!(scumble._errors, UnknownName);
 pyo3::import_exception!(scumble._errors, WrongTicket);
 
-/// Whether an error may say what a cell holds. It may not where it is written to the log of a machine that is not the owner's.
+/// Visibility of cells in error messages. Cells are hidden if the message goes to the log of a machine that
+/// does not belong to the owner of the data.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Cells {
     Shown,
     Hidden,
 }
 
-/// An error of this package: whatever the crates beside it say.
+/// Error of this package, from an error of any of the other crates.
 pub(crate) struct Failed(PyErr);
 
 impl From<Failed> for PyErr {
@@ -35,12 +37,12 @@ impl From<PyErr> for Failed {
 }
 
 impl Failed {
-    /// What cannot be used, in a sentence.
+    /// Creates an error for invalid input, described in one sentence.
     pub(crate) fn input(problem: impl Into<String>) -> Self {
         Self(InvalidInput::new_err(problem.into()))
     }
 
-    /// A release that failed when the ledger had been charged for it.
+    /// Creates an error for a release that failed after the ledger was charged.
     pub(crate) fn after_charge(error: &custody::Error) -> Self {
         Self(InvalidRecords::new_err(format!("{error}; the ledger was charged before, and stays so")))
     }
@@ -65,7 +67,7 @@ impl Failed {
     }
 }
 
-/// What the operating system said of a file.
+/// Converts an error of the operating system about a file.
 fn of_file(source: &io::Error, text: String) -> PyErr {
     match source.kind() {
         io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),

@@ -1,4 +1,4 @@
-//! Work that Ctrl-C stops.
+//! Interruption of work by Ctrl-C.
 
 use crate::errors::Failed;
 use crate::pool::pool;
@@ -7,14 +7,15 @@ use scumble::core::interrupt::Asked;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// The time between two looks for a signal.
+/// Time between two checks for a signal.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Runs `work` on the [threads](pool) of this process while this thread looks for signals. A signal whose handler raises, as
-/// Ctrl-C does, asks the work to stop; the exception is raised when it has stopped.
+/// Runs `work` on the [threads](pool) of this process while this thread checks for signals. If a signal's
+/// handler raises, as for Ctrl-C, the work is asked to stop. The exception is raised after the work has
+/// stopped.
 ///
 /// # Errors
-/// As `work`, and what a signal's handler raises.
+/// The error of `work`, or the exception of a signal's handler.
 pub(crate) fn interruptible<T: Send>(
     py: Python,
     work: impl FnOnce() -> Result<T, Failed> + Send,
@@ -22,7 +23,7 @@ pub(crate) fn interruptible<T: Send>(
     let (pool, (ends, mut ended)) = (pool()?, channel::<()>());
     std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            let _ends = ends; // dropped when the work is done, or panics
+            let _ends = ends; // dropped when the work finishes or panics
             pool.install(work)
         });
         let mut raised = None;

@@ -1,4 +1,4 @@
-//! Ledgers: what was spent of which data set.
+//! Ledgers: spent privacy budgets of data sets.
 
 use crate::errors::Failed;
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use scumble::custody::{Account, Amount, InformationAccount};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The ledger in a file: the privacy budgets of data sets, and what was spent of them.
+/// The ledger in a file: the privacy budgets of data sets, and the amounts spent.
 #[pyclass(frozen, module = "scumble._native")]
 pub(crate) struct Ledger {
     path: PathBuf,
@@ -27,7 +27,7 @@ impl Ledger {
         self.path.clone()
     }
 
-    /// Opens an account, and returns whether it is new.
+    /// Opens an account, and returns True if it is new.
     fn open(
         &self,
         dataset: &str,
@@ -41,19 +41,19 @@ impl Ledger {
         Ok(self.ledger.init(dataset, unit, target, Budget::new(epsilon, delta)?)?)
     }
 
-    /// Opens an account in nats of mutual information, and returns whether it is new.
+    /// Opens an account in nats of mutual information, and returns True if it is new.
     fn open_in_nats(&self, dataset: &str, nats: f64) -> Result<bool, Failed> {
         let nats = Amount::try_from(nats).map_err(custody::Error::from)?;
         Ok(self.ledger.init_information(dataset, nats)?)
     }
 
-    /// All accounts in nats, as JSON.
+    /// Returns all accounts in nats, as JSON.
     fn information(&self) -> Result<String, Failed> {
         let accounts = self.ledger.information()?;
         Ok(Value::from_iter(accounts.iter().map(InformationAccount::to_json)).to_string())
     }
 
-    /// All accounts but those in nats, as JSON.
+    /// Returns all accounts except those in nats, as JSON.
     fn accounts(&self) -> Result<String, Failed> {
         let accounts = self.ledger.accounts()?;
         Ok(Value::from_iter(accounts.iter().map(Account::to_json)).to_string())

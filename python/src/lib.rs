@@ -1,5 +1,6 @@
-//! The native half of the Python package `scumble`: designs, releases, tickets, ledgers, comparisons and audits of the crates beside it, for tables
-//! that come and go by the Arrow C interface. What it takes and gives beside tables is text, numbers and JSON; `scumble/*.py` makes Python of it.
+//! Native half of the Python package `scumble`: designs, releases, tickets, ledgers, comparisons and audits.
+//! Tables pass through the Arrow C interface; other arguments and results are text, numbers and JSON. The
+//! modules `scumble/*.py` wrap them for Python users.
 
 mod comparison;
 mod design;

@@ -1,4 +1,4 @@
-//! Models that know of the noise in what they learn from, as weights and intercepts.
+//! Noise-aware models, as weights and intercepts.
 
 use crate::errors::Failed;
 use crate::interrupt::interruptible;
@@ -8,7 +8,7 @@ use ndarray::{Array1, Array2};
 use pyo3::prelude::*;
 use scumble::linear::{LogisticParams, RidgeParams};
 
-/// Numbers as bytes of native order, in rows of so many columns.
+/// Numbers as bytes in native order, in rows of `columns` numbers.
 #[derive(FromPyObject)]
 pub(crate) struct Matrix {
     #[pyo3(item)]
@@ -30,7 +30,8 @@ impl Matrix {
     }
 }
 
-/// Multinomial logistic regression: weights (d × K, row by row) and intercepts (K) of the classes 0 to K − 1 that were seen, or that `label_flip` has.
+/// Fits a multinomial logistic regression. Returns weights (d × K, row by row) and intercepts (K) for the
+/// classes 0 to K − 1 in the data or in `label_flip`.
 #[pyfunction]
 pub(crate) fn fit_logistic(
     py: Python,
@@ -53,7 +54,7 @@ pub(crate) fn fit_logistic(
     })
 }
 
-/// Ridge regression: weights (d) and the intercept.
+/// Fits a ridge regression. Returns weights (d) and the intercept.
 #[pyfunction]
 pub(crate) fn fit_ridge(
     py: Python,

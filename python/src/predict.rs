@@ -1,4 +1,4 @@
-//! Released models, and what they predict of records in the clear.
+//! Released models, and their predictions for records in the clear.
 
 use crate::design::{Design, Released, given, rows};
 use crate::errors::Failed;
@@ -19,41 +19,41 @@ pub(crate) struct Model {
 
 #[pymethods]
 impl Model {
-    /// The model in a file that `scumble release` wrote.
+    /// Reads a model from a file that `scumble release` wrote.
     #[staticmethod]
     fn read(design: &Design, path: PathBuf) -> Result<Self, Failed> {
         let rows = scumble::parquet::open(&path, &TextFormat::WRITTEN)?;
         Ok(Self { shipped: design.shipped().read_model(rows)? })
     }
 
-    /// The model in a table that a release gave.
+    /// Reads a model from a released table.
     #[staticmethod]
     fn of_table(design: &Design, released: PyTable) -> Result<Self, Failed> {
         let (batches, _) = released.into_inner();
         Ok(Self { shipped: design.shipped().read_model(rows(&batches)?)? })
     }
 
-    /// The name of the column that is predicted.
+    /// The name of the predicted column.
     #[getter]
     fn target(&self) -> &str {
         self.shipped.target()
     }
 
-    /// The classes, in the order of probabilities; none of a number.
+    /// The classes, in the order of probabilities; empty if the target is a number.
     #[getter]
     fn classes(&self) -> Vec<String> {
         self.shipped.classes().to_vec()
     }
 
-    /// The names of the model's numbers, and its rows of them.
+    /// Returns the names of the model's numbers, and its rows.
     fn numbers(&self) -> (Vec<String>, Vec<Vec<f64>>) {
         let table = self.shipped.table();
         let rows = table.records().outer_iter().map(|row| row.to_vec());
         (table.columns().to_vec(), rows.collect())
     }
 
-    /// Predictions for the records of a table in their order, and the probability of each class where it is
-    /// asked for.
+    /// Predicts for the records of a table, in their order. With `has_probabilities`, the result also has the
+    /// probability of each class.
     fn predict(
         &self,
         py: Python,

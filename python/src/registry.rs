@@ -1,4 +1,4 @@
-//! What there is to know of mechanisms without records: their names, cards, audits, and privacy accounting.
+//! Information about mechanisms without records: names, cards, audits, and privacy accounting.
 
 use crate::design::Design;
 use crate::errors::{Failed, UnknownName};
@@ -8,13 +8,13 @@ use scumble::adversary::{Effort, audit_plugin};
 use scumble::core::{Plugin, Registry};
 use serde_json::json;
 
-/// The names of all mechanisms.
+/// Returns the names of all mechanisms.
 #[pyfunction]
 pub(crate) fn names() -> Result<Vec<&'static str>, Failed> {
     Ok(Registry::installed()?.iter().map(|plugin| plugin.name).collect())
 }
 
-/// A mechanism, as JSON.
+/// Describes a mechanism, as JSON.
 #[pyfunction]
 pub(crate) fn describe(name: &str) -> Result<String, Failed> {
     let registry = Registry::installed()?;
@@ -25,7 +25,7 @@ pub(crate) fn describe(name: &str) -> Result<String, Failed> {
     Ok(json!({"name": name, "summary": summary, "source": paper, "version": version, "run_by": run_by, "parameters": parameters}).to_string())
 }
 
-/// Attacks every claim of a mechanism's example: what was found, as JSON.
+/// Attacks every claim of a mechanism's example. Returns the findings, as JSON.
 #[pyfunction]
 pub(crate) fn audit(py: Python, name: &str, quick: bool, seed: Option<u64>) -> Result<String, Failed> {
     interruptible(py, || {
@@ -34,7 +34,7 @@ pub(crate) fn audit(py: Python, name: &str, quick: bool, seed: Option<u64>) -> R
     })
 }
 
-/// The same for a design.
+/// Attacks every claim of a design. Returns the findings, as JSON.
 #[pyfunction]
 pub(crate) fn audit_design(
     py: Python,
@@ -53,7 +53,7 @@ fn effort(quick: bool, seed: Option<u64>) -> Effort {
     Effort { seed: seed.unwrap_or(effort.seed), ..effort }
 }
 
-/// What `scumble account` answers to these words, as JSON.
+/// Returns the answer of `scumble account` to `words`, as JSON.
 #[pyfunction]
 pub(crate) fn account(py: Python, words: Vec<String>) -> Result<String, Failed> {
     let answer = interruptible(py, || Ok(scumble::command::account(&words)))?;

@@ -1,4 +1,4 @@
-//! Schemas: the TOML file that the command reads, or the columns as JSON.
+//! Schemas: a TOML file as the command reads it, or the columns as JSON.
 
 use crate::errors::Failed;
 use crate::interrupt::interruptible;
@@ -19,7 +19,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// As it is where `target` is what is to be learned, as a class or as a number.
+    /// Reads the schema, with `target` as the column to learn, as a class or as a number.
     pub(crate) fn read(&self, target: Option<&str>, task: Option<&str>) -> Result<Schema, Failed> {
         let schema = match (&self.file, &self.columns) {
             (Some(file), _) => Schema::read(file)?,
@@ -32,13 +32,13 @@ impl Given {
         Ok(schema.for_learning(target, learning)?)
     }
 
-    /// Where commands find it.
+    /// Location of the schema for commands.
     pub(crate) fn place(&self) -> Option<SchemaAt> {
         self.file.clone().map(SchemaAt::File)
     }
 }
 
-/// What is wrong, without the line and column of a JSON text that nobody has seen.
+/// Removes the line and column of a JSON text that the user did not write from an error message.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
@@ -47,7 +47,7 @@ fn without_place(error: &serde_json::Error) -> String {
     }
 }
 
-/// A draft of a schema as TOML, with bounds taken from the records: to be reviewed.
+/// Drafts a schema as TOML, with bounds taken from the records, for review.
 #[pyfunction]
 pub(crate) fn draft(py: Python, table: PyTable) -> Result<String, Failed> {
     let (batches, schema) = table.into_inner();

@@ -1,4 +1,5 @@
-//! Tickets: a file that is known by its path. The secret in it never becomes an object of Python's, and so it is in no pickle and no plan.
+//! Tickets: files that Python knows by their path. The secret never becomes a Python object, so it is in no
+//! pickle and no plan.
 
 use crate::errors::Failed;
 use pyo3::prelude::*;
@@ -8,9 +9,9 @@ use std::collections::VecDeque;
 use std::path::{self, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The ticket in a file: the secret of one keyed release, which may be made again and is paid for once.
+/// The ticket in a file: the secret of one keyed release, which may be repeated and is paid for once.
 ///
-/// It is read whenever it is asked: a ticket that was forgotten is gone, and another one in its place is another one.
+/// The file is read on every use: a forgotten ticket is gone, and a new file at its path is another ticket.
 #[pyclass(frozen, module = "scumble")]
 pub(crate) struct Ticket {
     path: PathBuf,
@@ -19,10 +20,10 @@ pub(crate) struct Ticket {
 /// Admitted records with the absolute path and the name of their ticket.
 type Kept = (PathBuf, String, Arc<AdmittedRecords>);
 
-/// The admitted records that this process read last: a process runs many tasks of one release.
+/// Admitted records that this process read last: a process runs many tasks of one release.
 static KEPT: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
 
-/// The number of releases whose admitted records a process keeps.
+/// Number of releases whose admitted records a process keeps.
 const MOST_KEPT: usize = 4;
 
 impl Ticket {
@@ -34,8 +35,8 @@ impl Ticket {
         Ok(custody::Ticket::read(&self.path)?)
     }
 
-    /// The ticket, for a release by the design of this digest, with the records that it admits. Where a
-    /// `name` is given, it must be the ticket's.
+    /// Returns the ticket and the records that it admits, for a release by the design with this digest. If
+    /// `name` is given, it must be the ticket's name.
     pub(crate) fn admitted(
         &self,
         digest: &str,
@@ -54,7 +55,7 @@ impl Ticket {
         }
         let path = path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
         let is_own = |kept: &&Kept| kept.0 == path && kept.1 == own;
-        // The lock is not waited for: in a child that was forked, nobody may be there to give it back.
+        // The lock must not block: after a fork, the thread that would release it may not exist.
         let mut kept = KEPT.try_lock().ok();
         if let Some((.., records)) = kept.as_ref().and_then(|kept| kept.iter().find(is_own)) {
             return Ok((content, Arc::clone(records)));
@@ -77,25 +78,25 @@ impl Ticket {
         Self { path }
     }
 
-    /// Its public name, which tells nothing of its secret.
+    /// The public name, which reveals nothing about the secret.
     #[getter]
     fn name(&self) -> Result<String, Failed> {
         Ok(self.content()?.key().name())
     }
 
-    /// What it is for, as JSON.
+    /// Returns the binding of the ticket to its design and records, as JSON.
     fn binding(&self) -> Result<String, Failed> {
         Ok(serde_json::to_string(self.content()?.binding())?)
     }
 
-    /// The file.
+    /// The path of the file.
     #[getter(path)]
     fn shown_path(&self) -> PathBuf {
         self.path.clone()
     }
 
-    /// Overwrites and removes the file, with the records that it admits: the release can then neither be
-    /// repeated nor have its noise taken away by who finds it.
+    /// Overwrites and removes the file, with the records that it admits. The release can then not be
+    /// repeated, and whoever finds the file cannot remove its noise.
     fn forget(&self) -> Result<(), Failed> {
         custody::forget(&self.path)?;
         Ok(())

@@ -1,5 +1,6 @@
-//! Mechanisms compose: by columns, in sequence, with a shared budget, and with a curator among them. What the parts guarantee together, and
-//! what leaves, is derived; a composition that makes no sense is refused with the reason.
+//! Composes mechanisms by columns, in sequence, with a shared budget, and with a curator. The guarantee of
+//! the composition and the columns of its release are derived. A composition that makes no sense is refused
+//! with the reason.
 //!
 //! ```console
 //! $ cargo run --release --example compose
@@ -50,7 +51,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             design.origin(),
             if matches!(release.key, Key::Secret(_)) { "secret" } else { "its design" }
         );
-        // It is saved and read like any other.
+        // A composition is saved and read like any other design.
         let saved = ShippedDesign::from(design).to_json()?;
         ShippedDesign::from_json(&saved, "the saved design", &registry)?;
     }

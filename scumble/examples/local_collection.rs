@@ -1,5 +1,5 @@
-//! Local collection from end to end, in three processes that share nothing but files: an analyst designs, clients release
-//! with the design alone, and a learner estimates from what they sent.
+//! Local collection from end to end, in three processes that share only files. An analyst designs, clients
+//! release with the design alone, and a learner estimates from the released rows.
 //!
 //! ```console
 //! $ cargo run --release --example local_collection
@@ -12,7 +12,7 @@ use scumble::records::{Clips, OutOfBounds, Schema, Values, csv};
 use std::path::Path;
 use std::process::Command;
 
-/// What is publicly known of a wine. Nobody's bottle was looked at for it.
+/// Public knowledge about a wine. The bounds do not come from the records.
 const SCHEMA: &str = r#"
 column = [
     { name = "alcohol", kind = "real", lower = 8.0, upper = 15.0, unit = "% vol" },
@@ -20,7 +20,7 @@ column = [
 ]
 "#;
 
-/// Whatever goes wrong, in a sentence.
+/// Error with a message in one sentence.
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
@@ -30,7 +30,7 @@ fn main() -> Result<(), Failure> {
         [role, folder] if role == "clients" => Ok(clients(Path::new(folder))?),
         [role, folder] if role == "learn" => Ok(learn(Path::new(folder))?),
         _ => {
-            // Each role in a process of its own.
+            // Each role runs in its own process.
             let folder = tempfile::tempdir()?;
             for role in ["design", "clients", "learn"] {
                 let status = Command::new(&arguments[0]).arg(role).arg(folder.path()).status()?;
@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// The analyst: half of ε = 2 for the number, half for the level.
+/// Writes the analyst's design: half of ε = 2 for the number, half for the level.
 fn design(folder: &Path) -> Result<(), Failure> {
     let schema = Schema::from_toml(SCHEMA, "the schema")?;
     let registry = Registry::installed()?;
@@ -59,7 +59,7 @@ fn design(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Each client knows the design and its own wine, and sends one row.
+/// Runs all clients. Each client knows the design and its own wine, and sends one row.
 fn clients(folder: &Path) -> Result<(), Failure> {
     let wines = linfa_datasets::winequality();
     let mut collected = "alcohol,quality\n".to_owned();
@@ -78,7 +78,7 @@ fn clients(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What one client does with the cells of its record.
+/// Releases the cells of one client's record.
 fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Failure> {
     let design = ShippedDesign::read(design, &Registry::installed()?)?;
     let records = design.records()?;
@@ -90,7 +90,7 @@ fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Failure> {
     Ok(decoder.decode(&released)?.into_iter().map(|cell| cell.text().into_owned()).collect())
 }
 
-/// The learner knows the design and what was collected.
+/// Estimates from the design and the collected rows, as the learner.
 fn learn(folder: &Path) -> Result<(), Failure> {
     let design = ShippedDesign::read(&folder.join("design.json"), &Registry::installed()?)?;
     let (table, noise) =

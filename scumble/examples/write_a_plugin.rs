@@ -1,5 +1,6 @@
-//! A mechanism of one's own: numbers are moved into the middle of their bounds before they take Laplace noise, which needs less of it and costs
-//! a bias. Once it is registered it is described, checked, attacked and compared like every other.
+//! Defines a mechanism that moves numbers into the middle of their bounds before it adds Laplace noise. It
+//! needs less noise, at the cost of a bias. After registration it is described, checked, attacked and
+//! compared like every other mechanism.
 //!
 //! ```console
 //! $ cargo run --release --example write_a_plugin
@@ -15,7 +16,8 @@ use scumble::datasets::DataSet;
 use scumble::noise::{AdditiveNoise, LaplaceNoise, register};
 use serde::{Deserialize, Serialize};
 
-/// Laplace noise for the middle of the bounds, into which every number is moved first. A class is released in the clear.
+/// Laplace noise for the middle of the bounds, into which every number is moved first. A class is released in
+/// the clear.
 #[derive(Debug, Clone)]
 pub struct CentralNoise(LaplaceNoise);
 
@@ -23,7 +25,7 @@ pub struct CentralNoise(LaplaceNoise);
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The share of the bounds that is kept, above 0 and at most 1; half of them by default.
+    /// Share of the bounds that is kept, above 0 and at most 1; 0.5 by default.
     share: Option<f64>,
 }
 
@@ -40,7 +42,7 @@ impl AdditiveNoise for CentralNoise {
             let problem = format!("share must lie above zero and at one or below, and {share} does not");
             return Err(Error::Parameter { plugin: Self::NAME.into(), problem });
         }
-        // Of a level there is no middle.
+        // A level has no middle.
         if set.factors().any(|(at, _)| at.len() > 1) {
             return Err(Error::not_applicable(Self::NAME, "it takes numbers, and no levels"));
         }

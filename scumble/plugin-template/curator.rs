@@ -1,15 +1,16 @@
-//! `plugin-template-curator`: a mechanism for scumble, to be made your own. A trusted curator releases something made of
-//! all records: as it was written, the noisy mean of every number, as one row.
+//! `plugin-template-curator`: a mechanism for scumble, yours to change. A trusted curator releases a
+//! statistic of all records: as generated, the noisy mean of every number, as one row.
 //!
 //! | yours | where |
 //! |---|---|
 //! | the noise, and its sensitivity | `Mean::build` |
-//! | what is made of the records | `start` |
+//! | the statistic of the records | `start` |
 //! | the proof | `THEOREM` |
-//! | what is claimed, disclosed and assumed | `guarantee` |
+//! | claims, disclosures and assumptions | `guarantee` |
 //!
-//! `tests/privacy.rs` runs the conformance suite, and attacks the claim. A curator that keeps sums in place of records
-//! returns an `Accumulator` of its own from `start`, and releases a file in memory that does not grow with it.
+//! `tests/privacy.rs` runs the conformance suite, and attacks the claim. A curator that keeps sums in place
+//! of records returns an `Accumulator` of its own from `start`. Memory use is then independent of the file
+//! size.
 
 use scumble::prelude::*;
 
@@ -26,7 +27,8 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// The only constructor, for designs and for files, which checks every number. SENSITIVITY: that of `SumNoise`.
+    /// The only constructor, for designs and for files, which checks every number. SENSITIVITY: that of
+    /// `SumNoise`.
     fn build((domain, budget): (RecordDomain, Budget)) -> Result<Self> {
         let noise = SumNoise::calibrated(domain.flat(), budget)?;
         Ok(Self { domain, budget, noise })

@@ -1,18 +1,18 @@
-//! `plugin-template-local`: a mechanism for scumble, to be made your own.
+//! `plugin-template-local`: a mechanism for scumble, yours to change.
 //!
-//! As it was written, each person rounds every number of their record to one of equal steps between its public bounds,
-//! and adds discrete Laplace noise to that integer. Where to put your own:
+//! As generated, each person rounds every number of their record to one of equal steps between its public
+//! bounds. Discrete Laplace noise is added to this integer. Places to edit:
 //!
 //! | yours | where |
 //! |---|---|
 //! | the noise | `Mechanism::perturb` |
 //! | the sensitivity | `TryFrom<State> for Mechanism`, and the bound in `Mechanism::step_of` |
 //! | the proof | `THEOREM` |
-//! | what is claimed, disclosed and assumed | `Mechanism::guarantee` |
+//! | claims, disclosures and assumptions | `Mechanism::guarantee` |
 //! | parameters | `Parameters` |
 //!
-//! `tests/privacy.rs` runs the conformance suite, and attacks the claim. A mechanism that only adds noise to numbers can
-//! be shorter: `scumble new-plugin --kind noise`.
+//! `tests/privacy.rs` runs the conformance suite, and attacks the claim. A mechanism that only adds noise to
+//! numbers can be shorter: `scumble new-plugin --kind noise`.
 
 use schemars::JsonSchema;
 use scumble::core::{
@@ -24,34 +24,35 @@ use scumble::sampling::{DiscreteLaplace, Rational};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// The name by which the mechanism is asked for.
+/// Name of the mechanism in the registry.
 const NAME: &str = "plugin-template-local";
 
-/// PROOF: the theorem from which the claim follows, with its source; the card cites it. The code has to meet its
-/// conditions. Here they are:
+/// PROOF: the theorem from which the claim follows, with its source; the card cites it. The code has to meet
+/// its conditions. Here they are:
 ///
-/// - the sensitivity is a statement about integers: n numbers, each clamped to 0..=steps, are at most n·steps apart
-///   in ℓ₁;
-/// - the noise is an exact integer of scale t ≥ n·steps/ε, so the probabilities of an output differ by a factor of
-///   at most e^(n·steps/t) ≤ e^ε between two records.
+/// - the sensitivity is a statement about integers: n numbers, each clamped to 0..=steps, are at most n·steps
+///   apart in ℓ₁;
+/// - the noise is an exact integer of scale t ≥ n·steps/ε. Between two records, the probabilities of an
+///   output differ by a factor of at most e^(n·steps/t) ≤ e^ε.
 const THEOREM: &str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, \
                        every number at an equal share of ε";
 
-/// How many steps there may be.
+/// Allowed numbers of steps.
 const STEPS: RangeInclusive<u32> = 1..=65_536;
 
-/// Discrete Laplace noise on the numbers of a record, each rounded to a step between its bounds. A label leaves in the
-/// clear.
+/// Discrete Laplace noise on the numbers of a record, each rounded to a step between its bounds. A label
+/// is released in the clear.
 #[derive(Debug, Clone)]
 pub struct Mechanism {
     state: State,
     /// The bounds of each number.
     bounds: Vec<(f64, f64)>,
-    /// What is added to each, in steps; nothing at ε = ∞.
+    /// Noise that is added to each number, in steps; `None` at ε = ∞.
     noise: Option<DiscreteLaplace>,
 }
 
-/// State of a design: all that is saved of it. It holds what a client needs, and nothing that follows from it.
+/// State of a design: all that is saved of it. It holds what a client needs, and nothing that can be derived
+/// from it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -80,8 +81,8 @@ impl TryFrom<State> for Mechanism {
             );
             return Err(Error::Parameter { plugin: NAME.into(), problem });
         }
-        // SENSITIVITY: ε is divided by the largest ℓ₁ distance of two records, in steps. `divide` and `floor_of` round
-        // down, toward more privacy.
+        // SENSITIVITY: ε is divided by the largest ℓ₁ distance of two records, in steps. `divide` and
+        // `floor_of` round down, toward more privacy.
         let of_a_number = Budget::pure(state.epsilon)?.divide(bounds.len())?;
         let of_a_step = of_a_number.divide(state.steps as usize)?.epsilon();
         let noise = match of_a_step {
@@ -93,7 +94,8 @@ impl TryFrom<State> for Mechanism {
 }
 
 impl Mechanism {
-    /// The step of `x` between its bounds. The clamp is on the integer: it lies in 0..=steps whatever the floats are.
+    /// Returns the step of `x` between its bounds. The clamp is on the integer: it lies in 0..=steps for any
+    /// floats.
     fn step_of(&self, x: f64, bounds: (f64, f64)) -> i128 {
         (self.place_of(x, bounds).round() as i128).clamp(0, i128::from(self.state.steps))
     }
@@ -106,7 +108,7 @@ impl Mechanism {
         lower + step as f64 / f64::from(self.state.steps) * (upper - lower)
     }
 
-    /// How wide a step of each number is.
+    /// Width of a step of each number.
     fn widths(&self) -> impl Iterator<Item = f64> {
         self.bounds.iter().map(|(lower, upper)| (upper - lower) / f64::from(self.state.steps))
     }
@@ -123,7 +125,7 @@ impl LocalMechanism for Mechanism {
         &self.state.domain
     }
 
-    /// What a release guarantees: its claims, what it discloses exactly, and what must be true for the claims to hold.
+    /// Guarantee of a release: its claims, its exact disclosures, and the assumptions of the claims.
     fn guarantee(&self) -> Guarantee {
         if self.noise.is_none() {
             return Guarantee::nothing(self.domain());
@@ -140,8 +142,8 @@ impl LocalMechanism for Mechanism {
         }
     }
 
-    /// Output of a release: rows to be viewed, for `encode` moves numbers to steps. Without an `encode` of its own a
-    /// mechanism releases records, and does not need this.
+    /// Output of a release: a view, because `encode` moves numbers to steps. A mechanism without its own
+    /// `encode` releases records, and does not need this method.
     fn releases(&self) -> Releases {
         Releases::View { secret: false, aligned: true, target: self.layout().target }
     }
@@ -155,8 +157,8 @@ impl LocalMechanism for Mechanism {
         Ok(point)
     }
 
-    /// NOISE: all privacy is here. Round to integers, bound them, and add integers drawn by `scumble::sampling`. What
-    /// follows is post-processing.
+    /// NOISE: all privacy is here. Round to integers, bound them, and add integers drawn by
+    /// `scumble::sampling`. What follows is post-processing.
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         check_width(self.domain().flat().dim(), point.len())?;
         let Some(noise) = &self.noise else {
@@ -168,7 +170,7 @@ impl LocalMechanism for Mechanism {
         Ok(())
     }
 
-    /// The distribution of what is released, given the noise-free view: models learn better where they know it.
+    /// The distribution of a release, given the noise-free view: models that know it learn better.
     fn noise(&self) -> Noise {
         let features = match &self.noise {
             Some(noise) => NoiseDistribution::Additive { variance: self.variances(noise) },
@@ -178,7 +180,7 @@ impl LocalMechanism for Mechanism {
         Noise { features: vec![features], target }
     }
 
-    /// Not required: the logarithm of P(`released` | `point`), up to a constant. With it an audit sees more.
+    /// Optional: the logarithm of P(`released` | `point`), up to a constant. It makes an audit stronger.
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let noise = self.noise.as_ref()?;
         let numbers = point.iter().zip(released).zip(&self.bounds);
@@ -188,7 +190,7 @@ impl LocalMechanism for Mechanism {
         Some(-apart.sum::<f64>() / noise.scale())
     }
 
-    /// Not required: what `perturb` says of its noise, to which an audit holds it.
+    /// Optional: the description of the noise of `perturb`, which an audit checks.
     fn perturbation(&self) -> Vec<Perturbation> {
         let Some(noise) = &self.noise else {
             return vec![];
@@ -200,18 +202,18 @@ impl LocalMechanism for Mechanism {
             scales: self.widths().map(|width| noise.scale() * width).collect(),
             sensitivity: numbers as f64 * f64::from(self.state.steps) / noise.scale(),
             variances: self.variances(noise),
-            kurtosis: 6.0 + 1.0 / noise.variance(), // 6 of the continuous distribution
+            kurtosis: 6.0 + 1.0 / noise.variance(), // 6 for the continuous distribution
             steps: self.widths().collect(),
         })]
     }
 }
 
-/// Parameters of the mechanism, as `--set steps=256`. Their comments become the description; a name that is not here is
-/// refused.
+/// Parameters of the mechanism, as `--set steps=256`. Their comments become the description; a name that is
+/// not here is refused.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Into how many equal steps the bounds of each number are divided, from 1 to 65,536; 4,096 by default.
+    /// Number of equal steps between the bounds of each number, from 1 to 65,536; 4,096 by default.
     steps: Option<u32>,
 }
 

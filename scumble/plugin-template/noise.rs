@@ -1,29 +1,29 @@
-//! `plugin-template-noise`: a mechanism for scumble, to be made your own. Every number of a record takes noise.
+//! `plugin-template-noise`: a mechanism for scumble, yours to change. It adds noise to every number of
+//! a record.
 //!
-//! As it was written, the noise is discrete Laplace noise of the scale that the domain's ℓ₁ diameter asks for. Where to
-//! put your own:
+//! As generated, it adds discrete Laplace noise, with a scale from the domain's ℓ₁ diameter. Places to edit:
 //!
 //! | yours | where |
 //! |---|---|
 //! | the noise, and its sensitivity | `calibrate` and `add` |
-//! | what it says of itself, to which an audit holds it | `described` |
+//! | the description of the noise, which an audit checks | `described` |
 //! | the proof | `THEOREM` |
 //! | parameters | in place of `NoParameters`: a type with `Serialize`, `Deserialize` and `JsonSchema` |
 //!
-//! What of a record takes the noise, the release, the guarantee with what it discloses, and the saved form follow.
-//! `tests/privacy.rs` runs the conformance suite, and attacks the claim.
+//! The rest is derived: the numbers that take noise, the release, the guarantee with its disclosures, and the
+//! saved form. `tests/privacy.rs` runs the conformance suite, and attacks the claim.
 
 use scumble::noise::LaplaceNoise;
 use scumble::prelude::*;
 
-/// Discrete Laplace noise on every number. A class label leaves in the clear.
+/// Discrete Laplace noise on every number. A class label is released in the clear.
 #[derive(Debug, Clone)]
 pub struct Noise(LaplaceNoise);
 
 impl AdditiveNoise for Noise {
     const NAME: &'static str = "plugin-template-noise";
-    /// PROOF: the theorem from which the claim follows, with its source; the card cites it. The code has to meet its
-    /// conditions.
+    /// PROOF: the theorem from which the claim follows, with its source; the card cites it. The code has to
+    /// meet its conditions.
     const THEOREM: &'static str =
         "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers";
     type Parameters = NoParameters;
@@ -33,7 +33,8 @@ impl AdditiveNoise for Noise {
         Ok(Self(LaplaceNoise::calibrated(set, budget.epsilon())?))
     }
 
-    /// NOISE: all privacy is here. Round to integers, bound them, and add integers drawn by `scumble::sampling`.
+    /// NOISE: all privacy is here. Round to integers, bound them, and add integers drawn by
+    /// `scumble::sampling`.
     fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         self.0.add(point, stream)
     }

@@ -1,4 +1,4 @@
-//! The plugin conforms, and an audit does not refute its claim.
+//! Checks that the plugin conforms, and that an audit does not refute its claim.
 
 use plugin_template::curator::PLUGIN;
 

@@ -1,4 +1,5 @@
-//! The plugin conforms, an audit does not refute its claim, and one refutes that of faulty variants.
+//! Checks that the plugin conforms, that an audit does not refute its claim, and that audits refute faulty
+//! variants.
 
 use plugin_template::noise::PLUGIN;
 use scumble::adversary::{caught, check};
@@ -7,7 +8,7 @@ use scumble_testing::{Fault, Faulty, conformance};
 use serde_json::json;
 use std::sync::Arc;
 
-/// The mechanism for one number, at this ε.
+/// Designs the mechanism for one number, at this ε.
 fn at(epsilon: f64) -> Arc<dyn LocalMechanism> {
     let domain = RecordDomain::new(vec!["x".into()], Domain::unit_box(1), TargetDomain::None).unwrap();
     let brief = Brief::new(domain, Budget::pure(epsilon).unwrap());

@@ -1,4 +1,4 @@
-//! All mechanisms that scumble has: a crate that nothing names is dropped by the linker, with the plugins in it.
+//! Links all built-in mechanisms. The linker drops a crate that nothing names, together with its plugins.
 
 use scumble_classic as _;
 use scumble_dauntless as _;
@@ -10,8 +10,8 @@ use scumble_reports as _;
 use scumble_task_aware as _;
 use scumble_vlm as _;
 
-/// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
-/// A new name needs faulty variants in `integration-tests/tests/variants`.
+/// Sorted names of the plugins that this crate links. It is the only such list; tests compare the registry
+/// with it. A new name needs faulty variants in `integration-tests/tests/variants`.
 pub const NAMES: [&str; 35] = [
     "adaptive-marginals",
     "column-space",

@@ -1,33 +1,35 @@
-//! Release data under a stated privacy guarantee, so that models can still be learned from it.
+//! Releases data under a stated privacy guarantee, so that models can still be learned from it.
 //!
-//! This crate is the facade: it re-exports the rest, links the built-in mechanisms, and holds the `scumble` command.
+//! This crate is the facade: it re-exports the other crates, links the built-in mechanisms, and holds the
+//! `scumble` command.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`prelude`] | what the author of a mechanism names |
+//! | [`prelude`] | names that the author of a mechanism needs |
 //! | [`core`] | the vocabulary: tables, domains, budgets, guarantees, mechanisms, plugins, composition |
 //! | [`noise`] | exact noise on lattices, mechanisms that add it, and noise that belongs to a record |
 //! | [`records`] | schemas, files of records as text, encoders and decoders, streams |
 //! | [`custody`] | saved designs, keys, tickets and the ledger |
-//! | [`parquet`] | files of records as Parquet, beside CSV: what opens either, and what writes it |
-//! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi, hybrid |
-//! | [`fisher_svm`] | noise that is best by Fisher information, and such that a support vector machine survives it |
-//! | [`task_aware`] | the budget spent on what a task needs |
-//! | [`vlm`] | latents that were learned to be noised |
-//! | [`dauntless`] | records mixed and transformed at random, and the exact guarantee of that |
-//! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
+//! | [`parquet`] | Parquet files of records, beside CSV: opening either, and writing Parquet |
+//! | [`classic`] | baselines: identity, Laplace, Gaussian, randomised response, |
+//! | | direct, piecewise, Duchi, hybrid |
+//! | [`fisher_svm`] | noise that is optimal by Fisher information, or keeps a support vector machine |
+//! | [`task_aware`] | noise budgets spent on the needs of a task |
+//! | [`vlm`] | latents trained to carry noise |
+//! | [`dauntless`] | records mixed and transformed at random, with this transformation's exact guarantee |
+//! | [`linear`] | logistic and ridge regression, optionally noise-aware |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
 //! | [`neural`] | dense networks: gradients, per-example norms, training |
-//! | [`classifier`] | a network as a classifier, told of flipped labels, or not |
+//! | [`classifier`] | a network as a classifier, optionally aware of flipped labels |
 //! | [`private`] | networks trained under central differential privacy, with exact noise |
 //! | [`kkt`] | convex programmes solved by their KKT conditions |
 //! | [`schrodinger`] | ground states: the density of least Fisher information in a box |
 //! | [`sampling`] | exact integer samplers |
 //! | [`accounting`] | privacy accounting: composition, privacy profiles, and the noise that meets a budget |
 //! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |
-//! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
+//! | [`compare`] | comparisons of mechanisms by their cost in accuracy |
 //! | [`page`] | a comparison as one HTML page |
-//! | [`suite`] | a dozen tasks on which mechanisms are compared, into one table |
+//! | [`suite`] | a dozen tasks on which mechanisms are compared, in one table |
 //! | `reproduce` | reproduced results of papers; with the feature `reproduce` |
 //! | [`command`] | the command line |
 //!

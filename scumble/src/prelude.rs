@@ -1,4 +1,5 @@
-//! What the author of a mechanism names: `use scumble::prelude::*;`. All else is in the modules with the crates' names.
+//! Names that the author of a mechanism needs: `use scumble::prelude::*;`. All other names are in the modules
+//! named after the crates.
 
 pub use scumble_core::{
     Accumulator, Brief, Budget, CentralDp, CuratorMechanism, DescribedNoise, Descriptor, Domain, Error,

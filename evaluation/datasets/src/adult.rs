@@ -1,4 +1,9 @@
-//! People of the 1994 census of the United States (Becker and Kohavi 1996): does one earn more than 50,000 dollars a year?
+//! People of the 1994 census of the United States (Becker and Kohavi 1996): does a person earn more than
+//! 50,000 dollars a year?
+//!
+//! `fnlwgt` is left out: it weighs a record in the survey, and is independent of the person. `education` is
+//! left out too: it repeats `education-num` in words. Records with a missing category stay; a missing value
+//! has a level of its own, `?`.
 
 use crate::encoded::Encoded;
 use crate::stored::{self, Stored};
@@ -7,12 +12,12 @@ use scumble_records::Error;
 use scumble_records::Schema;
 use std::path::Path;
 
-/// What is publicly known of the columns.
+/// The public schema of the columns.
 pub(crate) const SCHEMA: &str = include_str!("../schemas/adult.toml");
 
 const TARGET: &str = "income";
 
-/// What a row of the files has, which lack a header (`adult.names`).
+/// The columns of the files, which lack a header (`adult.names`).
 const FILE_COLUMNS: [&str; 15] = [
     "age",
     "workclass",
@@ -31,7 +36,7 @@ const FILE_COLUMNS: [&str; 15] = [
     TARGET,
 ];
 
-/// It was for a program of its time.
+/// The header line of the test file, meant for a program of its time.
 const FIRST_LINE_OF_TEST: &str = "|1x3 Cross validator";
 
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {
@@ -70,7 +75,7 @@ fn push_rows(encoded: &mut Encoded, schema: &Schema, stored: &Stored) -> Result<
     Ok(())
 }
 
-/// Labels of test records end in a full stop.
+/// Removes the full stop at the end of test records' labels.
 fn cell(cell: &str, place: usize) -> &str {
     if FILE_COLUMNS[place] == TARGET { cell.strip_suffix('.').unwrap_or(cell) } else { cell }
 }

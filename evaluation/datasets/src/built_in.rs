@@ -4,23 +4,24 @@ use super::{DataSet, SchemaAt};
 use ndarray::Array2;
 use scumble_records::{Result, Schema, csv};
 
-/// What is publicly known of a wine.
+/// The public schema of the wines.
 pub(crate) const WINE: &str = include_str!("../schemas/wine.toml");
-/// Of an iris.
+/// The public schema of the irises.
 pub(crate) const IRIS: &str = include_str!("../schemas/iris.toml");
-/// Of a patient with diabetes.
+/// The public schema of the patients with diabetes.
 pub(crate) const DIABETES: &str = include_str!("../schemas/diabetes.toml");
 
-/// From so many points of ten a wine is good.
+/// The points, out of ten, from which on a wine is good.
 const GOOD: usize = 6;
 const SPECIES: [&str; 3] = ["setosa", "versicolor", "virginica"];
 
 impl DataSet {
-    /// The 1,599 red wines that come with linfa, good (six points of ten or more) or not. 240 of them repeat another row,
-    /// so a split may put copies on both sides.
+    /// The 1,599 red wines that come with linfa, good (six points of ten or more) or not.
+    ///
+    /// 240 wines repeat another row, so a split may put copies on both sides.
     ///
     /// # Errors
-    /// None that a user could cause.
+    /// No error that a user could cause.
     pub fn wine() -> Result<Self> {
         let wine = linfa_datasets::winequality();
         let quality =
@@ -38,7 +39,8 @@ pub(crate) fn iris() -> Result<DataSet> {
     data.load(iris.feature_names(), &iris.records, species)
 }
 
-/// The 441 patients that come with linfa, of the 442 that there were, as the first line of its file is read as a header.
+/// The 441 patients that come with linfa. The original file has 442, but linfa reads its first line as a
+/// header.
 pub(crate) fn diabetes() -> Result<DataSet> {
     let patients = linfa_datasets::diabetes();
     let names = ["age", "sex", "bmi", "bp", "tc", "ldl", "hdl", "tch", "ltg", "glu"];
@@ -55,7 +57,7 @@ struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// These records (n × d), the columns of which have these names, with a target each.
+    /// Loads `records` (n × d) with the columns `features` and a target each.
     fn load(
         &self,
         features: &[impl AsRef<str>],
@@ -92,14 +94,14 @@ mod tests {
         assert!(data.clipped.is_empty(), "{:?}", data.clipped);
     }
 
-    /// The first patient of the published file is linfa's header.
+    /// linfa reads the first patient of the published file as a header.
     #[test]
     fn patients_have_ten_measurements_and_none_is_clipped() {
         let data = diabetes().unwrap();
         assert_eq!((data.table.len(), data.table.columns().len()), (441, 10));
         assert!(data.clipped.is_empty(), "{:?}", data.clipped);
         let Target::Real(progression) = data.table.target() else { panic!("numbers") };
-        // 75 of a scale from 0 to 400.
+        // The target 75, on a scale from 0 to 400.
         assert_eq!(progression[0], 75.0 / 400.0);
     }
 }

@@ -1,4 +1,7 @@
-//! The binary format of CIFAR-10 (Krizhevsky 2009): images one after the other, each a byte for its class and then its colours.
+//! The binary format of CIFAR-10 (Krizhevsky 2009): a sequence of images, each a byte for its class followed
+//! by its colours.
+//!
+//! Pixels are bytes over 255, in the order of the files.
 
 use crate::{DataSet, Error, Images, Result, stored};
 use std::path::Path;
@@ -13,10 +16,11 @@ const COLOURS: [&str; 3] = ["red", "green", "blue"];
 /// Bytes of an image: all of its red, row by row, then its green, then its blue.
 const PIXELS: usize = COLOURS.len() * SIDE * SIDE;
 
-/// Reads the images in `bytes` (n × 3072); `file` names them in errors. It takes little more memory than they do.
+/// Reads the images in `bytes` (n × 3072). `file` names them in errors. Memory use is little more than
+/// `bytes`.
 ///
 /// # Errors
-/// [`Error::Format`] for bytes that are no whole number of images, for none, or for a class that is none of the ten.
+/// [`Error::Format`] for bytes that are not a whole number of images, for no images, or for an unknown class.
 pub fn read(bytes: &[u8], file: &str) -> Result<Images> {
     let (images, rest) = bytes.as_chunks::<{ 1 + PIXELS }>();
     if images.is_empty() || !rest.is_empty() {
@@ -32,16 +36,17 @@ pub fn read(bytes: &[u8], file: &str) -> Result<Images> {
     Images::new(pixels, labels, CLASSES.len(), file)
 }
 
-/// Reads `file`, or where it is not there, `file.gz` or `file.xz`.
+/// Reads `file`. If it does not exist, reads `file.gz` or `file.xz`.
 ///
 /// # Errors
-/// [`Error::Missing`], else as [`read`].
+/// [`Error::Missing`], and the errors of [`read`].
 pub fn read_file(file: &Path) -> Result<Images> {
     let stored = stored::read(file)?;
     read(&stored.bytes, &stored.file)
 }
 
-/// Of the five batches for training those that are there, and the test batch: whole, or its first 1,017 images.
+/// Loads the available batches of the five training batches, and the test batch: the whole batch, or its
+/// first 1,017 images.
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let read = |name: &str| read_file(&folder.join("cifar10").join(name));
     let mut train = vec![read("data_batch_1.bin")?];

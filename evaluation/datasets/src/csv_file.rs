@@ -14,13 +14,15 @@ pub(crate) struct CsvFile {
 }
 
 impl CsvFile {
+    /// Reads the file.
+    ///
     /// # Errors
-    /// [`Error::Unreadable`] for what is no CSV, [`Error::RowLength`] for a row of another length.
+    /// [`Error::Unreadable`] for a file that is not CSV, [`Error::RowLength`] for a row of another length.
     pub fn read(stored: &Stored) -> Result<Self> {
         let name = stored.file.clone();
         let unreadable =
             |error: csv::Error| Error::Unreadable { file: name.clone(), problem: error.to_string() };
-        // None of these files has quotation marks, and one that is never closed would swallow rows.
+        // None of these files has quotation marks, and an unclosed one would swallow rows.
         let mut reader = ReaderBuilder::new().flexible(true).quoting(false).from_reader(&stored.bytes[..]);
         let header = reader.headers().map_err(unreadable)?.clone();
         let mut rows = vec![];
@@ -35,12 +37,12 @@ impl CsvFile {
         Ok(Self { name, header, rows })
     }
 
-    /// Its data rows, each with its number.
+    /// The data rows, each with its number.
     pub fn rows(&self) -> impl Iterator<Item = (usize, &StringRecord)> {
         (1..).zip(&self.rows)
     }
 
-    /// The column's place in a row.
+    /// The index of `column` in a row.
     ///
     /// # Errors
     /// [`Error::MissingColumn`] with the nearest name.

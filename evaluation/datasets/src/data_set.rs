@@ -12,37 +12,37 @@ use scumble_records::{Clipped, Kind, Learning, Loaded, OutOfBounds, Reader, Sche
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Where the public schema of a data set lies, by which mechanisms are designed for it.
+/// The place of a data set's public schema. Mechanisms are designed by this schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchemaAt {
-    /// In this file.
+    /// A file.
     File(PathBuf),
-    /// With the [`Source`](crate::Source) of this name.
+    /// The schema of the [`Source`](crate::Source) with this name.
     Source(&'static str),
 }
 
-/// A file of records, and how it is read.
+/// A file of records, and the way to read it.
 #[derive(Debug, Clone)]
 pub struct Input<'a> {
     /// The file: CSV or Parquet.
     pub file: &'a Path,
-    /// Its schema.
+    /// The file of its schema.
     pub schema: &'a Path,
     /// The column to learn.
     pub target: &'a str,
-    /// How its text is written, as far as that is said.
+    /// The text format, as far as it is given.
     pub format: TextFormat,
-    /// Whether the target is a class or a number, where its schema leaves that open.
+    /// Classification or regression, if the schema leaves it open.
     pub learning: Option<Learning>,
 }
 
 impl<'a> Input<'a> {
-    /// One that is written and learned as it says itself.
+    /// Creates an input with the default text format and the kind of learning in its schema.
     pub fn new(file: &'a Path, schema: &'a Path, target: &'a str) -> Self {
         Self { file, schema, target, format: TextFormat::default(), learning: None }
     }
 
-    /// Its records, once `read` has read them.
+    /// Loads the data set from the records that `read` returns.
     fn load<T>(&self, read: impl FnOnce(Reader) -> Result<(Loaded, T)>) -> Result<(DataSet, T)> {
         let schema = Schema::read(self.schema)?.for_learning(self.target, self.learning)?;
         let rows = open(self.file, &self.format)?;
@@ -58,53 +58,55 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Encoded records with a target, and how to speak of them.
+/// Encoded records with a target, and their description.
 #[derive(Debug, Clone)]
 pub struct DataSet {
-    /// The data set's name, or the file's.
+    /// The name of the data set, or of the file.
     pub name: String,
-    /// What is learned: a column's name.
+    /// The name of the target column.
     pub target: String,
     /// The encoded records.
     pub table: PackedTable,
-    /// Where they lie, by their schema.
+    /// The domain of the records, from their schema.
     pub domain: RecordDomain,
-    /// Their columns; `None` for images, which have no schema.
+    /// The schema of the columns; `None` for images, which have none.
     pub columns: Option<Schema>,
-    /// Where that schema is; none for images, which have none.
+    /// The place of the schema; `None` for images, which have none.
     pub schema: Option<SchemaAt>,
     /// The width of the target's bounds in its own unit; 1 for a class.
     pub target_width: f64,
-    /// How many values a target has that is a number, where they are whole and so few that they may be codes of classes.
+    /// Number of values of a numeric target, if all are whole and few enough to be codes of classes.
     pub codes: Option<usize>,
-    /// What was said of whether the target is a class or a number.
+    /// The given kind of learning, classification or regression.
     pub learning: Option<Learning>,
-    /// What was recognised of how its file is written, for people.
+    /// The recognised text format of the file, for display.
     pub recognised: Option<String>,
-    /// Whether its records are public: those of the named data sets are, and a file's are not.
+    /// True if the records are public. Records of the named data sets are, and records of files are not.
     pub is_public: bool,
-    /// Whether its schema is a draft, whose bounds were taken from the records: then nothing is guaranteed of them yet.
+    /// True if the schema is a draft, with bounds taken from the records. No guarantee holds for the records
+    /// then.
     pub is_drafted: bool,
-    /// What was clipped to the public bounds. It is about the data: for their owner alone.
+    /// The cells that were clipped to the public bounds. They depend on the data: for the data owner only.
     pub clipped: Vec<Clipped>,
-    /// The first so many records are for training, where the set has a split of its own: given, or by time. The rest are
-    /// its test records.
+    /// Number of training records, if the set has its own split, given or by time. They come first. The other
+    /// records are test records.
     pub train_records: Option<usize>,
 }
 
 impl DataSet {
-    /// A file, CSV or Parquet, by its schema.
+    /// Reads a CSV or Parquet file by its schema.
     ///
     /// # Errors
-    /// Whatever is wrong with the file, in a sentence that names file, row, column and value.
+    /// Any error of the file, with file, row, column and value.
     pub fn read(input: &Input) -> Result<Self> {
         Ok(input.load(|reader| Ok((reader.read_all()?, ())))?.0)
     }
 
-    /// The same of so many records of the file, each as likely as any other (Vitter's algorithm R), and how many it has: one pass, in which no more are held.
+    /// Reads a uniform sample of `records` records of the file (Vitter's algorithm R), and the file's number
+    /// of records. It takes one pass and holds at most `records` records.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Same errors as [`read`](Self::read).
     pub fn read_sample(input: &Input, records: usize, seed: u64) -> Result<(Self, usize)> {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let place = |row: usize| {
@@ -114,12 +116,15 @@ impl DataSet {
         input.load(|reader| reader.read_some(place))
     }
 
-    /// A file by its schema, its records in the order of the dates in the column `by`, of which the schema
-    /// need not know. The youngest `test_share` of them, in (0, 1), are its test records, one at least on either side. Records of one
-    /// date keep the order of the file, also where the split parts them.
+    /// Reads a file by its schema, with the records sorted by the dates in the column `by`.
+    ///
+    /// The schema need not contain `by`. The most recent share `test_share` of the records, in (0, 1), are
+    /// test records. At least one record is on either side. Records of one date keep the order of the file,
+    /// even if the split separates them.
     ///
     /// # Errors
-    /// As [`read`](Self::read), also for what is no date: `2011-12-01`, `2011-12` and `Dec-2011` are some.
+    /// Same errors as [`read`](Self::read), and an error for a cell that is not a date. Valid dates are
+    /// `2011-12-01`, `2011-12` and `Dec-2011`.
     pub fn read_by_time(input: &Input, by: &str, test_share: f64) -> crate::Result<Self> {
         let (data, cells) = input.load(|reader| reader.read_all_beside(by))?;
         let dates = (1..).zip(&cells).map(|(row, cell)| day(&data.name, row, by, cell));
@@ -132,7 +137,7 @@ impl DataSet {
         Ok(Self { table, train_records: Some(records.saturating_sub(test).max(1)), ..data })
     }
 
-    /// The same data set of no more than `table`, without a split of its own.
+    /// Creates the same data set with the records of `table`, without its own split.
     pub fn of(&self, name: String, table: Table) -> Self {
         Self {
             name,
@@ -157,10 +162,10 @@ impl DataSet {
         self.columns.as_ref().map(|schema| schema.bins(Some(&self.target))).unwrap_or_default()
     }
 
-    /// What was loaded by `schema`, without a split of its own.
+    /// Creates a data set from the records loaded by `schema`, without its own split.
     ///
     /// # Errors
-    /// [`MissingColumn`](scumble_records::Error::MissingColumn) for a target that the schema lacks.
+    /// [`MissingColumn`](scumble_records::Error::MissingColumn) if the schema lacks the target.
     pub fn loaded(name: &str, target: &str, schema: &Schema, loaded: Loaded) -> Result<Self> {
         let kind = &schema.column(target)?.kind;
         let target_width = if kind.levels().is_some() { 1.0 } else { kind.width() };
@@ -184,12 +189,12 @@ impl DataSet {
     }
 }
 
-/// The name of a file without its folder, which pages and cards need not tell.
+/// The name of a file without its folder, which pages and cards should not disclose.
 fn file_name(file: &Path) -> String {
     file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// How many values a number has, where they are whole and few.
+/// Number of values of a number, if all are whole and few.
 fn codes(kind: &Kind, target: &Target) -> Option<usize> {
     const FEW: usize = 12;
     let (lower, width) = match kind {

@@ -1,11 +1,12 @@
-//! From rows of cells to a data set.
+//! Encoding of rows of cells into a data set.
 
 use crate::{DataSet, Result};
 use ndarray::Array1;
 use scumble_core::{Table, Target};
 use scumble_records::{Clips, Encoder, Kind, Loaded, OutOfBounds, Schema};
 
-/// Rows whose cells are in the order of a schema's columns, encoded one after the other. They may come from several files.
+/// Encoder of successive rows whose cells are in the order of a schema's columns. The rows may come from
+/// several files.
 pub(crate) struct Encoded<'s> {
     schema: &'s Schema,
     target: &'static str,
@@ -17,12 +18,13 @@ pub(crate) struct Encoded<'s> {
 }
 
 impl<'s> Encoded<'s> {
-    /// None yet; the first ones come from `file`.
+    /// Creates an encoder without rows. Its first rows come from `file`.
     pub fn new(schema: &'s Schema, target: &'static str, file: &str) -> Result<Self> {
         Self::with(schema, target, file, OutOfBounds::Clip)
     }
 
-    /// None yet; the first ones come from `file`, and numbers outside their bounds become what `out_of_bounds` says.
+    /// Creates an encoder without rows. Its first rows come from `file`, and `out_of_bounds` says how it
+    /// treats numbers outside their bounds.
     pub fn with(
         schema: &'s Schema,
         target: &'static str,
@@ -33,7 +35,7 @@ impl<'s> Encoded<'s> {
         Ok(Self { schema, target, out_of_bounds, encoder, flat: vec![], records: 0, clips: Clips::default() })
     }
 
-    /// From here on rows come from `file`.
+    /// Sets the file of the following rows.
     pub fn next_file(&mut self, file: &str) -> Result<()> {
         self.encoder = encoder(self.schema, self.target, file, self.out_of_bounds)?;
         Ok(())
@@ -42,14 +44,14 @@ impl<'s> Encoded<'s> {
     /// Appends data row `row` of the file, counted from 1.
     ///
     /// # Errors
-    /// With the file, the row, the column and the value.
+    /// An error of a cell, with the file, the row, the column and the value.
     pub fn push<'c>(&mut self, row: usize, cells: impl IntoIterator<Item = &'c str>) -> Result<()> {
         self.flat.extend(self.encoder.encode(row, cells, &mut self.clips)?);
         self.records += 1;
         Ok(())
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.records
     }
@@ -57,7 +59,7 @@ impl<'s> Encoded<'s> {
     /// The data set of these rows.
     ///
     /// # Errors
-    /// [`Error::Empty`](scumble_core::Error::Empty) where there is none.
+    /// [`Error::Empty`](scumble_core::Error::Empty) if there are no rows.
     pub fn data_set(self, name: &str) -> Result<DataSet> {
         let loaded = Loaded {
             domain: self.encoder.domain().clone(),
@@ -73,7 +75,7 @@ fn encoder(schema: &Schema, target: &str, file: &str, out_of_bounds: OutOfBounds
     Ok(schema.encoder(&header, Some(target), out_of_bounds, file)?)
 }
 
-/// An encoded table of numbers in the units of its schema: features and a real target.
+/// Converts an encoded table to numbers in the units of its schema: features and a real target.
 pub(crate) fn measured(schema: &Schema, target: &str, encoded: &Table) -> Result<Table> {
     let bounds = schema.columns().iter().filter_map(|column| match column.kind {
         Kind::Real { lower, upper, .. } => Some((column.name.as_str(), lower, upper - lower)),

@@ -1,42 +1,42 @@
-//! What can go wrong, in sentences of one line.
+//! Errors of data sets, in messages of one line.
 
 use std::path::PathBuf;
 
 /// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong with a data set.
+/// An error of a data set.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A name that no data set has.
+    /// The name of no data set.
     #[error("there is no data set {name:?}{}; there are {known}", did_you_mean(nearest))]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The nearest name that is there.
+        /// The nearest known name.
         nearest: Option<String>,
         /// All names, separated by commas.
         known: String,
     },
-    /// A file that is not there.
+    /// A missing file.
     #[error(
         "{} is not there, nor packed as .gz or .xz; the environment variable SCUMBLE_DATA says where the data lie",
         file.display()
     )]
     Missing {
-        /// The file, by its name when it is not packed.
+        /// The file, by its name without packing.
         file: PathBuf,
     },
-    /// A file of images or labels that is not what it claims to be.
+    /// A file of images or labels in another format.
     #[error("{file}: {problem}")]
     Format {
         /// The file.
         file: String,
-        /// What is wrong with it, and what would be right.
+        /// The problem, and the expected value.
         problem: String,
     },
-    /// Whatever else is wrong with a file, its rows or its cells.
+    /// Any other error of a file, its rows or its cells.
     #[error(transparent)]
     Records(#[from] scumble_records::Error),
 }
@@ -52,7 +52,7 @@ impl Error {
         Self::Format { file: file.into(), problem: problem.into() }
     }
 
-    /// The error of a cell that is no `wanted`.
+    /// The error of a cell that is not a `wanted`.
     pub(crate) fn cell(file: &str, row: usize, column: &str, cell: &str, wanted: &str) -> Self {
         let value: String = cell.chars().filter(|c| !c.is_control()).take(60).collect();
         let problem = format!("is no {wanted}");

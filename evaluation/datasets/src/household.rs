@@ -1,4 +1,9 @@
-//! Power of a house in France (Hebrail and Berard 2012), hour by hour: from a day, the mean of the next.
+//! Power of a house in France (Hebrail and Berard 2012), hour by hour. The features are the hours of a day,
+//! and the target is the mean of the next day.
+//!
+//! A day without a next day in the file is left out. The target of the last training record is the mean of
+//! the first test record's day. Task-aware privacy learns no target from these data; [`power`] gives the
+//! matrix that it starts from, 1,417 × 24 in kW.
 
 use crate::csv_file::CsvFile;
 use crate::encoded::Encoded;
@@ -8,7 +13,7 @@ use ndarray::Array2;
 use scumble_records::Schema;
 use std::path::Path;
 
-/// What is publicly known of the columns.
+/// The public schema of the columns.
 pub(crate) const SCHEMA: &str = include_str!("../schemas/household.toml");
 
 const FILE: &str = "household/household_power_consumption_aggre_clean.csv";
@@ -18,15 +23,15 @@ const HOURS: usize = 24;
 /// A calendar day.
 struct Day {
     date: Date,
-    /// In kW, the mean of each hour.
+    /// The mean power of each hour in kW.
     power: [f64; HOURS],
 }
 
-/// The power of every day that `folder` has (1,417 × 24), in kW: the means of hours 0 to 23. Days follow each other in time, and 23 are
-/// missing between the first and the last.
+/// The power of every day in `folder` (1,417 × 24) in kW: the means of hours 0 to 23. Days are in the order
+/// of time. Between the first and the last day, 23 days are missing.
 ///
 /// # Errors
-/// [`Error::Missing`], else whatever is wrong with the file, with the row, the column and the value.
+/// [`Error::Missing`], and any error of the file, with the row, the column and the value.
 pub fn power(folder: &Path) -> Result<Array2<f64>> {
     let (_, days) = days(folder)?;
     Ok(Array2::from_shape_fn((days.len(), HOURS), |(day, hour)| days[day].power[hour]))
@@ -38,7 +43,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let mut encoded = Encoded::new(&schema, TARGET, &file)?;
     for (number, pair) in (1..).zip(days.windows(2)) {
         let [today, next] = pair else { continue };
-        // After a gap the next record is of a later day.
+        // After a gap, the next record belongs to a later day.
         if today.date.tomorrow().ok() != Some(next.date) {
             continue;
         }
@@ -50,7 +55,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     Ok(DataSet { train_records, ..encoded.data_set("household")? })
 }
 
-/// The file's name and its days, which are whole and follow each other in time.
+/// The file's name and its days, which are whole and in the order of time.
 fn days(folder: &Path) -> Result<(String, Vec<Day>)> {
     let csv = CsvFile::read(&stored::read(&folder.join(FILE))?)?;
     let (datetime, power) = (csv.place("datetime")?, csv.place("Power")?);
@@ -89,7 +94,7 @@ fn days(folder: &Path) -> Result<(String, Vec<Day>)> {
     Ok((csv.name, days))
 }
 
-/// Whether `time` is the full hour `hour` of `date`.
+/// Returns true if `time` is the full hour `hour` of `date`.
 fn is_hour(time: DateTime, date: Date, hour: usize) -> bool {
     let full = i8::try_from(hour).ok().and_then(|hour| Time::new(hour, 0, 0, 0).ok());
     full.is_some_and(|full| time == date.to_datetime(full))

@@ -1,4 +1,5 @@
-//! The idx format, in which MNIST is given: a header with the sizes, then bytes.
+//! The idx format of MNIST: a header with the sizes, then bytes. A forged header is refused, and claims no
+//! memory.
 
 use crate::{Error, Result, stored};
 use std::path::Path;
@@ -11,12 +12,13 @@ pub struct Idx {
 }
 
 impl Idx {
-    /// Its sizes, the slowest dimension first. None is 0, and their product is the number of [`values`](Self::values).
+    /// The sizes, the slowest dimension first. All are positive, and their product is the number of
+    /// [`values`](Self::values).
     pub fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
-    /// Its values, the last dimension fastest.
+    /// The values, with the last dimension fastest.
     pub fn values(&self) -> &[u8] {
         &self.values
     }
@@ -29,8 +31,7 @@ impl Idx {
 /// Two zeros, then the type: unsigned bytes.
 const MAGIC: [u8; 3] = [0, 0, 0x08];
 
-/// Reads the array in `bytes`; `file` names them in errors. It takes no more memory than they do.
-///
+/// Reads the array in `bytes`. `file` names them in errors. Memory use is at most that of `bytes`.
 /// ```
 /// use scumble_datasets::idx;
 ///
@@ -45,7 +46,7 @@ const MAGIC: [u8; 3] = [0, 0, 0x08];
 /// ```
 ///
 /// # Errors
-/// [`Error::Format`] for another magic number, a size of 0, or bytes that are not as many as the sizes say.
+/// [`Error::Format`] for another magic number, a size of 0, or a number of bytes that differs from the sizes.
 pub fn read(bytes: &[u8], file: &str) -> Result<Idx> {
     let refuse = |problem: String| Err(Error::format(file, problem));
     let Some((&dimensions, rest)) = bytes.strip_prefix(&MAGIC).and_then(<[u8]>::split_first) else {
@@ -69,16 +70,16 @@ pub fn read(bytes: &[u8], file: &str) -> Result<Idx> {
     Ok(Idx { sizes, values: values.into() })
 }
 
-/// Reads `file`, or where it is not there, `file.gz` or `file.xz`.
+/// Reads `file`. If it does not exist, reads `file.gz` or `file.xz`.
 ///
 /// # Errors
-/// [`Error::Missing`], else as [`read`].
+/// [`Error::Missing`], and the errors of [`read`].
 pub fn read_file(file: &Path) -> Result<Idx> {
     let stored = stored::read(file)?;
     read(&stored.bytes, &stored.file)
 }
 
-/// Sizes, for people.
+/// The sizes, for display.
 fn product(sizes: &[usize]) -> String {
     const MOST: usize = 8;
     let shown: Vec<String> = sizes.iter().take(MOST).map(usize::to_string).collect();
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn sizes_whose_product_overflows_are_refused() {
-        // 2²⁴ × 2²⁴ × 2²⁴ = 2⁷², which wraps around to 0: as many as follow.
+        // 2²⁴ × 2²⁴ × 2²⁴ = 2⁷², which wraps around to 0, the number of bytes that follow.
         let sizes = [[1, 0, 0, 0]; 3].concat();
         assert!(message(&[&[0, 0, 8, 3][..], &sizes].concat()).contains("and 0 follow it"));
         let many = [&[0, 0, 8, 255][..], &[255; 4 * 255]].concat();

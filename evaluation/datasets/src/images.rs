@@ -14,10 +14,11 @@ pub struct Images {
 }
 
 impl Images {
-    /// Images whose `pixels` (n times d bytes, one image after the other) go with these labels (n).
+    /// Creates images from `pixels` (n times d bytes, image by image) with the classes `labels` (n).
     ///
     /// # Errors
-    /// [`Error::Format`] for a label that is not below `classes`, or for pixels that are no n images; `file` names it.
+    /// [`Error::Format`] for a label that is not below `classes`, or for pixels that are not n images. `file`
+    /// names them in errors.
     pub(crate) fn new(pixels: Vec<u8>, labels: Vec<u8>, classes: usize, file: &str) -> Result<Self> {
         if let Some((at, label)) =
             labels.iter().enumerate().find(|(_, label)| usize::from(**label) >= classes)
@@ -32,10 +33,10 @@ impl Images {
         Ok(Self { pixels, labels: labels.into() })
     }
 
-    /// The data set of `train`'s images and `test`'s, bytes scaled to [0, 1].
+    /// The data set of the images in `train` and `test`, with bytes scaled to [0, 1].
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) where one of them has not as many bytes as there are columns.
+    /// [`Error::Shape`](scumble_core::Error::Shape) if an image does not have one byte for each column.
     pub(crate) fn data_set(
         name: &str,
         target: &str,

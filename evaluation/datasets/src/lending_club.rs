@@ -1,4 +1,41 @@
-//! Loans of 2007 to 2011 by LendingClub: their interest rate, and whether they were paid back.
+//! Loans of 2007 to 2011 by LendingClub, with their interest rate, and whether they were paid back.
+//!
+//! # Columns of `lending-club`
+//!
+//! The rate is to be learned from information known before it is set. These columns are left out:
+//!
+//! - `grade`, `sub_grade` and `installment` follow from the rate.
+//! - `funded_amnt` and `loan_status` are settled later. `verification_status` may be: the platform asked for
+//!   proof of income while a loan was open to investors.
+//! - `fico_range_high` is `fico_range_low` plus 4.
+//! - `acc_now_delinq`, `delinq_amnt`, `chargeoff_within_12_mths`, `collections_12_mths_ex_med` and
+//!   `tax_liens` are 0 for all but at most four loans, because the platform's policy rules out other values.
+//!
+//! `issue_d` gives the order and the split. With `earliest_cr_line` it gives the years of credit history.
+//! Within a month, loans keep the order of the file.
+//!
+//! # Columns of `lending-club-default`
+//!
+//! `int_rate`, `grade` and `verification_status` are features. `installment`, `sub_grade` and `funded_amnt`
+//! are left out, because they repeat other columns. Loans that "do not meet the credit policy" are included,
+//! by their status.
+//!
+//! # Missing values
+//!
+//! - `mths_since_last_delinq` and `mths_since_last_record` are empty if there never was one, and until 2008
+//!   they are 0 in this case. Both become the upper bound, 84 and 120 months: the time for which a bureau
+//!   keeps a record. A few zeros of 2008 and 2009 may be true; the file does not distinguish them.
+//! - `emp_length` has the level `n/a` (1,112 loans).
+//! - `annual_inc` becomes 50,000 dollars (4 loans).
+//! - `delinq_2yrs`, `inq_last_6mths`, `open_acc`, `pub_rec`, `total_acc` and the credit history (29 loans
+//!   each), `revol_util` (90) and `pub_rec_bankruptcies` (1,365) become 0: the bureau knows of none.
+//!
+//! # Data join
+//!
+//! [`loans`] returns the loans with their months of issue, and the columns that a data join in *Learning to
+//! noise* (E.1.3) keeps apart: six of the paper's eight. The paper's 540,000 loans include later years. Its
+//! later loans have several initial listing statuses and types of application, but all loans of 2007 to 2011
+//! have the same.
 
 use crate::csv_file::CsvFile;
 use crate::encoded::Encoded;
@@ -11,13 +48,13 @@ use std::path::Path;
 
 const FILE: &str = "lending_club/loans_2007_2011.csv";
 
-/// Loans issued before are for training, seven in ten of them.
+/// The first month of the test loans. Loans issued before, seven in ten, are for training.
 const FIRST_TEST_MONTH: Date = date(2011, 7, 1);
 
-/// What is known of a borrower, and the rate.
+/// The public schema of a borrower's data and the rate.
 pub(crate) const LOAN: &str = include_str!("../schemas/lending-club.toml");
 
-/// What is known of a loan when its rate is set.
+/// The public schema of a loan's data at the time when its rate is set.
 pub(crate) const ISSUED_LOAN: &str = concat!(
     include_str!("../schemas/lending-club.toml"),
     include_str!("../schemas/lending-club-default.toml")
@@ -25,19 +62,21 @@ pub(crate) const ISSUED_LOAN: &str = concat!(
 
 const CREDIT_HISTORY: &str = "credit history";
 
-/// The rate, from what is known before it is set.
+/// Loads the rate, with the data known before it is set.
 pub(crate) fn load_rate(folder: &Path) -> Result<DataSet> {
     Ok(read(folder, "lending-club", LOAN, "int_rate")?.data)
 }
 
-/// Whether a loan was paid back, from what is known when it is issued.
+/// Loads the repayment status, with the data known when a loan is issued.
 pub(crate) fn load_default(folder: &Path) -> Result<DataSet> {
     Ok(loans(folder)?.data)
 }
 
-/// The columns that one side of a data join has in *Learning to noise* (E.1.3), of eight that it names: the month of the earliest credit
-/// line (here the years since), how many are open, state, home, employment and bankruptcies. The initial listing status and the type of
-/// application are the same for all of these loans, and are not in the file.
+/// The columns on one side of a data join in *Learning to noise* (E.1.3), which names eight.
+///
+/// They are the month of the earliest credit line (years since then in this crate), number of open lines,
+/// state, home, employment and bankruptcies. The initial listing status and the type of application are the
+/// same for all these loans, and are not in the file.
 const JOINED: [&str; 6] =
     [CREDIT_HISTORY, "open_acc", "addr_state", "home_ownership", "emp_length", "pub_rec_bankruptcies"];
 
@@ -45,18 +84,20 @@ const JOINED: [&str; 6] =
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Loans {
-    /// The encoded loans, oldest first (42,535 × 110); class 0 was paid, and class 1 charged off. Those of before July 2011 are for
-    /// training.
+    /// The encoded loans, oldest first (42,535 × 110). Class 0 was paid, and class 1 charged off. Loans
+    /// issued before July 2011 are for training.
     pub data: DataSet,
-    /// The month in which each was issued (n), as its first day.
+    /// The month in which each loan was issued (n), as its first day.
     pub issued: Vec<Date>,
 }
 
 impl Loans {
-    /// The places of the encoded columns of one side of a data join (E.1.3: six columns of the file), and of the other: all the rest.
+    /// The indices of the encoded columns on both sides of a data join. The first side has six columns of the
+    /// file (E.1.3), and the second side has all others.
     ///
-    /// E.1.3 has the first in the data of the mechanism, but its accuracies are those of the first in the clear and the rest private: these six
-    /// alone tell 51 to 53 % of balanced loans apart and the rest 65 %, where the paper has 56.1 % for the side that is in the clear.
+    /// E.1.3 puts the first side into the data of the mechanism. But its accuracies match the first side in
+    /// the clear and the second side private. On balanced loans, the six columns alone reach an accuracy of
+    /// 51 to 53 %, and the others reach 65 %. The paper has 56.1 % for the side in the clear.
     pub fn joined(&self) -> [Vec<usize>; 2] {
         let is_joined = |name: &str| {
             JOINED.iter().any(|joined| {
@@ -69,10 +110,11 @@ impl Loans {
     }
 }
 
-/// The loans that `folder` has, and whether they were paid back, from what is known when they are issued.
+/// The loans in `folder` with their repayment status, and the data known when they are issued.
 ///
 /// # Errors
-/// [`Error::Missing`](crate::Error::Missing), else whatever is wrong with the file, with the row, the column and the value.
+/// [`Error::Missing`](crate::Error::Missing), and any error of the file, with the row, the column and the
+/// value.
 pub fn loans(folder: &Path) -> Result<Loans> {
     read(folder, "lending-club-default", ISSUED_LOAN, "loan_status")
 }
@@ -86,7 +128,7 @@ fn read(folder: &Path, name: &str, schema: &str, target: &'static str) -> Result
     let issued =
         csv.rows().map(|(row, cells)| Ok((day(&csv.name, row, "issue_d", &cells[issue])?, row, cells)));
     let mut loans: Vec<_> = issued.collect::<Result<_>>()?;
-    // By time, and within a month in the file's order.
+    // Sorted by month; within a month, loans keep the order of the file.
     loans.sort_by_key(|&(issued, ..)| issued);
     let train_records = Some(loans.partition_point(|&(issued, ..)| issued < FIRST_TEST_MONTH));
     let mut encoded = Encoded::new(&schema, target, &csv.name)?;
@@ -106,15 +148,15 @@ fn read(folder: &Path, name: &str, schema: &str, target: &'static str) -> Result
     })
 }
 
-/// What the file calls it.
+/// The name of the column in the file.
 fn file_column(column: &Column) -> &str {
     if column.name == CREDIT_HISTORY { "earliest_cr_line" } else { &column.name }
 }
 
-/// The cell, or what stands for a missing one: the schemas say what.
+/// The cell, or the replacement of a missing value, as stated in the schemas.
 fn clean<'c>(column: &Column, cell: &'c str) -> Cow<'c, str> {
     match (column.name.as_str(), cell, &column.kind) {
-        // Until 2008 the file has 0 where there never was one.
+        // Until 2008 the file has 0 if there never was one.
         ("mths_since_last_delinq" | "mths_since_last_record", "" | "0" | "0.0", Kind::Real { upper, .. }) => {
             upper.to_string().into()
         }
@@ -142,7 +184,7 @@ fn clean<'c>(column: &Column, cell: &'c str) -> Cow<'c, str> {
     }
 }
 
-/// Years from the first credit line to the loan; none where no credit line is known.
+/// Years from the first credit line to the loan; 0 if no credit line is known.
 fn credit_history(file: &str, row: usize, earliest: &str, issued: Date) -> Result<String> {
     if earliest.is_empty() {
         return Ok("0".into());

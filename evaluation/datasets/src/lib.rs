@@ -1,7 +1,7 @@
 //! The public data sets on which mechanisms are compared, as encoded tables with public bounds.
 //!
-//! The data themselves are not here: they lie in a [`folder`], and a [`Source`] reads one of them from there. Those that come with linfa
-//! are built in.
+//! The data are not part of the crate. They are in a [`folder`], and a [`Source`] reads a data set from it.
+//! The data sets of linfa are built in.
 //!
 //! ```
 //! use scumble_datasets::{folder, source};
@@ -15,9 +15,44 @@
 //! # Ok::<(), scumble_datasets::Error>(())
 //! ```
 //!
-//! Bounds, levels and what stands for a missing value are in `schemas/`, each with its reason: they come from what is known
-//! of such data in public, never from the smallest and largest value of a file. The crate's README has a table of all that was
-//! decided.
+//! Bounds, levels and replacements of missing values are in `schemas/`, each with its reason. They come from
+//! public knowledge of such data, never from the smallest and largest value of a file. The module of each
+//! data set lists its other decisions.
+//!
+//! # Files and sources
+//!
+//! Paths are relative to the [`folder`]. Each file is plain, or packed as `.gz` or `.xz`.
+//!
+//! - `adult`: `adult/adult.data` and `adult/adult.test` (UCI, Becker and Kohavi 1996).
+//! - `cifar10`: `cifar10/data_batch_1.bin` (to `_5`, as far as available) and `cifar10/test_batch.bin` or
+//!   `cifar10/test_batch_first1017.bin` (Krizhevsky 2009, binary version).
+//! - `diabetes`: built in, from `linfa-datasets` (Efron, Hastie, Johnstone and Tibshirani 2004).
+//! - `household`: `household/household_power_consumption_aggre_clean.csv` with the columns `datetime` and
+//!   `Power` (UCI, Hebrail and Berard 2012, means of hours).
+//! - `iris`: built in, from `linfa-datasets` (UCI, Fisher 1936).
+//! - `lending-club`, `lending-club-default`: `lending_club/loans_2007_2011.csv` (LendingClub's LoanStats3a).
+//! - `mnist`: `mnist/{train,t10k}-images-idx3-ubyte` and `mnist/{train,t10k}-labels-idx1-ubyte` (LeCun,
+//!   Cortes and Burges 1998).
+//! - `valuation`: `valuation/valuation.csv` (UCI, Yeh 2018).
+//! - `wdbc`: `wdbc/wdbc.csv` with the columns `ID`, `Cancer` and `Feature 1` to `Feature 30` (UCI, Wolberg,
+//!   Mangasarian and Street 1995).
+//! - `wine`: built in, from `linfa-datasets` (UCI, Cortez et al. 2009).
+//!
+//! # Sources of the bounds
+//!
+//! - `adult`: the survey's own top codes (age 90, capital gain 99,999), and tax law.
+//! - `cifar10`, `mnist`: a byte, 0 to 255. The domain is the unit box.
+//! - `diabetes`: 4.2 standard deviations of each measurement. The published file is scaled to them, by the
+//!   sample itself, before any step of this crate.
+//! - `household`: a subscribed power of 9 kVA, and the yearly use of a house heated by electricity.
+//! - `iris`: floras.
+//! - `lending-club`, `lending-club-default`: the platform's published rules and rate tables, credit scoring,
+//!   and the time for which a bureau keeps a record.
+//! - `valuation`: the place of the district, the life of a house in tax law, an hour's walk, and the price of
+//!   a luxury flat.
+//! - `wdbc`: the definition of each property of an outline, its geometry, and the usual size of a standard
+//!   error (a few are larger, and clipped).
+//! - `wine`: wine law and oenology.
 
 mod adult;
 mod built_in;
@@ -44,7 +79,7 @@ pub use images::Images;
 pub use packed::PackedTable;
 pub use source::{Source, folder, source, sources};
 
-/// The README's example runs.
+/// Runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

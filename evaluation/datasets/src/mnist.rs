@@ -1,4 +1,4 @@
-//! Handwritten digits (LeCun, Cortes and Burges 1998).
+//! Handwritten digits (LeCun, Cortes and Burges 1998). Pixels are bytes over 255, in the order of the files.
 
 use crate::idx::{self, Idx};
 use crate::{DataSet, Error, Images, Result};
@@ -20,7 +20,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     Images::data_set("mnist", "digit", names.collect(), &DIGITS, [&[train], &[test]])
 }
 
-/// The images that are called `name`, and their two sizes.
+/// The images of the part `name`, and their two sizes.
 fn part(folder: &Path, name: &str) -> Result<(Images, [usize; 2])> {
     let file = |kind: &str| folder.join(format!("mnist/{name}-{kind}-ubyte"));
     let (images, labels) = (file("images-idx3"), file("labels-idx1"));

@@ -1,4 +1,4 @@
-//! Tables kept in memory in as few bytes as give each number back exactly.
+//! Tables in memory in the fewest bytes that restore each number exactly.
 
 use ndarray::Array2;
 use scumble_core::{Error, Result, Table, Target};
@@ -6,8 +6,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A table (n × d) of which a column takes one byte a record where it has no more than 256 values, four where single precision gives them back
-/// exactly, and else eight. Every number that is taken out has the bits that were put in.
+/// A table (n × d) with one, four or eight bytes per record and column.
+///
+/// A column takes one byte if it has at most 256 values, four if single precision restores them exactly, and
+/// eight otherwise. Every number read has the bits of the number stored.
 ///
 /// ```
 /// use ndarray::array;
@@ -22,12 +24,12 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackedTable {
-    /// All of it; where its records are packed, no column of them (n × 0) and the target.
+    /// The whole table. If its records are packed, it has no columns (n × 0) but holds the target.
     table: Table,
     packed: Option<Packed>,
 }
 
-/// Records (n × d), one after the other, each of `stride` bytes: its fields in their order.
+/// Packed records (n × d) in sequence, of `stride` bytes each: the fields in their order.
 #[derive(Debug, Clone, PartialEq)]
 struct Packed {
     columns: Vec<String>,
@@ -36,17 +38,18 @@ struct Packed {
     bytes: Vec<u8>,
 }
 
-/// How a column is kept.
+/// The storage of a column.
 #[derive(Debug, Clone, PartialEq)]
 enum Field {
-    /// As the place of its value among these.
+    /// The index of the value in this table.
     Code(Arc<[f64; 256]>),
     Single,
     Double,
 }
 
 impl Field {
-    /// The narrowest that gives these numbers back, and the code of each value, by its bits, where it has codes.
+    /// The narrowest field that restores the numbers of `column`. For codes, it adds the code of each value,
+    /// by its bits.
     fn of(column: impl Iterator<Item = f64> + Clone) -> (Self, HashMap<u64, u8>) {
         let mut codes = HashMap::new();
         let mut values = [0.0; 256];
@@ -79,7 +82,7 @@ impl Field {
         }
     }
 
-    /// The number that begins at these bytes, of which there are as many as its width, and the bytes behind it.
+    /// The number at the start of `bytes`, which takes the field's width, and the bytes after it.
     fn read<'a>(&self, bytes: &'a [u8]) -> (f64, &'a [u8]) {
         let (own, rest) = bytes.split_at(self.width());
         let number = match self {
@@ -94,7 +97,7 @@ impl Field {
 }
 
 impl From<Table> for PackedTable {
-    /// Packed where that takes half the memory or less.
+    /// Packs the records if this takes at most half the memory.
     fn from(table: Table) -> Self {
         let records = table.records();
         let (fields, codes): (Vec<Field>, Vec<_>) =
@@ -119,10 +122,10 @@ impl From<Table> for PackedTable {
 }
 
 impl PackedTable {
-    /// The table of these `bytes` (n × d, one record after the other), each of which stands for its `value`.
+    /// Creates the table of `bytes` (n × d, record by record). Each byte stands for its `value`.
     ///
     /// # Errors
-    /// As [`Table::new`].
+    /// Same errors as [`Table::new`].
     pub(crate) fn of_bytes(
         columns: Vec<String>,
         bytes: Vec<u8>,
@@ -130,7 +133,7 @@ impl PackedTable {
         target: Target,
     ) -> Result<Self> {
         let stride = columns.len();
-        // What a table says of names that do not fit, it says of one without records too.
+        // The errors of a table about names apply to a table without records too.
         Table::new(columns.clone(), Array2::zeros((0, stride)), Target::None)?;
         let records = bytes.len().checked_div(stride).unwrap_or(0);
         if records * stride != bytes.len() {
@@ -157,26 +160,26 @@ impl PackedTable {
         self.table.len()
     }
 
-    /// Whether it holds no record.
+    /// Returns true if the table holds no records.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
-    /// The same target without a feature (n × 0).
+    /// The same target without features (n × 0).
     pub fn without_features(&self) -> Table {
         self.table.without_features()
     }
 
-    /// How many bytes the records take.
+    /// Number of bytes of the records.
     pub fn bytes(&self) -> usize {
         let plain = || size_of_val(self.table.records().as_slice_memory_order().unwrap_or(&[]));
         self.packed.as_ref().map_or_else(plain, |packed| packed.bytes.len())
     }
 
-    /// The records at `rows`, in that order.
+    /// The records at `rows`, in this order.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a row that is not there.
+    /// [`Error::Shape`] for a row that does not exist.
     pub fn select(&self, rows: &[usize]) -> Result<Table> {
         let selected = self.table.select(rows)?;
         match &self.packed {
@@ -185,10 +188,10 @@ impl PackedTable {
         }
     }
 
-    /// All of it.
+    /// The whole table.
     ///
     /// # Errors
-    /// None that a user could cause.
+    /// No error that a user could cause.
     pub fn whole(&self) -> Result<Cow<'_, Table>> {
         Ok(match &self.packed {
             None => Cow::Borrowed(&self.table),
@@ -198,7 +201,7 @@ impl PackedTable {
 }
 
 impl Packed {
-    /// The records at `rows`, which are there, with their target.
+    /// The records at `rows`, all of which exist, with their `target`.
     fn table(&self, rows: impl ExactSizeIterator<Item = usize>, target: Target) -> Result<Table> {
         let shape = (rows.len(), self.columns.len());
         let mut records = Vec::with_capacity(shape.0 * shape.1);
@@ -228,7 +231,7 @@ mod tests {
         Table::new(columns, records, Target::Class(classes)).unwrap()
     }
 
-    /// Equal by their bits, where 0 is not −0, and no NaN is another.
+    /// Equality by bits: 0 differs from −0, and NaNs differ by their bits.
     fn same(one: &Table, other: &Table) -> bool {
         one.digest() == other.digest()
     }
@@ -244,7 +247,7 @@ mod tests {
             assert_eq!(packed.bytes(), 1000 * bytes);
             assert!(same(&packed.whole().unwrap(), &given));
         }
-        // One value more than a byte tells apart.
+        // One value more than a byte can distinguish.
         let given = table(Array2::from_shape_fn((257, 1), |(row, _)| row as f64 / 1000.0));
         assert_eq!(PackedTable::from(given).bytes(), 257 * 8);
     }

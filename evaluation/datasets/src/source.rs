@@ -1,4 +1,4 @@
-//! The data sets by name, and where they lie.
+//! The data sets by name, and their folder.
 
 use crate::{
     DataSet, Error, Result, SchemaAt, adult, built_in, cifar, household, lending_club, mnist, valuation, wdbc,
@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 /// A public data set.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
-    /// Its name.
+    /// The data set's name.
     pub name: &'static str,
-    /// What it holds and what is learned of it, in one line.
+    /// One line about its records and its target.
     pub about: &'static str,
-    /// What is publicly known of its columns, as TOML; none of images.
+    /// The public schema of its columns, as TOML; `None` for images.
     pub schema: Option<&'static str>,
     load: fn(&Path) -> Result<DataSet>,
 }
 
 impl Source {
-    /// Reads it from `folder`, which holds a folder for each data set.
+    /// Reads the data set from `folder`, which holds a folder for each data set.
     ///
     /// # Errors
-    /// [`Error::Missing`] for a file that is not there, else whatever is wrong with one.
+    /// [`Error::Missing`] for a missing file, and any error of a file.
     pub fn load(&self, folder: &Path) -> Result<DataSet> {
         let data = (self.load)(folder)?;
         Ok(DataSet { schema: self.schema.map(|_| SchemaAt::Source(self.name)), is_public: true, ..data })
@@ -98,15 +98,15 @@ const SOURCES: [Source; 11] = [
     },
 ];
 
-/// All of them, sorted by name.
+/// All data sets, sorted by name.
 pub fn sources() -> &'static [Source] {
     &SOURCES
 }
 
-/// The one of this name.
+/// The data set with this name.
 ///
 /// # Errors
-/// [`Error::Unknown`] with the nearest name, and all of them.
+/// [`Error::Unknown`] with the nearest name and all names.
 pub fn source(name: &str) -> Result<&'static Source> {
     let names = || sources().iter().map(|source| source.name);
     sources().iter().find(|source| source.name == name).ok_or_else(|| Error::Unknown {
@@ -116,7 +116,7 @@ pub fn source(name: &str) -> Result<&'static Source> {
     })
 }
 
-/// Where the data lie: the environment variable `SCUMBLE_DATA` says so; without it, `../shared/data`.
+/// The folder of the data: the environment variable `SCUMBLE_DATA`, or `../shared/data` if it is not set.
 pub fn folder() -> PathBuf {
     std::env::var_os("SCUMBLE_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from)
 }

@@ -7,15 +7,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// No file of these data sets has more bytes. A packed one may claim terabytes.
+/// Maximum number of bytes of a file. No file of these data sets has more, but a packed file may claim
+/// terabytes.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// What unpacking .xz may take, in KiB: the strongest setting of its packer asks for 65 MiB.
+/// Maximum memory for unpacking .xz, in KiB. The strongest setting of the packer needs 65 MiB.
 const MOST_MEMORY: u32 = 128 << 10;
 
 /// A file's bytes, unpacked.
 pub(crate) struct Stored {
-    /// The file that was read, for errors.
+    /// The name of the file, for errors.
     pub file: String,
     pub bytes: Vec<u8>,
 }
@@ -24,7 +25,7 @@ impl Stored {
     /// The bytes as text.
     ///
     /// # Errors
-    /// [`scumble_records::Error::Unreadable`] where they are none.
+    /// [`scumble_records::Error::Unreadable`] if they are not UTF-8.
     pub fn text(&self) -> Result<&str> {
         Ok(std::str::from_utf8(&self.bytes).map_err(|error| scumble_records::Error::Unreadable {
             file: self.file.clone(),
@@ -33,10 +34,10 @@ impl Stored {
     }
 }
 
-/// Reads `file`, or where it is not there, `file.gz` or `file.xz`.
+/// Reads `file`. If it does not exist, reads `file.gz` or `file.xz`.
 ///
 /// # Errors
-/// [`Error::Missing`]; [`scumble_records::Error::Io`] for what cannot be read or unpacked.
+/// [`Error::Missing`]; [`scumble_records::Error::Io`] for a file that cannot be read or unpacked.
 pub(crate) fn read(file: &Path) -> Result<Stored> {
     for packing in [Packing::None, Packing::Gzip, Packing::Xz] {
         let path = file.with_added_extension(packing.extension());
@@ -70,7 +71,7 @@ impl Packing {
     }
 }
 
-/// All bytes, if there are at most `most`.
+/// Reads all bytes, at most `most`.
 fn unpack(input: impl Read, packing: Packing, most: u64) -> io::Result<Vec<u8>> {
     let unpacked: &mut dyn Read = match packing {
         Packing::None => &mut { input },
@@ -106,7 +107,8 @@ mod tests {
 
     #[test]
     fn an_archive_that_asks_for_a_gibibyte_of_memory_is_refused() {
-        // An empty stream's header, and one of a block whose dictionary has 1 GiB (a property of 36), each with its checksum.
+        // The header of an empty stream, and the header of a block whose dictionary has 1 GiB (a property of
+        // 36), each with its checksum.
         let header = [0xfd, b'7', b'z', b'X', b'Z', 0, 0, 1, 0x69, 0x22, 0xde, 0x36];
         let block = [2, 0, 0x21, 1, 36, 0, 0, 0];
         let mut checksum = flate2::Crc::new();

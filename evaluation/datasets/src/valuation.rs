@@ -6,7 +6,7 @@ use scumble_core::Table;
 use scumble_records::{OutOfBounds, Reader, Schema, csv};
 use std::path::Path;
 
-/// What is publicly known of the columns.
+/// The public schema of the columns.
 pub(crate) const SCHEMA: &str = include_str!("../schemas/valuation.toml");
 
 const TARGET: &str = "Y house price of unit area";
@@ -15,16 +15,17 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let stored = stored::read(&folder.join("valuation/valuation.csv"))?;
     let schema = schema()?;
     let loaded = csv::read(&stored.bytes[..], &stored.file, &schema, Some(TARGET))?;
-    // As in task-aware privacy: the first 289 of the 414, in the file's order.
+    // As in task-aware privacy: the first 289 of the 414 houses, in the file's order.
     let train_records = Some(loaded.table.len() * 7 / 10);
     Ok(DataSet { train_records, ..DataSet::loaded("valuation", TARGET, &schema, loaded)? })
 }
 
-/// The houses that `folder` has (414 × 6), in the file's order and in the units of the schema, with nothing clipped. The
+/// The houses in `folder` (414 × 6), in the file's order and the units of the schema, without clipping. The
 /// target is the price of a ping, in 10,000 New Taiwan dollars.
 ///
 /// # Errors
-/// [`Error::Missing`](crate::Error::Missing), else whatever is wrong with the file, with the row, the column and the value.
+/// [`Error::Missing`](crate::Error::Missing), and any error of the file, with the row, the column and the
+/// value.
 pub fn measurements(folder: &Path) -> Result<Table> {
     let stored = stored::read(&folder.join("valuation/valuation.csv"))?;
     let schema = schema()?;

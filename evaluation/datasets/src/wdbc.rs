@@ -1,4 +1,5 @@
 //! Breast tumours (Wolberg, Mangasarian and Street 1995): malignant or benign, by the nuclei of their cells.
+//! Columns are named after the measured quantities.
 
 use crate::csv_file::CsvFile;
 use crate::encoded::{Encoded, measured};
@@ -7,7 +8,7 @@ use scumble_core::Table;
 use scumble_records::{Column, Kind, OutOfBounds, Schema};
 use std::path::Path;
 
-/// What is publicly known of the columns.
+/// The public schema of the columns.
 pub(crate) const SCHEMA: &str = include_str!("../schemas/wdbc.toml");
 
 const TARGET: &str = "Cancer";
@@ -16,21 +17,22 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     read(folder, &schema()?, OutOfBounds::Clip)
 }
 
-/// The tumours that `folder` has (569 × 30), as they were measured: in the units of the schema (pixels, pixels², shares), with nothing
-/// clipped. The target is 0 for malignant and 1 for benign.
+/// The tumours in `folder` (569 × 30) in the units of the schema (pixels, pixels², shares), without clipping.
+/// The target is 0 for malignant and 1 for benign.
 ///
 /// # Errors
-/// [`Error::Missing`](crate::Error::Missing), else whatever is wrong with the file, with the row, the column and the value.
+/// [`Error::Missing`](crate::Error::Missing), and any error of the file, with the row, the column and the
+/// value.
 pub fn measurements(folder: &Path) -> Result<Table> {
     let schema = schema()?;
     let encoded = read(folder, &schema, OutOfBounds::Keep)?.table;
     measured(&schema, TARGET, &*encoded.whole()?)
 }
 
-/// What is publicly known of each of the 30 columns, in the units of the schema: between which numbers it lies.
+/// The public bounds of each of the 30 columns, in the units of the schema.
 ///
 /// # Errors
-/// None, unless the schema that is built in cannot be read.
+/// No error, unless the built-in schema cannot be read.
 pub fn bounds() -> Result<Vec<(f64, f64)>> {
     let of_number = |column: &Column| match column.kind {
         Kind::Real { lower, upper, .. } => Some((lower, upper)),
@@ -57,7 +59,7 @@ fn read(folder: &Path, schema: &Schema, out_of_bounds: OutOfBounds) -> Result<Da
     encoded.data_set("wdbc")
 }
 
-/// The file's coding, which is that of scikit-learn.
+/// The file's coding, equal to that of scikit-learn.
 fn diagnosis(cell: &str) -> &str {
     match cell {
         "0.0" => "malignant",

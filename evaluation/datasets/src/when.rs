@@ -1,16 +1,16 @@
-//! Dates as files have them.
+//! Dates in the formats of the files.
 
 use crate::{Error, Result};
 use jiff::civil::Date;
 
-/// The day in this cell of data row `row`, counted from 1: `2011-12-01`, with or without a time of day, or the first of a month,
-/// `2011-12` or `Dec-2011`.
+/// The day in a cell of data row `row`, counted from 1. It is `2011-12-01`, with or without a time of day, or
+/// the first of a month, `2011-12` or `Dec-2011`.
 ///
 /// # Errors
-/// With the file, the row, the column and the value.
+/// An error with the file, the row, the column and the value.
 pub(crate) fn day(file: &str, row: usize, column: &str, cell: &str) -> Result<Date> {
     let of_a_month = |months: &str, cell: &str| {
-        // Years of two digits could be any, and are none.
+        // Years of two digits are ambiguous, and are refused.
         let has_its_length = cell.len() == months.len();
         Date::strptime("%d-%b-%Y", format!("01-{cell}")).ok().filter(|_| has_its_length)
     };

@@ -1,4 +1,4 @@
-//! Files of every format with a few made-up rows: `tests/made-up/` is laid out as the data are.
+//! Files of every format with a few made-up rows. `tests/made-up/` has the layout of the data.
 
 use approx::assert_abs_diff_eq;
 use jiff::civil::date;
@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
 fn load(name: &str) -> DataSet {
     let data = source(name).and_then(|source| source.load(&folder())).unwrap();
     assert_eq!(data.name, name);
-    // Whatever was read lies where the domain says.
+    // All records read are in the stated domain.
     let layout = data.domain.layout();
     assert_eq!(data.table.columns(), data.domain.columns());
     let table = data.table.whole().unwrap();
@@ -33,13 +33,13 @@ fn records(data: &DataSet) -> Array2<f64> {
 }
 
 impl Cell<'_> {
-    /// What the encoded column of this name holds.
+    /// The value of the encoded column `column`.
     fn of(&self, column: &str) -> f64 {
         let place = self.data.table.columns().iter().position(|name| name == column);
         records(self.data)[[self.row, place.unwrap_or_else(|| panic!("no column {column}"))]]
     }
 
-    /// The level of a category: exactly one is 1, the rest are 0.
+    /// The level of a category. Exactly one of its columns is 1, and the others are 0.
     fn level(&self, column: &str) -> &str {
         let prefix = format!("{column}=");
         let columns = self.data.table.columns().iter().filter(|name| name.starts_with(&prefix));
@@ -139,7 +139,7 @@ fn houses_keep_their_order_and_the_first_seven_in_ten_are_for_training() {
 #[test]
 fn a_day_without_a_next_calendar_day_is_left_out() {
     let data = load("household");
-    // Of the 1st, 2nd, 3rd, 5th and 6th: the 1st, the 2nd and the 5th.
+    // The file has the 1st, 2nd, 3rd, 5th and 6th. The records are the 1st, the 2nd and the 5th.
     assert_eq!((data.table.len(), data.train_records), (3, Some(2)));
     assert_eq!(data.table.columns()[23], "hour 23");
     assert_abs_diff_eq!(row(&data, 0).of("hour 0"), 0.1, epsilon = 1e-12);
@@ -163,7 +163,7 @@ fn the_power_itself_comes_in_kilowatts_for_every_day() {
 #[test]
 fn loans_are_sorted_by_time_and_what_is_missing_has_its_constant() {
     let data = load("lending-club");
-    // In the file the loan of December 2011 comes first; those before July 2011 are for training.
+    // In the file the loan of December 2011 comes first. The loans before July 2011 are for training.
     assert_eq!((data.table.len(), data.train_records), (3, Some(2)));
     assert_eq!(numbers(&data), [0.25, 0.0, 1.0]);
     // 15 numbers, and 2 + 12 + 5 + 14 + 51 levels.
@@ -192,7 +192,7 @@ fn loans_are_sorted_by_time_and_what_is_missing_has_its_constant() {
         data.clipped,
         [clipped("annual_inc", 1, 0.0, 200_000.0), clipped("revol_util", 1, 0.0, 100.0)]
     );
-    // Nothing that is settled with the rate, or after it.
+    // No column that is settled with the rate, or after it.
     let columns = data.table.columns();
     for late in ["grade", "installment", "funded_amnt", "loan_status", "verification_status", "int_rate"] {
         assert!(columns.iter().all(|column| !column.starts_with(late)), "{late}");
@@ -204,7 +204,7 @@ fn whether_a_loan_is_paid_back_is_learned_from_rate_and_grade_too() {
     let data = load("lending-club-default");
     assert_eq!(data.train_records, Some(2));
     assert_eq!(classes(&data), (vec![0, 1, 1], vec!["paid".into(), "charged off".into()]));
-    // The rate, 7 grades and 3 levels of verification besides.
+    // The rate, 7 grades and 3 levels of verification in addition.
     assert_eq!(data.table.columns().len(), 110);
     assert_eq!([row(&data, 0).of("int_rate"), row(&data, 2).of("int_rate")], [0.25, 1.0]);
     assert_eq!([row(&data, 0).level("grade"), row(&data, 2).level("grade")], ["B", "G"]);
@@ -282,7 +282,7 @@ fn colour_images_come_colour_by_colour() {
     assert_eq!(*data.domain.features(), Domain::unit_box(3072));
 }
 
-/// A folder in which one file of the made-up data is another.
+/// A folder of the made-up data with one file replaced.
 struct Changed(TempDir);
 
 impl Changed {
@@ -301,7 +301,7 @@ impl Changed {
         Self(folder)
     }
 
-    /// What the source says, without the folder's name.
+    /// The error message of the source, without the folder's name.
     fn message(&self, name: &str) -> String {
         let error = source(name).unwrap().load(self.0.path()).unwrap_err().to_string();
         assert!(!error.contains('\n'), "{error}");
@@ -501,12 +501,13 @@ fn a_users_file_is_read_by_its_schema() {
     fs::write(&input, "size,price\n1,5\n3,7\n").unwrap();
     let data = DataSet::read(&Input::new(&input, &schema, "price")).unwrap();
     assert_eq!(records(&data), Array2::from_shape_vec((2, 1), vec![0.5, 1.0]).unwrap());
-    // Only the name of the file: others who see it learn no path of this machine.
+    // Only the name of the file, so that the result discloses no path of this machine.
     assert_eq!((data.target_width, data.train_records, &*data.name), (10.0, None, "data.csv"));
     assert_eq!(data.clipped, [clipped("size", 1, 0.0, 2.0)]);
 }
 
-/// Of 40 records 10 are kept, each of them in a quarter of 2,000 samples: χ² of the counts is below 90 but for one run in some hundred thousand, of seeds that are fixed.
+/// A sample keeps 10 of 40 records, each in a quarter of 2,000 samples. χ² of the counts is below 90, except
+/// for one run in about a hundred thousand. Seeds are fixed.
 #[test]
 fn a_sample_has_each_record_as_often_as_any_other() {
     let folder = TempDir::new().unwrap();
@@ -528,7 +529,7 @@ fn a_sample_has_each_record_as_often_as_any_other() {
             assert_eq!(value % 2.0, *target, "a record was torn apart");
         }
     }
-    // The counts of one sample add up to ten, which makes them a little less variable than counts of coins.
+    // The counts of one sample add up to ten, so they vary a little less than counts of coins.
     let chi_square: f64 = counts.iter().map(|count: &f64| (count - 500.0).powi(2) / (500.0 * 0.75)).sum();
     assert!(chi_square < 90.0, "{chi_square}: {counts:?}");
     let (whole, _) = DataSet::read_sample(&Input::new(&input, &schema, "y"), 99, 1).unwrap();

@@ -1,7 +1,7 @@
-//! The data themselves, where they lie: `../shared/data` beside the repository, or where `SCUMBLE_DATA` says. A test whose data are not
-//! there says so and passes, or fails where `SCUMBLE_REQUIRE_DATA` says so.
+//! The real data, from the folder `SCUMBLE_DATA` or from `../shared/data` beside the repository. A test
+//! without its data prints a message and passes, or fails if `SCUMBLE_REQUIRE_DATA` is set.
 //!
-//! Facts are from descriptions of the data that others wrote, not from these loaders.
+//! Facts come from other authors' descriptions of the data, not from these loaders.
 
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, Axis, s};
@@ -14,7 +14,7 @@ fn folder() -> PathBuf {
     std::env::var_os("SCUMBLE_DATA").map_or_else(beside, PathBuf::from)
 }
 
-/// What is there; nothing, and a line that says so, where it is not.
+/// The loaded data, or `None` with a printed message if a file is missing.
 fn there<T>(loaded: Result<T>) -> Option<T> {
     match loaded {
         Err(Error::Missing { file }) => {
@@ -34,7 +34,7 @@ fn records(data: &DataSet) -> Array2<f64> {
     data.table.whole().unwrap().records().clone()
 }
 
-/// How many records of `rows` have each class.
+/// Number of records of `rows` in each class.
 fn histogram(data: &DataSet, rows: std::ops::Range<usize>) -> Vec<usize> {
     match (data.table.target(), data.domain.target()) {
         (Target::Class(classes), TargetDomain::Class { levels }) => {
@@ -46,7 +46,7 @@ fn histogram(data: &DataSet, rows: std::ops::Range<usize>) -> Vec<usize> {
     }
 }
 
-/// Cells that were clipped, by column.
+/// Number of clipped cells, by column.
 fn clipped(data: &DataSet) -> Vec<(&str, usize)> {
     data.clipped.iter().map(|column| (column.column.as_str(), column.cells)).collect()
 }
@@ -65,7 +65,7 @@ fn of_569_tumours_212_are_malignant() {
     let Some(data) = load("wdbc") else { return };
     assert_eq!(records(&data).dim(), (569, 30));
     assert_eq!(histogram(&data, 0..569), [212, 357]);
-    // The first one of all: radius 17.99 of 40, worst fractal dimension 0.1189 of 0.25.
+    // The first record: radius 17.99 of 40, worst fractal dimension 0.1189 of 0.25.
     assert_abs_diff_eq!(records(&data)[[0, 0]], 17.99 / 40.0, epsilon = 1e-15);
     assert_abs_diff_eq!(records(&data)[[0, 29]], 0.1189 / 0.25, epsilon = 1e-15);
     let cells: usize = clipped(&data).iter().map(|(_, cells)| cells).sum();
@@ -76,7 +76,8 @@ fn of_569_tumours_212_are_malignant() {
 fn tumours_as_measured_lie_where_the_file_has_them() {
     let Some(table) = there(wdbc::measurements(&folder())) else { return };
     assert_eq!(table.records().dim(), (569, 30));
-    // The extremes of mean radius, worst perimeter, worst area and worst concavity, of which the last lies outside its bounds.
+    // The extremes of mean radius, worst perimeter, worst area and worst concavity. The last one is outside
+    // its bounds.
     for (place, smallest, largest) in
         [(0, 6.981, 28.11), (22, 50.41, 251.2), (23, 185.2, 4254.0), (26, 0.0, 1.252)]
     {
@@ -116,7 +117,7 @@ fn of_414_houses_289_are_for_training() {
         epsilon = 5e-4
     );
     let Target::Real(price) = data.table.target() else { panic!("a price is a number") };
-    // The mean is 37.9802, and one of 117.5 is clipped to 100.
+    // The mean is 37.9802, and a price of 117.5 is clipped to 100.
     assert_abs_diff_eq!(100.0 * price.mean().unwrap(), 37.9802 - 17.5 / 414.0, epsilon = 5e-5);
     assert_eq!(
         clipped(&data),
@@ -132,7 +133,7 @@ fn the_house_has_1417_days_and_nine_of_them_no_next() {
     assert_abs_diff_eq!(power.iter().copied().fold(f64::INFINITY, f64::min), 0.124, epsilon = 1e-12);
     let largest = power.iter().copied().fold(0.0, f64::max);
     assert_abs_diff_eq!(largest, 6.5605333, epsilon = 5e-8);
-    // Means of each hour, as a share of the way from the smallest to the largest.
+    // The mean of each hour, as a share of the range from the smallest to the largest value.
     let means = [
         0.0833, 0.0645, 0.0555, 0.0499, 0.0497, 0.0512, 0.1037, 0.2140, 0.2077, 0.1876, 0.1767, 0.1746,
         0.1684, 0.1585, 0.1489, 0.1347, 0.1283, 0.1447, 0.1869, 0.2501, 0.2758, 0.2723, 0.2003, 0.1208,
@@ -141,7 +142,7 @@ fn the_house_has_1417_days_and_nine_of_them_no_next() {
         assert_abs_diff_eq!((found - 0.124) / (largest - 0.124), expected, epsilon = 5e-5);
     }
 
-    // The missing days make eight gaps, and nothing follows the last day.
+    // The missing days make eight gaps, and the last day has no next day.
     let data = load("household").unwrap();
     assert_eq!((records(&data).dim(), data.train_records), ((1_408, 24), Some(985)));
     let Target::Real(next) = data.table.target() else { panic!("power is a number") };
@@ -160,7 +161,8 @@ fn of_42535_loans_30042_are_issued_before_july_2011() {
     assert_abs_diff_eq!(5.0 + 20.0 * rate.iter().copied().fold(1.0, f64::min), 5.42, epsilon = 1e-12);
     assert_abs_diff_eq!(5.0 + 20.0 * rate.iter().copied().fold(0.0, f64::max), 24.59, epsilon = 1e-12);
     assert_abs_diff_eq!(5.0 + 20.0 * rate.mean().unwrap(), 12.165_015_634, epsilon = 1e-9);
-    // 26,926 and 38,884 are empty, 821 and 1,275 are 0, and 13 and 2 lie at the bound or beyond: counted apart from this crate.
+    // 26,926 and 38,884 are empty, 821 and 1,275 are 0, and 13 and 2 are at the bound or beyond. They were
+    // counted independently of this crate.
     let never = |name: &str| column(&data, name).iter().filter(|&&x| x == 1.0).count();
     assert_eq!(["mths_since_last_delinq", "mths_since_last_record"].map(never), [27_760, 40_161]);
     // 1,233 of nearly 900,000 cells.
@@ -210,7 +212,7 @@ fn digits_have_their_known_histograms() {
         histogram(&data, 60_000..70_000),
         [980, 1_135, 1_032, 1_010, 982, 892, 958, 1_028, 974, 1_009]
     );
-    // The mean of the images for training, as everybody who standardises them knows it: 0.1307.
+    // The well-known mean of the training images, used to standardise them: 0.1307.
     assert_abs_diff_eq!(records(&data).slice(s![..60_000, ..]).mean().unwrap(), 0.1307, epsilon = 5e-5);
 }
 
@@ -221,8 +223,9 @@ fn colour_images_have_their_known_means() {
     assert_eq!(data.table.columns().len(), 3_072);
     assert!(train % 10_000 == 0 && data.table.len() > train, "{train} of {}", data.table.len());
     assert!(histogram(&data, 0..train).iter().all(|&count| count.abs_diff(train / 10) < train / 100));
-    // The published means of the 50,000 are 125.3, 123.0 and 113.9 of 255, and those of one batch are near: the standard error of a mean
-    // over 10,000 images is at most 66.7 / 100, were all pixels of an image one.
+    // The published means of the 50,000 images are 125.3, 123.0 and 113.9 of 255, and the means of one batch
+    // are close. The standard error of a mean over 10,000 images is at most 66.7 / 100, even if all pixels of
+    // an image were equal.
     let records = records(&data);
     let training = records.slice(s![..train, ..]);
     for (colour, expected) in [125.306918, 122.950394, 113.865383].into_iter().enumerate() {

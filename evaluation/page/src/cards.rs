@@ -1,4 +1,4 @@
-//! What each mechanism guarantees, at every budget.
+//! The guarantees of each mechanism, at every budget.
 
 use super::page::Page;
 use maud::{Markup, html};
@@ -6,7 +6,7 @@ use scumble_comparison::{Row, Series, in_words};
 use scumble_core::Plugin;
 
 impl Page<'_> {
-    /// What each mechanism guarantees, at every budget.
+    /// The guarantees of each mechanism, at every budget.
     pub(super) fn cards(&self, mechanisms: &[Series]) -> Markup {
         let wanted = self.comparison.claims_at();
         html! {
@@ -46,13 +46,13 @@ impl Page<'_> {
     }
 }
 
-/// In a line, at the budget at which guarantees are spelled out.
+/// The guarantee in a line, at the budget at which guarantees are spelled out.
 fn guaranteed(rows: &[Row], wanted: Option<f64>) -> String {
     let row = rows.iter().find(|row| row.epsilon == wanted).or(rows.first());
     row.map_or(String::new(), |row| row.guarantee.summary())
 }
 
-/// How the words of a heading of a card look, where not as all others.
+/// The CSS class of a card's heading, if it differs from the default.
 fn class_of(heading: &str) -> Option<&'static str> {
     match heading {
         "guarantee" => Some("first"),

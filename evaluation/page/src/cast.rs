@@ -1,19 +1,21 @@
-//! Which mechanisms a chart shows in colours, with their names: nobody can distinguish more than a few lines.
+//! The cast: the mechanisms that a chart shows in colours and by name. Readers cannot distinguish more than a
+//! few lines.
 
 use scumble_comparison::{Outcome, Scores, Series};
 
-/// As many colours as there are.
+/// Number of available colours.
 const MOST: usize = 8;
-/// So many are shown where there are as many, also if they were not chosen.
+/// Number of mechanisms that are shown if available, even if they were not chosen.
 const ENOUGH: usize = 6;
 
-/// The titles of series in colours, the first in the first one.
+/// The titles of the series in colours, in the order of the colours.
 pub(super) struct Cast {
     titles: Vec<String>,
 }
 
 impl Cast {
-    /// What is chosen by these scores for something at some budget, and then the best at the middle one; of mechanisms with differential privacy.
+    /// Selects the cast among mechanisms with differential privacy: the choices by `scores` for any goal and
+    /// budget, then the best at the middle budget.
     pub(super) fn of(outcome: &Outcome, scores: &Scores) -> Self {
         let chosen = outcome.choices(scores);
         let chosen = chosen.iter().filter_map(|choice| choice.best).map(|(title, _)| title.to_owned());
@@ -36,17 +38,17 @@ impl Cast {
         Self { titles }
     }
 
-    /// The place of a series, if it is one of them.
+    /// The index of a series in the cast, if it is a member.
     pub(super) fn place(&self, series: &Series) -> Option<usize> {
         self.titles.iter().position(|title| *title == series.title)
     }
 
-    /// The class that gives a series its colour.
+    /// The CSS class that gives a series its colour.
     pub(super) fn ink(&self, series: &Series) -> String {
         self.place(series).map_or("other".into(), |place| format!("s{place}"))
     }
 
-    /// Those of these scores that are of the cast.
+    /// The series of `scores` in the cast.
     pub(super) fn series<'a, 'b>(&self, scores: &'b Scores<'a>) -> impl Iterator<Item = &'b Series<'a>> {
         scores.series.iter().filter(|series| self.place(series).is_some())
     }

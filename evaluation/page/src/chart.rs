@@ -1,40 +1,41 @@
-//! Charts of scores against ε, and of scores against what an adversary learns, as inline SVG.
+//! Charts of scores against ε, and of scores against an adversary's success, as inline SVG.
 //!
-//! It is drawn here and not by plotters, whose SVG has fixed fonts and colours and neither classes nor groups: it could not
-//! follow the page into the dark, onto paper or onto a phone, nor could a series be told from another by a reader or a test.
+//! The crate draws the SVG itself. The SVG of plotters has fixed fonts and colours, without classes or
+//! groups. It could not adapt to dark mode, paper or a phone, and neither readers nor tests could tell series
+//! apart.
 
 use super::cast::Cast;
 use crate::draw::{self, Axis, BOTTOM, HEIGHT, LEFT, Look, TOP, at, ends};
 use maud::{Markup, html};
 use scumble_comparison::{Metric, Row, Scores, Series, in_words};
 
-/// The width of a chart, with the names of its series behind the plot.
+/// The width of a chart, with the names of its series to the right of the plot.
 const WIDE: f64 = 800.0;
-/// Where the plot ends on the right.
+/// The right edge of the plot.
 const END: f64 = WIDE - 190.0;
-/// Between the plot's sides and the outermost budgets.
+/// The distance between the plot's sides and the outermost budgets.
 const PAD: f64 = 30.0;
 /// The width of a character of a label, at its largest.
 const CHARACTER: f64 = 12.0;
-/// Between the names of two series.
+/// The distance between the names of two series.
 const LINE: f64 = 14.0;
-/// The longest name behind the plot.
+/// Maximum length of a name to the right of the plot.
 const LONGEST: usize = 27;
 
-/// A row's place on the chart.
+/// A row with its position on the chart.
 struct Marker<'a> {
     x: f64,
     row: &'a Row,
     epsilon: f64,
 }
 
-/// What models score without a mechanism, or an adversary without a release.
+/// The score of a model without a mechanism, or of an adversary without a release.
 pub(super) struct Known {
     pub(super) what: String,
     pub(super) score: f64,
 }
 
-/// The name of what ends at a place: behind the plot, or beside that.
+/// The name of a series that ends at a point, to the right of the plot or beside the point.
 struct Label {
     y: f64,
     from: (f64, f64),
@@ -43,7 +44,8 @@ struct Label {
     ink: String,
 }
 
-/// The chart of these scores at these budgets: the cast in colours, and others with a guarantee grey. `all` adds what makes an image of its own of it.
+/// The chart of `scores` at the budgets `epsilons`. The cast is in colours, and other mechanisms with a
+/// guarantee are grey. `all` adds the elements of a separate image.
 pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &Cast, all: Markup) -> Markup {
     let metric = scores.metric;
     let across = Across::of(epsilons);
@@ -88,7 +90,8 @@ pub(super) fn caption(text: &str) -> Markup {
     html! { text x=(at(WIDE - 6.0)) y=(at(HEIGHT - 10.0)) text-anchor="end" { (text) } }
 }
 
-/// The axes, with labels at places from left to right, what these are of, and a line for each score that is known without a release.
+/// The axes: labels from left to right and their heading `what`, and a line for each score that is known
+/// without a release.
 fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> Markup {
     let heading = html! { text x=(at(LEFT + 4.0)) y=(at(TOP + 12.0)) { (up.metric.title()) } };
     html! {
@@ -101,7 +104,8 @@ fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> M
     }
 }
 
-/// Names behind the plot, to each of which a thin line leads from its last point, or beside that; none over another.
+/// Names to the right of the plot, each with a thin line from its last point, or beside the point. Names do
+/// not overlap.
 fn named(mut labels: Vec<Label>) -> Markup {
     labels.sort_by(|a, b| a.y.total_cmp(&b.y));
     let mut below = TOP - LINE;
@@ -130,7 +134,7 @@ fn named(mut labels: Vec<Label>) -> Markup {
     }
 }
 
-/// A name that has room behind the plot.
+/// A name shortened to the space to the right of the plot.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -138,8 +142,8 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// The chart of these scores against what an adversary learns of the same releases, of the cast alone, with ε at the points. From a point a
-/// thin line leads to the bound implied by its guarantee.
+/// The chart of scores against an adversary's success on the same releases, for the cast only, with ε at the
+/// points. A thin line leads from a point to the bound implied by its guarantee.
 pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) -> Markup {
     let [utility, attack] = scores;
     let [up, across] = [0, 1].map(|at| Gauge::of(scores[at], known[at]));
@@ -167,7 +171,7 @@ pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) 
     }
 }
 
-/// A series at its places between two gauges, upward and across.
+/// A series between two gauges, `up` and `across`.
 fn attacked_at(
     series: &Series,
     attacked: &Series,
@@ -208,7 +212,7 @@ fn attacked_at(
     }
 }
 
-/// The places of a series at each budget, so far beside it.
+/// The markers of a series at each budget, moved sideways by `shift`.
 fn markers<'a>(series: &Series<'a>, shift: f64, across: &Across) -> Vec<Marker<'a>> {
     let points = across.budgets.iter().filter_map(|&(epsilon, x)| {
         let row = series.rows.iter().find(|row| row.epsilon == Some(epsilon) && row.mean.is_finite())?;
@@ -217,7 +221,7 @@ fn markers<'a>(series: &Series<'a>, shift: f64, across: &Across) -> Vec<Marker<'
     points.collect()
 }
 
-/// A series of which the line alone is drawn.
+/// A series drawn as a line only.
 fn faint(series: &Series, across: &Across, up: &Gauge) -> Markup {
     let points = markers(series, 0.0, across);
     let places: Vec<String> =
@@ -229,7 +233,7 @@ fn faint(series: &Series, across: &Across, up: &Gauge) -> Markup {
     }
 }
 
-/// One series: its line, its error bars and its points.
+/// A series with its line, error bars and points.
 fn drawn_in_ink(
     series: &Series,
     place: usize,
@@ -258,7 +262,7 @@ fn drawn_in_ink(
     }
 }
 
-/// A line through places, of which so many are at finite budgets; the way to the others is a leap.
+/// A line through `places`. The first `finite` places are at finite budgets, and a leap connects the others.
 fn joined(places: &[String], finite: usize, dashes: &str) -> Markup {
     html! {
         @if finite > 1 { path.line d={ "M" (places[..finite].join("L")) } stroke-dasharray=(dashes) {} }
@@ -266,12 +270,12 @@ fn joined(places: &[String], finite: usize, dashes: &str) -> Markup {
     }
 }
 
-/// Whether its spread is shown: where it has one, and its mean lies on the chart.
+/// Returns true if the row has a spread, and its mean is on the chart.
 fn has_bar(row: &Row, up: &Gauge) -> bool {
     row.sd > 0.0 && row.sd.is_finite() && up.holds(row.mean)
 }
 
-/// A bar between two scores, with a cap at each end that lies on the chart.
+/// A bar between two scores, with a cap at each end that is on the chart.
 fn bar(x: f64, ends: [f64; 2], up: &Gauge) -> String {
     let [low, high] = ends.map(|end| at(up.y(end)));
     let caps = ends.into_iter().filter(|end| up.holds(*end));
@@ -279,7 +283,7 @@ fn bar(x: f64, ends: [f64; 2], up: &Gauge) -> String {
     format!("M{} {low}V{high}{caps}", at(x))
 }
 
-/// What a series of the cast looks like, for the legend.
+/// A sample of a series of the cast, for the legend.
 pub(super) fn sample(ink: &str, place: usize) -> Markup {
     let Look { marker, dashes } = Look::of(place);
     html! {
@@ -290,18 +294,18 @@ pub(super) fn sample(ink: &str, place: usize) -> Markup {
     }
 }
 
-/// Whether scores have a logarithmic scale.
+/// Returns true if the scores have a logarithmic scale.
 pub(super) fn is_logarithmic(scores: &Scores, known: &[Known]) -> bool {
     Gauge::of(scores, known).axis.is_logarithmic()
 }
 
-/// Whether some mean lies outside the chart, and is drawn at its edge.
+/// Returns true if a mean is outside the chart, and is drawn at its edge.
 pub(super) fn is_cut(scores: &Scores) -> bool {
     let rows = scores.series.iter().flat_map(|series| series.rows);
     rows.into_iter().any(|row| row.mean < lowest_shown(scores.metric))
 }
 
-/// Budgets from left to right: on a logarithmic scale, and ∞ at a place of its own behind them.
+/// Budgets from left to right, on a logarithmic scale. ∞ has its own position after them.
 struct Across {
     budgets: Vec<(f64, f64)>,
 }
@@ -330,7 +334,7 @@ impl Across {
         Self { budgets }
     }
 
-    /// How far a series is drawn beside its budgets, so that error bars do not hide each other.
+    /// The sideways shift of a series, so that error bars do not hide each other.
     fn shift(&self, place: usize, count: usize) -> f64 {
         let gaps = self.budgets.windows(2).map(|pair| pair[1].1 - pair[0].1);
         let room = gaps.fold(2.0 * PAD, f64::min);
@@ -338,10 +342,10 @@ impl Across {
         (place as f64 - (count - 1) as f64 / 2.0) * step
     }
 
-    /// Labels, as many as have room.
+    /// Labels, as many as fit.
     fn ticks(&self) -> Vec<(f64, String)> {
         let mut ticks: Vec<(f64, String)> = vec![];
-        // From the right, for ∞ has a label always.
+        // From right to left, so that ∞ always has a label.
         for &(epsilon, x) in self.budgets.iter().rev() {
             let label = in_words(epsilon);
             let width = |label: &str| label.chars().count() as f64 * CHARACTER;
@@ -355,13 +359,14 @@ impl Across {
     }
 }
 
-/// Scores along an axis: linear, or logarithmic where errors are of many magnitudes.
+/// Scores along an axis: linear, or logarithmic for errors of many magnitudes.
 struct Gauge {
     axis: Axis,
     metric: Metric,
 }
 
-/// Errors whose means differ by more than this factor have a logarithmic scale: the good ones should not be one line.
+/// The factor between the means of errors from which on the scale is logarithmic. On a linear scale the good
+/// errors would be one line.
 const MANY_MAGNITUDES: f64 = 8.0;
 
 impl Gauge {
@@ -371,7 +376,7 @@ impl Gauge {
         let known = known.iter().map(|known| known.score);
         let means: Vec<f64> =
             rows().map(|row| row.mean).chain(known).filter(|mean| mean.is_finite()).collect();
-        // Without noise there is no error at all, and no place for it on a logarithmic scale.
+        // Without noise the error is zero, and a logarithmic scale has no position for it.
         let means: Vec<f64> = match metric {
             Metric::UnbiasedError => means.into_iter().filter(|mean| *mean > 0.0).collect(),
             _ => means,
@@ -386,7 +391,7 @@ impl Gauge {
         let spread = |row: &Row| if row.sd.is_finite() { row.sd } else { 0.0 };
         let bars = rows().flat_map(|row| [row.mean - spread(row), row.mean + spread(row)]);
         let (low, high) = ends(&bars.chain(means).collect::<Vec<_>>());
-        // A share is between nothing and all; an error is no less than nothing; R² is no more than one.
+        // A share is in [0, 1], an error is at least 0, and R² is at most 1.
         let (least, most) = match metric {
             _ if metric.is_share() => (0.0, 1.0),
             Metric::R2 => (lowest_shown(metric), 1.0),
@@ -396,28 +401,29 @@ impl Gauge {
         Self { axis: Axis::linear(low.max(least) * scale, high.clamp(least, most) * scale), metric }
     }
 
-    /// The place of a score from left to right; at the edge if it lies beyond.
+    /// The horizontal coordinate of a score. A score beyond the axis is placed at its edge.
     fn x(&self, score: f64) -> f64 {
         self.axis.x(score * scale(self.metric), END)
     }
 
-    /// The place of a score from the bottom up; at the edge if it lies beyond.
+    /// The vertical coordinate of a score. A score beyond the axis is placed at its edge.
     fn y(&self, score: f64) -> f64 {
         self.axis.y(score * scale(self.metric))
     }
 
-    /// Whether a score lies on the chart.
+    /// Returns true if a score is on the chart.
     fn holds(&self, score: f64) -> bool {
         (0.0..=1.0).contains(&self.axis.share(score * scale(self.metric)))
     }
 }
 
-/// R² has no lower end, and far below zero says no more than a little below.
+/// The lowest score on a chart. R² has no lower end, and values far below zero say no more than values a
+/// little below.
 fn lowest_shown(metric: Metric) -> f64 {
     if metric == Metric::R2 { -1.0 } else { f64::NEG_INFINITY }
 }
 
-/// How many units of the axis one of a score is: shares are in per cent.
+/// The number of axis units per unit of the score. Shares are in per cent.
 fn scale(metric: Metric) -> f64 {
     if metric.is_share() { 100.0 } else { 1.0 }
 }

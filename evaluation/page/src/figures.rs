@@ -1,4 +1,4 @@
-//! Charts, with what they say in words.
+//! Charts, with their statements in words.
 
 use super::cast::Cast;
 use super::chart::{chart, is_cut, is_logarithmic, sample, tradeoff};
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use scumble_comparison::{Metric, Scores};
 
 impl Page<'_> {
-    /// What the first model makes of releases, by ε.
+    /// The scores of the first model on the releases, by ε.
     pub(super) fn by_budget(&self, scores: &Scores, cast: &Cast) -> Markup {
         html! {
             section {
@@ -18,7 +18,7 @@ impl Page<'_> {
         }
     }
 
-    /// Other models and metrics by ε, one below the other where somebody asks for them.
+    /// Charts of other models and metrics by ε, one below the other, in closed sections.
     pub(super) fn other_charts(&self, others: &[Scores], cast: &Cast) -> Markup {
         html! {
             @for scores in others {
@@ -46,7 +46,8 @@ impl Page<'_> {
         }
     }
 
-    /// What the first model makes of the releases, beside what an adversary learns of them: the first of these attacks, and others where somebody asks for them.
+    /// The scores of the first model on the releases against an adversary's success. The first attack is
+    /// shown, and the others are in closed sections.
     pub(super) fn tradeoffs(&self, scores: &[Scores], cast: &Cast) -> Markup {
         let attacks: Vec<&Scores> = scores.iter().filter(|scores| scores.metric.is_of_adversary()).collect();
         let (Some(utility), [first, others @ ..]) = (scores.first(), &attacks[..]) else {
@@ -101,13 +102,13 @@ impl Page<'_> {
     }
 }
 
-/// A model and a metric.
+/// The title of scores: a metric and a model.
 pub(super) fn title_of(scores: &Scores) -> String {
     let less = if scores.metric.less_is_better() { " (less is better)" } else { "" };
     format!("{} by {}{less}", scores.metric.title(), scores.scorer)
 }
 
-/// Which mark is which mechanism, and what that protects.
+/// The legend: the mark of each mechanism, and its unit of privacy.
 fn legend(scores: &Scores, cast: &Cast) -> Markup {
     html! {
         ul.legend {

@@ -1,4 +1,4 @@
-//! How the page was made, what was tuned, and what was left out.
+//! The settings of a comparison, its tuning, and the mechanisms left out.
 
 use super::page::Page;
 use super::words::grouped;
@@ -7,7 +7,7 @@ use scumble_comparison::{Comparison, in_words};
 use scumble_core::Plugin;
 
 impl Page<'_> {
-    /// What was chosen of mechanisms and models, and who paid for it.
+    /// The tuned parameters of mechanisms and models, and who paid for each tuning.
     pub(super) fn tunings(&self) -> Markup {
         let tunings = self.outcome.tunings();
         html! {

@@ -1,4 +1,4 @@
-//! What was compared, on what.
+//! The lead: the candidates of the comparison, and its data.
 
 use super::page::Page;
 use super::words::{counted, grouped};
@@ -11,7 +11,7 @@ impl Page<'_> {
         format!("What privacy costs: “{}” learned from {}", data.target, data.name)
     }
 
-    /// What was compared, on what.
+    /// The lead: the candidates of the comparison, and its data.
     pub(super) fn lead(&self, scores: &[Scores]) -> Markup {
         let Comparison { data, models, epsilons, trials, splitting, .. } = self.comparison;
         let Outcome { train_records, test_records, volunteers, asked, .. } = self.outcome;

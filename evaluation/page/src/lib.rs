@@ -1,6 +1,7 @@
-//! A comparison as one self-contained HTML page: what to choose, charts, scores, the card of every mechanism, and how it was made.
+//! A comparison as one self-contained HTML page: recommendations, charts, scores, the card of every
+//! mechanism, and the settings.
 //!
-//! It loads nothing, and needs no script to be read.
+//! The page loads nothing, and is readable without scripts.
 
 mod cards;
 mod cast;
@@ -21,10 +22,11 @@ use crate::draw::STYLE;
 use cast::Cast;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Scripts and pictures from elsewhere are refused; a chart becomes a picture by its own data.
+/// The Content-Security-Policy. It refuses scripts and pictures from elsewhere; a chart becomes a picture
+/// from its own data.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// A page of this title that loads nothing, with our looks.
+/// A page with the title `title` that loads nothing, in the common style.
 pub fn document(title: &str, content: Markup) -> String {
     let page = html! {
         (DOCTYPE)
@@ -47,7 +49,7 @@ pub fn document(title: &str, content: Markup) -> String {
 }
 
 impl Page<'_> {
-    /// The page.
+    /// The page as HTML.
     pub fn to_html(&self) -> String {
         let scores = self.outcome.scores();
         let title = self.title();
@@ -71,7 +73,7 @@ impl Page<'_> {
         document(&title, content)
     }
 
-    /// The first chart, of scores by ε, as an SVG file of its own.
+    /// The first chart, of scores by ε, as a separate SVG file.
     pub fn to_svg(&self) -> Option<String> {
         let scores = self.outcome.scores();
         let first = scores.first()?;

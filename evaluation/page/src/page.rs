@@ -1,34 +1,35 @@
-//! What a page is made of.
+//! The contents of a page.
 
 use super::chart::Known;
 use jiff::Timestamp;
 use scumble_comparison::{Comparison, Knows, Metric, Outcome, Reference, Scores};
 use std::time::Duration;
 
-/// What the page shows, and how it came about.
+/// The contents of a page, and their origin.
 #[derive(Debug)]
 pub struct Page<'a> {
-    /// What was compared.
+    /// The comparison.
     pub comparison: &'a Comparison,
-    /// What came out.
+    /// The outcome of the comparison.
     pub outcome: &'a Outcome,
-    /// The command, as a shell reads it.
+    /// The command, in the syntax of a shell.
     pub command: &'a str,
-    /// The experiment's text, if there was one.
+    /// The experiment's text, if the comparison comes from one.
     pub experiment: Option<&'a str>,
-    /// When it was made.
+    /// The time at which the page was made.
     pub made: Timestamp,
-    /// How long it took.
+    /// The duration of the comparison.
     pub took: Duration,
 }
 
 impl Page<'_> {
-    /// What is scored without a release, by this metric.
+    /// The score without a release, by `metric`.
     pub(super) fn baseline(&self, metric: Metric) -> f64 {
         self.outcome.baselines.get(&metric).copied().unwrap_or(f64::NAN)
     }
 
-    /// What is scored without a mechanism: by a model, of the baseline, of volunteers and of records in the clear; by an adversary, without a release.
+    /// The scores without a mechanism. For a model they are those of the baseline, of volunteers and of
+    /// records in the clear. For an adversary they are those without a release.
     pub(super) fn known(&self, scores: &Scores) -> Vec<Known> {
         let metric = scores.metric;
         if metric.is_of_adversary() || metric.is_of_table() {

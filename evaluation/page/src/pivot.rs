@@ -1,4 +1,4 @@
-//! Scores: a mechanism a row, a budget a column; on a phone a budget a card.
+//! Scores: a mechanism per row and a budget per column; on a phone, a budget per card.
 
 use super::figures::title_of;
 use super::page::Page;
@@ -9,7 +9,8 @@ use maud::{Markup, html};
 use scumble_comparison::{Row, Scores, Series, in_words};
 
 impl Page<'_> {
-    /// All scores: of the first model and metric, and others where somebody asks for them; and the same numbers as files.
+    /// All scores. Those of the first model and metric are shown, and the others are in closed sections. The
+    /// same numbers are available as files.
     pub(super) fn pivots(&self, scores: &[Scores]) -> Markup {
         html! {
             section {
@@ -83,7 +84,7 @@ impl Page<'_> {
         }
     }
 
-    /// The numbers of the page as files, within it.
+    /// The numbers of the page as files embedded in it.
     fn exports(&self) -> Markup {
         let json = self.comparison.to_json(self.outcome).to_string();
         let link = |name: &str, kind: &str, text: &str| {
@@ -98,7 +99,7 @@ impl Page<'_> {
     }
 }
 
-/// All at one budget, the best first.
+/// All scores at one budget, the best first.
 fn card(scores: &Scores, title: &str, mut rows: Vec<(&str, &Row)>) -> Markup {
     rows.sort_by(|(_, a), (_, b)| scores.metric.best_first(a.mean, b.mean));
     html! {
@@ -109,7 +110,7 @@ fn card(scores: &Scores, title: &str, mut rows: Vec<(&str, &Row)>) -> Markup {
     }
 }
 
-/// A score, its spread, and what it is worth.
+/// A score with its spread, its bound and its worth.
 fn shown(row: &Row) -> Markup {
     html! {
         (row.metric.shown(row.mean))

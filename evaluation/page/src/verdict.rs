@@ -1,11 +1,12 @@
-//! What to choose, for each unit of privacy and each trust model.
+//! The recommended mechanism, for each unit of privacy and each trust model.
 
 use super::page::Page;
 use maud::{Markup, html};
 use scumble_comparison::{Choice, Metric, Scores, VOLUNTEERS, in_words};
 
 impl Page<'_> {
-    /// A verdict for each: what scores best at each budget, what that costs and is worth, and the command of the middle budget; those of others below it.
+    /// The verdicts, one for each unit of privacy and trust model. A verdict shows the best mechanism at each
+    /// budget, its cost and worth, and the command of the middle budget. The other commands follow below.
     pub(super) fn verdicts(&self, scores: &Scores) -> Markup {
         let choices = self.outcome.choices(scores);
         let metric = scores.metric;
@@ -29,7 +30,7 @@ impl Page<'_> {
     }
 }
 
-/// Of one goal.
+/// The verdict for one goal.
 fn verdict(choices: &[Choice], metric: Metric) -> Markup {
     let made: Vec<(&Choice, &str)> =
         choices.iter().filter_map(|choice| Some((choice, command(choice)?))).collect();
@@ -81,7 +82,7 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
     }
 }
 
-/// How to make what was chosen.
+/// The command that designs the chosen mechanism.
 fn command<'a>(choice: &Choice<'a>) -> Option<&'a str> {
     choice.best?.1.design.as_deref()
 }

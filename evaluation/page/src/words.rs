@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use scumble_core::{Guarantee, Unit};
 
-/// A cell with a number as it sorts, and as it reads. One that is none sorts last.
+/// A cell with a number, as a sort key and as shown text. A NaN sorts last.
 pub(super) fn number(value: f64, shown: Markup) -> Markup {
     let key = match value {
         f64::INFINITY => "Infinity".into(),
@@ -14,13 +14,13 @@ pub(super) fn number(value: f64, shown: Markup) -> Markup {
     html! { td.number data-value=(key) { (shown) } }
 }
 
-/// A mark where a claim is void after all, with the reason under the pointer; the card has it in full.
+/// A warning mark if a claim is void. The tooltip gives the reasons, and the card explains them in full.
 pub(super) fn warned(guarantee: &Guarantee) -> Markup {
     let warnings = guarantee.warnings();
     html! { @if !warnings.is_empty() { " " strong.warning title=(warnings.join("; ")) { "WARNING" } } }
 }
 
-/// What is protected, in words: by a claim that is not void.
+/// The protected unit in words, by the claims that are not void.
 pub(super) fn protected(guarantee: &Guarantee) -> String {
     let valid = guarantee.claims.iter().filter(|claim| claim.warning().is_none());
     let mut units: Vec<Unit> = valid.map(|claim| claim.protects).collect();
@@ -34,12 +34,12 @@ pub(super) fn protected(guarantee: &Guarantee) -> String {
     units.iter().map(Unit::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// `1 trial`, `50 trials`.
+/// A count with its noun, such as `1 trial` or `50 trials`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// With a comma before every three digits.
+/// A count with a comma before every three digits.
 pub(super) fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let groups: Vec<&str> =

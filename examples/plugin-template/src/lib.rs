@@ -1,4 +1,5 @@
-//! The mechanisms that `scumble new-plugin` writes, one of each kind: the templates themselves, compiled and tested with the workspace.
+//! Mechanisms that `scumble new-plugin` writes, one of each kind: the templates, compiled and tested with the
+//! workspace.
 
 #[path = "../../../scumble/plugin-template/curator.rs"]
 pub mod curator;

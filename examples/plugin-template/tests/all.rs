@@ -1,4 +1,4 @@
-//! The tests that `scumble new-plugin` writes, of each kind of mechanism.
+//! Tests that `scumble new-plugin` writes, for each kind of mechanism.
 
 #[path = "../../../scumble/plugin-template/test_curator.rs"]
 mod curator;

@@ -1,8 +1,9 @@
 //! The staircase mechanism of Geng and Viswanath (2014) as a third party would add it to scumble.
 //!
-//! For one number it is the ε-private noise of least variance: at small ε it is Laplace's, at large ε far better. Here
-//! every number of a record takes it at ε/d. `noise.rs` has the distribution on the integers; this file makes a mechanism of it, and `main.rs` is
-//! `scumble` with that mechanism. The tests run the conformance suite and the audit.
+//! For one number it is the ε-private noise of least variance. At small ε its variance is that of Laplace
+//! noise; at large ε it is far smaller. Here every number of a record takes the noise at ε/d. `noise.rs` has
+//! the distribution on the integers. This file makes a mechanism of it, and `main.rs` is `scumble` with that
+//! mechanism. The tests run the conformance suite and the audit.
 
 mod noise;
 
@@ -13,11 +14,12 @@ use scumble::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
-/// Each number is rounded to one of so many equal steps between its bounds: the sensitivity of the integer. The sampler
-/// may need as many proposals a draw, so it is no larger.
+/// Number of equal steps between the bounds of a number, to which it is rounded. It is the sensitivity of the
+/// integer. The sampler may need as many proposals per draw, so it is no larger.
 const STEPS: NonZeroU64 = NonZeroU64::new(1 << 12).unwrap();
 
-/// The step of `x` between its bounds, on the integers: whatever the floats say, it lies in 0..=STEPS.
+/// Returns the step of `x` between its bounds. The clamp is on the integer: it lies in 0..=STEPS for any
+/// floats.
 fn step_of(x: f64, (lower, upper): (f64, f64)) -> i128 {
     let place = ((x - lower) / (upper - lower) * STEPS.get() as f64).round();
     (place as i128).clamp(0, i128::from(STEPS.get()))
@@ -27,7 +29,8 @@ fn value_of(step: i128, (lower, upper): (f64, f64)) -> f64 {
     lower + step as f64 / STEPS.get() as f64 * (upper - lower)
 }
 
-/// Staircase noise on every number of a record, each within its bounds and at its share of ε. A class label leaves in clear.
+/// Staircase noise on every number of a record, each within its bounds and at its share of ε. A class label
+/// is released in the clear.
 #[derive(Debug, Clone)]
 pub struct StaircaseNoise {
     bounds: Vec<(f64, f64)>,
@@ -39,7 +42,8 @@ pub struct StaircaseNoise {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The share of the sensitivity that the top step takes, strictly between 0 and 1. By default the one of least variance.
+    /// Share of the sensitivity that the top step takes, strictly between 0 and 1. The default has the least
+    /// variance.
     step_share: Option<f64>,
 }
 
@@ -62,7 +66,7 @@ impl AdditiveNoise for StaircaseNoise {
         point.iter_mut().zip(&self.bounds).for_each(|(x, bounds)| *x = of(*x, *bounds));
     }
 
-    /// Takes each number's step, an integer, and adds an integer.
+    /// Rounds each number to its step, an integer, and adds an integer.
     fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         for (x, bounds) in point.iter_mut().zip(&self.bounds) {
             *x = value_of(step_of(*x, *bounds) + self.distribution.sample(stream), *bounds);
@@ -70,7 +74,7 @@ impl AdditiveNoise for StaircaseNoise {
         Ok(())
     }
 
-    /// In the units of each number; two numbers that lie Δ apart cost the whole share of ε.
+    /// Describes the noise in the units of each number. Two numbers at distance Δ cost the whole share of ε.
     fn described(&self) -> DescribedNoise {
         let steps = || self.bounds.iter().map(|(lower, upper)| (upper - lower) / STEPS.get() as f64);
         DescribedNoise {

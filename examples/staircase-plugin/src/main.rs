@@ -1,4 +1,4 @@
-//! `scumble` with one mechanism more.
+//! `scumble` with one additional mechanism.
 
 use staircase_plugin as _;
 

@@ -4,22 +4,23 @@ use scumble::core::{Result, Stream};
 use scumble::sampling::{Geometric, Rational, bernoulli_exp, uniform_below, with_random_sign};
 use std::num::NonZeroU64;
 
-/// The staircase distribution on the integers (Geng and Viswanath 2014): with b = e^−ε, sensitivity Δ and
-/// 1 ≤ r ≤ Δ, P(kΔ + j) ∝ b^k for 0 ≤ j < r and ∝ b^(k+1) for r ≤ j < Δ, and the same for negative integers.
+/// The staircase distribution on the integers (Geng and Viswanath 2014), with b = e^−ε, sensitivity Δ and 1 ≤
+/// r ≤ Δ. P(kΔ + j) ∝ b^k for 0 ≤ j < r and ∝ b^(k+1) for r ≤ j < Δ, and the same for negative integers.
 ///
 /// Two copies shifted by at most Δ differ by a factor of at most e^ε at every integer.
 #[derive(Debug, Clone)]
 pub(crate) struct Staircase {
     epsilon: Rational,
-    /// How many whole stairs lie between zero and a draw.
+    /// Distribution of the number of whole stairs between zero and a draw.
     stairs: Geometric,
     sensitivity: NonZeroU64,
-    /// r: how many integers the top step has on its side of zero.
+    /// r: number of integers of the top step on its side of zero.
     top: u64,
 }
 
 impl Staircase {
-    /// The distribution for this ε and sensitivity; the top step takes the share `step_share` of Δ.
+    /// Creates the distribution for `epsilon` and `sensitivity`; the top step takes the share `step_share` of
+    /// Δ.
     pub(crate) fn new(epsilon: f64, sensitivity: NonZeroU64, step_share: f64) -> Result<Self> {
         let top = (step_share * sensitivity.get() as f64).round() as u64;
         let epsilon = Rational::floor_of(epsilon)?;
@@ -31,7 +32,7 @@ impl Staircase {
         })
     }
 
-    /// One draw, exact: whole stairs and a place within one, with a random sign.
+    /// Draws one exact sample: whole stairs and a position within one, with a random sign.
     pub(crate) fn sample(&self, stream: &mut Stream) -> i128 {
         with_random_sign(stream, |stream| {
             let within = loop {
@@ -44,11 +45,11 @@ impl Staircase {
         })
     }
 
-    /// E k², by the moments of the two steps and of the geometric number of stairs.
+    /// Computes E k² from the moments of the two steps and of the geometric number of stairs.
     pub(crate) fn variance(&self) -> f64 {
         let b = (-self.epsilon.to_f64()).exp();
         let (delta, top) = (self.sensitivity.get() as f64, self.top as f64);
-        // Σ j^m over 0 ≤ j < r, plus b times the same over r ≤ j < Δ.
+        // Σ j^m over 0 ≤ j < r, plus b times Σ j^m over r ≤ j < Δ.
         let moment = |sum: fn(f64) -> f64| sum(top) + b * (sum(delta) - sum(top));
         let zeroth = moment(|n| n);
         let first = moment(|n| n * (n - 1.0) / 2.0);
@@ -56,13 +57,13 @@ impl Staircase {
         let squares = delta * delta * zeroth * b * (1.0 + b) / (1.0 - b).powi(3)
             + 2.0 * delta * first * b / (1.0 - b).powi(2)
             + second / (1.0 - b);
-        let total = 2.0 * zeroth / (1.0 - b) - 1.0; // zero is there once
+        let total = 2.0 * zeroth / (1.0 - b) - 1.0; // zero is counted once
         2.0 * squares / total
     }
 
-    /// E k⁴/(E k²)², by the sum over the stairs.
+    /// Computes E k⁴/(E k²)² by a sum over the stairs.
     pub(crate) fn kurtosis(&self) -> f64 {
-        /// Stairs beyond e^−50 count for nothing.
+        /// Stairs with a probability below e^−50 are negligible.
         const RARE: f64 = 50.0;
         let epsilon = self.epsilon.to_f64();
         let (delta, top) = (self.sensitivity.get() as f64, self.top as f64);
@@ -76,21 +77,21 @@ impl Staircase {
             };
             (0..(RARE / epsilon).ceil() as u64).map(of_stair).sum()
         };
-        let total = 2.0 * summed(&|n| n) - 1.0; // zero is there once
+        let total = 2.0 * summed(&|n| n) - 1.0; // zero is counted once
         2.0 * summed(&fourth) / total / self.variance().powi(2)
     }
 }
 
-/// The share γ of Δ that the top step takes for the least variance (Geng and Viswanath 2014): with b = e^−ε,
-/// γ = −b/(1 − b) + (b − 2b² + 2b⁴ − b⁵)^(1/3)/(2^(1/3)·(1 − b)²).
+/// Share γ of Δ that the top step takes for the least variance (Geng and Viswanath 2014): with b = e^−ε, γ =
+/// −b/(1 − b) + (b − 2b² + 2b⁴ − b⁵)^(1/3)/(2^(1/3)·(1 − b)²).
 pub(crate) fn best_step_share(epsilon: f64) -> f64 {
     if epsilon < 0.1 {
-        return 0.5; // the limit; the formula would cancel
+        return 0.5; // the limit; the formula would lose digits by cancellation
     }
     let b = (-epsilon).exp();
     let root = ((b - 2.0 * b.powi(2) + 2.0 * b.powi(4) - b.powi(5)) / 2.0).cbrt();
     let share = root / (1.0 - b).powi(2) - b / (1.0 - b);
-    share.max(f64::MIN_POSITIVE) // b rounds to 0 at a large ε, and no step is empty
+    share.max(f64::MIN_POSITIVE) // b underflows to 0 at a large ε, and every step needs an integer
 }
 
 #[cfg(test)]
@@ -103,7 +104,7 @@ mod tests {
         Staircase::new(epsilon, NonZeroU64::new(sensitivity).unwrap(), share).unwrap()
     }
 
-    /// Unnormalised.
+    /// Unnormalised probability of `k`.
     fn weight(epsilon: f64, sensitivity: u64, top: u64, k: i64) -> f64 {
         let (stairs, within) = (k.unsigned_abs() / sensitivity, k.unsigned_abs() % sensitivity);
         (-epsilon * (stairs + u64::from(within >= top)) as f64).exp()
@@ -122,8 +123,8 @@ mod tests {
         }
     }
 
-    /// Every count within 5.5 deviations of its distribution, a false-alarm rate below 10⁻⁶ for 21 cells; a top step that takes
-    /// one integer more is rejected.
+    /// Checks that every count is within 5.5 standard deviations of its expectation: a false-alarm rate below
+    /// 10⁻⁶ for 21 cells. A top step that is wider by one integer is rejected.
     #[test]
     fn draws_follow_the_distribution() {
         let (epsilon, sensitivity, draws) = (1.0, 5, 400_000);

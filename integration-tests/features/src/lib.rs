@@ -1,1 +1,2 @@
-//! No code: the features with which the workspace and the Python package compile the libraries that both need (`Cargo.toml`).
+//! No code: this crate sets the features of the libraries that the workspace and the Python package share
+//! (`Cargo.toml`).

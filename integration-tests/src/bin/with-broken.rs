@@ -1,4 +1,4 @@
-//! `scumble` with a mechanism whose noise is short by √2.
+//! `scumble` with a mechanism whose noise is too small by a factor of √2.
 
 use scumble::classic::Laplace;
 use scumble::core::{

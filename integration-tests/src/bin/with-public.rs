@@ -1,4 +1,5 @@
-//! `scumble` with mixing by public records of its own, which releases more samples than its budget allows.
+//! `scumble` with a mixing mechanism that brings its own public records, and releases more samples than its
+//! budget allows.
 
 use ndarray::{Array1, Array2};
 use scumble::core::{
@@ -9,7 +10,7 @@ use scumble::dauntless::{DAUNTLESS_MIX, Dauntless};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// Records of the domain that nobody has: along its diagonal, as many as any release needs.
+/// Creates artificial records along the diagonal of the domain, enough for any release.
 fn public(brief: &Brief) -> Result<Table> {
     const RECORDS: usize = 1000;
     let domain = &brief.domain;

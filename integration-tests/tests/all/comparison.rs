@@ -1,4 +1,4 @@
-//! The comparison's facts on the embedded wines.
+//! Properties of the comparison on the embedded wines.
 
 use linfa::traits::{Fit, Predict};
 use scumble::compare::{
@@ -66,8 +66,10 @@ fn every_mechanism_scores_as_its_noise_free_view_when_epsilon_is_large() {
     }
 }
 
-/// What an adversary learns under a guarantee for whole records is no more than the bound implied by the guarantee, by five standard errors, and no
-/// less than it should: all of what leaves in the clear.
+/// Checks the adversary's success under a guarantee for whole records.
+///
+/// It stays below the bound implied by the guarantee, up to five standard errors. It also reaches the
+/// expected level: the adversary learns everything that is released in the clear.
 #[test]
 fn an_adversary_learns_what_leaves_and_no_more_than_is_allowed() {
     let outcome = run(&Comparison { trials: 20, ..comparison(&[0.5, 2.0, 8.0]) });
@@ -85,7 +87,7 @@ fn an_adversary_learns_what_leaves_and_no_more_than_is_allowed() {
         let mut rows = of_adversary().filter(|row| row.mechanism == mechanism && row.metric == metric);
         rows.find(|row| row.epsilon.is_none_or(|e| e == epsilon)).unwrap().mean
     };
-    // In the clear, or behind a map that does not change from record to record.
+    // In the clear, or transformed by one map for all records.
     for open in ["identity", "randomized-response", "column-space", "singular-value-obfuscation"] {
         assert!(learned(open, 0.5, Metric::Recovered) > 0.99, "{open}");
         assert!(learned(open, 0.5, Metric::Advantage) > 0.99, "{open}");
@@ -97,7 +99,8 @@ fn an_adversary_learns_what_leaves_and_no_more_than_is_allowed() {
     }
 }
 
-/// Laplace noise of scale Δ₁/ε on each of d columns has a mean squared error of 2d(Δ₁/ε)², whatever the records.
+/// Checks the error of Laplace noise: scale Δ₁/ε on each of d columns has a mean squared error of 2d(Δ₁/ε)²,
+/// for any records.
 #[test]
 fn the_normalised_mse_of_a_release_is_that_of_the_noise_and_no_less_than_is_claimed() {
     let wine = DataSet::wine().unwrap();
@@ -112,7 +115,7 @@ fn the_normalised_mse_of_a_release_is_that_of_the_noise_and_no_less_than_is_clai
         let mut rows = outcome.rows.iter().filter(|row| row.metric == Metric::UnbiasedError);
         rows.find(|row| row.mechanism == name).unwrap()
     };
-    // Half of ε is the label's.
+    // The label takes half of ε.
     let (found, expected) = (of("laplace").mean, 2.0 * dim * width * width / variance);
     assert!((found / expected - 1.0).abs() < 0.03, "{found} where {expected} is right");
     assert_eq!(of("laplace").bound, None);
@@ -135,7 +138,7 @@ fn a_seed_gives_the_same_scores_on_one_thread_and_on_three() {
     let scores = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let outcome = pool.install(|| run(&comparison(&[1.0, 8.0])));
-        // Bit by bit, for what an adversary learns of drawn rows is no number.
+        // Compares bits: the adversary's score on drawn rows is NaN.
         let bits = |row: &Row| (row.mechanism.clone(), row.mean.to_bits(), row.sd.to_bits());
         outcome.rows.iter().map(bits).collect::<Vec<_>>()
     };
@@ -188,7 +191,8 @@ fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
     assert!(row(&limited, "identity", 100.0).sd > 0.0, "the records are drawn anew");
 }
 
-/// Whatever the files contain: they are read, and name mechanisms and data sets that there are. (Models are checked with the data.)
+/// Checks that each experiment file can be read and names existing mechanisms and data sets. (Models are
+/// checked with the data.)
 #[test]
 fn the_experiments_of_the_repository_can_be_run() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/experiments");
@@ -209,7 +213,7 @@ fn the_experiments_of_the_repository_can_be_run() {
     }
 }
 
-/// In place of the trainings, which take minutes, some that take no time.
+/// Runs the experiments with short trainings, because the full trainings take minutes.
 #[test]
 fn experiments_with_volunteers_have_a_row_of_every_mechanism() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/experiments");
@@ -250,8 +254,10 @@ fn experiments_with_volunteers_have_a_row_of_every_mechanism() {
     }
 }
 
-/// Two numbers of the wines' eleven, at a budget at which both latents are told well: the task is what the volunteers' classes say of
-/// the features, though the label itself is left to randomised response.
+/// Checks that designs learn the task from the volunteers' classes, although randomised response protects the
+/// label itself.
+///
+/// The designs release two latents of the wines' eleven numbers, at a budget at which both are accurate.
 #[test]
 fn designs_learn_the_task_from_the_volunteers() {
     let registry = Registry::installed().unwrap();
@@ -268,7 +274,8 @@ fn designs_learn_the_task_from_the_volunteers() {
     assert!(aware > agnostic + 0.05, "{aware} and {agnostic}");
 }
 
-/// Sixty records are more than the theorem allows, and nothing is left of the claims: public records show the classes' names.
+/// Releases sixty records, more than the theorem allows. No claim remains: public records disclose the
+/// classes' names.
 #[test]
 fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
     let folder = tempfile::tempdir().unwrap();
@@ -322,7 +329,8 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
     assert_eq!(laplace["warnings"], json!([]));
 
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
-    // Among the scores of the model and of both of the adversary, as a table and on a phone as cards, and on the card.
+    // The warning is beside the scores of the model and of both adversaries, in the table and in the cards
+    // for phones; and on the card.
     let marks = format!("<th scope=\"row\">publicly-mixed <strong class=\"warning\" title=\"{exceeded}");
     assert_eq!(page.matches(&marks).count(), 2 * 3, "beside its name");
     assert_eq!(page.matches(&format!("<dt class=\"warning\">WARNING</dt><dd>{exceeded}")).count(), 1);
@@ -330,7 +338,8 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
     assert_eq!(page.matches(&summary).count(), 2, "over the card, and over that of its budget");
 }
 
-/// Of a row that is made of several records nobody knows which record it was, and so no such adversary is measured.
+/// Checks that mixed records have no score of an adversary that knows the rows: a row made of several records
+/// corresponds to no single record.
 #[test]
 fn of_mixed_records_no_adversary_is_measured_that_knows_their_rows() {
     let registry = Registry::installed().unwrap();

@@ -1,4 +1,4 @@
-//! Composed mechanisms: what they release, in which order, under which key, and what they refuse.
+//! Composed mechanisms: their output, its order, their keys, and their refusals.
 
 use ndarray::{Array2, array};
 use scumble::classic::{Identity, LAPLACE, Laplace, RANDOMIZED_RESPONSE, RandomizedResponse};
@@ -16,7 +16,7 @@ fn class() -> TargetDomain {
     TargetDomain::Class { levels: vec!["no".into(), "yes".into()] }
 }
 
-/// Two numbers around a group of three levels, and a class.
+/// Domain of two numbers around a group of three levels, with a class.
 fn people() -> RecordDomain {
     let features =
         Domain::product([Domain::unit_box(1), Domain::one_hot(3).unwrap(), Domain::unit_box(1)]).unwrap();
@@ -220,7 +220,8 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
     let refusal = |saved: scumble::custody::Result<String>| saved.unwrap_err().to_string();
     assert!(refusal(save(&claims_nothing, &brief)).contains("private volunteers"));
     assert!(save(&claims, &brief).is_ok());
-    // One that had them at hand is not saved either, whatever it says of itself; nor behind a part with a claim.
+    // A design that had private volunteers is not saved either, whatever it claims. The same applies to a
+    // composition of such a design with a part that has a claim.
     let at_hand = Brief { volunteers: Volunteers::Private(table()), ..brief.clone() };
     assert!(refusal(save(&scumble::classic::IDENTITY, &at_hand)).contains("private volunteers"));
     let whole = people();
@@ -232,7 +233,7 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
     ];
     let composed = Design::composed(whole, parts).unwrap_err().to_string();
     assert!(composed.contains("randomized-response"), "{composed}");
-    // Each part's δ of 10⁻⁵ is one in 100,000; that of two is one in 50,000.
+    // Each part's δ of 10⁻⁵ is one in 100,000; the sum for two parts is one in 50,000.
     let among = |volunteers: usize| {
         let rows: Vec<usize> = (0..volunteers).map(|row| row % table().len()).collect();
         let brief =

@@ -1,4 +1,4 @@
-//! A curator's mechanism through the command: the release everybody may see, the key nobody else.
+//! A curator's mechanism through the command: a release that is public, and a key that is not.
 
 use scumble::core::Registry;
 
@@ -86,7 +86,7 @@ fn the_key_is_saved_apart_and_opens_the_release() {
     let load = |text: &str, passphrase| key::load(text, passphrase, design.mechanism(), "key.json");
     let view = load(&text, PASSPHRASE).unwrap().view(&clean).unwrap();
     let difference = (view.records() - released.records()).mapv(f64::abs);
-    // Offsets go up to 2³² and rows are written in cm.
+    // Offsets go up to 2³², so the tolerance is 1e-5.
     assert!(difference.iter().all(|d| *d < 1e-5), "{difference:?}");
     assert_ne!(view.records(), clean.records());
     assert!(!std::fs::read_to_string(desk.path("public/card.json")).unwrap().contains("4294"));
@@ -163,7 +163,7 @@ fn what_has_no_guarantee_costs_more_than_any_ledger_holds() {
     assert!(!Path::new(&desk.path("keys/key.json")).exists());
 }
 
-/// Columns that are none of the schema's follow those that are, unchanged.
+/// Checks that new columns follow the columns of the schema, and that the latter are unchanged.
 #[test]
 fn records_times_a_secret_matrix_are_written_under_names_of_their_own() {
     let desk = desk();
@@ -175,7 +175,7 @@ fn records_times_a_secret_matrix_are_written_under_names_of_their_own() {
     let rows: Vec<Vec<&str>> = released.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows[0], ["colour", "released 1"]);
     assert_eq!([rows[1][0], rows[2][0]], ["red", "green"]);
-    // A basis of the space of 0.1 and 0.25, of length 1.
+    // The unit-length basis of the space spanned by 0.1 and 0.25.
     let [one, other] = [1, 2].map(|row: usize| rows[row][1].parse::<f64>().unwrap());
     assert!((other / one - 2.5).abs() < 1e-12 && (one.hypot(other) - 1.0).abs() < 1e-12, "{one}, {other}");
     let card = std::fs::read_to_string(desk.path("public/card.json")).unwrap();

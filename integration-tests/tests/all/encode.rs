@@ -1,10 +1,11 @@
-//! All claims depend on the range that `encode` declares: whatever the record, it never leaves it.
+//! Tests that `encode` never leaves the range that it declares, for any record. All claims depend on this
+//! range.
 
 use proptest::prelude::*;
 use scumble::core::{Budget, Designed, LocalMechanism, Registry};
 use std::sync::Arc;
 
-/// A number that a file may contain: near the domain, far from it, next to nothing, or a bound by a hair.
+/// A number that a file may contain: near the domain, far from it, close to zero, or slightly beyond a bound.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         -2.0..3.0_f64,
@@ -14,7 +15,8 @@ fn number() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Every plugin's example, at budgets from small to large. A curator's mechanism has no range, and is none of them.
+/// Designs of every plugin's example, at budgets from small to large. A curator's mechanism has no range, and
+/// is left out.
 fn designs() -> Vec<(&'static str, Arc<dyn LocalMechanism>)> {
     let registry = Registry::installed().unwrap();
     let at = |epsilon| {
@@ -34,7 +36,7 @@ fn designs() -> Vec<(&'static str, Arc<dyn LocalMechanism>)> {
         .collect()
 }
 
-/// That `encode` stays within the range, and does not move what lies there.
+/// Checks that the result of `encode` is within the range, and that points in the range do not move.
 fn stays(name: &str, local: &dyn LocalMechanism, numbers: &[f64]) -> Result<(), TestCaseError> {
     let record = &numbers[..local.domain().flat().dim()];
     let point = local.encode(record);
@@ -49,7 +51,7 @@ fn stays(name: &str, local: &dyn LocalMechanism, numbers: &[f64]) -> Result<(), 
 
 #[test]
 fn no_record_is_encoded_outside_the_declared_range() {
-    // To train an encoder takes longer than to encode all of these records.
+    // Training an encoder takes longer than encoding all of these records.
     let designs = designs();
     assert!(designs.len() >= 3 * 12);
     proptest!(|(numbers in prop::collection::vec(number(), 16))| {

@@ -1,14 +1,15 @@
-//! Citations of `ERRATA.md`, the list of what the implemented papers print wrongly: every id that is cited anywhere must be an entry of it.
+//! Citations of `ERRATA.md`, the list of errors in the implemented papers: every cited id must be an entry of
+//! it.
 
 use crate::workspace;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Fewer citations than this mean that the search is at fault.
+/// Smallest plausible number of citations; with fewer, the search itself is faulty.
 const FEWEST: usize = 30;
 
-/// The id at the beginning of `text`, as T1 or D17, and what follows it.
+/// Splits `text` after the id at its beginning, such as T1 or D17.
 fn leading_id(text: &str) -> Option<(&str, &str)> {
     let digits = text.strip_prefix(|c: char| c.is_ascii_uppercase())?;
     let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -16,9 +17,10 @@ fn leading_id(text: &str) -> Option<(&str, &str)> {
     (rest.len() < digits.len() && ends).then(|| text.split_at(text.len() - rest.len()))
 }
 
-/// The ids that a line cites: all of those behind the word errata, erratum or `ERRATA.md`, with commas or "and" between them.
+/// Returns the ids that a line cites: all ids after the word errata, erratum or `ERRATA.md`, separated by
+/// commas or "and".
 fn cited(line: &str) -> Vec<&str> {
-    let lower = line.to_ascii_lowercase(); // as long as the line, byte by byte
+    let lower = line.to_ascii_lowercase(); // has the same byte positions as `line`
     let mut found = vec![];
     for (at, _) in lower.match_indices("errat") {
         let Some(length) = ["errata.md", "errata", "erratum"]
@@ -36,20 +38,20 @@ fn cited(line: &str) -> Vec<&str> {
     found
 }
 
-/// `text` without the commas, spaces, quotes and the "and" that it begins with.
+/// Strips leading commas, colons, spaces, backquotes and "and" from `text`.
 fn after_separator(text: &str) -> &str {
     let trimmed = text.trim_start_matches([' ', ',', ':', '`']);
     trimmed.strip_prefix("and ").unwrap_or(trimmed)
 }
 
-/// The ids of the headings `### T1 …`, in their order.
+/// Returns the ids of the headings `### T1 …`, in order.
 fn entries(errata: &str) -> Vec<&str> {
     let headings = errata.lines().filter_map(|line| line.strip_prefix("### "));
     let id_of = |heading| leading_id(heading).map(|(id, _)| id);
     headings.map(|heading| id_of(heading).unwrap_or_else(|| panic!("`### {heading}` has no id"))).collect()
 }
 
-/// All texts below `folder`, but for what was built and the list itself.
+/// Collects all texts below `folder`, without build output and the list itself.
 fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -84,7 +86,7 @@ fn every_cited_entry_exists() {
     let (mut citations, mut wrong) = (0, vec![]);
     for path in paths {
         let bytes = fs::read(&path).unwrap();
-        let text = String::from_utf8_lossy(&bytes); // some texts are wrong on purpose
+        let text = String::from_utf8_lossy(&bytes); // some texts are invalid on purpose
         let shown = path.strip_prefix(&root).unwrap_or(&path).display();
         for (at, line) in text.lines().enumerate() {
             let ids = cited(line);
@@ -99,7 +101,8 @@ fn every_cited_entry_exists() {
 
 #[test]
 fn citations_are_found_in_each_of_their_forms() {
-    // This file is searched too, and Z99 is no entry: so the words that cite are put in here.
+    // The search includes this file, and Z99 is not an entry: so the test inserts the citing words at run
+    // time.
     let of = |form: &str| -> Vec<String> {
         let line = form.replace("list", "errata").replace("one", "Erratum");
         cited(&line).into_iter().map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! Estimates of the people behind a release: wherever one is given, its interval covers the truth.
+//! Estimates of the people behind a release: every interval that an estimator returns covers the true value.
 
 use ndarray::{Array1, Array2};
 use rand::{Rng, SeedableRng};
@@ -13,11 +13,11 @@ use scumble::core::{
 const SEED: u64 = 31;
 const PEOPLE: usize = 4000;
 const TARGET: &str = "the target";
-/// One interval in a million misses the truth. Of some 500 intervals, one does in 2,000 runs.
+/// An interval misses the true value with probability 10⁻⁶: with some 500 intervals, one miss in 2,000 runs.
 const CONFIDENCE: f64 = 1.0 - 1e-6;
 
-/// People near the upper bounds and at the later levels. Those of examples, and so volunteers, are near the
-/// lower ones.
+/// Draws people near the upper bounds and at the later levels. The people of examples, and so volunteers, are
+/// near the lower bounds.
 fn people(domain: &RecordDomain) -> Table {
     let mut rng = ChaCha20Rng::seed_from_u64(SEED);
     let mut flat = vec![];
@@ -41,7 +41,8 @@ fn people(domain: &RecordDomain) -> Table {
     domain.layout().table_of(flat).unwrap()
 }
 
-/// The columns that are estimated; what is said of each covers the mean of the very people who were released.
+/// Returns the names of the estimated columns. Checks that each interval covers the mean of the released
+/// people.
 #[track_caller]
 fn estimated(what: &str, mechanism: &dyn LocalMechanism, clean: &Table) -> Vec<String> {
     let release = mechanism.release(clean, &mut Randomness::seeded(SEED)).unwrap();
@@ -92,11 +93,11 @@ fn intervals_cover_the_people_by_every_mechanism_that_answers() {
         for epsilon in [1.0, 8.0] {
             let Some(Designed::Local(local)) = design(plugin, &example, epsilon) else { continue };
             if local.collector().is_some() {
-                continue; // a report is no record, and a file of reports is collected
+                continue; // reports are not records; a file of reports is collected
             }
             let what = format!("{} at ε = {epsilon}", plugin.name);
             let mut told = estimated(&what, &*local, &people(local.domain()));
-            told.retain(|name| name != TARGET); // of some a label leaves by itself
+            told.retain(|name| name != TARGET); // some mechanisms release the label separately
             if told.is_empty() { &mut silent } else { &mut answering }.push(plugin.name);
         }
     }
@@ -108,8 +109,8 @@ fn intervals_cover_the_people_by_every_mechanism_that_answers() {
     }
 }
 
-/// One number that leaves halfway to 0.3, one that is at most 0.8, and one that leaves with its own noise. It
-/// says of all three that noise is added.
+/// Three numbers: one is released halfway to 0.3, one is released at most at 0.8, and one has its own noise.
+/// The mechanism declares additive noise for all three.
 #[derive(Debug, Clone)]
 struct Drawn {
     domain: RecordDomain,
@@ -175,11 +176,11 @@ fn of_a_composition_the_columns_that_stay_are_estimated() {
         panic!("both are local")
     };
     let mut told = estimated("a composition", &*whole, &people(whole.domain()));
-    told.retain(|name| name != TARGET); // in the clear, as the example protects the features
+    told.retain(|name| name != TARGET); // in the clear: the example protects the features
     assert_eq!(told, ["own"]);
 }
 
-/// Ends of ranges that are far apart, and levels of which one alone is altered.
+/// Checks which values `decode` keeps: a range with distant ends, and levels of which only one is altered.
 #[test]
 fn values_are_kept_whatever_their_units() {
     #[derive(Debug, Clone)]
@@ -200,7 +201,7 @@ fn values_are_kept_whatever_their_units() {
             Ok(())
         }
 
-        /// The last of 40 levels becomes the one before it; of the number, no more than a rounding is lost.
+        /// Merges the last of 40 levels into the previous one, and rounds the number to `f32`.
         fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
             point[0] = f64::from(point[0] as f32);
             point[39] += point[40];

@@ -1,4 +1,4 @@
-//! Noise that is keyed by a record has the distribution of noise that is drawn in blocks, and none of it is used twice.
+//! Noise that is keyed by a record has the distribution of noise drawn in blocks, and no noise is used twice.
 
 use scumble::adversary::{Effort, Verdict, same_distribution};
 use scumble::core::{
@@ -19,7 +19,7 @@ fn design(mechanism: &str) -> Arc<dyn LocalMechanism> {
     scumble_testing::local(registry.get(mechanism).unwrap().design(&Default::default(), &brief).unwrap())
 }
 
-/// What is released of this many equal records by one key, flat.
+/// Releases equal records, one for each id, under one key; returns the rows in one flat vector.
 fn keyed(mechanism: &dyn LocalMechanism, key: u8, ids: std::ops::Range<usize>) -> Vec<f64> {
     let (records, ids) = (RECORD.repeat(ids.len()), ids.map(|id| id.to_string()).collect::<Vec<_>>());
     release_keyed(mechanism, &records, &ids, &NoiseKey::from_bytes([key; 32])).unwrap()
@@ -58,7 +58,8 @@ fn correlation(one: &[f64], other: &[f64]) -> f64 {
     sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
 }
 
-/// Of n independent pairs the correlation is beyond 5.5/√n with a probability of 4e-8; one of 0.02 is seen nearly always.
+/// Checks the independence of noise: for n independent pairs the correlation exceeds 5.5/√n with probability
+/// 4e-8. A correlation of 0.02 is nearly always detected.
 #[test]
 fn noise_of_other_ids_and_other_tickets_is_independent() {
     const IDS: usize = 100_000;

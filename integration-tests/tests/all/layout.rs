@@ -1,4 +1,5 @@
-//! The layout of the workspace: files of a crate import each other in no circle, and crates depend only on those below them.
+//! The layout of the workspace: files of a crate have no cyclic imports, and crates depend only on lower
+//! layers.
 
 use crate::workspace;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +7,8 @@ use std::fs::{read_dir, read_to_string};
 use std::path::Path;
 use toml::Table;
 
-/// The layers of the architecture and their crates, from the lowest to the highest; the last one ships nothing.
+/// Layers of the architecture and their crates, from the lowest to the highest. The last layer is not
+/// published.
 const LAYERS: [&[&str]; 8] = [
     &["solvers/"],
     &["registry/core"],
@@ -18,12 +20,13 @@ const LAYERS: [&[&str]; 8] = [
     &["benches", "examples/", "guide", "integration-tests", "integration-tests/"],
 ];
 
-/// The modules of a crate, by their paths, and what each imports.
+/// Imports of each module of a crate, by module path.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
 type Modules = BTreeMap<Vec<String>, Module>;
 
-/// What the text of a module says: the paths in its crate that it names, and those that it imports, so that others may import them from it.
+/// Paths in its crate that a module names, and paths that it imports, so that other modules may import them
+/// from it.
 #[derive(Default)]
 struct Module {
     named: Vec<Vec<String>>,
@@ -34,7 +37,7 @@ fn manifest(folder: &Path) -> Table {
     read_to_string(folder.join("Cargo.toml")).unwrap().parse().unwrap()
 }
 
-/// The folders of the workspace's crates, as its manifest has them.
+/// Returns the folders of the workspace's crates, as listed in its manifest.
 fn crates() -> Vec<String> {
     let manifest = manifest(&workspace());
     let members = manifest["workspace"]["members"].as_array().unwrap().iter();
@@ -52,7 +55,8 @@ fn entries(folder: &Path) -> Vec<String> {
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The source files in a folder, by the paths of their modules; the root is empty, and no binary beside a library counts.
+/// Collects the source files in a folder by module path. The path of the root is empty; a binary beside a
+/// library is left out.
 fn sources(folder: &Path, module: &[String], found: &mut BTreeMap<Vec<String>, String>) {
     for name in entries(folder) {
         let path = folder.join(&name);
@@ -70,7 +74,8 @@ fn sources(folder: &Path, module: &[String], found: &mut BTreeMap<Vec<String>, S
     }
 }
 
-/// The text without comments and without what is compiled for tests only. Such an item ends as it began, at the same column.
+/// Strips comments and items that are compiled only for tests. Such an item ends at the column at which it
+/// began.
 fn without_tests(text: &str) -> String {
     let mut kept = String::new();
     let mut skipped: Option<usize> = None;
@@ -86,7 +91,7 @@ fn without_tests(text: &str) -> String {
     kept
 }
 
-/// The paths of a tree of imports: `a::{b, c::d}` are `a::b` and `a::c::d`.
+/// Returns the paths of a tree of imports: `a::{b, c::d}` has the paths `a::b` and `a::c::d`.
 fn paths(tree: &str) -> Vec<Vec<String>> {
     let tree = tree.trim_start();
     let end = tree.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(tree.len());
@@ -100,7 +105,7 @@ fn paths(tree: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// The trees in a group of imports, up to the brace that closes it.
+/// Returns the trees in a group of imports, up to its closing brace.
 fn parts(group: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
     for (at, c) in group.char_indices() {
@@ -118,7 +123,7 @@ fn parts(group: &str) -> Vec<&str> {
     parts
 }
 
-/// A path as one from the crate's root.
+/// Converts a path in `module` to a path from the crate's root.
 fn absolute(module: &[String], mut path: Vec<String>) -> Vec<String> {
     let mut base = module.to_owned();
     match path.first().map(String::as_str) {
@@ -151,7 +156,7 @@ fn read(module: &[String], text: &str) -> Module {
     }
 }
 
-/// The module that defines what a path names, however often it was imported on the way.
+/// Returns the module that defines the item at `path`, followed through all re-imports.
 fn defining(modules: &Modules, path: &[String]) -> Vec<String> {
     let depth = (0..=path.len()).rev().find(|depth| modules.contains_key(&path[..*depth])).unwrap_or(0);
     let (module, rest) = path.split_at(depth);
@@ -162,7 +167,8 @@ fn defining(modules: &Modules, path: &[String]) -> Vec<String> {
     again.map_or(module.to_owned(), |path| defining(modules, path))
 }
 
-/// What the modules of a crate import from each other. Between a module and those inside it nothing counts.
+/// Returns the imports between the modules of a crate. Imports between a module and its submodules do not
+/// count.
 fn imports(texts: &BTreeMap<Vec<String>, String>) -> Imports {
     let modules: Modules = texts.iter().map(|(module, text)| (module.clone(), read(module, text))).collect();
     let of = |module: &Vec<String>| {
@@ -173,7 +179,7 @@ fn imports(texts: &BTreeMap<Vec<String>, String>) -> Imports {
     texts.keys().map(|module| (module.join("::"), of(module))).collect()
 }
 
-/// A circle of imports, from a module back to it.
+/// Finds a cycle of imports, from a module back to itself.
 fn circle(imports: &Imports) -> Option<Vec<String>> {
     let mut done = BTreeSet::new();
     imports.keys().find_map(|start| circle_from(start, imports, &mut Vec::new(), &mut done))
@@ -208,7 +214,8 @@ fn files_of_a_crate_import_each_other_in_no_circle() {
     }
 }
 
-/// Three files of which each imports the next: by a module's name, by a name of the root's, and from a group. What tests import does not count.
+/// Detects a cycle of three files: by a module's name, by a name of the root, and from a group. Imports in
+/// tests do not count.
 #[test]
 fn a_circle_is_found() {
     let mut texts = BTreeMap::from(
@@ -226,7 +233,7 @@ fn a_circle_is_found() {
     assert_eq!(circle(&imports(&texts)), None);
 }
 
-/// The layer of a folder.
+/// Returns the layer of a folder.
 fn layer(folder: &str) -> usize {
     let holds = |place: &&str| folder == *place || (place.ends_with('/') && folder.starts_with(*place));
     let found = LAYERS.iter().position(|places| places.iter().any(&holds));

@@ -1,4 +1,4 @@
-//! All tests of the crate that use it from outside, in one executable.
+//! Tests that use the crates from outside, in one executable.
 
 mod comparison;
 mod composition;
@@ -14,7 +14,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }

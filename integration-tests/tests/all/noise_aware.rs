@@ -1,4 +1,4 @@
-//! What a release says of its noise, and what models make of it.
+//! Noise-aware models: the noise that a release describes, and the gain from it.
 
 use linfa::traits::{Fit, Predict};
 use ndarray::{Array1, Array2, Axis, concatenate};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const COLUMNS: usize = 3;
 
-/// n records of three correlated numbers in [0, 1], and what they say of a class or of a number.
+/// Draws `n` records of three correlated numbers in [0, 1], with a class or a number that depends on them.
 fn drawn(n: usize, seed: u64, target: &TargetDomain) -> Table {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut records = Array2::zeros((n, COLUMNS));
@@ -24,7 +24,7 @@ fn drawn(n: usize, seed: u64, target: &TargetDomain) -> Table {
     }
     let score = records.map_axis(Axis(1), |x| 0.6 * x[0] + 0.4 * (1.0 - x[1]));
     let target = match target {
-        // One record in ten is of class 1.
+        // One record in ten has class 1.
         TargetDomain::Class { .. } => {
             Target::Class(score.mapv(|score| usize::from(score + rng.gen_range(-0.05..0.05) > 0.62)))
         }
@@ -62,8 +62,11 @@ fn classes() -> TargetDomain {
     TargetDomain::Class { levels: vec!["no".into(), "yes".into()] }
 }
 
-/// The covariance of a release less that of its noise is that of the records, to six standard errors of its 400,000 records: each entry
-/// is a mean of products, whose deviation is that of the released numbers (of weighted numbers, where attributes are sampled).
+/// Checks that the covariance of a release minus the covariance of its noise is the covariance of the
+/// records.
+///
+/// The tolerance is six standard errors of 400,000 records. Each entry is a mean of products, with the
+/// deviation of the released numbers (weighted numbers, if attributes are sampled).
 #[test]
 fn the_noise_taken_away_leaves_the_clean_covariance() {
     let table = drawn(400_000, 1, &real());
@@ -82,7 +85,7 @@ fn the_noise_taken_away_leaves_the_clean_covariance() {
         let seen = covariance(&release.table);
         let off = &seen - &noise - covariance(&table);
         for ((i, j), off) in off.indexed_iter() {
-            // A fourth moment is some ten squared variances for such noise.
+            // A fourth moment is about ten squared variances for such noise.
             let error = (10.0 * seen[[i, i]] * seen[[j, j]] / 400_000.0).sqrt();
             assert!(
                 off.abs() < 6.0 * error,
@@ -90,14 +93,16 @@ fn the_noise_taken_away_leaves_the_clean_covariance() {
             );
         }
     }
-    // One number a record: which two go together is never seen. And one bit says nothing of squares.
+    // With one number per record, no two numbers are released together. One bit contains no information on
+    // squares.
     for (plugin, parameters) in [("piecewise", json!({"k": 1})), ("duchi", json!({"k": 4}))] {
         let release = released(&table.select(&[0, 1, 2]).unwrap(), real(), plugin, parameters, 4.0, 3);
         assert!(release.noise.covariance(&release.table).is_none(), "{plugin}");
     }
 }
 
-/// Parts of a composition sample their attributes independently: what goes together within one does not across them.
+/// Checks that parts of a composition sample their attributes independently: the noise is correlated within a
+/// part, and not across parts.
 #[test]
 fn parts_of_a_composition_have_lots_of_their_own() {
     let table = drawn(200_000, 4, &real());
@@ -121,8 +126,10 @@ fn parts_of_a_composition_have_lots_of_their_own() {
     }
 }
 
-/// Few records and much noise, in the target too: what is known of the noise must not make a worse model. The mean loss over forty data
-/// sets is less than three of its standard errors, or of no account.
+/// Checks that knowledge of the noise does not harm a model with few records and much noise, in the target
+/// too.
+///
+/// The mean loss over forty data sets is less than three of its standard errors.
 #[test]
 fn to_know_the_noise_does_no_harm_where_little_can_be_learned() {
     for (plugin, epsilon) in [("laplace", 1.0), ("laplace", 4.0), ("laplace", 16.0), ("gaussian", 4.0)] {
@@ -134,8 +141,10 @@ fn to_know_the_noise_does_no_harm_where_little_can_be_learned() {
     }
 }
 
-/// By how much less a ridge regression errs that knows the noise, in RMSE on held-out records in the clear, with so many records for
-/// training and for the test.
+/// Returns the reduction in RMSE of a ridge regression that knows the noise, on held-out records in the
+/// clear.
+///
+/// `train` and `test` are the numbers of records.
 fn ridge_gain(plugin: &str, epsilon: f64, [train, test]: [usize; 2], seed: u64) -> f64 {
     let (train, test) = (drawn(train, seed, &real()), drawn(test, 1_000 + seed, &real()));
     let release = released(&train, real(), plugin, json!({}), epsilon, seed);
@@ -149,7 +158,7 @@ fn ridge_gain(plugin: &str, epsilon: f64, [train, test]: [usize; 2], seed: u64) 
     rmse(RidgeParams::default()) - rmse(RidgeParams::default().noise_covariance(noise))
 }
 
-/// Of paired gains over so many data sets: their mean, and its standard error.
+/// Returns the mean of paired gains over data sets, and its standard error.
 fn gain(name: &str, gains: &[f64]) -> (f64, f64) {
     let n = gains.len() as f64;
     let mean = gains.iter().sum::<f64>() / n;
@@ -199,7 +208,8 @@ fn classifiers_that_know_the_flips_find_more_true_labels_at_small_epsilon() {
     }
 }
 
-/// Ten digits of 8 × 8 pixels: each a pattern of its own, shifted by up to its own width.
+/// Draws `n` images (8 × 8 pixels) of ten digits. Each digit has a random pattern in [0, 1], and each pixel
+/// moves by up to ±1.
 fn digits(n: usize, seed: u64) -> (Array2<f64>, Array1<usize>) {
     let mut of_patterns = ChaCha20Rng::seed_from_u64(10);
     let patterns = Array2::from_shape_simple_fn((10, 64), || of_patterns.gen_range(0.0..1.0));
@@ -210,8 +220,9 @@ fn digits(n: usize, seed: u64) -> (Array2<f64>, Array1<usize>) {
     (records, classes)
 }
 
-/// Labels at ε = 1 among ten are right in 23 % of cases. Five data sets: the mean gain lies more than five of its standard errors above zero;
-/// it was 0.197 ± 0.008 when this was written.
+/// Checks the gain of networks on labels that are correct in 23 % of cases (ten levels, ε = 1). Over five
+/// data sets, the mean gain exceeds zero by more than five of its standard errors. It was 0.197 ± 0.008 at
+/// the time of writing.
 #[test]
 fn networks_that_know_the_flips_find_more_digits() {
     let columns: Vec<String> = (1..=64).map(|pixel| format!("p{pixel}")).collect();

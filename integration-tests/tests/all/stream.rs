@@ -1,4 +1,4 @@
-//! A file released in a stream is the table released at once.
+//! A file released in a stream equals the table released at once.
 
 use scumble::core::{Brief, Budget, Randomness, Registry, Table, local};
 
@@ -14,7 +14,7 @@ column = [
 ]
 "#;
 
-/// More than two batches of blocks on two threads, and an odd rest.
+/// Returns more than two batches of blocks on two threads, and an odd remainder.
 fn rows() -> String {
     let colours = ["red", "green", "blue"];
     let row = |at: usize| format!("{},{},{}\n", colours[at % 3], (at % 17) as f64 / 16.0, at % 9);

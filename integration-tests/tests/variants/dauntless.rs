@@ -1,4 +1,4 @@
-//! Mixing and transformation, their queries, and perfect secrecy.
+//! Faulty variants of mixing and transformation, of their queries, and of perfect secrecy.
 
 use super::effort;
 use ndarray::Array2;
@@ -16,7 +16,8 @@ use scumble_integration_tests::{
 };
 use serde_json::{Value, json};
 
-/// Wide enough for a budget of two samples at a grid that is fine enough for a recovery to count.
+/// Number of columns: enough for a budget of two samples on a grid that is fine enough for a recovery to
+/// count.
 const DIM: usize = 20;
 
 fn people(dim: usize) -> RecordDomain {
@@ -25,7 +26,7 @@ fn people(dim: usize) -> RecordDomain {
     scumble_testing::records(features, TargetDomain::Class { levels })
 }
 
-/// `n` records, spread evenly, of two classes in turn.
+/// Draws `n` uniform records, of the two classes in turn.
 fn crowd(dim: usize, n: usize, seed: u64) -> Table {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let records = Array2::from_shape_simple_fn((n, dim), || rng.gen_range(-1.0..1.0));
@@ -43,7 +44,7 @@ fn design(plugin: &Plugin, parameters: Value, dim: usize, public: Option<Table>)
     plugin.design(&parameters, &brief).unwrap()
 }
 
-/// Within its budget: two samples, each of a private record and a public one.
+/// Parameters within the budget: two samples, each of a private record and a public one.
 fn setting() -> Value {
     json!({"samples": 2, "error": 5e-5, "confidence_gap": 0.2, "bits": 24, "most_condition": 1e5})
 }
@@ -80,7 +81,7 @@ fn holds(mechanism: &Designed, table: &Table) {
     }
 }
 
-/// The sentences about a faulty variant, which must be caught.
+/// Returns the audit's sentences about a faulty variant; panics if the audit does not catch it.
 #[track_caller]
 fn caught(honest: &Designed, fault: Fault, table: &Table) -> String {
     let what = format!("{fault:?}");
@@ -95,9 +96,9 @@ fn caught(honest: &Designed, fault: Fault, table: &Table) -> String {
 fn a_transformation_that_releases_share_is_caught() {
     let (honest, table) = (mix(), crowd(DIM, 6, 2));
     let pac = resistance(&fresh(&honest, &table)).unwrap();
-    // 2.33 by an independent implementation (Python).
+    // 2.33 by an independent implementation (Python), before rounding down.
     assert!(pac.spent == 2.0 && pac.budget == 2.0, "{pac:?}");
-    // The variant that is not broken releases as the honest one does.
+    // The variant without a fault releases as the honest mechanism does.
     holds(&Designed::curator(DauntlessVariant::of(&honest, Fault::None)), &table);
     for fault in [Fault::OneSeed, Fault::OneTransformation] {
         let sentences = caught(&honest, fault.clone(), &table);
@@ -106,7 +107,7 @@ fn a_transformation_that_releases_share_is_caught() {
     }
 }
 
-/// Lemma 1 holds for normal weights, and where all that is mixed turns together.
+/// Lemma 1 holds for normal weights, if all mixed records are rotated together.
 #[test]
 fn a_table_that_is_told_from_the_same_turned_is_caught() {
     let gaussian = || json!({"weights": "gaussian"});
@@ -142,7 +143,8 @@ fn labels_that_tell_the_names_of_their_classes_are_caught() {
     }
 }
 
-/// Public records show which class is called what, but where as many of them are of the one class as of the other.
+/// Public records disclose which class has which name, unless they contain equally many records of both
+/// classes.
 #[test]
 fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_to_be_hidden() {
     let of_two = |records: usize, second: usize, seed: u64| {
@@ -157,7 +159,7 @@ fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_t
     assert!(honest.guarantee().claims.iter().all(|claim| claim.protects != Unit::Label));
     let sentences = caught(&honest, Fault::NamesHidden, &private);
     assert!(sentences.contains("exchange of the classes' names"), "{sentences}");
-    // The one case in which nothing shows.
+    // Equally many public records of both classes: nothing is disclosed.
     let findings = attacked(&Designed::curator(DauntlessVariant::of(&with(5), Fault::NamesHidden)), &private);
     let of_names = findings.iter().find(|finding| finding.claim.contains("exchange")).unwrap();
     assert_eq!(of_names.verdict, Verdict::Holds, "{of_names}");
@@ -195,7 +197,7 @@ fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught
         let pac = resistance(&honest).unwrap();
         let one_more = wrong(&design, Fault::Budget(pac.budget + 1.0));
         assert!(one_more.contains("and Corollary 1 allows"), "{one_more}");
-        // What the paper prints (ERRATA.md, D11).
+        // The budget as the paper prints it (ERRATA.md, D11).
         let variance = 1.0 / 12.0;
         let printed = Setting {
             error: pac.error,
@@ -209,7 +211,7 @@ fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught
         assert!(printed > pac.budget, "{printed} for {pac:?}");
         assert!(wrong(&design, Fault::Budget(printed)).contains("Corollary 1 allows"));
     }
-    // A training and what is asked of its model share one budget.
+    // A training and the queries to its model share one budget.
     let apart = wrong(&inference_design(3), Fault::QueriesUncounted);
     assert_eq!(
         apart,
@@ -243,7 +245,7 @@ fn variants_of_perfect_secrecy_are_caught() {
         let sentences = caught(&honest, fault, &table);
         assert!(sentences.contains("claims perfect secrecy for the features"), "{sentences}");
     }
-    // The labels leave in the clear: a claim for the whole record covers them too.
+    // The labels are released in the clear, but a claim for the whole record covers them too.
     let labels = caught(&honest, Fault::LabelsToo, &table);
     assert!(labels.contains(&format!("claims perfect secrecy for {}", Unit::Record)), "{labels}");
 }

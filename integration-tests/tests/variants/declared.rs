@@ -1,4 +1,4 @@
-//! Faults of many columns: samples do not show them, and what a mechanism says of its noise does.
+//! Faults of many columns: samples do not show them, but a mechanism's description of its noise does.
 
 use super::{boxed, broken, caught, effort, findings, numbers, records, shared};
 use scumble::adversary::{Coupled, CoupledUnit, Effort, Verdict, audit};
@@ -36,14 +36,14 @@ fn a_sensitivity_short_by_a_twentieth_is_caught_on_twenty_columns() {
     let honest = laplace(20, 1.0);
     let narrow = Domain::product(vec![Domain::interval(0.0, 0.95).unwrap(); 20]).unwrap();
     let short = || boxed(Laplace::new(records(narrow.clone(), TargetDomain::None), 1.0).unwrap());
-    // It says that it is as it should be: the noise is less.
+    // The variant describes the honest noise, but adds less.
     let fault = || Fault::Unmoved(boxed(honest.clone()), short());
     let sentence = caught(&honest, fault());
     assert!(sentence.contains("the noise is too small"), "{sentence}");
-    // It says of its noise what it is: two records lie farther apart than that was made for.
+    // The variant describes its true noise: two records lie farther apart than the noise was made for.
     let sentence = broken(&Faulty::of(&shared(&honest), fault()).describing(short()));
     assert!(sentence.contains("the sensitivity is too small"), "{sentence}");
-    // It says of a narrower set that its noise, made for the whole, is of less ε than is claimed: that is no fault.
+    // The honest mechanism holds: the found ε equals the declared ε.
     let [finding] = &findings(Faulty::of(&shared(&honest), Fault::None))[..] else { panic!("one claim") };
     assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
     let Coupled { unit, declared, found } = finding.coupled.unwrap();
@@ -51,7 +51,7 @@ fn a_sensitivity_short_by_a_twentieth_is_caught_on_twenty_columns() {
     assert!((declared - 1.0).abs() < 1e-6 && (found - declared).abs() < 1e-6, "{found} of {declared}");
 }
 
-/// By its own description it spends more than it claims.
+/// A variant that spends more than it claims, according to its own description.
 #[test]
 fn a_description_that_contradicts_the_claim_is_caught() {
     let honest = &laplace(2, 1.0);
@@ -60,7 +60,7 @@ fn a_description_that_contradicts_the_claim_is_caught() {
     assert!(sentence.contains("noise of the scale that it declares spends ε = 1.1"), "{sentence}");
 }
 
-/// Bennett's test counts all groups together: of twenty each keeps its level by 6 % of its own ε too often.
+/// Bennett's test counts all groups together: each of twenty groups keeps its level at ε = 1.1 in place of 1.
 #[test]
 fn levels_that_are_kept_too_often_are_caught_in_twenty_groups_together() {
     let groups = |epsilon| RandomizedResponse::new(super::groups(&[3; 20]), epsilon).unwrap();
@@ -68,7 +68,8 @@ fn levels_that_are_kept_too_often_are_caught_in_twenty_groups_together() {
     assert!(sentence.contains("levels are kept too often"), "{sentence}");
 }
 
-/// What leaves unchanged is found out in hundreds of releases by samples alone, and in tens by what it says of its noise.
+/// Samples alone find an unchanged release within 1,000 draws; the description of the noise finds it in 128
+/// draws.
 #[test]
 fn a_gross_fault_ends_an_audit_within_hundreds_of_draws() {
     let honest = laplace(2, 1.0);
@@ -82,7 +83,7 @@ fn a_gross_fault_ends_an_audit_within_hundreds_of_draws() {
     assert!(found.because.contains("in 128 draws"), "{found}");
 }
 
-/// From the same bets: of Gaussian noise the lower bound on ε is looser than that on μ.
+/// Checks that, from the same bets, the lower bound on ε is looser than the bound on μ for Gaussian noise.
 #[test]
 fn the_mu_of_gaussian_noise_is_shown_nearly_whole() {
     let [finding] =

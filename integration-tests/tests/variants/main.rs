@@ -1,8 +1,8 @@
-//! Claims are attacked before they are believed: each mechanism's faulty variants fail the audit. (That its example passes the tests of the
-//! command see.)
+//! Audits of the claims: each mechanism's faulty variants must fail. (Tests of the command check that each
+//! mechanism's example passes.)
 //!
-//! The audit's false-alarm rate is 10⁻⁶ a claim, and its draws are seeded. At the effort of these tests the smallest error that it
-//! sees in one column at ε = 1 is a fifth of ε, and of a σ, a fifth.
+//! The audit's false-alarm rate is 10⁻⁶ per claim, and its draws are seeded. At the effort of these tests, it
+//! detects errors of a fifth of ε or of σ, in one column at ε = 1.
 
 mod dauntless;
 mod declared;
@@ -33,7 +33,7 @@ fn effort() -> Effort {
     Effort { samples: 30_000, pairs: 3, ..Effort::quick() }
 }
 
-/// What the sample at hand spans of the first column; the next record need not lie there.
+/// Domain whose first column has the range of a sample; the next record may lie outside it.
 fn as_in_the_sample(dim: usize) -> RecordDomain {
     let seen = Domain::interval(0.2, 0.7).unwrap();
     let features = std::iter::once(seen).chain(vec![Domain::unit_box(1); dim - 1]);
@@ -45,7 +45,7 @@ fn groups(levels: &[usize]) -> RecordDomain {
     records(Domain::product(groups).unwrap(), TargetDomain::None)
 }
 
-/// A mechanism, or a shared one, to be put into a variant.
+/// Returns the local mechanism behind a pointer, for use in a variant.
 #[track_caller]
 fn shared(mechanism: &(impl Into<Designed> + Clone)) -> Arc<dyn LocalMechanism> {
     match mechanism.clone().into() {
@@ -58,14 +58,16 @@ fn boxed(mechanism: impl LocalMechanism) -> Arc<dyn LocalMechanism> {
     Arc::new(mechanism)
 }
 
-/// About differential privacy: claims about reconstruction are attacked with records at hand, in a test of their own.
+/// Returns the audit's findings on differential privacy. Claims about reconstruction need records, and have a
+/// test of their own.
 fn findings(mechanism: impl Into<Designed>) -> Vec<Finding> {
     let mut findings = audit("the mechanism", &mechanism.into(), None, effort()).unwrap();
     findings.retain(|finding| !finding.claim.contains("reconstruction"));
     findings
 }
 
-/// The audit of an honest mechanism: it holds, and so much of the claimed ε is seen at least.
+/// Checks that an honest mechanism's claims hold, and that the audit's lower bound on ε exceeds `share` of
+/// the claimed ε.
 #[track_caller]
 fn holds(mechanism: impl Into<Designed>, share: f64) {
     for finding in findings(mechanism) {
@@ -80,13 +82,13 @@ fn passes(honest: &(impl Into<Designed> + Clone)) {
     holds(shared(honest), 0.0);
 }
 
-/// The sentences about a faulty variant, which must be caught.
+/// Returns the audit's sentences about a faulty variant; panics if the audit does not catch it.
 #[track_caller]
 fn caught(honest: &(impl Into<Designed> + Clone), fault: Fault) -> String {
     broken(&Faulty::of(&shared(honest), fault))
 }
 
-/// The same, where it says nothing of its noise.
+/// Same as [`caught`], for a variant that does not describe its noise.
 #[track_caller]
 fn caught_by_samples(honest: &(impl Into<Designed> + Clone), fault: Fault) -> String {
     broken(&Faulty::of(&shared(honest), fault).silent())
@@ -101,7 +103,7 @@ fn broken(variant: &Faulty) -> String {
     sentences.join("\n")
 }
 
-/// What breaks every mechanism with noise on the records themselves.
+/// Checks faults of every mechanism with noise on the records themselves.
 #[track_caller]
 fn common_faults_are_caught(honest: &(impl Into<Designed> + Clone)) {
     let clip = caught(honest, Fault::Unclipped(shared(honest)));
@@ -109,12 +111,13 @@ fn common_faults_are_caught(honest: &(impl Into<Designed> + Clone)) {
     caught(honest, Fault::Bare(0));
 }
 
-/// What breaks a release, whatever its noise: all local mechanisms release by the same code, so that one of each kind is enough.
+/// Checks faults of a release that do not depend on the noise. All local mechanisms release by the same code,
+/// so one mechanism of each kind is enough.
 #[track_caller]
 fn faults_of_releases_are_caught(honest: &(impl Into<Designed> + Clone)) {
     passes(&Faulty::of(&shared(honest), Fault::None));
     caught(honest, Fault::OneSeed);
-    // By samples: that two records share a stream says nothing where noise is keyed by the record.
+    // By samples: a shared stream of two records is no fault if the noise is keyed by the record.
     passes(&Faulty::of(&shared(honest), Fault::Keyed).silent());
     caught_by_samples(honest, Fault::KeyedByRecord);
     for fault in [Fault::SeedIgnored, Fault::FirstRowBare, Fault::RestBare] {
@@ -162,14 +165,14 @@ fn variants_of_laplace_are_caught() {
     for epsilon in [0.5, 1.0, 2.0] {
         holds(at(epsilon), 0.8);
     }
-    // The known case: the published code of task-aware privacy takes (Δ₁/ε)² for the variance, where it is 2(Δ₁/ε)², and
-    // so runs at √2 times the ε that it prints.
+    // The known case: the published code of task-aware privacy uses a variance of (Δ₁/ε)² in place of
+    // 2(Δ₁/ε)². It therefore runs at √2 times the ε that it prints.
     let (claimed, published) = (at(1.0), at(SQRT_2));
     assert!((published.scale().powi(2) * 2.0 - 1.0).abs() < 1e-6, "its variance is (Δ₁/ε)²");
     let sentence = caught(&claimed, Fault::By(boxed(published)));
     assert!(sentence.contains("and such noise spends ε = 1."), "{sentence}");
     caught(&claimed, Fault::By(boxed(at(1.2))));
-    // By samples alone, where nothing is said of the noise.
+    // By samples alone, without a description of the noise.
     for epsilon in [SQRT_2, 1.2] {
         let sentence = caught_by_samples(&claimed, Fault::By(boxed(at(epsilon))));
         assert!(sentence.contains("and that is broken: at least ε = 1."), "{sentence}");
@@ -193,7 +196,7 @@ fn variants_of_laplace_are_caught() {
 
 #[test]
 fn laplace_noise_counts_groups_and_balls_by_their_l1_diameter() {
-    // Each with the noise of a domain that a careless reader takes it for.
+    // Each case takes the noise of a domain that a careless reader could confuse it with.
     let cases = [
         (groups(&[3]), 2.0, 0.6),
         (records(Domain::l1_ball(3, 0.7).unwrap(), TargetDomain::None), 2.0, 0.6),
@@ -228,7 +231,7 @@ fn variants_of_gaussian_are_caught_along_the_whole_profile() {
     caught(&claimed, Fault::CutOff(2.5 * claimed.scale()));
     common_faults_are_caught(&at(numbers(3), 1.0, 0.02));
     caught(&at(numbers(2), 1.0, 0.02), Fault::Shared);
-    // Bounds that round away from each other, with the noise of the width between them.
+    // Bounds that rounding moves apart, with the noise for the unrounded width.
     let (lower, upper) = (0.124, 1.126);
     let coarse = records(Domain::interval(lower, upper).unwrap(), TargetDomain::None);
     let sigma = (upper - lower) / scumble::accounting::gaussian::mu(1.0, 0.1).unwrap();
@@ -263,7 +266,7 @@ fn variants_of_fisher_noise_are_caught() {
     for weights in [None, Some(&columns), Some(&matrix)] {
         let claimed = of(numbers(2), weights, 1.0);
         passes(&claimed);
-        // A σ that is short by √2, and by a sixth: λ is its inverse fourth power.
+        // A σ that is too small by a factor of √2, and of 1.2: λ is its inverse fourth power.
         for short in [SQRT_2, 1.2] {
             let lambda = claimed.lambda() * f64::powi(short, 4);
             let variant = FisherGaussian::of_lambda(numbers(2), weights.cloned(), lambda, 0.02).unwrap();
@@ -274,7 +277,7 @@ fn variants_of_fisher_noise_are_caught() {
     let claimed = of(numbers(1), None, 1.0);
     caught(&claimed, Fault::Unclipped(boxed(of(as_in_the_sample(1), None, 1.0))));
     caught(&claimed, Fault::CutOff(2.5 * claimed.scales()[0]));
-    // The noise of other weights than those that are claimed.
+    // The noise of weights other than the claimed ones.
     let unweighted = of(numbers(2), None, 1.0);
     caught(&unweighted, Fault::By(boxed(of(numbers(2), Some(&columns), 1.6))));
 }
@@ -295,17 +298,19 @@ fn variants_of_noise_with_bounds_are_caught() {
     }
     common_faults_are_caught(&claimed);
     caught(&at(numbers(1), wide(), 1.0), Fault::Unclipped(boxed(at(as_in_the_sample(1), wide(), 1.0))));
-    // Tighter bounds than those that are claimed: what the one record may become the other may not.
+    // Tighter bounds than claimed: one record can take values that the other record cannot.
     let tight = Reach { beyond: 0.5, ..Reach::default() };
     let variant = FisherBounded::of_lambda(numbers(1), None, tight, 0.0, 0.02).unwrap();
     caught(&at(numbers(1), wide(), 1.0), Fault::By(boxed(variant)));
-    // The noise of Theorem 2.4 at the same λ, cut off where the paper's density ends.
+    // The noise of Theorem 2.4 at the same λ, cut off at the end of the paper's density.
     let claimed = at(numbers(1), wide(), 1.0);
-    // Its claim is one point, not a profile: a cut at 2.5 standard deviations, δ = 0.03 for 0.02, is less than this effort sees.
+    // The claim is one point, not a profile. At this effort the audit does not detect a cut at 2.5 standard
+    // deviations (δ = 0.03 in place of 0.02).
     caught(&claimed, Fault::CutOff(2.0 * claimed.noise().feature_variance().unwrap()[0].sqrt()));
 }
 
-/// Cramér–Rao claims: noise that is short by √2 lets an unbiased guess come nearer than is claimed.
+/// Cramér–Rao claims: with noise that is too small by a factor of √2, an unbiased estimator errs less than
+/// claimed.
 #[test]
 fn a_reconstruction_that_comes_too_near_is_caught() {
     let example = (FISHER_GAUSSIAN.example)().unwrap();
@@ -328,16 +333,16 @@ fn variants_of_randomized_response_are_caught() {
     for levels in [2, 5] {
         let at = |epsilon| RandomizedResponse::new(groups(&[levels]), epsilon).unwrap();
         holds(at(1.0), 0.8);
-        // A flip probability of 0.8 times the right one.
+        // A flip probability of 0.8 times the correct one.
         let others = (levels - 1) as f64;
         let flip = 0.8 * others / (1f64.exp() + others);
         caught(&at(1.0), Fault::By(boxed(at(((1.0 - flip) * others / flip).ln()))));
     }
-    // A level in the middle that is always released unchanged.
+    // A middle level that is always released unchanged.
     caught(&RandomizedResponse::new(groups(&[20]), 1.0).unwrap(), Fault::LevelBare(11));
     let two = |epsilon| RandomizedResponse::new(groups(&[2, 3]), epsilon).unwrap();
     holds(two(1.0), 0.8);
-    // Every group at the whole ε.
+    // Every group spends the whole ε.
     caught(&two(1.0), Fault::By(boxed(two(2.0))));
     common_faults_are_caught(&two(1.0));
 }
@@ -375,13 +380,13 @@ fn variants_of_direct_are_caught() {
     };
     let honest = of(DIRECT, 1.0);
     holds(honest.clone(), 0.7);
-    // Each of two columns at the whole ε, and all noise short by √2.
+    // First, each of two columns spends the whole ε. Then all noise is too small by a factor of √2.
     caught(&honest, Fault::By(of(DIRECT, 2.0)));
     caught(&honest, Fault::By(of(DIRECT, SQRT_2)));
     common_faults_are_caught(&honest);
 }
 
-/// 200 volunteers of three numbers, in the middle of the unit box: others lie further out.
+/// Table of 200 volunteers with three numbers, in the middle of the unit box; other people lie further out.
 fn volunteers() -> Table {
     let records = ndarray::Array2::from_shape_fn((200, 3), |(row, column)| {
         let at = |slope: f64| (0.5 + slope * row as f64).fract();
@@ -391,7 +396,7 @@ fn volunteers() -> Table {
     Table::new(numbers(3).columns().to_vec(), records, Target::None).unwrap()
 }
 
-/// A design for them, of two of the three numbers.
+/// Designs a mechanism for the volunteers, with a task of two outputs on three numbers.
 fn latent(plugin: &Plugin, parameters: serde_json::Value, epsilon: f64) -> LatentLaplace {
     let mut brief = Brief::new(numbers(3), Budget::pure(epsilon).unwrap());
     brief.volunteers = Volunteers::Consented(volunteers());
@@ -400,7 +405,7 @@ fn latent(plugin: &Plugin, parameters: serde_json::Value, epsilon: f64) -> Laten
     design.mechanism().downcast_ref::<LatentLaplace>().unwrap().clone()
 }
 
-/// A design of every kind, with two latents or three.
+/// Designs of every kind, with two or three latents.
 fn latents() -> &'static [(&'static str, LatentLaplace); 7] {
     static DESIGNS: LazyLock<[(&str, LatentLaplace); 7]> = LazyLock::new(designed_latents);
     &DESIGNS
@@ -413,13 +418,13 @@ fn designed_latents() -> [(&'static str, LatentLaplace); 7] {
     let bounded = serde_json::json!({
         "latent_dim": 2, "weight_decay": 1e-3, "training": {"epochs": 100, "learning_rate": 0.01}
     });
-    // A small ball, so that latents press against it.
+    // A small ball, so that the latents reach its surface.
     let learned = serde_json::json!({
         "latent_dim": 2, "l1_bound": 0.5, "hidden": [16], "epochs": 200, "learning_rate": 0.01
     });
     let empirical = serde_json::json!({"sensitivity": "empirical"});
     let [both, none] = [serde_json::json!({"latent_dim": 2}), serde_json::json!({})];
-    // At a budget at which two latents are worth it.
+    // The budget is large enough for two latents to pay off.
     [
         ("linear", latent(&TASK_AWARE_LINEAR, both.clone(), 30.0)),
         ("clipped", latent(&TASK_AWARE_CLIPPED, none, 30.0)),
@@ -432,14 +437,14 @@ fn designed_latents() -> [(&'static str, LatentLaplace); 7] {
     .map(|(name, design)| (name, with(&design, |parts| parts.epsilon = 1.0)))
 }
 
-/// The same design with something changed: whatever encoder, decoder and latents are, the claim follows.
+/// Returns the design with changed parts. The claim follows from any encoder, decoder and set of latents.
 fn with(design: &LatentLaplace, change: impl FnOnce(&mut Parts)) -> LatentLaplace {
     let mut parts = design.parts().clone();
     change(&mut parts);
     parts.try_into().unwrap()
 }
 
-/// A box of half the ℓ₁ diameter, in the middle of a set of latents.
+/// Returns a box with half the ℓ₁ diameter of `set`, at its centre.
 fn half(set: &Domain) -> Domain {
     let [one, other] = set.l1_farthest();
     let sides = one.iter().zip(&other).map(|(x, y)| {
@@ -460,7 +465,7 @@ fn designs_of_latents_hold_what_they_claim() {
 #[test]
 fn latents_with_the_published_variance_are_caught() {
     for (name, honest) in latents() {
-        // The known case: a variance of (Δ₁/ε)² where it is 2(Δ₁/ε)².
+        // The known case: a variance of (Δ₁/ε)² in place of 2(Δ₁/ε)².
         let published = with(honest, |parts| parts.epsilon = SQRT_2);
         let its_variance = published.noise_variance() / honest.l1_sensitivity().powi(2);
         assert!((its_variance - 1.0).abs() < 1e-6, "{name}: {its_variance} of (Δ₁/ε)²");
@@ -479,7 +484,7 @@ fn latents_that_are_not_moved_into_the_set_are_caught() {
         });
         let fault = Fault::Unmoved(boxed(wide), boxed(honest.clone()));
         if *name == "bounded" {
-            // Its latents lie within the set by construction: it is honest all the same.
+            // Its latents lie within the set by construction, so the variant is honest.
             passes(&Faulty::of(&shared(honest), fault));
             continue;
         }
@@ -515,7 +520,7 @@ fn one_latent_bare_or_noise_shared_or_cut_off_is_caught() {
     }
 }
 
-/// Six people of three numbers, with a label.
+/// Table of six people with three numbers and a label, and its domain.
 fn few() -> (RecordDomain, Table) {
     let domain =
         records(Domain::unit_box(3), TargetDomain::Class { levels: vec!["no".into(), "yes".into()] });
@@ -532,7 +537,8 @@ fn few() -> (RecordDomain, Table) {
     (domain, table.unwrap())
 }
 
-/// Whether a model that is trained on a release is that of the records, or a sentence that says by how much it is not.
+/// Checks that a classifier trained on a release equals the classifier of the records. Otherwise, the error
+/// states by how much a coefficient differs.
 fn keeps_the_classifier(mechanism: &Designed, table: &Table) -> Result<(), String> {
     let released = mechanism.release(table, &mut Randomness::seeded(1)).unwrap().table;
     let (was, is) = (classifier(table).unwrap(), classifier(&released).unwrap());
@@ -560,7 +566,7 @@ fn variants_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lo
         assert_eq!((finding.verdict, finding.measure), (Verdict::Holds, Measure::Precision), "{finding}");
         let (claimed, seen) = (finding.claimed.unwrap(), finding.lower_bound.unwrap());
         assert!(seen > 0.8 * claimed, "the audit only sees {seen} of {claimed}: {finding}");
-        // What is disclosed, and what somebody who knows the other records knows, the audit finds.
+        // The audit finds the disclosures, and the knowledge of an adversary who knows all other records.
         assert!(
             finding.because.contains("a combination of the columns of a record is released unchanged"),
             "{finding}"
@@ -582,19 +588,19 @@ fn variants_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lo
         let lost = keeps_the_classifier(&Designed::curator(variant(fault.clone())), &table).unwrap_err();
         assert!(lost.starts_with("utility: the classifier"), "{fault:?}: {lost}");
     }
-    // Without records there is nothing to attack, and it does not claim nothing.
+    // Without records the audit cannot attack; the mechanism still makes a claim.
     let finding = &audit("the mechanism", &Designed::curator(honest.clone()), None, effort()).unwrap()[0];
     assert_eq!(finding.verdict, Verdict::NotAttacked, "{finding}");
 }
 
-/// Records of which the theorem needs 200.
+/// Minimum number of records that the theorem assumes in these tests.
 const AT_LEAST: u64 = 200;
 
 fn multiplicative(budget: Budget, dim: usize) -> MultiplicativeDp {
     MultiplicativeDp::new(numbers(2), budget, AT_LEAST, dim).unwrap()
 }
 
-/// Records that lie near one corner of their domain.
+/// Table of records near one corner of their domain.
 fn near_a_corner() -> Table {
     let at = |row: usize, slope: f64| 0.05 + 0.1 * (slope * row as f64).fract();
     let records = ndarray::Array2::from_shape_fn((AT_LEAST as usize, 2), |(row, column)| {
@@ -632,8 +638,9 @@ fn variants_of_multiplicative_privacy_are_caught() {
     }
 }
 
-/// Theorem 5 is far from tight: an attack on ε does not see noise that is short by √2. So the noise itself is held against the distribution that
-/// the theorem asks for: zero records are released as vW₂.
+/// Checks the noise against the distribution that Theorem 5 requires: zero records are released as vW₂.
+///
+/// The theorem is far from tight: an attack on ε does not detect noise that is too small by a factor of √2.
 #[test]
 fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     let budget = Budget::new(1.0, 0.01).unwrap();
@@ -642,7 +649,7 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     let nothing =
         Table::new(numbers(2).columns().to_vec(), ndarray::Array2::zeros((rows, 2)), Target::None).unwrap();
     let claimed = honest.v();
-    // On the lattice on which it is released.
+    // On the lattice of the release.
     let step = 2f64.powi(claimed.log2().floor() as i32 - 40);
     let distribution =
         DiscreteGaussian::new(Rational::new((claimed / step).ceil() as u64, 1).unwrap()).unwrap();
@@ -663,7 +670,8 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     let at = |records, epsilon| {
         MultiplicativeDp::new(numbers(2), Budget::new(epsilon, 0.01).unwrap(), records, 2).unwrap()
     };
-    // ε at which v is short by √2, and noise for records that are not there.
+    // The ε at which v is too small by a factor of √2; then the noise for 20,000 records, which are not
+    // present.
     let short = scumble::accounting::multiplicative::Release::new(SQRT_2, AT_LEAST, 2).unwrap();
     let short = at(AT_LEAST, short.gaussian(claimed / SQRT_2, 0.01).unwrap().epsilon);
     assert!((claimed / short.v() / SQRT_2 - 1.0).abs() < 1e-3, "{} for {claimed}", short.v());
@@ -680,7 +688,7 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     }
 }
 
-/// Whether two tables of two numbers are released with the same distribution.
+/// Tests whether two tables of two numbers are released with the same distribution.
 fn told_apart(mechanism: &Designed, tables: &[ndarray::Array2<f64>; 2]) -> Finding {
     let columns = mechanism.domain().columns().to_vec();
     let tables =
@@ -724,7 +732,8 @@ fn members_of_an_ambiguity_set_are_released_alike_and_variants_that_tell_them_ap
     }
 }
 
-/// ERRATA.md, D13: what the paper prints for heavy-tailed factors is no differential privacy, and what is true the audit nearly reaches.
+/// Audits Lemma 6 as printed for heavy-tailed factors, which is not differential privacy, and the correct δ
+/// (ERRATA.md, D13). The audited lower bound exceeds 0.8 of the correct δ.
 #[test]
 fn the_printed_claim_of_singular_value_obfuscation_is_caught() {
     let tau = 0.1;

@@ -53,25 +53,25 @@ Examples:
 
 #[derive(Subcommand)]
 pub(super) enum AccountCommand {
-    /// The Gaussian mechanism, in closed form (Balle and Wang 2018): its sigma for a budget, or any of epsilon, delta and
-    /// sensitivity for a sigma.
+    /// Accounting for the Gaussian mechanism, in closed form (Balle and Wang 2018): sigma for a budget, or
+    /// epsilon, delta or sensitivity for a sigma.
     Gaussian(GaussianArguments),
-    /// Poisson-sampled Gaussian noise on clipped gradients: the epsilon of a training, or for an epsilon what is left out of
-    /// sampling rate, noise multiplier, steps and delta.
+    /// Poisson-sampled Gaussian noise on clipped gradients: the epsilon of a training run. With --epsilon,
+    /// solves for the omitted sampling rate, noise multiplier, steps or delta.
     DpSgd(DpSgdArguments),
-    /// Local reports that a trusted shuffler mixes: the central epsilon of all of them together.
+    /// Local reports mixed by a trusted shuffler: the central epsilon of all reports together.
     Shuffle(ShuffleArguments),
-    /// The upper bound on the accuracy of a classifier of private records, where all classes are equally frequent: with
+    /// Upper bound on the accuracy of a classifier of private records with equally frequent classes: with
     /// Laplace noise in a latent space, and with any ε-local differential privacy.
     LaplaceAccuracy(LaplaceAccuracyArguments),
-    /// How many mixed and transformed records may be released before recovery within an error is no longer excluded (Dauntless, Corollary 1
-    /// and Theorem 3, corrected). It is no differential privacy.
+    /// Number of mixed and transformed records that may be released while the theorem still excludes recovery
+    /// within an error (Dauntless, Corollary 1 and Theorem 3, corrected). It is not differential privacy.
     Pac(PacArguments),
-    /// What no inference does better than after releases of so many nats about their secret, or the nats for that success; and the Gaussian noise that keeps
-    /// to them. It is an average over the prior, and no differential privacy.
+    /// PAC privacy: best possible inference success for a leakage in nats (or the nats for a success), and
+    /// the Gaussian noise that achieves it. It is an average over the prior, and not differential privacy.
     MutualInformation(MutualInformationArguments),
-    /// Records times a random Gaussian matrix, with their singular values raised by v (Dauntless, Theorem 5, corrected): its epsilon, or
-    /// the least v for an epsilon.
+    /// Records times a random Gaussian matrix, with their singular values raised by v (Dauntless, Theorem 5,
+    /// corrected): its epsilon, or the least v for an epsilon.
     MultiplicativeDp(MultiplicativeArguments),
 }
 
@@ -95,19 +95,19 @@ pub(super) struct GaussianArguments {
 #[derive(Args)]
 #[command(after_help = DP_SGD_EXAMPLES)]
 pub(super) struct DpSgdArguments {
-    /// The probability with which a record takes part in a step.
+    /// Probability that a record takes part in a step.
     #[arg(long, value_parser = number::parse, value_name = "Q", allow_hyphen_values = true)]
     sampling_rate: Option<f64>,
-    /// The standard deviation of the noise, over the clipping norm.
+    /// Standard deviation of the noise, divided by the clipping norm.
     #[arg(long, value_parser = number::parse, value_name = "S", allow_hyphen_values = true)]
     noise_multiplier: Option<f64>,
-    /// How many steps.
+    /// Number of steps.
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     steps: Option<u64>,
     /// δ.
     #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
-    /// The ε to be met, in nats, in place of one of the others.
+    /// The ε to meet, in nats, in place of one of the others.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// The neighbouring relation.
@@ -118,16 +118,16 @@ pub(super) struct DpSgdArguments {
 #[derive(Args)]
 #[command(after_help = SHUFFLE_EXAMPLES)]
 pub(super) struct ShuffleArguments {
-    /// The local ε of a report, in nats, at δ = 0.
+    /// Local ε of a report, in nats, at δ = 0.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon_local: f64,
-    /// How many people report, at least: all by the same mechanism, once each.
+    /// Minimum number of people who report: all by the same mechanism, once each.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     people: u64,
     /// δ.
     #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: f64,
-    /// The mechanism is randomised response with so many levels. Left out, it may be any.
+    /// Number of levels, if the mechanism is randomised response. Without it, the mechanism may be any.
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     levels: Option<u64>,
 }
@@ -135,10 +135,10 @@ pub(super) struct ShuffleArguments {
 #[derive(Args)]
 #[command(after_help = LAPLACE_ACCURACY_EXAMPLES)]
 pub(super) struct LaplaceAccuracyArguments {
-    /// How many classes there are: an even number.
+    /// Number of classes: an even number.
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     classes: u64,
-    /// The local ε of a record, in nats; "inf" for no noise.
+    /// Local ε of a record, in nats; "inf" for no noise.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: f64,
 }
@@ -146,31 +146,31 @@ pub(super) struct LaplaceAccuracyArguments {
 #[derive(Args)]
 #[command(after_help = PAC_EXAMPLES)]
 pub(super) struct PacArguments {
-    /// What is to stay hidden: the mixed records (corollary-1), or the transformation (theorem-3).
+    /// Secret to protect: the mixed records (corollary-1), or the transformation (theorem-3).
     #[arg(long, value_name = "THEOREM")]
     theorem: Theorem,
-    /// ε: how near a recovery counts, in ℓ₂ over all coordinates.
+    /// ε: largest ℓ₂ distance over all coordinates at which a recovery counts as a success.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     error: f64,
-    /// δ: recovery is resisted that succeeds with probability 1 − δ or more.
+    /// δ: the theorem excludes recovery that succeeds with probability 1 − δ or more.
     #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: f64,
-    /// d: the width of a record.
+    /// d: width of a record.
     #[arg(long, value_name = "d")]
     dim: u64,
-    /// d′: the width of what is released, d by default; for theorem-3 alone.
+    /// d′: width of a released record, d by default; for theorem-3 only.
     #[arg(long, value_name = "d'")]
     out_dim: Option<u64>,
-    /// β: the weights, or those of their inverse, are uniform on [−β, β].
+    /// β: the weights, or the weights of their inverse, are uniform on [−β, β].
     #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true)]
     beta: f64,
-    /// The variance of each coordinate of the public part of a mixed record.
+    /// Variance of each coordinate of the public part of a mixed record.
     #[arg(long, value_parser = number::parse, value_name = "A", allow_hyphen_values = true)]
     public_variance: f64,
-    /// The variance of each coordinate of its private part.
+    /// Variance of each coordinate of the private part of a mixed record.
     #[arg(long, value_parser = number::parse, value_name = "P", allow_hyphen_values = true)]
     private_variance: f64,
-    /// The bits of a whole released record, log₂|𝒦|: 6272 for 784 bytes; for corollary-1 alone.
+    /// Bits of a whole released record, log₂|𝒦|: 6272 for 784 bytes; for corollary-1 only.
     #[arg(long, value_parser = number::parse, value_name = "K", allow_hyphen_values = true)]
     output_bits: Option<f64>,
 }
@@ -188,17 +188,18 @@ enum Theorem {
 #[derive(Args)]
 #[command(after_help = MUTUAL_INFORMATION_EXAMPLES)]
 pub(super) struct MutualInformationArguments {
-    /// The mutual information of the releases and their secret, in nats: of several releases, their sum.
+    /// Mutual information between the releases and their secret, in nats: for several releases, their sum.
     #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true, required_unless_present = "success")]
     nats: Option<f64>,
-    /// The success that no inference may exceed, in place of --nats: the nats that keep it.
+    /// Largest success that any inference may reach, in place of --nats: solves for the nats.
     #[arg(long, value_parser = number::parse, value_name = "S", allow_hyphen_values = true, conflicts_with = "nats")]
     success: Option<f64>,
-    /// How often the best guess succeeds without a release: 0.5 for whether a record took part, where each does as often as not.
+    /// Success of the best guess without a release: 0.5 for membership, where each record takes part with
+    /// probability one half.
     #[arg(long, value_parser = number::parse, value_name = "P", default_value = "0.5", allow_hyphen_values = true)]
     prior_success: f64,
-    /// The variances of what is released over the prior, without noise, in directions in which it does not vary together: for each, the variance of the noise of least
-    /// sum.
+    /// Variances of the released values over the prior, without noise, along uncorrelated directions. Prints
+    /// the noise for each, with the least sum of noise variances.
     #[arg(long, value_parser = number::parse, value_name = "V,…", value_delimiter = ',', allow_hyphen_values = true)]
     variance: Vec<f64>,
 }
@@ -206,31 +207,31 @@ pub(super) struct MutualInformationArguments {
 #[derive(Args)]
 #[command(after_help = MULTIPLICATIVE_EXAMPLES)]
 pub(super) struct MultiplicativeArguments {
-    /// B: how far a record may move in ℓ₂, the diameter of its domain.
+    /// B: largest ℓ₂ distance that a record may move, the diameter of its domain.
     #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true)]
     sensitivity: f64,
-    /// n: how many records there are at least.
+    /// n: minimum number of records.
     #[arg(long, value_name = "n")]
     records: u64,
-    /// d′: how many columns are released.
+    /// d′: number of released columns.
     #[arg(long, value_name = "d'")]
     out_dim: u64,
-    /// v: what raises the singular values. Left out, the least that meets --epsilon and --delta.
+    /// v: amount that raises the singular values. Without it, the least v that meets --epsilon and --delta.
     #[arg(long, value_parser = number::parse, value_name = "v", allow_hyphen_values = true)]
     v: Option<f64>,
-    /// The ε to be met, in nats, in place of --v.
+    /// The ε to meet, in nats, in place of --v.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
-    /// δ in all, made up in the best way, in place of the three parts.
+    /// Total δ, split in the best way, in place of the three parts.
     #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
-    /// δ₀, of a column's direction.
+    /// δ₀, for a column's direction.
     #[arg(long, value_parser = number::parse, value_name = "D0", allow_hyphen_values = true)]
     delta_0: Option<f64>,
-    /// δᵣ, of a column's length.
+    /// δᵣ, for a column's length.
     #[arg(long, value_parser = number::parse, value_name = "DR", allow_hyphen_values = true)]
     delta_r: Option<f64>,
-    /// δ̃, of the columns' composition.
+    /// δ̃, for the composition of the columns.
     #[arg(long, value_parser = number::parse, value_name = "DT", allow_hyphen_values = true)]
     delta_t: Option<f64>,
 }
@@ -252,7 +253,7 @@ impl From<Relation> for Neighbours {
     }
 }
 
-/// What is printed, for people or for machines.
+/// Output of a subcommand: text for people, JSON for machines.
 struct Answer {
     json: Value,
     text: String,
@@ -263,7 +264,7 @@ pub(super) fn account(command: &AccountCommand, as_json: bool) -> Result<(), Fai
     if as_json { print_json(&json) } else { print(&text) }
 }
 
-/// The words behind `scumble account`.
+/// Command-line words after `scumble account`.
 #[derive(Parser)]
 #[command(name = "scumble account", no_binary_name = true, disable_help_subcommand = true)]
 struct Words {
@@ -271,7 +272,8 @@ struct Words {
     command: AccountCommand,
 }
 
-/// What `scumble account --json` prints for the words behind `account`, without printing it.
+/// Returns the JSON that `scumble account --json` prints for `words`, without printing it. `words` follow
+/// `account` on the command line.
 ///
 /// ```
 /// let answer = scumble::command::account(&["gaussian", "--epsilon", "1", "--delta", "1e-5", "--sensitivity", "1"])?;
@@ -280,7 +282,7 @@ struct Words {
 /// ```
 ///
 /// # Errors
-/// What the command would say.
+/// The message of the command.
 pub fn account_of(words: &[impl AsRef<str>]) -> Result<Value, String> {
     let words = words.iter().map(AsRef::as_ref);
     let words = Words::try_parse_from(words).map_err(|error| error.to_string())?;
@@ -317,7 +319,7 @@ fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
             if !(epsilon.is_finite() && epsilon >= 0.0) {
                 return Err(format!("--epsilon {epsilon}: it must be zero or more, and finite").into());
             }
-            // What has left the floats is not nothing.
+            // A δ that underflows to zero is reported as the smallest positive float.
             let delta = gaussian::delta(sensitivity / sigma, epsilon).max(f64::MIN_POSITIVE);
             (epsilon, delta, sensitivity, sigma)
         }
@@ -352,7 +354,7 @@ fn account_dp_sgd(arguments: &DpSgdArguments) -> Result<Answer, Failure> {
         let by_renyi = renyi::epsilon(&[run], delta, neighbours)?;
         let mut bounds = loss::epsilon(&[run], delta, neighbours)?;
         if let (None, Some(epsilon)) = (arguments.delta, arguments.epsilon) {
-            bounds.upper = bounds.upper.min(epsilon); // δ was found for it
+            bounds.upper = bounds.upper.min(epsilon); // δ was solved for this ε
         }
         Ok((run, delta, by_renyi, bounds))
     })?;
@@ -417,7 +419,7 @@ fn account_shuffle(arguments: &ShuffleArguments) -> Result<Answer, Failure> {
     Ok(Answer { json, text })
 }
 
-/// Four digits of an ε that may be small, rounded this way.
+/// Formats ε, which may be small, to four significant digits, rounded by `round`.
 fn digits(epsilon: f64, round: fn(f64) -> f64) -> String {
     if epsilon == 0.0 {
         return "0".into();
@@ -545,7 +547,7 @@ fn account_multiplicative(arguments: &MultiplicativeArguments) -> Result<Answer,
     Ok(Answer { json, text })
 }
 
-/// v, and its ε with what δ is made up of, with what was left out solved for.
+/// Returns v, its ε and the parts of δ; solves for the omitted ones.
 fn solve_multiplicative(
     arguments: &MultiplicativeArguments,
     release: &Release,
@@ -566,23 +568,23 @@ fn solve_multiplicative(
     })
 }
 
-/// Four digits of a δ, rounded up, but for what rounding added to them.
+/// Formats δ to four significant digits, rounded up. A factor of 1 − 1e-12 absorbs floating-point error.
 fn shortly_up(delta: f64) -> String {
     let unit = 10f64.powf(delta.log10().floor() - 3.0);
     format!("{:.3e}", (delta / unit * (1.0 - 1e-12)).ceil() * unit)
 }
 
-/// Four places, rounded up.
+/// Rounds up to four decimal places.
 fn up(epsilon: f64) -> f64 {
     (epsilon * 1e4).ceil() / 1e4
 }
 
-/// Four places, rounded down.
+/// Rounds down to four decimal places.
 fn down(epsilon: f64) -> f64 {
     (epsilon * 1e4).floor() / 1e4
 }
 
-/// The run and its δ, with what was left out solved for.
+/// Returns the run and its δ; solves for the omitted quantity.
 fn solve(arguments: &DpSgdArguments) -> Result<(Run, f64), Failure> {
     let &DpSgdArguments { sampling_rate, noise_multiplier, steps, delta, epsilon, neighbours } = arguments;
     let neighbours = neighbours.into();

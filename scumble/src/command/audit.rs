@@ -1,4 +1,4 @@
-//! `scumble audit`: claims, attacked.
+//! `scumble audit`: attacks on claims.
 
 use super::{Failure, print, print_json, progress_bar};
 use crate::adversary::{Broken, Coupled, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
@@ -19,7 +19,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("what").required(true).args(["name", "design", "all"])))]
 pub(super) struct AuditArguments {
-    /// A mechanism, as `list` shows it: its example is attacked.
+    /// A mechanism, as `list` shows it: the audit attacks its example.
     name: Option<String>,
     /// A saved design.
     #[arg(long, value_name = "DESIGN.json")]
@@ -27,7 +27,7 @@ pub(super) struct AuditArguments {
     /// All mechanisms.
     #[arg(long)]
     all: bool,
-    /// Fewer samples, and at ε = 1 alone.
+    /// Fewer samples, and at ε = 1 only.
     #[arg(long)]
     quick: bool,
     /// The random seed: the same seed gives the same audit.
@@ -69,7 +69,7 @@ fn of_plugins(plugins: &[&Plugin], effort: Effort) -> Result<Vec<Finding>, Failu
     Ok(findings)
 }
 
-/// The table, and the evidence for its lines.
+/// Formats the table of findings and the evidence for its rows.
 fn report(findings: &[Finding], effort: Effort) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["mechanism", "claims", "lower bound", "pairs", "verdict"]);
@@ -143,7 +143,7 @@ fn report(findings: &[Finding], effort: Effort) -> String {
     text
 }
 
-/// Three decimals, downward: no lower bound prints as more than it is.
+/// Formats `value` with three decimals, rounded down, so that no lower bound is printed above its value.
 fn rounded(value: f64) -> String {
     match value {
         value if value.abs() < 1e6 => format!("{:.3}", (value * 1e3).floor() / 1e3),

@@ -20,26 +20,28 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CollectArguments {
-    /// The design by which the reports were released.
+    /// The design that released the reports.
     #[arg(long, value_name = "DESIGN.json")]
     design: PathBuf,
     /// The reports of many people, as `scumble release` writes them: CSV or Parquet, in any order.
     #[arg(long, value_name = "REPORTS")]
     reports: PathBuf,
-    /// Where the collected records go, in the schema's own columns and units: Parquet if it is named so (.parquet), else CSV.
+    /// File for the collected records, in the schema's own columns and units: Parquet if its name ends in
+    /// .parquet, else CSV.
     #[arg(long, value_name = "RECORDS")]
     output: PathBuf,
-    /// How many records to draw: by default as many as there are reports.
+    /// Number of records to draw: by default the number of reports.
     #[arg(long, value_name = "N")]
     records: Option<usize>,
-    /// Repeat the draws of this seed. Collecting is post-processing: the guarantee of the reports holds for any seed.
+    /// Repeat the draws of this seed. Collecting is post-processing: the guarantee of the reports holds for
+    /// any seed.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
     provenance: Provenance,
     #[command(flatten)]
     reading: Reading,
-    /// Replace an output that exists.
+    /// Replace an existing output.
     #[arg(long)]
     force: bool,
 }

@@ -32,41 +32,43 @@ Examples:
 #[derive(Args, Clone, Default)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompareArguments {
-    /// An experiment: the data, split, mechanisms, models, metrics and budgets in a TOML file. Options that are given beside it
+    /// An experiment: the data, split, mechanisms, models, metrics and budgets in a TOML file. Other options
     /// override it.
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
-    /// Where finished trials are kept, so that the same command goes on where it was stopped, and computes only what was
-    /// changed [default: NAME.cells.jsonl beside the experiment].
+    /// File that keeps finished trials, so that the same command resumes where it stopped and computes only
+    /// what changed [default: NAME.cells.jsonl beside the experiment].
     #[arg(long, value_name = "FILE.jsonl")]
     cells: Option<PathBuf>,
-    /// Where a page goes: charts, a table that sorts and a card of every mechanism, in one HTML file that loads nothing else.
+    /// File for the page: charts, a sortable table and a card of every mechanism, in one HTML file that loads
+    /// nothing else.
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// Where all rows go, as CSV: scores, worth, guarantees, and the command that designs each.
+    /// File for all rows, as CSV: scores, worth, guarantees, and the command that designs each.
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
-    /// Where the chart of scores by ε goes, as an SVG.
+    /// File for the chart of scores by ε, as an SVG.
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Replace a page, rows or a chart that exist.
+    /// Replace an existing page, CSV or chart.
     #[arg(long)]
     force: bool,
     /// A file, CSV with a header or Parquet, in place of the embedded wine data; - for CSV on standard input.
     #[arg(long, value_name = "FILE", requires = "schema", requires = "target")]
     input: Option<PathBuf>,
-    /// What is publicly known of its columns.
+    /// The publicly known bounds and levels of the input's columns.
     #[arg(long, value_name = "SCHEMA.toml", requires = "input")]
     schema: Option<PathBuf>,
     /// The column to learn: a category by logistic regression, a number by ridge regression.
     #[arg(long, value_name = "COLUMN", requires = "input")]
     target: Option<String>,
-    /// Learn the target as a class (classify) or as a number (regress), where its column can be both.
+    /// Learn the target as a class (classify) or as a number (regress), if its column can be both.
     #[arg(long, value_name = "TASK", requires = "input")]
     task: Option<Learning>,
     #[command(flatten)]
     reading: Reading,
-    /// Of a long file, so many records, sampled uniformly at random in one pass that holds no more.
+    /// Size of a sample of a long file, drawn uniformly at random in one pass that holds no more records than
+    /// the sample.
     #[arg(long, value_name = "N", requires = "input")]
     sample: Option<NonZeroUsize>,
     /// A mechanism, in place of all quick ones; may be given several times.
@@ -75,48 +77,55 @@ pub(super) struct CompareArguments {
     /// A parameter of a mechanism; may be given several times. Dots go down into objects: NAME.KEY.KEY=VALUE.
     #[arg(long, value_name = "NAME.KEY=VALUE")]
     set: Vec<String>,
-    /// Budgets, in nats; inf for none [default: 0.5,1,2,4,8,inf; 0.5,2,8 where nothing else is said].
+    /// Budgets, in nats; inf for none [default: 0.5,1,2,4,8,inf; 0.5,2,8 without --config, --input and
+    /// --mechanism].
     #[arg(long, value_parser = number::parse, value_name = "E,…", value_delimiter = ',', allow_negative_numbers = true)]
     epsilon: Option<Vec<f64>>,
-    /// The δ of every budget, for mechanisms that have a use for it [default: 0.000001].
+    /// The δ of every budget, for mechanisms that use one [default: 0.000001].
     #[arg(long, value_parser = number::parse, value_name = "D", allow_negative_numbers = true)]
     delta: Option<f64>,
-    /// A metric, in place of the experiment's or the default ones; may be given several times. Of models: accuracy, balanced-accuracy, macro-f1 and auc for
-    /// a category (by default accuracy, or balanced-accuracy where one level has more than two thirds of the records), rmse, mae and r2 for a
-    /// number. Of adversaries: recovered, advantage, unbiased-error, membership and audited. Of the released table: one-way-distance,
-    /// two-way-distance and workload-error. Where none is of a model, the default of models comes first.
+    /// A metric, in place of the experiment's or the default ones; may be given several times. Metrics of
+    /// models of a category: accuracy, balanced-accuracy, macro-f1 and auc (by default accuracy, or
+    /// balanced-accuracy if one level has more than two thirds of the records). Of models of a number: rmse,
+    /// mae and r2. Of adversaries: recovered, advantage, unbiased-error, membership and audited. Of the
+    /// released table: one-way-distance, two-way-distance and workload-error. If no metric is of a model, the
+    /// default of models comes first.
     #[arg(long, value_name = "NAME", value_parser = metric)]
     metric: Vec<Metric>,
-    /// How often each cell is repeated [default: 50].
+    /// Number of trials of each cell [default: 50].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
-    /// The share of the records that is kept for tests [default: 0.2].
+    /// Share of the records that is held out for tests [default: 0.2].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     test_share: Option<f64>,
-    /// The share of the other records that volunteers for designs to learn from: they are neither released nor tested on [default: 0; of the wine data 0.1, without labels, where nothing else is said].
+    /// Share of the training records that volunteers for designs to learn from. Volunteers' records are
+    /// neither released nor tested on [default: 0; 0.1, without labels, for the wine data without --config,
+    /// --input and --mechanism].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     volunteers: Option<f64>,
-    /// Volunteers keep their labels to themselves: mechanisms that need them are left out.
+    /// Volunteers do not share their labels: mechanisms that need these labels are left out.
     #[arg(long)]
     unlabelled: bool,
-    /// What of a record is to be protected: mechanisms that cannot protect it are left out. By default, each protects the most that it
-    /// can, the whole record where the label can take noise of its own.
+    /// Part of a record to protect: mechanisms that cannot protect it are left out. By default, each
+    /// mechanism protects the most that it can: the whole record if the label can take noise of its own.
     #[arg(long, value_name = "PART")]
     protect: Option<ProtectArgument>,
-    /// The label's share of ε, where a mechanism protects features only: randomised response then takes a category, and Laplace noise a
-    /// number [default: 0.5].
+    /// Label's share of ε, for mechanisms that protect features only: randomised response then releases a
+    /// category, and Laplace noise a number [default: 0.5].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     label_share: Option<f64>,
-    /// Compare local reports of whole records in the shuffler's trust model too, at a local ε whose central ε meets the budget; done where nothing else is said.
+    /// Also compare local reports of whole records in the shuffler's trust model, at a local ε whose central
+    /// ε meets the budget. It is on without --config, --input and --mechanism.
     #[arg(long)]
     shuffler: bool,
-    /// Models learn from the release alone, also where volunteers' records have labels; else from both.
+    /// Train models on the release alone, even if volunteers' records have labels. Without it, models use
+    /// both.
     #[arg(long)]
     release_alone: bool,
-    /// All scores, the guarantee of each mechanism, and every command, in place of one screen.
+    /// Print all scores, the guarantee of each mechanism, and every command, in place of one screen.
     #[arg(long)]
     full: bool,
-    /// On so many threads at once [default: one a core].
+    /// Number of threads [default: one per core].
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// The seed of splits and noise [default: 1].
@@ -164,7 +173,7 @@ pub(super) fn compare(
         took: start.elapsed(),
     };
     let written = write(arguments, &page);
-    // A page that cannot be written after all takes no result with it.
+    // A file that cannot be written does not suppress the result.
     if as_json {
         print_json(&comparison.to_json(&outcome))?;
     } else if arguments.full {
@@ -175,7 +184,8 @@ pub(super) fn compare(
     Ok(written?)
 }
 
-/// Writes the files that were asked for, all of which are aside before the first appears.
+/// Writes the requested files. Each is complete under a temporary name before the first appears under its own
+/// name.
 fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error> {
     let [rows, chart, html] = arguments.written().map(|path| new_file(arguments, path));
     let [rows, chart, html] = [rows?, chart?, html?];
@@ -191,36 +201,40 @@ fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error
     Ok(())
 }
 
-/// Of the wine data, where nothing else is said: the share that volunteers, without labels, and the budgets.
+/// Share of volunteers, without labels, and budgets for a plain comparison of the wine data.
 const VOLUNTEERS_OF_WINES: f64 = 0.1;
 const EPSILONS_OF_WINES: [f64; 3] = [0.5, 2.0, 8.0];
-/// What takes part there beside all quick mechanisms, with parameters by which it takes a second.
+/// Mechanisms in a plain comparison beside all quick ones, each with a parameter that cuts its time to a
+/// second.
 const SLOW_ONES: [(&str, &str, u64); 1] = [("vlm", "epochs", 20)];
 
 impl CompareArguments {
-    /// Where rows, a chart and a page go.
+    /// Paths of the requested CSV, SVG and HTML files.
     fn written(&self) -> [Option<&PathBuf>; 3] {
         [&self.csv, &self.svg, &self.html].map(Option::as_ref)
     }
 
-    /// Whether it is left open what is compared: then it is what shows most, on the embedded wine data.
+    /// Returns true if the options do not choose data or mechanisms. The command then compares a wide choice
+    /// on the embedded wine data.
     fn is_plain(&self) -> bool {
         self.config.is_none() && self.input.is_none() && self.mechanism.is_empty()
     }
 }
 
-/// What to know of guarantees by a schema that was drafted.
+/// Warning about guarantees under a drafted schema.
 const DRAFTED: &str = "the schema is a draft, with bounds taken from the records: the guarantees shown here hold once it says what \
                        is publicly known of them instead";
 
-/// A file that is written besides, still aside.
+/// Creates a requested output file under a temporary name.
 fn new_file(arguments: &CompareArguments, path: Option<&PathBuf>) -> Result<Option<NewFile>, custody::Error> {
     path.map(|path| super::new_file(path, arguments.force)).transpose()
 }
 
+/// Checks that no output is an input and that every output can be written, before any work is done. It
+/// creates each file and removes it again, so that a process killed during the work leaves nothing.
+///
 /// # Errors
-/// Where something that is read would be written, or a file cannot be: it is tried before any work is done, and taken away
-/// again, for a process that is killed meanwhile should leave nothing.
+/// Returns an error if an output is an input, or if a file cannot be written.
 fn check_places(arguments: &CompareArguments, experiment: Option<&Experiment>) -> Result<(), Failure> {
     let read = [&arguments.input, &arguments.schema].into_iter().flatten().cloned();
     let read = read.chain(experiment.map(Experiment::files).into_iter().flatten());
@@ -233,12 +247,12 @@ fn check_places(arguments: &CompareArguments, experiment: Option<&Experiment>) -
     Ok(())
 }
 
-/// Where finished trials are kept, if they are.
+/// Path of the file that keeps finished trials, if any.
 fn cells(arguments: &CompareArguments, experiment: Option<&Experiment>) -> Option<PathBuf> {
     arguments.cells.clone().or_else(|| experiment.map(Experiment::store))
 }
 
-/// What the experiment says, where no option says otherwise.
+/// Builds the comparison from the experiment; options override it.
 fn comparison(
     registry: &Registry,
     arguments: &CompareArguments,
@@ -286,7 +300,7 @@ fn comparison(
     Ok(comparison)
 }
 
-/// A file, or a sample of it.
+/// Reads the input file, or a sample of it.
 fn read(
     arguments: &CompareArguments,
     input: &Input,
@@ -309,12 +323,12 @@ fn read(
     Ok(DataSet { name: format!("{}, {sampled} of {all} records", data.name), ..data })
 }
 
-/// The metric of this name.
+/// Parses the name of a metric.
 fn metric(name: &str) -> Result<Metric, String> {
     Metric::try_from(name.to_owned())
 }
 
-/// An error about a mechanism's parameters names the experiment, if it gives them.
+/// Names the experiment's file in an error about a mechanism's parameters, if the file sets these parameters.
 fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
     if matches!(error, compare::Error::LeftOut { lacks_volunteers: true, .. }) {
         return format!("{error}; --volunteers 0.2 takes a fifth of the training records for volunteers")
@@ -329,7 +343,7 @@ fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
     }
 }
 
-/// The mechanisms asked for, or the experiment's, or all quick ones, with their parameters.
+/// Returns the mechanisms asked for, the experiment's, or all quick ones, with their parameters.
 fn candidates(
     registry: &Registry,
     arguments: &CompareArguments,
@@ -349,7 +363,7 @@ fn candidates(
             .map(|name| Ok(Candidate { is_named: true, ..Candidate::new(*registry.get(name)?) }))
             .collect::<Result<_, Failure>>()?,
     };
-    // Where all are one mechanism, with parameters of several values, its name need not be said.
+    // A setting may omit the name if all candidates are one mechanism with different parameters.
     let is_one = candidates.windows(2).all(|pair| pair[0].plugin.name == pair[1].plugin.name);
     let unnamed = if is_one { candidates.len() } else { 0 };
     let mechanisms = candidates.iter_mut();
@@ -358,7 +372,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// The tables, the guarantee of each mechanism, and the baseline.
+/// Formats the score tables, the guarantee of each mechanism, and the baseline.
 fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     let tables = outcome.scores();
     let Some(first) = tables.first() else {
@@ -429,7 +443,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     text
 }
 
-/// What needs no release: the commonest class, or the mean.
+/// Name of the baseline that needs no release: the most frequent class, or the mean.
 fn baseline(metric: Metric) -> &'static str {
     match metric {
         Metric::Rmse | Metric::Mae | Metric::R2 => "mean baseline",
@@ -453,7 +467,8 @@ fn scores(comparison: &Comparison, scores: &Scores) -> String {
     table.trim_fmt()
 }
 
-/// The bound that guarantees of whole records imply for an adversary, at each budget; nothing where none implies any.
+/// Formats the bound that guarantees of whole records imply for an adversary, at each budget. Returns an
+/// empty string if no guarantee implies one.
 fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     let metric = scores.metric;
     let loosest = |epsilon: f64| {
@@ -472,7 +487,7 @@ fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     }
 }
 
-/// Of what protects the same the best, at each budget, with what it costs.
+/// Formats the best mechanism for each goal at each budget, with its cost.
 fn choices(outcome: &Outcome, scores: &Scores) -> String {
     let choices = outcome.choices(scores);
     let Some(first) = choices.first() else {
@@ -498,7 +513,7 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
     table + &commands(&choices)
 }
 
-/// How to make what was chosen.
+/// Formats the commands that design the chosen mechanisms.
 fn commands(choices: &[Choice]) -> String {
     let made = choices.iter().filter_map(|choice| {
         let command = choice.best?.1.design.as_ref()?;
@@ -515,7 +530,7 @@ fn commands(choices: &[Choice]) -> String {
     format!("The commands that design it:\n{made}{volunteers}\n")
 }
 
-/// What was chosen, and on whose records.
+/// Formats the tuned choices, and whose records were used for them.
 fn tunings(outcome: &Outcome) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -1,4 +1,4 @@
-//! `scumble design`: a mechanism, or several side by side, as a file to ship.
+//! `scumble design`: saves the design of a mechanism, or of a composition, as a file.
 
 use super::protect::ProtectArgument;
 use super::reading::Reading;
@@ -27,20 +27,21 @@ pub(super) struct DesignArguments {
     /// The mechanism, as `list` shows it.
     #[arg(required_unless_present = "mechanism", conflicts_with = "mechanism")]
     name: Option<String>,
-    /// A part of a composition; given several times, with its --columns each. Without columns the first of two releases the
-    /// features and the second the target.
+    /// A part of a composition; given several times, each with its --columns. Without columns, the first of
+    /// two parts releases the features and the second the target.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
-    /// The columns of the schema that the mechanism of the same place releases. The budget is shared by columns.
+    /// Columns of the schema that the mechanism in the same position releases. The budget is divided in
+    /// proportion to columns.
     #[arg(long, value_name = "COLUMN,…")]
     columns: Vec<String>,
-    /// What is publicly known of the columns. It becomes part of the design.
+    /// The publicly known bounds and levels of the columns. They become part of the design.
     #[arg(long, value_name = "SCHEMA.toml", required_unless_present = "data", conflicts_with = "data")]
     schema: Option<PathBuf>,
-    /// A public data set by name, as in comparisons, whose schema it is.
+    /// A public data set by name, as in comparisons, whose schema is used.
     #[arg(long, value_name = "NAME")]
     data: Option<String>,
-    /// The column that is to be learned: the label.
+    /// The column to learn: the label.
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
     /// ε, in nats; inf for no privacy.
@@ -49,45 +50,50 @@ pub(super) struct DesignArguments {
     /// δ.
     #[arg(long, value_parser = number::parse, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
     delta: f64,
-    /// What of a record is to be protected: by default all of it. What the mechanism does not protect by itself of a label takes
-    /// randomised response, if it is a category, or Laplace noise, if it is a number; what protects less than is asked for is refused.
+    /// Part of a record to protect: by default all of it. A label that the mechanism does not protect takes
+    /// randomised response if it is a category, or Laplace noise if it is a number. A design that protects
+    /// less than requested is refused.
     #[arg(long, value_name = "PART")]
     protect: Option<ProtectArgument>,
-    /// The label's share of ε, where a mechanism of its own releases it: one half by default.
+    /// Label's share of ε, if a mechanism of its own releases the label: one half by default.
     #[arg(long, value_parser = number::parse, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
     label_share: Option<f64>,
-    /// Assume a trusted shuffler: so many people, or more, report by this design, once each, and it mixes their rows before anyone else sees them. The card
-    /// then claims the central ε of them all beside the local one. The design must be local, with an ε for the whole record at δ = 0.
+    /// Assume a trusted shuffler: at least this many people report by this design, once each, and the
+    /// shuffler mixes their rows before anyone else sees them. The card then claims the central ε of all
+    /// reports beside the local one. The design must be local, with an ε for the whole record at δ = 0.
     #[arg(long, value_name = "PEOPLE", requires = "shuffled_delta")]
     shuffled: Option<u64>,
-    /// The δ of that claim: below one in the number of people.
+    /// The δ of the central claim: below one divided by the number of people.
     #[arg(long, value_parser = number::parse, value_name = "D", requires = "shuffled", allow_negative_numbers = true)]
     shuffled_delta: Option<f64>,
-    /// Records that may shape the design, as CSV or Parquet. A file without the column of the target is one of volunteers without labels.
+    /// Records that may shape the design, as CSV or Parquet. A file without the target column holds
+    /// volunteers without labels.
     #[arg(long, value_name = "FILE", requires = "volunteers_are")]
     volunteers: Option<PathBuf>,
-    /// What covers the volunteers' records.
+    /// Privacy status of the volunteers' records.
     #[arg(long, value_name = "STATUS", requires = "volunteers")]
     volunteers_are: Option<VolunteerStatus>,
-    /// How many people will release a record, where that is known in public: what is asked of each may depend on it.
+    /// Number of people who will release a record, if publicly known. The mechanism may adapt its questions
+    /// to it.
     #[arg(long, value_name = "N")]
     people: Option<usize>,
-    /// What the release is for: a matrix K, as CSV or Parquet, whose columns are named as the encoded columns. The error that counts is
-    /// then ‖K(x̂ − x)‖².
+    /// Purpose of the release: a matrix K, as CSV or Parquet, whose columns are named like the encoded
+    /// columns. The error to minimise is then ‖K(x̂ − x)‖².
     #[arg(long, value_name = "FILE")]
     task_matrix: Option<PathBuf>,
-    /// Learn the target as a class (classify) or as a number (regress), where its column can be both.
+    /// Learn the target as a class (classify) or as a number (regress), if its column can be both.
     #[arg(long, value_name = "TASK", requires = "target")]
     task: Option<Learning>,
-    /// A parameter, as `describe` shows it; NAME.KEY=VALUE where several mechanisms are named. Dots go down into objects: KEY.KEY=VALUE.
+    /// A parameter, as `describe` shows it; NAME.KEY=VALUE if several mechanisms are named. Dots go down into
+    /// objects: KEY.KEY=VALUE.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Where to save the design.
+    /// File for the design.
     #[arg(long, value_name = "DESIGN.json")]
     output: PathBuf,
     #[command(flatten)]
     reading: Reading,
-    /// Replace a design that exists.
+    /// Replace an existing design.
     #[arg(long)]
     force: bool,
 }
@@ -96,7 +102,7 @@ pub(super) struct DesignArguments {
 enum VolunteerStatus {
     /// No guarantee: the records are public.
     Public,
-    /// Consent: the design may disclose what it says of them.
+    /// Consent: the design may disclose what it derives from the records.
     Consented,
     /// A guarantee: the mechanism must claim central differential privacy for them.
     Private,
@@ -106,18 +112,18 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     let read = [&arguments.schema, &arguments.volunteers, &arguments.task_matrix];
     let read: Vec<PathBuf> = read.into_iter().flatten().cloned().collect();
     refuse_overlaps(&read, &[&arguments.output])?;
-    // Before minutes of learning.
+    // Report errors in the schema before minutes of learning.
     let schema = schema(arguments)?.settled()?;
     let (mut request, clipped) = request(arguments, &schema)?;
     let mut parts = parts(registry, arguments, &schema)?;
-    // Where one alone was named, it is the first: a label may have another.
+    // A single named mechanism is the first part; the label may have another.
     let unnamed = usize::from(arguments.mechanism.len() < 2);
     let mechanisms = parts.iter_mut();
     let mechanisms = mechanisms.map(|Part { plugin, parameters, .. }| Settable { plugin, parameters });
     set(registry, &arguments.set, &mut mechanisms.collect::<Vec<_>>(), unnamed)?;
     let unreleased = left_out(&schema, &parts);
     request.parts = parts;
-    // Some learn for minutes.
+    // Some mechanisms learn for minutes.
     let design = spinning("designing", || request.design(registry))?;
     let design = match arguments.shuffled.zip(arguments.shuffled_delta) {
         Some((people, delta)) => design
@@ -158,7 +164,7 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     print(&format!("{} holds the design:\n\n{guarantee}", arguments.output.display()))
 }
 
-/// What is publicly known of the columns.
+/// Reads the schema of the columns, with the target's kind settled.
 fn schema(arguments: &DesignArguments) -> Result<Schema, Failure> {
     let schema = match (&arguments.schema, &arguments.data) {
         (Some(file), _) => Schema::read(file)?,
@@ -170,7 +176,7 @@ fn schema(arguments: &DesignArguments) -> Result<Schema, Failure> {
     })
 }
 
-/// What is asked for but for the mechanisms, and what was clipped of the volunteers' records.
+/// Builds the request without its mechanisms. Also returns the cells clipped in the volunteers' records.
 fn request<'a>(
     arguments: &'a DesignArguments,
     schema: &'a Schema,
@@ -200,7 +206,7 @@ fn request<'a>(
     Ok((request, clipped))
 }
 
-/// The volunteers' records, with their labels if the file has them.
+/// Reads the volunteers' records, with labels if the file has them.
 fn volunteers(arguments: &DesignArguments, file: &Path, schema: &Schema) -> Result<Loaded, Failure> {
     let target = arguments.target.as_deref();
     let rows = arguments.reading.open(file)?;
@@ -209,7 +215,7 @@ fn volunteers(arguments: &DesignArguments, file: &Path, schema: &Schema) -> Resu
     Ok(Reader::new(rows, &schema, target, OutOfBounds::Clip)?.read_all()?)
 }
 
-/// Which mechanism releases which columns: those that are named, and one for a label that has a share and no mechanism.
+/// Assigns columns to mechanisms: the named ones, plus one for a label that has a share but no mechanism.
 fn parts<'a>(
     registry: &'a Registry,
     arguments: &'a DesignArguments,
@@ -261,7 +267,7 @@ fn parts<'a>(
     Ok(parts)
 }
 
-/// The columns that no part takes.
+/// Returns the columns that no part releases.
 fn left_out<'a>(schema: &'a Schema, parts: &[Part]) -> Vec<&'a str> {
     let taken: HashSet<&str> = parts.iter().flat_map(|part| &part.columns).copied().collect();
     let names = schema.columns().iter().map(|column| column.name.as_str());

@@ -1,4 +1,4 @@
-//! `scumble estimate`: what a release says of the people behind it, with intervals that count its noise.
+//! `scumble estimate`: population estimates from a release, with intervals that account for its noise.
 
 use super::provenance::Provenance;
 use super::reading::Reading;
@@ -22,16 +22,17 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct EstimateArguments {
-    /// The design of a local mechanism by which the records were released.
+    /// The design of the local mechanism that released the records.
     #[arg(long, value_name = "DESIGN.json")]
     design: PathBuf,
     /// The released records: CSV or Parquet; - for CSV on standard input.
     #[arg(long, value_name = "RELEASED")]
     input: PathBuf,
-    /// With what probability an interval covers the truth; of the levels of a column, all their intervals together.
+    /// Probability that an interval covers the true value; for the levels of a column, that all their
+    /// intervals do together.
     #[arg(long, value_parser = number::parse, value_name = "P", default_value_t = 0.95, allow_negative_numbers = true)]
     confidence: f64,
-    /// What became of numbers in the release.
+    /// Treatment of numbers in the release.
     #[arg(long, value_name = "VALUES", default_value = "settled")]
     values: ValuesArgument,
     #[command(flatten)]
@@ -40,7 +41,7 @@ pub(super) struct EstimateArguments {
     reading: Reading,
 }
 
-/// What would have kept the distribution of a number's noise.
+/// Remedy for rounded numbers, whose noise distribution is unknown.
 const ROUNDED: &str =
     "; release with --values drawn, which neither rounds nor clamps, and give --values drawn here too";
 
@@ -67,7 +68,7 @@ pub(super) fn estimate(
     let told = design.estimable_columns(values)?;
     let mut rounded = design.estimable_columns(Values::Drawn)?;
     rounded.retain(|name| !told.contains(name));
-    // The columns by what is wrong with them: with many it is mostly one thing.
+    // Columns grouped by problem: with many columns it is mostly the same one.
     let (mut lines, mut problems) = (vec![], BTreeMap::<String, Vec<String>>::new());
     for column in records.schema.columns() {
         let is_target = Some(&column.name) == records.target.as_ref();
@@ -114,7 +115,7 @@ pub(super) fn estimate(
     ))
 }
 
-/// Of a number its mean in its own unit; of levels the share of each in per cent.
+/// Estimates the mean of a number in its own unit, or the percentage of each level.
 fn lines_of(estimator: &Estimator, column: &Column, is_target: bool) -> Result<Vec<Line>, Failure> {
     let of = if is_target { Of::Target } else { Of::Column(&column.name) };
     let name = || column.name.clone();
@@ -144,7 +145,7 @@ fn lines_of(estimator: &Estimator, column: &Column, is_target: bool) -> Result<V
     }
 }
 
-/// Four significant digits.
+/// Formats a number with four significant digits.
 fn short(number: f64) -> String {
     let rounded: f64 = format!("{number:.3e}").parse().unwrap_or(number);
     rounded.to_string()

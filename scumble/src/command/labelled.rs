@@ -1,4 +1,4 @@
-//! A file of numbers, with a column of labels, and no schema: as solvers take them.
+//! Reader of a file of numbers with a column of labels and no schema, as the solvers need it.
 
 use super::reading::Reading;
 use crate::core::nearest_name;
@@ -7,23 +7,23 @@ use ndarray::Array2;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Records and what they are labelled with.
+/// Records and their labels.
 pub(super) struct Labelled {
-    /// The names of the columns that are left.
+    /// Names of the remaining columns.
     pub(super) columns: Vec<String>,
-    /// Their values (n × p).
+    /// Values of the remaining columns (n × p).
     pub(super) records: Array2<f64>,
-    /// As in the file, or in one notation where they are numbers (n).
+    /// Labels (n), as in the file; numbers are in one notation.
     pub(super) labels: Vec<String>,
 }
 
-/// Labels that do not have two values.
+/// Error for labels that do not have exactly two values, or lack the positive one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum LabelError {
-    /// One, or three and more.
+    /// The number of values is one, or three or more.
     #[error("{file}, column {column:?}: its values are {}, where two are needed", listed(values))]
     NotTwo { file: String, column: String, values: Vec<String> },
-    /// A positive one that no record has.
+    /// No record has the positive value.
     #[error(
         "{file}, column {column:?}: no record has the positive value {positive:?}; its values are {}",
         listed(values)
@@ -31,7 +31,7 @@ pub(super) enum LabelError {
     NoPositive { file: String, column: String, positive: String, values: Vec<String> },
 }
 
-/// The first five.
+/// Lists the first five values.
 fn listed(values: &[String]) -> String {
     const SHOWN: usize = 5;
     let shown: Vec<String> = values.iter().take(SHOWN).map(|value| format!("{value:?}")).collect();
@@ -43,11 +43,11 @@ fn listed(values: &[String]) -> String {
 }
 
 impl Labelled {
-    /// Reads `file`: its header names `target` and those to `drop`, and every other column is numbers.
+    /// Reads `file`, whose header names `target` and the columns to `drop`; every other column holds numbers.
     ///
     /// # Errors
-    /// Where the file cannot be read or lacks records, a column is missing or named twice, a row has another length, or a cell is
-    /// no finite number.
+    /// Returns an error if the file cannot be read or has no records, or if a column is missing or named
+    /// twice. Returns an error if a row has another length, or if a cell is not a finite number.
     pub(super) fn read(file: &Path, reading: &Reading, target: &str, drop: &[String]) -> Result<Self, Error> {
         let rows = reading.open(file)?;
         let name = rows.source().to_owned();
@@ -75,10 +75,10 @@ impl Labelled {
         Ok(Self { columns, records, labels: labels.iter().map(|label| canonical(label)).collect() })
     }
 
-    /// 1 for records with the label `positive`, −1 for those with the only other one.
+    /// Returns 1 for records with the label `positive`, and −1 for records with the only other label.
     ///
     /// # Errors
-    /// [`LabelError`] where there is no such label, or no or more than one other.
+    /// [`LabelError`] if no record has the label `positive`, or if the number of other labels is not one.
     pub(super) fn signs(&self, file: &Path, column: &str, positive: &str) -> Result<Vec<f64>, LabelError> {
         let (file, column) = (file.display().to_string(), column.to_owned());
         let mut values: Vec<String> = self.labels.clone();
@@ -99,8 +99,8 @@ fn number(cell: &str) -> Option<f64> {
     cell.trim().parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// 1, 1.0 and 1e0 are one label.
+/// Brings a label into one notation: 1, 1.0 and 1e0 are one label.
 fn canonical(label: &str) -> String {
-    // Minus zero is zero.
+    // Adding zero turns minus zero into zero.
     number(label).map_or_else(|| label.trim().to_owned(), |value| (value + 0.0).to_string())
 }

@@ -1,4 +1,4 @@
-//! `scumble ledger`: what was spent on data sets, and what is left.
+//! `scumble ledger`: spent and remaining privacy budgets of data sets.
 
 use super::{Failure, print, print_json};
 use crate::core::{Unit, shown};
@@ -30,7 +30,7 @@ Examples:
 
 #[derive(Subcommand)]
 pub(super) enum LedgerCommand {
-    /// Open an account with the privacy budget of a data set. The ledger is made where there is none.
+    /// Open an account with the privacy budget of a data set. Creates the ledger if it does not exist.
     #[command(after_help = INIT_EXAMPLES)]
     Init {
         #[command(flatten)]
@@ -43,19 +43,19 @@ pub(super) enum LedgerCommand {
     Show {
         #[command(flatten)]
         file: FileArgument,
-        /// This data set only.
+        /// Show only this data set.
         #[arg(long, value_name = "NAME")]
         dataset: Option<String>,
     },
-    /// Charge a release made by other means, to every account of the data set: label DP costs an account of the record an infinite
-    /// ε. `release --ledger` charges by itself.
+    /// Charge a release made by other means to every account of the data set: label DP costs an account of
+    /// the record an infinite ε. `release --ledger` charges by itself.
     #[command(after_help = CHARGE_EXAMPLES)]
     Charge {
         #[command(flatten)]
         account: AccountArguments,
         #[command(flatten)]
         cost: BudgetArguments,
-        /// For what.
+        /// Purpose of the charge.
         #[arg(long, value_name = "TEXT", default_value = "by hand")]
         what: String,
     },
@@ -75,7 +75,7 @@ pub(super) struct AccountArguments {
     /// The data set's name.
     #[arg(long, value_name = "NAME")]
     dataset: String,
-    /// What is protected: for an account of the label (label DP), features may be disclosed.
+    /// Protected unit: for an account of the label (label DP), features may be disclosed.
     #[arg(long, default_value = "record")]
     unit: AccountUnit,
     /// The column that is the label, for an account of the label or of the features.
@@ -91,7 +91,8 @@ pub(super) struct BudgetArguments {
     /// δ, the decimal as typed.
     #[arg(long, value_name = "D", default_value_t = Amount::zero(), allow_negative_numbers = true)]
     delta: Amount,
-    /// In place of ε: nats of mutual information with which records were used, for releases that hide that (`pac-statistics`); no ε is ever paid with them.
+    /// Nats of mutual information about which records were used, in place of ε: for releases that hide
+    /// membership (`pac-statistics`). Nats never pay for an ε.
     #[arg(long, value_name = "B", allow_negative_numbers = true, conflicts_with_all = ["epsilon", "delta", "unit", "target"])]
     nats: Option<Amount>,
 }
@@ -170,7 +171,7 @@ pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failu
     print(&statements.collect::<Vec<_>>().join("\n\n"))
 }
 
-/// An account for people: the charges, their sum, and what is left of the total.
+/// Formats an account: the charges, their sum, and the rest of the total.
 fn statement(account: &Account) -> String {
     let (total, spent, left) = (&account.total, account.spent(), account.left());
     let charges = account
@@ -183,7 +184,7 @@ fn statement(account: &Account) -> String {
     format!("{}, {}{of}\n\n{}", shown(&account.dataset), account.unit, table(&["ε", "δ"], charges, sums))
 }
 
-/// The same of one in nats.
+/// Formats an account in nats: the charges, their sum, and the rest of the total.
 fn statement_in_nats(account: &InformationAccount) -> String {
     let charges =
         account.charges.iter().map(|charge| (&*charge.when, &*charge.what, vec![charge.nats.clone()]));
@@ -191,7 +192,8 @@ fn statement_in_nats(account: &InformationAccount) -> String {
     format!("{}, which records were used\n\n{}", shown(&account.dataset), table(&["nats"], charges, sums))
 }
 
-/// Charges, when and for what, and what is spent, of what, and left: a column each of these numbers.
+/// Formats charges with their time and purpose, then the sum spent, the total and the rest. Each of `numbers`
+/// is a column.
 fn table<'a>(
     numbers: &[&str],
     charges: impl Iterator<Item = (&'a str, &'a str, Vec<Amount>)>,

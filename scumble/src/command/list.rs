@@ -32,7 +32,7 @@ pub(super) fn list(registry: &Registry, as_json: bool) -> Result<(), Failure> {
     print(&table.trim_fmt())
 }
 
-/// A table in Markdown of what each mechanism claims and discloses, by the guarantee of its example.
+/// Prints a Markdown table of what each mechanism claims and discloses, from the guarantee of its example.
 pub(super) fn markdown(registry: &Registry) -> Result<(), Failure> {
     let mut text = String::from("| mechanism | run by | claims | discloses |\n|---|---|---|---|\n");
     for plugin in registry.iter() {
@@ -94,7 +94,7 @@ pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -
     print(text.trim_end())
 }
 
-/// How to release by this design, and to use a model of the release.
+/// Formats the commands that release by this design and use a model of the release.
 fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
     let key = design.mechanism().releases().is_secret().then(|| Path::new("keys/key.json"));
     let with_key = if key.is_some() { " --key keys/key.json" } else { "" };

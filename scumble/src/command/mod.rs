@@ -1,6 +1,6 @@
 //! The `scumble` command.
 //!
-//! A binary of one's own with more plugins is four lines:
+//! A binary with additional plugins needs four lines:
 //!
 //! ```no_run
 //! // use my_plugin as _;
@@ -64,7 +64,7 @@ struct Arguments {
     /// Print JSON instead of text.
     #[arg(long, global = true)]
     json: bool,
-    /// Print no notes and no progress on stderr, but errors.
+    /// Print only errors on stderr, without notes or progress.
     #[arg(long, global = true)]
     quiet: bool,
 }
@@ -74,34 +74,36 @@ enum Command {
     /// List the mechanisms.
     #[command(after_help = list::EXAMPLES)]
     List {
-        /// As a Markdown table of what each claims and discloses, by the guarantee of its example.
+        /// Print a Markdown table of what each mechanism claims and discloses, from the guarantee of its
+        /// example.
         #[arg(long)]
         markdown: bool,
     },
-    /// Describe a mechanism: what it does, its parameters, and the card of an example. Or a saved design: its card.
+    /// Describe a mechanism: its purpose, its parameters, and the card of an example. Or a saved design: its
+    /// card.
     #[command(after_help = list::DESCRIBE_EXAMPLES)]
     Describe {
-        /// Its name, as `list` shows it.
+        /// Name of the mechanism, as `list` shows it.
         #[arg(required_unless_present = "design")]
         name: Option<String>,
         /// A saved design.
         #[arg(long, value_name = "DESIGN.json", conflicts_with = "name")]
         design: Option<PathBuf>,
     },
-    /// Draft a schema from a file of records, for review: mechanisms can be compared by the draft.
+    /// Draft a schema from a file of records, for review: `compare` accepts the draft.
     Schema(schema::SchemaArguments),
-    /// Design a mechanism, or several side by side, and save it: a file to ship to whoever releases.
+    /// Design a mechanism, or a composition, and save it: a file to ship to whoever releases.
     Design(design::DesignArguments),
     /// Release a file of records by a saved design.
     Release(release::ReleaseArguments),
     /// Estimate means and frequencies of the people behind a release, with intervals that count its noise.
     Estimate(estimate::EstimateArguments),
-    /// Draw records in the schema's columns from the reports of many people, where a design releases reports.
+    /// Draw records in the schema's columns from the reports of many people, if a design releases reports.
     Collect(collect::CollectArguments),
-    /// Map records in the clear into the space of a release, for models trained on it. What it writes is not private.
-    View(view::ViewArguments),
-    /// Predict by a released model, where a design releases one in place of records. What it writes is not
+    /// Map records in the clear into the space of a release, for models trained on it. The output is not
     /// private.
+    View(view::ViewArguments),
+    /// Predict by a released model, if a design releases one in place of records. The output is not private.
     Predict(predict::PredictArguments),
     /// Keep the privacy budgets of data sets: what was spent, and what is left.
     #[command(after_help = ledger::EXAMPLES)]
@@ -109,19 +111,21 @@ enum Command {
         #[command(subcommand)]
         command: ledger::LedgerCommand,
     },
-    /// Show or forget a ticket: the secret of a release that may be made again and is paid for once.
+    /// Show or forget a ticket: the secret of a release that may be repeated and is paid for once.
     #[command(after_help = ticket::EXAMPLES)]
     Ticket {
         #[command(subcommand)]
         command: ticket::TicketCommand,
     },
-    /// Privacy accounting: the ε and δ of noise, and the noise that meets a budget. Leave out what is to be solved for.
+    /// Privacy accounting: the ε and δ of noise, and the noise that meets a budget. Leave out the quantity to
+    /// solve for.
     #[command(after_help = account::EXAMPLES)]
     Account {
         #[command(subcommand)]
         command: account::AccountCommand,
     },
-    /// Run a numerical solver by itself: a support vector machine, the density of least Fisher information, or water-filling.
+    /// Run a numerical solver: a support vector machine, the density of least Fisher information, or
+    /// water-filling.
     #[command(after_help = solve::EXAMPLES)]
     Solve {
         #[command(subcommand)]
@@ -135,11 +139,11 @@ enum Command {
     Completions(shell::CompletionsArguments),
     /// Print the manual page.
     Man(shell::ManArguments),
-    /// Write a crate for a mechanism of your own, complete with tests, to be built by itself.
+    /// Write a crate for a mechanism of your own, complete with tests, that builds by itself.
     NewPlugin(new_plugin::NewPluginArguments),
     /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list them.
     Suite(suite::SuiteArguments),
-    /// Reproduce results of papers, and set the paper's numbers beside ours. Without a name, list them.
+    /// Reproduce results of papers, and compare the papers' numbers with ours. Without a name, list them.
     #[cfg(feature = "reproduce")]
     Reproduce(reproduce::ReproduceArguments),
     /// Reproduce results of papers: in a build with the feature `reproduce`.
@@ -151,18 +155,18 @@ enum Command {
     },
 }
 
-/// How to run the command in a build of its own.
+/// Commands that build and run `reproduce`.
 #[cfg(not(feature = "reproduce"))]
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
   cargo run --release --features reproduce -- reproduce
   cargo run --release --features reproduce -- reproduce task-aware/figure-3 --quick";
 
-/// One line on stderr, and exit code 2.
+/// Error that the command prints as one line on stderr before it exits with code 2.
 type Failure = Box<dyn std::error::Error>;
 
-/// Runs the command with the process's arguments and the plugins that are linked in. What is wrong with the input is one
-/// line on stderr, and exit code 2.
+/// Runs the command with the process's arguments and the linked plugins. Invalid input gives one line on
+/// stderr and exit code 2.
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -180,7 +184,7 @@ pub fn main() -> ExitCode {
         Err(failure) => {
             let code = refuse(&failure.to_string());
             match &*failure {
-                failure if was_interrupted(failure) => ExitCode::from(130), // as shells say it
+                failure if was_interrupted(failure) => ExitCode::from(130), // the exit code of shells
                 failure if failure.is::<Unprinted>() || failure.is::<Broken>() => ExitCode::FAILURE,
                 _ => code,
             }
@@ -237,14 +241,17 @@ fn was_interrupted(failure: &(dyn std::error::Error + 'static)) -> bool {
     })
 }
 
-/// A new file at `path`, still aside. One that exists stays unless `force` is given.
+/// Creates a file at `path`, under a temporary name until it is finished. An existing file is an error unless
+/// `force` is set.
 fn new_file(path: &Path, force: bool) -> Result<NewFile, custody::Error> {
     let existing = if force { Existing::Replace } else { Existing::Keep };
     NewFile::create(path, existing, Readable::AsUsual)
 }
 
+/// Checks that no file is both read and written, and none is written twice.
+///
 /// # Errors
-/// Where a file would be written that is read, or written twice.
+/// Returns an error that names the first such file.
 fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure> {
     for (at, output) in written.iter().enumerate() {
         if is_standard(output) {
@@ -260,23 +267,23 @@ fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure
     Ok(())
 }
 
-/// Whether nothing but errors goes to stderr.
+/// True if only errors go to stderr.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// A note on stderr, unless none is wanted.
+/// Prints a note on stderr, unless the command is quiet.
 fn complain(line: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         line_on_stderr(line);
     }
 }
 
-/// One line on stderr; where nobody can read it, nobody misses it.
+/// Prints one line on stderr and ignores a failure to print it.
 fn line_on_stderr(line: &str) {
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let _ = writeln!(std::io::stderr(), "{}", shown(&line));
 }
 
-/// What the argument parser says over several lines, without its usage.
+/// Joins a message of the argument parser into one line, without its usage.
 fn in_one_line(message: &str) -> String {
     let lines = message.lines().map(str::trim);
     let kept =
@@ -286,12 +293,13 @@ fn in_one_line(message: &str) -> String {
     text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }
 
-/// What was done could not be reported. It is done all the same, so it is not to be done again: exit code 1.
+/// Error for completed work whose report could not be printed. Exit code 1 says that the work must not be
+/// repeated.
 #[derive(Debug, thiserror::Error)]
 #[error("it is done, and only this report of it could not be printed: {0}")]
 struct Unprinted(#[source] std::io::Error);
 
-/// Writes to stdout; a reader that has gone away is no error.
+/// Writes to stdout. A closed pipe is not an error.
 fn print(text: &str) -> Result<(), Failure> {
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -303,7 +311,7 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&serde_json::to_string_pretty(value)?)
 }
 
-/// The command, as a shell reads it, without the folder of the program.
+/// Returns the command line, quoted for a shell, without the folder of the program.
 fn command_line() -> String {
     let mut words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -311,7 +319,7 @@ fn command_line() -> String {
         let name = Path::new(&*program).file_stem().map(|name| name.to_string_lossy().into_owned());
         *program = name.unwrap_or_default();
     }
-    // Pages are shown to others, whom the folders of this machine do not concern.
+    // A page is shown to other people, so it must not contain folders of this machine.
     for word in &mut words {
         let (option, value) = word.split_once('=').filter(|_| word.starts_with("--")).unwrap_or(("", word));
         if Path::new(value).is_absolute() {
@@ -323,12 +331,12 @@ fn command_line() -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
-/// The name of a file without its folder.
+/// Returns the name of a file without its folder.
 fn file_name(path: &Path) -> PathBuf {
     path.file_name().map_or_else(|| path.into(), PathBuf::from)
 }
 
-/// The command that views records for models of what this design released, as a shell reads it.
+/// Returns the command, quoted for a shell, that views records for models of this design's release.
 fn view_command(design: &Path, key: Option<&Path>) -> String {
     let shown = |path: &Path| path.display().to_string();
     let mut words = vec!["scumble".into(), "view".into(), "--design".into(), shown(design)];
@@ -338,7 +346,7 @@ fn view_command(design: &Path, key: Option<&Path>) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
-/// Hidden unless stderr is a terminal, and progress is wanted.
+/// Creates a progress bar, hidden unless stderr is a terminal and progress is wanted.
 fn progress_bar(length: u64, template: &str) -> ProgressBar {
     let bar = match QUIET.load(Ordering::Relaxed) {
         true => ProgressBar::hidden(),
@@ -350,7 +358,7 @@ fn progress_bar(length: u64, template: &str) -> ProgressBar {
     }
 }
 
-/// Does `work` while a terminal sees what is being done, and for how long.
+/// Runs `work` while a terminal shows `what` and the elapsed time.
 fn spinning<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let bar = progress_bar(0, &format!("{{spinner}} {what}, {{elapsed}}"));
     bar.enable_steady_tick(std::time::Duration::from_millis(200));
@@ -359,7 +367,8 @@ fn spinning<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Counts of clipped cells are for the owner of the data: they go to stderr, never into a release or a card.
+/// Prints the counts of clipped cells on stderr. They are for the owner of the data, and never enter a
+/// release or a card.
 fn tell_clipped(file: &str, columns: &[Clipped]) {
     if columns.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! `scumble new-plugin`: a crate for a mechanism of one's own, to be built by itself.
+//! `scumble new-plugin`: writes a stand-alone crate for a user's own mechanism.
 
 use super::{Failure, print, print_json};
 use crate::core::Registry;
@@ -7,10 +7,10 @@ use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What of a mechanism the template is.
+/// Kind of mechanism in the template.
 #[derive(Clone, Copy, ValueEnum)]
 enum Kind {
-    /// Noise on the numbers of each record: some thirty lines.
+    /// Noise on the numbers of each record: about thirty lines.
     Noise,
     /// Each person releases their own record, in any other way.
     Local,
@@ -19,7 +19,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// The template's own name, the mechanism, and its tests. `examples/plugin-template` has the same, so that they are compiled and tested.
+    /// Returns the template's name, its mechanism, and its tests. `examples/plugin-template` compiles and
+    /// tests the same files.
     fn template(self) -> [&'static str; 3] {
         match self {
             Self::Noise => [
@@ -40,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// The files of a crate with a mechanism of this name.
+    /// Returns the files of a crate with a mechanism called `name`.
     fn files(self, name: &str, checkout: Option<&str>) -> [(&'static str, String); 5] {
         let [kind, mechanism, tests] = self.template();
         let in_rust = name.replace('-', "_");
@@ -60,17 +61,17 @@ impl Kind {
     }
 }
 
-/// What no crate of a plugin can be called.
+/// Names that a plugin's crate cannot have.
 const RESERVED: [&str; 5] = [
-    // The crates that it depends on.
+    // Crates that the plugin depends on.
     "schemars scumble scumble-testing serde serde-json",
-    // The names under which other mechanisms are saved.
+    // Names under which other mechanisms are saved.
     "composed faulty",
-    // What cargo refuses.
+    // Names that cargo refuses.
     "build deps examples incremental test",
-    // Crates of Rust.
+    // Crates of the Rust distribution.
     "alloc core proc-macro std",
-    // Words of Rust.
+    // Keywords of Rust.
     "abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen \
      if impl in let loop macro match mod move mut override priv pub ref return self static struct super trait true \
      try type typeof unsafe unsized use virtual where while yield",
@@ -84,20 +85,21 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct NewPluginArguments {
-    /// The name of the crate and of its mechanism: lower-case letters, digits and hyphens.
+    /// Name of the crate and of its mechanism: lower-case letters, digits and hyphens.
     name: String,
-    /// What the mechanism is.
+    /// Kind of mechanism.
     #[arg(long, value_enum, default_value_t = Kind::Noise)]
     kind: Kind,
-    /// The folder of the crate, which must not exist yet; by default the name.
+    /// Folder of the crate, which must not exist yet; by default the name.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// A checkout of scumble that the crate depends on by its path; else it depends on the version of this command.
+    /// A checkout of scumble that the crate depends on by its path. Without it, the crate depends on the
+    /// version of this command.
     #[arg(long, value_name = "PATH")]
     scumble: Option<PathBuf>,
 }
 
-/// Why no crate is written.
+/// Reason for not writing a crate.
 #[derive(Debug, thiserror::Error)]
 enum Error {
     #[error(
@@ -160,8 +162,10 @@ pub(super) fn new_plugin(
     ))
 }
 
+/// Checks that a crate and a mechanism can have this name.
+///
 /// # Errors
-/// For a name that a crate or a mechanism cannot have, or that another one has.
+/// Returns an error if the name is invalid, reserved or taken.
 fn check(name: &str, registry: &Registry) -> Result<(), Error> {
     if !is_kebab(name) {
         return Err(Error::Name { name: name.into(), nearest: nearest(name) });
@@ -184,7 +188,7 @@ fn is_kebab(name: &str) -> bool {
         && !name.contains("--")
 }
 
-/// The same words in kebab case, where these make a name.
+/// Converts the words of a name to kebab case. Returns `None` if the result is not a valid name.
 fn nearest(name: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -192,10 +196,10 @@ fn nearest(name: &str) -> Option<String> {
     is_kebab(&kebab).then_some(kebab)
 }
 
-/// The checkout's absolute path.
+/// Returns the absolute path of a checkout.
 ///
 /// # Errors
-/// For a folder that is none.
+/// Returns an error if the folder is not a checkout.
 fn checkout(folder: &Path) -> Result<String, Error> {
     let shown = || folder.display().to_string();
     let whole = folder.canonicalize().map_err(|_| Error::NoCheckout { folder: shown() })?;
@@ -205,10 +209,10 @@ fn checkout(folder: &Path) -> Result<String, Error> {
     whole.into_os_string().into_string().map_err(|_| Error::NotUtf8 { folder: shown() })
 }
 
-/// A file of the template, which depends on a checkout or on the version of this command.
+/// Fills in the versions of a template file: dependencies on a checkout, or on the version of this command.
 fn versioned(text: &str, checkout: Option<&str>) -> String {
     let dependency = |folder: &str| match checkout {
-        // A string of JSON is one of TOML.
+        // A JSON string is also a TOML string.
         Some(checkout) => format!("{{ path = {} }}", json!(format!("{checkout}/{folder}"))),
         None => format!("{:?}", env!("CARGO_PKG_VERSION")),
     };
@@ -217,10 +221,10 @@ fn versioned(text: &str, checkout: Option<&str>) -> String {
         .replace("{{scumble-testing}}", &dependency("registry/testing"))
 }
 
-/// Writes the files into a new folder, all of them or none: aside, and then under its name.
+/// Writes all files into a new folder, or none: first under a temporary name, which is then renamed.
 ///
 /// # Errors
-/// Where one cannot be written.
+/// Returns an error if a file cannot be written.
 fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), Error> {
     let unwritten = |place: &Path| {
         let place = place.display().to_string();

@@ -1,4 +1,4 @@
-//! Where records go: a new file, or standard output.
+//! Output of records: a new file, or standard output.
 
 use super::{Failure, complain, new_file, print};
 use crate::custody::NewFile;
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// Records that are written aside, and appear once all of them are there.
+/// Output that is written under a temporary name and appears when all records are written.
 pub(super) struct Output {
     path: PathBuf,
     to: To,
@@ -18,15 +18,17 @@ pub(super) struct Output {
 }
 
 enum To {
-    /// Under a name.
+    /// A file with a name.
     Named(BufWriter<NewFile>),
-    /// On standard output, from a file without a name.
+    /// Standard output, copied from a file without a name.
     Standard(BufWriter<File>),
 }
 
 impl Output {
+    /// Starts the output at `path`.
+    ///
     /// # Errors
-    /// As [`NewFile::create`].
+    /// Same errors as [`NewFile::create`].
     pub(super) fn create(path: &Path, replace: bool) -> Result<Self, Failure> {
         let to = match is_standard(path) {
             true => To::Standard(BufWriter::new(tempfile::tempfile()?)),
@@ -35,7 +37,7 @@ impl Output {
         Ok(Self { path: path.into(), to, hash: Sha256::new() })
     }
 
-    /// Writer of records, in the format that the name of the file asks for.
+    /// Returns a writer of records in the format that the file's name implies.
     ///
     /// # Errors
     /// [`records::Error::Write`].
@@ -44,13 +46,15 @@ impl Output {
         Ok(FileWriter::new(&path, self, decoder)?)
     }
 
-    /// SHA-256 of what was written, in hexadecimal digits.
+    /// Returns the SHA-256 of the written bytes, in hexadecimal digits.
     pub(super) fn sha256(&self) -> String {
         hexadecimal(&self.hash.clone().finalize())
     }
 
+    /// Publishes the output: renames the file, or copies it to standard output.
+    ///
     /// # Errors
-    /// [`records::Error::Write`]; as [`NewFile::commit`].
+    /// [`records::Error::Write`]; same errors as [`NewFile::commit`].
     pub(super) fn commit(self) -> Result<(), Failure> {
         let failed = |source| records::Error::Write { source };
         match self.to {
@@ -85,10 +89,10 @@ impl Write for Output {
     }
 }
 
-/// Says what was written to `path`: on stderr where the records themselves are on stdout.
+/// Prints a message about the file at `path`. The message goes to stderr if the records are on stdout.
 ///
 /// # Errors
-/// Where it cannot be printed.
+/// Returns an error if the message cannot be printed.
 pub(super) fn report(path: &Path, text: &str) -> Result<(), Failure> {
     if is_standard(path) {
         complain(text);
@@ -97,8 +101,10 @@ pub(super) fn report(path: &Path, text: &str) -> Result<(), Failure> {
     print(text)
 }
 
+/// Checks that standard output does not take both records and JSON.
+///
 /// # Errors
-/// Where both records and JSON would be printed.
+/// Returns an error if it would take both.
 pub(super) fn check_json(path: &Path, as_json: bool) -> Result<(), Failure> {
     match as_json && is_standard(path) {
         true => Err(

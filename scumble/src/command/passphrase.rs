@@ -1,4 +1,5 @@
-//! The passphrase of a secret key: from a file, or from the environment; never from the command line, which others can read.
+//! The passphrase of a secret key, from a file or the environment. It is never on the command line, which
+//! other users can read.
 
 use super::Failure;
 use crate::custody::key;
@@ -8,19 +9,22 @@ use std::path::PathBuf;
 
 const VARIABLE: &str = "SCUMBLE_PASSPHRASE";
 
-/// More bytes than the file of any passphrase has.
+/// Maximum size of a passphrase file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 #[derive(Args)]
 pub(super) struct Passphrase {
-    /// A file whose first line is the passphrase of the secret key; the environment's SCUMBLE_PASSPHRASE where none is named.
+    /// A file whose first line is the passphrase of the secret key. Without it, the environment's
+    /// SCUMBLE_PASSPHRASE is used.
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }
 
 impl Passphrase {
+    /// Reads the passphrase.
+    ///
     /// # Errors
-    /// Where there is none, its file cannot be read, or it is too short.
+    /// Returns an error if no passphrase is given, its file cannot be read, or it is too short.
     pub(super) fn read(&self) -> Result<String, Failure> {
         let (passphrase, whose) = match &self.passphrase_file {
             Some(file) => {

@@ -20,18 +20,18 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PredictArguments {
-    /// The design by which the model was released.
+    /// The design that released the model.
     #[arg(long, value_name = "DESIGN.json")]
     design: PathBuf,
     /// The released model, CSV or Parquet, as `scumble release` writes it.
     #[arg(long, value_name = "MODEL")]
     model: PathBuf,
-    /// Records in the clear: CSV or Parquet, whose header names the columns of the design's schema but for
-    /// the target, in any order. Other columns are ignored; - for CSV on standard input.
+    /// Records in the clear: CSV or Parquet, whose header names the columns of the design's schema except the
+    /// target, in any order. Other columns are ignored; - for CSV on standard input.
     #[arg(long, value_name = "CLEAN")]
     input: PathBuf,
-    /// The file for the predictions, one row for each record in their order: Parquet if it is named so
-    /// (.parquet), else CSV; - for standard output.
+    /// The file for the predictions, one row for each record in their order: Parquet if its name ends in
+    /// .parquet, else CSV; - for standard output.
     #[arg(long, value_name = "PREDICTED")]
     output: PathBuf,
     /// Write the probability of each class too.
@@ -42,7 +42,7 @@ pub(super) struct PredictArguments {
     strict: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Replace an output that exists.
+    /// Replace an existing output.
     #[arg(long)]
     force: bool,
 }

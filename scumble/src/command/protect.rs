@@ -1,4 +1,4 @@
-//! `--protect`: what of a record is to be protected.
+//! `--protect`: the part of a record to protect.
 
 use crate::core::Protect;
 use clap::ValueEnum;

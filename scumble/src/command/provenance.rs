@@ -1,4 +1,4 @@
-//! The design by which a file was released: what the file or its card says of it.
+//! Provenance of a released file: the design named in the file or in its card.
 
 use super::Failure;
 use crate::custody::ShippedDesign;
@@ -12,23 +12,24 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// More bytes than a card has.
+/// Maximum size of a card, in bytes.
 const LONGEST: u64 = 1 << 24;
 
 #[derive(Args)]
 pub(super) struct Provenance {
-    /// The card of the release, which names its design. Parquet files carry the design themselves; of a CSV file, a card in its folder is
-    /// found by the file's SHA-256.
+    /// The card of the release, which names its design. Parquet files carry the design themselves; the card
+    /// of a CSV file is found in its folder by the file's SHA-256.
     #[arg(long, value_name = "CARD.json")]
     card: Option<PathBuf>,
 }
 
 impl Provenance {
-    /// Refuses `input` where it, or its card, carries the digest of another design; returns a warning where neither carries one. `carried` is
-    /// the digest in the input, and `file` the design's file.
+    /// Refuses `input` if it, or its card, carries the digest of another design. Returns a warning if neither
+    /// carries a digest. `carried` is the digest in the input, and `file` the design's file.
     ///
     /// # Errors
-    /// [`OtherDesign`](crate::custody::Error::OtherDesign); for a card that is none, or of another file.
+    /// [`OtherDesign`](crate::custody::Error::OtherDesign). An error if the file of the card is not a card,
+    /// or is the card of another file.
     pub(super) fn check(
         &self,
         design: &ShippedDesign,
@@ -67,10 +68,10 @@ impl Provenance {
     }
 }
 
-/// Reads a card, and refuses one of another design.
+/// Reads a card, and refuses a card of another design.
 ///
 /// # Errors
-/// [`OtherDesign`](crate::custody::Error::OtherDesign); for a file that is no card.
+/// [`OtherDesign`](crate::custody::Error::OtherDesign). An error if the file is not a card.
 pub(super) fn check_card(design: &ShippedDesign, path: &Path) -> Result<Card, Failure> {
     let card = Card::read(path)?.ok_or_else(|| format!("{}: no card of a release", path.display()))?;
     design.check_released(&card.design, &path.display().to_string())?;
@@ -80,15 +81,15 @@ pub(super) fn check_card(design: &ShippedDesign, path: &Path) -> Result<Card, Fa
 /// Provenance in a card.
 pub(super) struct Card {
     design: String,
-    /// SHA-256 of the file.
+    /// SHA-256 of the released file.
     file: Option<String>,
 }
 
 impl Card {
-    /// The card in a file; `None` where it is another JSON text.
+    /// Reads the card in a file; `None` if the text is not JSON or lacks a design's digest.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// Returns an error if the file cannot be read.
     fn read(path: &Path) -> Result<Option<Self>, Failure> {
         let card: Value = serde_json::from_str(&read_text(path, LONGEST)?).unwrap_or_default();
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -96,7 +97,7 @@ impl Card {
         Ok(design.map(|design| Self { design, file: text(&card["file"]["sha256"]) }))
     }
 
-    /// The card, among the JSON files in the folder of `input`, that names it by its SHA-256.
+    /// Finds the card that names `input` by its SHA-256, among the JSON files in the folder of `input`.
     fn beside(input: &Path) -> Option<(PathBuf, Self)> {
         let folder = input.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
         let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
@@ -109,7 +110,7 @@ impl Card {
     }
 }
 
-/// SHA-256 of a plain file, in hexadecimal digits.
+/// Returns the SHA-256 of a plain file, in hexadecimal digits.
 fn sha256_of(path: &Path) -> Option<String> {
     let is_plain = !is_standard(path) && fs::metadata(path).ok()?.is_file();
     let (mut file, mut hash) = (is_plain.then(|| File::open(path).ok())??, Sha256::new());

@@ -1,4 +1,4 @@
-//! How a file of records is written: what the options say, and what was recognised.
+//! Text format of a file of records: from the options, or recognised.
 
 use super::complain;
 use crate::parquet::open;
@@ -11,13 +11,13 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "How CSV is written (recognised where it is not given)")]
 pub(super) struct Reading {
-    /// What separates columns: comma, semicolon, tab or bar.
+    /// Separator of columns: comma, semicolon, tab or bar.
     #[arg(long, value_name = "NAME")]
     delimiter: Option<Delimiter>,
-    /// What separates the decimals of a number: point or comma.
+    /// Decimal separator of numbers: point or comma.
     #[arg(long, value_name = "NAME")]
     decimal: Option<Decimal>,
-    /// Which bytes characters are: utf-8, utf-16 or latin-1.
+    /// Encoding of characters: utf-8, utf-16 or latin-1.
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
 }
@@ -27,10 +27,10 @@ impl Reading {
         TextFormat { delimiter: self.delimiter, decimal: self.decimal, encoding: self.encoding }
     }
 
-    /// Opens a file of records, `-` for standard input, and says what was recognised of how it is written.
+    /// Opens a file of records, `-` for standard input, and prints the recognised format.
     ///
     /// # Errors
-    /// Where it cannot be opened or has no header.
+    /// Returns an error if the file cannot be opened or has no header.
     pub(super) fn open(&self, file: &Path) -> Result<Box<dyn ReadRows>, Error> {
         let rows = open(file, &self.format())?;
         tell_recognised(rows.source(), rows.recognised().as_deref());
@@ -38,7 +38,7 @@ impl Reading {
     }
 }
 
-/// Says how a file was found to be written: once, also where it is read twice.
+/// Prints the recognised format of a file: once, even if the file is read twice.
 pub(super) fn tell_recognised(file: &str, recognised: Option<&str>) {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if let Some(recognised) = recognised

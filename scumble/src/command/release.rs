@@ -1,4 +1,4 @@
-//! `scumble release`: a file of records, by a saved design.
+//! `scumble release`: releases a file of records by a saved design.
 
 use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
@@ -35,58 +35,67 @@ pub(super) struct ReleaseArguments {
     /// A design, as `scumble design` saves it.
     #[arg(long, value_name = "DESIGN.json")]
     design: PathBuf,
-    /// The records: CSV or Parquet, by what the file holds, whose header names the columns of the design's schema, in any order; - for CSV on standard input.
+    /// The records: CSV or Parquet, by the file's content, whose header names the columns of the design's
+    /// schema, in any order; - for CSV on standard input.
     #[arg(long, value_name = "PRIVATE")]
     input: PathBuf,
-    /// Where the released records go, in the schema's own columns and units, or the model that is released in their place, for encoded records: Parquet if it is named so (.parquet), else CSV; - for standard output.
+    /// File for the released records, in the schema's own columns and units, or for the model released in
+    /// their place, for encoded records: Parquet if its name ends in .parquet, else CSV; - for standard
+    /// output.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
-    /// Where the guarantee of this release goes, with the distribution of its noise, as JSON.
+    /// File for the guarantee of this release, with the distribution of its noise, as JSON.
     #[arg(long, value_name = "CARD.json")]
     card: Option<PathBuf>,
-    /// Where the secret key of a curator's mechanism goes, encrypted. It must lie in another folder than the release and the design.
+    /// File for the secret key of a curator's mechanism, encrypted. It must lie in another folder than the
+    /// release and the design.
     #[arg(long, value_name = "KEY.json")]
     key: Option<PathBuf>,
     #[command(flatten)]
     passphrase: Passphrase,
-    /// Repeat the release of this seed. It then has no guarantee: whoever knows the seed can subtract the noise.
+    /// Repeat the release of this seed. The release then has no guarantee: whoever knows the seed can
+    /// subtract the noise.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Draw the noise of each record from a secret in this file and the record's id, so that the release may be made again, here or by many
-    /// tasks, and is paid for once. Where there is no such file, the secret is drawn and kept there, readable by you alone. By a local mechanism only.
+    /// Draw the noise of each record from a secret in this file and the record's id. The release may then be
+    /// repeated, here or by many tasks, and is paid for once. If the file does not exist, the secret is drawn
+    /// and kept there, readable by you alone. Only for local mechanisms.
     #[arg(long, value_name = "TICKET.json", conflicts_with = "seed")]
     ticket: Option<PathBuf>,
-    /// The column with the ids of the records, unique and not empty, of which the schema need not know. Without it they are the numbers of the rows.
+    /// The column with the ids of the records, unique and not empty; it need not be in the schema. Without
+    /// it, the ids are the row numbers.
     #[arg(long, value_name = "COLUMN", requires = "ticket")]
     id: Option<String>,
-    /// Refuse a number outside its bounds, instead of clipping and counting it. Whoever sees that a release was refused
-    /// learns that such a record is there.
+    /// Refuse a number outside its bounds, instead of clipping and counting it. Whoever sees that a release
+    /// was refused learns that such a record is there.
     #[arg(long)]
     strict: bool,
     /// Charge the release to this ledger before anything is written, or do not release.
     #[arg(long, value_name = "LEDGER.json", requires = "dataset")]
     ledger: Option<PathBuf>,
-    /// The name of the data set in the ledger.
+    /// Name of the data set in the ledger.
     #[arg(long, value_name = "NAME", requires = "ledger")]
     dataset: Option<String>,
-    /// What becomes of numbers in the file.
+    /// Treatment of numbers in the file.
     #[arg(long, value_name = "VALUES", default_value = "settled")]
     values: ValuesArgument,
     #[command(flatten)]
     reading: Reading,
-    /// Replace an output or a card that exists. A key is never replaced.
+    /// Replace an existing output or card. A key is never replaced.
     #[arg(long)]
     force: bool,
 }
 
-/// What becomes of released numbers.
+/// Treatment of released numbers.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum ValuesArgument {
-    /// Integers, dates and ordered levels are rounded and clamped to their bounds; real numbers stay.
+    /// Integers, dates and ordered levels are rounded and clamped to their bounds; real numbers stay
+    /// unchanged.
     Settled,
     /// Real numbers are clamped too.
     Clamped,
-    /// All stay as they were drawn, which estimators need: of what is rounded and clamped the noise is not known.
+    /// All numbers stay as drawn, which estimators need: rounding and clamping make the noise distribution
+    /// unknown.
     Drawn,
 }
 
@@ -100,28 +109,28 @@ impl From<ValuesArgument> for Values {
     }
 }
 
-/// The files of a release, each of them still aside.
+/// Output files of a release, each under a temporary name.
 struct Outputs {
     released: Output,
     values: ValuesArgument,
-    /// The name of the secret that noise was drawn from, where a ticket keeps it.
+    /// Name of the secret behind the noise, if a ticket keeps it.
     ticket: Option<String>,
     card: Option<NewFile>,
-    /// With its passphrase.
+    /// The key's file and its passphrase.
     key: Option<(NewFile, String)>,
 }
 
-/// What there is to say once all records are released.
+/// Results to report after all records are released.
 struct Done {
-    /// None where a model is released.
+    /// Number of released records; `None` if a model is released.
     records: Option<u64>,
-    /// What a card says of a model.
+    /// Description of a released model, for the card.
     model: Option<Value>,
     guarantee: Guarantee,
-    /// The encoded columns that were released, in the order of the noise.
+    /// Encoded columns that were released, in the order of the noise.
     columns: Vec<String>,
     noise: Noise,
-    /// For the owner of the data alone.
+    /// Clipped cells, for the owner of the data alone.
     clipped: Vec<Clipped>,
     key: Option<Key>,
 }
@@ -209,8 +218,8 @@ pub(super) fn release(
     )
 }
 
-/// The command that views records for models of the release, where these cannot be used on records in the
-/// clear, with files `named` by their paths, or on a public card by their names alone.
+/// Returns the command that views records for models of the release, if these models cannot be used on
+/// records in the clear. `named` gives full paths, or file names alone for a public card.
 fn view_of(
     design: &ShippedDesign,
     arguments: &ReleaseArguments,
@@ -220,9 +229,12 @@ fn view_of(
     Ok(design.mechanism().releases().is_viewed().then(command))
 }
 
+/// Checks the paths of the files and the options of keys and tickets.
+///
 /// # Errors
-/// Where something that is read would be replaced; where a key is asked for that there is not, is not asked for, or would
-/// lie beside what everybody may see.
+/// Returns an error if an output would replace an input, or if a key is requested but the mechanism has none.
+/// Returns an error if a key is needed but not requested, or if it would lie beside a file that everybody may
+/// see.
 fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<(), Failure> {
     if arguments.ticket.is_some() && matches!(mechanism, Designed::Curator(_)) {
         return Err(
@@ -290,7 +302,7 @@ impl Outputs {
         })
     }
 
-    /// The release appears last: where it is, its key and card are.
+    /// Publishes the release last: if it exists, so do its key and card.
     fn commit(self, design: &ShippedDesign, done: &Done, view: Option<&str>) -> Result<(), Failure> {
         if let (Some((file, passphrase)), Some(key)) = (self.key, &done.key) {
             file.finish(crate::custody::key::save(key, &passphrase)?.unwrap_or_default().as_bytes())?;
@@ -315,7 +327,7 @@ impl Outputs {
     }
 }
 
-/// What both ways of releasing need.
+/// State that all ways of releasing share.
 struct Work<'a> {
     arguments: &'a ReleaseArguments,
     design: &'a ShippedDesign,
@@ -324,7 +336,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Record by record, in bounded memory.
+    /// Releases record by record, in bounded memory.
     fn release_stream(
         &mut self,
         local: &dyn LocalMechanism,
@@ -333,7 +345,7 @@ impl Work<'_> {
     ) -> Result<Done, Failure> {
         let guarantee = local.guarantee().under(randomness.provenance());
         if self.arguments.ledger.is_some() {
-            // Twice over the file, so that a bad row is found before anything is charged.
+            // Reads the file twice, so that a bad row is found before anything is charged.
             self.check_readable_twice("--ledger")?;
             stream::check(&mut self.reader()?, |bytes| self.go_on(bytes))?;
         }
@@ -347,9 +359,10 @@ impl Work<'_> {
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
-    /// Releases record by record, each with the noise that a ticket gives its id. The order is what makes it
-    /// paid for once: all is checked, the secret is on the disk, the ledger has charged it, and then the
-    /// records are released. The output appears where the second reading gave the records that were checked.
+    /// Releases record by record, each with the noise that a ticket gives its id. The order of the steps
+    /// ensures that the release is paid for once. First it checks all records, then the secret is on the
+    /// disk, then the ledger charges, then the records are released. The output appears only if the second
+    /// reading gave the checked records.
     fn release_keyed(&mut self, local: &dyn LocalMechanism, outputs: &mut Outputs) -> Result<Done, Failure> {
         let Some(file) = &self.arguments.ticket else { return Err("there is no ticket".into()) };
         self.check_readable_twice("--ticket")?;
@@ -373,7 +386,7 @@ impl Work<'_> {
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
-    /// By a curator, who takes the records block by block, and keeps of them what it needs.
+    /// Releases by a curator, which takes the records block by block and keeps only what it needs.
     fn release_by_curator(
         &mut self,
         curator: &dyn CuratorMechanism,
@@ -483,8 +496,9 @@ impl Work<'_> {
         }
     }
 
-    /// Warns where a column whose name tells people apart repeats a value early in the file: a claim is for
-    /// one row a person. Ids of a release by a ticket are checked anyway, and standard input is read once.
+    /// Warns if a column that seems to identify people, by its name, repeats a value early in the file. A
+    /// claim assumes one row per person. Ids of a release by a ticket are checked anyway, and standard input
+    /// is read only once.
     fn warn_of_repeats(&self) -> Result<(), Failure> {
         let input = &self.arguments.input;
         let is_plain = std::fs::metadata(input).is_ok_and(|found| found.is_file());
@@ -513,7 +527,7 @@ impl Work<'_> {
         Err(twice(input.display().to_string()).into())
     }
 
-    /// Before the first released byte is written anywhere.
+    /// Charges the ledger, before the first released byte is written anywhere.
     fn charge(&mut self, guarantee: &Guarantee) -> Result<(), Failure> {
         if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
             let target = self.design.records()?.target.as_deref();
@@ -523,7 +537,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What the ledger says of it.
+    /// Text of the ledger entry for this release.
     fn origin(&self) -> String {
         format!("{} to {}", self.design.origin(), self.arguments.output.display())
     }
@@ -533,22 +547,22 @@ impl Work<'_> {
     }
 }
 
-/// Shows how far it is, in what the bar counts.
+/// Updates the position of the bar, in the bar's own unit.
 ///
 /// # Errors
-/// [`Interrupted`](records::Error::Interrupted) where it is to stop.
+/// [`Interrupted`](records::Error::Interrupted) if the user asked to stop.
 pub(super) fn go_on(bar: &ProgressBar, done: u64) -> Result<(), records::Error> {
     bar.set_position(done);
     interrupt::check().map_err(|_| records::Error::Interrupted)
 }
 
-/// What went wrong when the ledger had been charged.
+/// Failure after the ledger was charged.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}; the ledger was charged before, and stays so")]
 struct AfterCharge(#[source] Failure);
 
-/// Lets the first interrupt ask all work to stop, so that files that are still aside are taken away. The
-/// second one ends the process.
+/// Makes the first interrupt ask all work to stop, so that temporary files are removed. The second interrupt
+/// ends the process.
 pub(super) fn stop_when_interrupted() -> Result<(), Failure> {
     Ok(ctrlc::set_handler(|| {
         if interrupt::check().is_err() {

@@ -29,26 +29,27 @@ pub(super) struct ReproduceArguments {
     /// All results, one after the other.
     #[arg(long)]
     all: bool,
-    /// The quick variant, of seconds: fewer trials and points, and of many records a part.
+    /// The quick variant, which takes seconds: fewer trials and points, and a part of large data sets.
     #[arg(long)]
     quick: bool,
     /// The random seed: the same seed gives the same numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// How often draws are repeated, where they are [default: 100, or 10 in the quick variant; 3, or 2, where a network is trained anew].
+    /// Number of repetitions of random draws, if any [default: 100, or 10 in the quick variant; 3, or 2, if a
+    /// network is trained for each].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
-    /// A folder for NAME.json, with all numbers, and NAME.svg, the chart; and for the finished trials of results that take long, from which a
-    /// stopped run goes on.
+    /// A folder for NAME.json, with all numbers, and NAME.svg, the chart. It also keeps the finished trials
+    /// of long results, from which a stopped run resumes.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Leave images of records out of reports and charts.
     #[arg(long, requires = "output")]
     no_images: bool,
-    /// Where the claims of all that was run go, in one document: what the paper says, what came out, and a verdict.
+    /// Document of the claims of all results that were run: the paper's statement, our result, and a verdict.
     #[arg(long, value_name = "FILE.md")]
     markdown: Option<PathBuf>,
-    /// Run nothing, and make the document of the reports that are kept in this folder, as --output wrote them.
+    /// Run nothing, and write the document from the reports in this folder, as --output wrote them.
     #[arg(long, value_name = "FOLDER", requires = "markdown", conflicts_with = "run")]
     from: Option<PathBuf>,
     /// Replace files that exist.
@@ -74,7 +75,7 @@ pub(super) fn reproduce(
         None if arguments.all => reproduce::all(),
         None => return list(as_json),
     };
-    // Before any work is done.
+    // Check before any work is done.
     for result in wanted {
         check_places(result, arguments)?;
     }
@@ -83,7 +84,7 @@ pub(super) fn reproduce(
     for result in wanted {
         let report = run(registry, result, arguments)?;
         let written = write(&report, arguments);
-        // Files that cannot be written after all take no result with them.
+        // A file that cannot be written does not suppress the result.
         if !as_json {
             print(&told(&report))?;
         }
@@ -101,7 +102,7 @@ pub(super) fn reproduce(
     }
 }
 
-/// The document of these claims, with the charts that lie below its own folder.
+/// Formats the document of these claims, with the charts below the document's folder.
 fn as_document(claims: &[Claims], arguments: &ReproduceArguments) -> String {
     let document = arguments.markdown.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let folder = arguments.from.as_ref().or(arguments.output.as_ref());
@@ -111,7 +112,7 @@ fn as_document(claims: &[Claims], arguments: &ReproduceArguments) -> String {
     reproduce::markdown(claims, &command_line(), charts.as_deref())
 }
 
-/// The document's file, still aside.
+/// Creates the document's file, under a temporary name.
 fn new_document(arguments: &ReproduceArguments) -> Result<Option<NewFile>, custody::Error> {
     arguments.markdown.as_ref().map(|place| new_file(place, arguments.force)).transpose()
 }
@@ -135,7 +136,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
     ))
 }
 
-/// Runs it behind a progress bar.
+/// Runs a result behind a progress bar.
 fn run(
     registry: &Registry,
     result: &Reproduction,
@@ -171,22 +172,25 @@ fn run(
     report
 }
 
-/// Where a result's files go: its name is a path below the folder.
+/// Paths of a result's files. The result's name is a path below the folder.
 fn places(name: &str, arguments: &ReproduceArguments) -> Option<[PathBuf; 2]> {
     let folder = arguments.output.as_ref()?;
     Some(["json", "svg"].map(|extension| folder.join(name).with_added_extension(extension)))
 }
 
+/// Checks that a result's files can be written. It creates a file and removes it again, so that a process
+/// killed during the work leaves nothing.
+///
 /// # Errors
-/// Where a file exists that must stay, or the folder that holds the first one cannot be written: tried, and taken away again, for a
-/// process that is killed meanwhile should leave nothing.
+/// Returns an error if an existing file must stay, or if the first existing parent folder cannot be written.
 fn check_places(result: &Reproduction, arguments: &ReproduceArguments) -> Result<(), Failure> {
     for place in places(result.name, arguments).into_iter().flatten() {
         let name = place.file_name().unwrap_or_default();
         let there = place.ancestors().skip(1).find(|folder| folder.exists() || folder.as_os_str().is_empty());
         let there = there.unwrap_or(Path::new(""));
         let is_where_it_goes = place.parent() == Some(there);
-        // Above folders that are yet to be made any name that nobody has will do.
+        // The folder of the result does not exist yet, so a unique name in its nearest existing ancestor is
+        // tried.
         let tried = if is_where_it_goes {
             place.clone()
         } else {
@@ -202,14 +206,14 @@ fn write(report: &Report, arguments: &ReproduceArguments) -> Result<(), Failure>
     if let Some(folder) = json.parent() {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    // Both are aside before the first appears.
+    // Both files are complete under temporary names before the first appears.
     let (numbers, chart) = (new_file(&json, arguments.force)?, new_file(&svg, arguments.force)?);
     chart.finish(report.picture.to_svg().as_bytes())?;
     numbers.finish((serde_json::to_string_pretty(report)? + "\n").as_bytes())?;
     Ok(())
 }
 
-/// The findings, the numbers behind them, and what was decided.
+/// Formats the findings, the numbers behind them, and the notes.
 fn told(report: &Report) -> String {
     let Claims { name, about, paper, quick, seed, trials, seconds, .. } = &report.claims;
     let variant = if *quick { "quick variant, " } else { "" };

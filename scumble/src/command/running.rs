@@ -1,4 +1,4 @@
-//! Comparisons as they run: a bar, so many threads, and what an interrupt leaves.
+//! Execution of comparisons: progress bar, threads, and interrupts.
 
 use super::{Failure, complain, progress_bar};
 use crate::compare::{self, Comparison, Outcome};
@@ -8,24 +8,24 @@ use std::path::Path;
 use std::process::exit;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// How a comparison is run.
+/// Options for running a comparison.
 pub(super) struct Running<'a> {
-    /// What is being done, before the bar.
+    /// Activity, shown before the bar.
     pub(super) what: &'a str,
-    /// Where finished trials are kept.
+    /// File that keeps finished trials.
     pub(super) store: Option<&'a Path>,
-    /// On so many threads; one a core where nothing is said.
+    /// Number of threads; one per core by default.
     pub(super) jobs: Option<NonZeroUsize>,
 }
 
-/// What is said of an interrupt: where finished trials are.
+/// Message for an interrupt, which names the file of finished trials.
 static KEPT: Mutex<String> = Mutex::new(String::new());
 
 impl Running<'_> {
-    /// Runs it, where what was taken from the store counts as done.
+    /// Runs the comparison. Trials taken from the store count as done.
     ///
     /// # Errors
-    /// Where there can be no such threads, or interrupts cannot be heard.
+    /// Returns an error if the threads cannot be created, or if the interrupt handler cannot be set.
     pub(super) fn run(&self, comparison: &Comparison) -> Result<compare::Result<Outcome>, Failure> {
         self.hear_interrupts()?;
         let bar: OnceLock<ProgressBar> = OnceLock::new();
@@ -52,7 +52,8 @@ impl Running<'_> {
         Ok(outcome)
     }
 
-    /// An interrupt ends the command with a line that says what is kept, as each line of a store is whole once it is written.
+    /// Makes an interrupt end the command with a line that says what is kept. Each line of a store is
+    /// complete once written.
     fn hear_interrupts(&self) -> Result<(), Failure> {
         static HEARD: OnceLock<()> = OnceLock::new();
         *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = match self.store {
@@ -65,7 +66,7 @@ impl Running<'_> {
         if HEARD.set(()).is_ok() {
             ctrlc::set_handler(|| {
                 complain(&KEPT.lock().unwrap_or_else(PoisonError::into_inner));
-                exit(130) // as shells say it
+                exit(130) // the exit code of shells
             })?;
         }
         Ok(())

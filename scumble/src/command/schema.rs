@@ -16,35 +16,35 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SchemaArguments {
-    /// A file of records, CSV with a header or Parquet, of which a draft is made; - for CSV on standard input.
+    /// A file of records, CSV with a header or Parquet, to draft a schema from; - for CSV on standard input.
     #[arg(value_name = "FILE", required_unless_present = "data", conflicts_with = "data")]
     input: Option<PathBuf>,
-    /// A public data set by name, as in comparisons, whose own schema is wanted: no draft.
+    /// A public data set by name, as in comparisons: its own schema, not a draft.
     #[arg(long, value_name = "NAME")]
     data: Option<String>,
-    /// Where the schema goes; else it is printed.
+    /// File for the schema. Without it, the schema is printed.
     #[arg(long, value_name = "SCHEMA.toml")]
     output: Option<PathBuf>,
-    /// Where the records of the public data set go, as CSV.
+    /// File for the records of the public data set, as CSV.
     #[arg(long, value_name = "FILE.csv", requires = "data")]
     records: Option<PathBuf>,
-    /// Replace files that exist.
+    /// Replace existing files.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     reading: Reading,
 }
 
-/// What is publicly known of the columns of this data set, as TOML.
+/// Returns the schema of a public data set, as TOML.
 ///
 /// # Errors
-/// Where there is no such data set, or it has no columns of numbers and levels.
+/// Returns an error if no data set has this name, or if its columns are not numbers and levels.
 pub(super) fn public_schema(name: &str) -> Result<&'static str, Failure> {
     let schema = datasets::source(name)?.schema;
     Ok(schema.ok_or_else(|| format!("{name}: its records are images, for which there is no schema"))?)
 }
 
-/// The records of this data set as rows of a file.
+/// Returns the records of a public data set as rows of a CSV file.
 fn records_of(name: &str, schema: &Schema) -> Result<Vec<u8>, Failure> {
     let data = datasets::source(name)?.load(&datasets::folder())?;
     let table = data.table.whole()?;
@@ -68,7 +68,7 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
     let schema = Schema::from_toml(&text, &source)?;
     let rows = records.as_ref().map(|_| records_of(&source, &schema)).transpose()?;
     let create = |path: &PathBuf| new_file(path, *force);
-    // Both are there, or none of them.
+    // Either both files appear or neither does.
     let aside = (output.as_ref().map(create).transpose()?, records.as_ref().map(create).transpose()?);
     if let Some(file) = aside.0 {
         file.finish(text.as_bytes())?;

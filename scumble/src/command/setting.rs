@@ -5,18 +5,18 @@ use crate::core::{Error, Plugin, Registry, nearest_name};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A mechanism that takes part, with its parameters: an object, or null for none so far.
+/// A mechanism that takes part, with its parameters: an object, or null if none are set yet.
 pub(super) struct Settable<'a> {
     pub(super) plugin: &'a Plugin,
     pub(super) parameters: &'a mut Value,
 }
 
-/// Puts what each of `texts` says among the parameters of the mechanism that it names, or where it names none among those of the first
-/// `unnamed` mechanisms.
+/// Applies each setting in `texts` to the parameters of the mechanism that it names. A setting without a name
+/// applies to the first `unnamed` mechanisms.
 ///
 /// # Errors
-/// [`Error::UnknownParameter`] and [`Error::UnknownPlugin`] with the nearest name; a sentence where a text is no setting, or leaves open of
-/// which mechanism it is one.
+/// [`Error::UnknownParameter`] and [`Error::UnknownPlugin`] with the nearest name. Other errors if a text is
+/// not a setting, or does not determine its mechanism.
 pub(super) fn set(
     registry: &Registry,
     texts: &[String],
@@ -26,8 +26,8 @@ pub(super) fn set(
     texts.iter().try_for_each(|text| Setting::parse(text)?.apply(registry, mechanisms, unnamed))
 }
 
-/// `PATH=VALUE`: a mechanism's name before the first dot, if one that takes part has it, and names of parameters, each of an object that the one
-/// before it holds.
+/// `PATH=VALUE`. The path may start with the name of a mechanism that takes part, and continues with names of
+/// parameters. Each parameter belongs to the object named before it.
 struct Setting<'t> {
     text: &'t str,
     path: Vec<&'t str>,
@@ -39,7 +39,7 @@ impl<'t> Setting<'t> {
         let Some((path, value)) = text.split_once('=') else {
             return Err(format!("--set {text:?}: KEY=VALUE or NAME.KEY=VALUE is needed").into());
         };
-        // 3, true and [1, 2] are what they are; anything else is text.
+        // 3, true and [1, 2] are JSON values; anything else is text.
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
         Ok(Self { text, path: path.split('.').collect(), value })
     }
@@ -57,7 +57,8 @@ impl<'t> Setting<'t> {
             .try_for_each(|mechanism| Ok(mechanism.set(&self.path, &self.value)?))
     }
 
-    /// That it may go without a mechanism's name, and does not begin with one that takes no part.
+    /// Checks that the setting may omit a mechanism's name, and does not start with the name of a mechanism
+    /// that does not take part.
     fn check_unnamed(
         &self,
         registry: &Registry,
@@ -73,14 +74,14 @@ impl<'t> Setting<'t> {
             },
             Ok(_) => Err(format!("--set {text:?}: the mechanism {name:?} does not take part").into()),
             Err(error) if unnamed == 0 => Err(error.into()),
-            // Which parameter may have been meant is said when it is set.
+            // The nearest parameter is named when the setting is applied.
             Err(_) => Ok(()),
         }
     }
 }
 
 impl Settable<'_> {
-    /// Sets the parameter at the end of the path, in objects that are made where there are none.
+    /// Sets the parameter at the end of the path, and creates missing objects on the way.
     fn set(&mut self, path: &[&str], value: &Value) -> Result<(), Error> {
         check_path(self.plugin, path)?;
         let mut place = &mut *self.parameters;
@@ -95,8 +96,10 @@ impl Settable<'_> {
     }
 }
 
+/// Checks that the path names a parameter within the objects of the plugin's parameters.
+///
 /// # Errors
-/// [`Error::UnknownParameter`] with the nearest name, where there is no such parameter in the objects of the plugin's parameters.
+/// [`Error::UnknownParameter`] with the nearest name, if no such parameter exists.
 fn check_path(plugin: &Plugin, path: &[&str]) -> Result<(), Error> {
     let root = (plugin.parameters)().to_value();
     let mut schema = &root;
@@ -119,7 +122,7 @@ fn check_path(plugin: &Plugin, path: &[&str]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The parameters of an object by its schema, wherever that has them in `root`.
+/// Collects the properties of an object schema, including referenced and alternative schemas in `root`.
 fn properties<'s>(root: &'s Value, schema: &'s Value) -> BTreeMap<&'s str, &'s Value> {
     let own = schema["properties"].as_object().into_iter().flatten();
     let referred = schema["$ref"].as_str().and_then(|place| root.pointer(place.strip_prefix('#')?));
@@ -128,7 +131,7 @@ fn properties<'s>(root: &'s Value, schema: &'s Value) -> BTreeMap<&'s str, &'s V
     own.map(|(name, schema)| (name.as_str(), schema)).chain(elsewhere).collect()
 }
 
-/// Whether its schema leaves the names in an object open, as those of columns are.
+/// Returns true if the schema allows any names in an object, such as names of columns.
 fn holds_any_names(schema: &Value) -> bool {
     let others = &schema["additionalProperties"];
     *schema == Value::Bool(true) || *others == Value::Bool(true) || others.is_object()
@@ -141,7 +144,8 @@ mod tests {
     use crate::fisher_svm::FISHER_BOUNDED;
     use crate::vlm::VLM;
 
-    /// What some settings make of the parameters of these mechanisms, of which the first `unnamed` need no name.
+    /// Returns the parameters of `plugins` after the settings in `texts`; the first `unnamed` of them need no
+    /// name.
     fn settled(plugins: &[Plugin], unnamed: usize, texts: &[&str]) -> Result<Vec<Value>, String> {
         let mut registry = Registry::default();
         [LAPLACE, FISHER_BOUNDED, VLM].into_iter().for_each(|plugin| registry.add(plugin).unwrap());
@@ -165,11 +169,11 @@ mod tests {
             "seed": 7
         });
         assert_eq!(settled(&[VLM], 1, &texts).unwrap(), [expected]);
-        // The later one wins, and keeps what else the object has.
+        // The later setting wins, and keeps the other parameters of the object.
         let texts = ["volunteers={\"epsilon\":1,\"epochs\":2}", "volunteers.epochs=3"];
         let expected = json!({ "volunteers": { "epsilon": 1, "epochs": 3 } });
         assert_eq!(settled(&[VLM], 1, &texts).unwrap(), [expected]);
-        // Columns have any names.
+        // Columns may have any names.
         let weights = settled(&[FISHER_BOUNDED], 1, &["weights.body size=2"]).unwrap();
         assert_eq!(weights, [json!({ "weights": { "body size": 2 } })]);
     }

@@ -1,4 +1,5 @@
-//! `scumble completions` and `scumble man`: what shells and manuals know of the command, from its own arguments.
+//! `scumble completions` and `scumble man`: shell completions and manual pages, generated from the command's
+//! arguments.
 
 use super::{Failure, print};
 use clap::Args;
@@ -26,7 +27,8 @@ pub(super) struct CompletionsArguments {
 #[derive(Args)]
 #[command(after_help = MAN_EXAMPLES)]
 pub(super) struct ManArguments {
-    /// A folder for the page of every subcommand too, as scumble-NAME.1; else the page of the command is printed.
+    /// A folder for the pages of all subcommands, as scumble-NAME.1. Without it, the page of the command is
+    /// printed.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `scumble solve`: the numerical solvers, each by itself.
+//! `scumble solve`: the numerical solvers.
 
 use super::labelled::Labelled;
 use super::reading::Reading;
@@ -35,26 +35,28 @@ Examples:
 
 #[derive(Subcommand)]
 pub(super) enum SolveCommand {
-    /// The linear soft-margin machine min ½‖α‖² + ½ρβ² + Σ (θξᵢ + ½ρξᵢ²), which ρ > 0 makes unique, to a KKT residual of
-    /// 10⁻⁹ at most (Farokhi, equation 2).
+    /// The linear soft-margin machine min ½‖α‖² + ½ρβ² + Σ (θξᵢ + ½ρξᵢ²), which ρ > 0 makes unique, to a KKT
+    /// residual of at most 10⁻⁹ (Farokhi, equation 2).
     Svm(SvmArguments),
-    /// The density of least Fisher information in an interval, w²: the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w (Farokhi,
-    /// Corollary 2.7, in the noise's own coordinate n).
+    /// The density of least Fisher information in an interval, w²: the ground state of −w″/ϑ + (λ/4)·n²·w =
+    /// μ·w (Farokhi, Corollary 2.7, in the noise's own coordinate n).
     Schrodinger(SchrodingerArguments),
-    /// The linear encoder of least squared task loss, as the σᵢ² of min Σ λᵢ·c/(σᵢ² + c) with Σ σᵢ² = 1 and c = 8r²/ε², beside what two
-    /// encoders lose that do not weigh the task and the noise together (task-aware privacy, Proposition 4 and equations 58 and 59).
+    /// The linear encoder of least squared task loss, as the σᵢ² of min Σ λᵢ·c/(σᵢ² + c) with Σ σᵢ² = 1 and c
+    /// = 8r²/ε². Also the losses of two encoders that do not weigh the task and the noise together
+    /// (task-aware privacy, Proposition 4 and equations 58 and 59).
     Waterfilling(WaterfillingArguments),
 }
 
 #[derive(Args)]
 #[command(after_help = SVM_EXAMPLES)]
 pub(super) struct SvmArguments {
-    /// The records: CSV with a header or Parquet, and numbers in every column that is neither the target nor dropped.
+    /// The records: CSV with a header or Parquet, with numbers in every column that is neither the target nor
+    /// dropped.
     #[arg(long, value_name = "FILE")]
     input: PathBuf,
     #[command(flatten)]
     reading: Reading,
-    /// The column of labels, of which there are two.
+    /// The column of labels, which has two values.
     #[arg(long, value_name = "COLUMN")]
     target: String,
     /// The label whose records lie on the positive side.
@@ -63,7 +65,7 @@ pub(super) struct SvmArguments {
     /// Columns to leave out.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     drop: Vec<String>,
-    /// What is done with each column first. One that is constant becomes zero.
+    /// Scaling of each column before the machine is trained. A constant column becomes zero.
     #[arg(long, value_name = "HOW", default_value = "none")]
     scale: Scale,
     /// θ, the weight of the slacks.
@@ -76,7 +78,7 @@ pub(super) struct SvmArguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Scale {
-    /// Nothing.
+    /// No scaling.
     None,
     /// Mean 0 and standard deviation 1.
     Standard,
@@ -90,16 +92,16 @@ pub(super) struct SchrodingerArguments {
     /// λ, the weight of the second moment.
     #[arg(long, value_parser = number::parse, value_name = "L", allow_hyphen_values = true)]
     lambda: f64,
-    /// ϑ, by which the Fisher information is divided.
+    /// ϑ, the divisor of the Fisher information.
     #[arg(long, value_parser = number::parse, value_name = "THETA", allow_hyphen_values = true)]
     weight: f64,
-    /// Where the interval begins.
+    /// Lower end of the interval.
     #[arg(long, value_parser = number::parse, value_name = "A", allow_hyphen_values = true)]
     lower: f64,
-    /// Where it ends.
+    /// Upper end of the interval.
     #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true)]
     upper: f64,
-    /// Where the density is asked for.
+    /// Points at which to print the density.
     #[arg(long, value_parser = number::parse, value_name = "N1,N2", value_delimiter = ',', allow_hyphen_values = true)]
     at: Vec<f64>,
 }
@@ -107,16 +109,17 @@ pub(super) struct SchrodingerArguments {
 #[derive(Args)]
 #[command(after_help = WATERFILLING_EXAMPLES)]
 pub(super) struct WaterfillingArguments {
-    /// λ, what each direction of the whitened records weighs in the task: the eigenvalues of PᵀP, in any order.
+    /// λ, weight of each direction of the whitened records in the task: the eigenvalues of PᵀP, in any order.
     #[arg(long, value_parser = number::parse, value_name = "L1,L2", value_delimiter = ',', required = true, allow_hyphen_values = true)]
     eigenvalues: Vec<f64>,
-    /// r, the radius of the sphere that holds the whitened records.
+    /// r, radius of the sphere that holds the whitened records.
     #[arg(long, value_parser = number::parse, value_name = "R", allow_hyphen_values = true)]
     radius: f64,
     /// ε, the budget of each record; "inf" for no noise.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: f64,
-    /// Z, to how many of the largest eigenvalues the privacy-agnostic encoder gives equal shares; without it, to all. Proposition 4 finds its own.
+    /// Z, number of the largest eigenvalues that share the privacy-agnostic encoder's power equally; all by
+    /// default. Proposition 4 determines its own number.
     #[arg(long, value_name = "Z", allow_hyphen_values = true)]
     latent_dim: Option<usize>,
 }
@@ -129,7 +132,7 @@ pub(super) fn solve(command: &SolveCommand, as_json: bool) -> Result<(), Failure
     }
 }
 
-/// The largest residual of the KKT conditions of a machine that is printed.
+/// Largest KKT residual of a machine that the command prints.
 const LARGEST_RESIDUAL: f64 = 1e-9;
 const MOST_STEPS: u64 = 200;
 
@@ -209,7 +212,7 @@ impl Scale {
 
 fn standardise(mut column: ArrayViewMut1<f64>) {
     let n = column.len() as f64;
-    // The first value is taken off before sums are taken: a constant column is zero, exactly.
+    // Subtracting the first value before summing makes a constant column exactly zero.
     let first = column[0];
     column.mapv_inplace(|x| x - first);
     let mean = column.sum() / n;
@@ -307,7 +310,8 @@ fn waterfilling(arguments: &WaterfillingArguments, as_json: bool) -> Result<(), 
     ))
 }
 
-/// With ten places, or ten digits where these say nothing.
+/// Formats a number with ten decimal places, or in scientific notation if decimal places would show too few
+/// digits.
 fn figure(value: f64) -> String {
     match value.abs() {
         0.0 | 1e-4..1e9 => format!("{value:.10}"),
@@ -315,7 +319,7 @@ fn figure(value: f64) -> String {
     }
 }
 
-/// Two columns: names, and numbers on the right.
+/// Returns an empty table with two columns: names, and right-aligned numbers.
 fn facts() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["", ""]);

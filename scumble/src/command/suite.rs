@@ -20,7 +20,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SuiteArguments {
-    /// Tasks, as the list without one shows them.
+    /// Tasks, as the list without a task shows them.
     #[arg(conflicts_with = "all")]
     task: Vec<String>,
     /// All tasks, one after the other.
@@ -32,17 +32,17 @@ pub(super) struct SuiteArguments {
     /// A mechanism, in place of all quick ones; may be given several times.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
-    /// A folder for suite.md, the table; suite.html, the page; suite.json, every number; and the finished trials of each task, from which a stopped
-    /// run goes on.
+    /// A folder for suite.md, the table; suite.html, the page; suite.json, every number; and the finished
+    /// trials of each task, from which a stopped run resumes.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Replace a table, a page and a JSON that exist.
+    /// Replace an existing table, page and JSON.
     #[arg(long, requires = "output")]
     force: bool,
-    /// On so many threads at once [default: one a core].
+    /// Number of threads [default: one per core].
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// How often each cell is repeated [default: as the task says; 10 in the quick variant].
+    /// Number of trials of each cell [default: the task's own; 10 in the quick variant].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
     /// The seed of splits and noise.
@@ -59,7 +59,7 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
     for name in &arguments.mechanism {
         registry.get(name)?;
     }
-    // Before any work is done.
+    // Check before any work is done.
     let places = arguments.output.as_deref().map(Places::within).transpose()?;
     if let Some(places) = &places {
         places.create(arguments)?;
@@ -80,7 +80,7 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
     }
     let command = command_line();
     let (table, numbers) = (results.to_markdown(&command), results.to_json());
-    // Files that cannot be written after all take no result with them.
+    // A file that cannot be written does not suppress the result.
     if as_json {
         print_json(&numbers)?;
     } else {
@@ -136,7 +136,7 @@ fn run(
     Ok((comparison, outcome))
 }
 
-/// Where files go.
+/// Paths of the output files.
 struct Places<'a> {
     folder: &'a Path,
 }
@@ -147,13 +147,13 @@ impl<'a> Places<'a> {
         Ok(Self { folder })
     }
 
-    /// The table, the page and the JSON, still aside.
+    /// Creates the table, the page and the JSON, each under a temporary name.
     fn create(&self, arguments: &SuiteArguments) -> Result<[NewFile; 3], Failure> {
         let create = |name: &str| new_file(&self.folder.join(name), arguments.force);
         Ok([create("suite.md")?, create("suite.html")?, create("suite.json")?])
     }
 
-    /// Where finished trials of a task are kept.
+    /// Path of the file that keeps finished trials of a task.
     fn cells(&self, task: &Task) -> PathBuf {
         self.folder.join(task.name).with_added_extension("cells.jsonl")
     }

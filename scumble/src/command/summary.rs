@@ -1,19 +1,20 @@
-//! The first screen of a comparison: what is known without a release, what to choose, what it is worth, and the commands that make it.
+//! First screen of a comparison: the result without a release, the recommended mechanisms, their worth, and
+//! the commands that design them.
 
 use crate::compare::{Choice, Comparison, Outcome, Row, Scores, SplitKind, VOLUNTEERS};
 use crate::core::number;
 use comfy_table::{Table, presets};
 use console::style;
 
-/// No line is longer, on no terminal.
+/// Maximum width of a line, on any terminal.
 const WIDEST: usize = 100;
 
-/// How to find more, and to have volunteers take part, where the screen is shown.
+/// Hints for more details and for adding volunteers, in the terms of the interface that shows the screen.
 #[derive(Debug, Clone, Copy)]
 pub struct Hints {
-    /// Where the reasons are why mechanisms were left out.
+    /// Option that prints the reasons for left-out mechanisms.
     pub reasons: &'static str,
-    /// What has volunteers take part.
+    /// Option that adds volunteers.
     pub volunteers: &'static str,
 }
 
@@ -21,7 +22,8 @@ impl Hints {
     const COMMAND: Self = Self { reasons: "--full", volunteers: "--volunteers 0.2" };
 }
 
-/// What `scumble compare` prints first of a comparison, but for its last line: at most forty lines of at most a hundred columns.
+/// Formats the first screen of `scumble compare`, without its last line: at most forty lines of at most a
+/// hundred columns.
 pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> String {
     let tables = outcome.scores();
     let Some(scores) = tables.iter().find(|scores| scores.metric.is_of_model()) else {
@@ -41,7 +43,7 @@ pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> Stri
     parts.join("\n\n")
 }
 
-/// The same as the command prints it: with where there is more.
+/// Formats the summary as the command prints it, with hints for more details.
 pub(super) fn screen(comparison: &Comparison, outcome: &Outcome) -> String {
     coloured(&format!("{}\n\n{}", summary(comparison, outcome, Hints::COMMAND), wrapped(MORE, width())))
 }
@@ -49,12 +51,12 @@ pub(super) fn screen(comparison: &Comparison, outcome: &Outcome) -> String {
 const MORE: &str =
     "More: --full, --html PAGE.html; your own data: --input FILE.csv --schema SCHEMA.toml --target COLUMN";
 
-/// Of the terminal, as far as it is used.
+/// Width of the terminal, at most [`WIDEST`].
 fn width() -> usize {
     Table::new().width().map_or(WIDEST, usize::from).min(WIDEST)
 }
 
-/// What test records are of, where the data set says which they are.
+/// Describes the test records, if the data set defines its own split.
 pub(super) fn of_split(comparison: &Comparison) -> &'static str {
     match comparison.splitting.kind {
         SplitKind::Own => " of the data set's own split",
@@ -62,7 +64,7 @@ pub(super) fn of_split(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// What was learned of what.
+/// Formats the data, the metric, the numbers of records and the trials.
 fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> String {
     let trials = match comparison.trials {
         1 => "one trial".to_owned(),
@@ -86,7 +88,7 @@ fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
     )
 }
 
-/// The choices that are shown, at as many budgets as there is room for.
+/// Formats the recommended mechanisms, at as many budgets as fit into `width`.
 fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
     let Some(first) = choices.first() else { return String::new() };
     let budgets: Vec<f64> =
@@ -110,7 +112,7 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
     format!("What to choose: {}, and {more} (95 %)\n{}{nothing}", scores.metric.title(), table)
 }
 
-/// What is best at these budgets, for each thing to protect.
+/// Formats the best mechanism at the `shown` budgets, for each goal.
 fn table(choices: &[Choice], shown: &[f64], scores: &Scores) -> String {
     let mut table = Table::new();
     let header = shown.iter().map(|epsilon| format!("ε = {}", number::short(*epsilon)));
@@ -127,7 +129,7 @@ fn table(choices: &[Choice], shown: &[f64], scores: &Scores) -> String {
     table.trim_fmt()
 }
 
-/// What a release scores and is worth.
+/// Formats the score and the worth of a release.
 pub(super) fn score_and_worth(scores: &Scores, row: &Row) -> String {
     let score = scores.metric.shown(row.mean);
     match (&row.adds, &row.worth) {
@@ -137,12 +139,13 @@ pub(super) fn score_and_worth(scores: &Scores, row: &Row) -> String {
     }
 }
 
-/// A title that fits a column.
+/// Shortens a title to fit a column.
 fn shortened(title: &str) -> String {
     title.split(',').next().unwrap_or(title).to_owned()
 }
 
-/// So many of the budgets, evenly spread, the middle one, whose commands are shown, always among them: of two it is the first.
+/// Selects `most` of the budgets, evenly spread. The selection always contains the middle budget, whose
+/// commands are shown; of two selected budgets it is the first.
 fn some_of(budgets: &[f64], most: usize) -> Vec<f64> {
     let last = budgets.len() - 1;
     match most {
@@ -151,7 +154,7 @@ fn some_of(budgets: &[f64], most: usize) -> Vec<f64> {
         2 => vec![middle(budgets), budgets[last]],
         count => {
             let mut places: Vec<usize> = (0..count).map(|at| (at * last) / (count - 1)).collect();
-            // Of an even number the middle one may lie between two.
+            // With an even number of budgets, the middle one may fall between two selected ones.
             if !places.contains(&(last / 2)) {
                 places[(count - 1) / 2] = last / 2;
             }
@@ -160,12 +163,12 @@ fn some_of(budgets: &[f64], most: usize) -> Vec<f64> {
     }
 }
 
-/// The budget whose commands are shown.
+/// Returns the budget whose commands are shown.
 fn middle(budgets: &[f64]) -> f64 {
     budgets[(budgets.len() - 1) / 2]
 }
 
-/// The commands of one budget, the middle one.
+/// Formats the commands of the middle budget.
 fn commands(choices: &[Choice], width: usize) -> String {
     let Some(first) = choices.first() else { return String::new() };
     let budgets: Vec<f64> =
@@ -187,10 +190,10 @@ fn commands(choices: &[Choice], width: usize) -> String {
     made + &volunteers
 }
 
-/// A command on as many lines as it takes, which a shell reads as one.
+/// Breaks a command into lines that a shell reads as one command.
 fn continued(command: &str, width: usize) -> String {
     let mut lines = vec![String::from("  ")];
-    // Between options alone: a value may be quoted.
+    // A command is broken only between options, because a value may be quoted.
     for (at, part) in command.split(" --").enumerate() {
         let part = if at == 0 { part.to_owned() } else { format!("--{part}") };
         let last = lines.len() - 1;
@@ -204,7 +207,7 @@ fn continued(command: &str, width: usize) -> String {
     lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
-/// What claims no differential privacy, and what took no part.
+/// Formats the mechanisms without differential privacy, the warnings, and the number of left-out mechanisms.
 fn apart(outcome: &Outcome, scores: &Scores, hints: Hints) -> String {
     let unclaimed = scores.series.iter().filter(|series| !series.has_budget());
     let unclaimed: Vec<String> = unclaimed
@@ -235,7 +238,7 @@ fn apart(outcome: &Outcome, scores: &Scores, hints: Hints) -> String {
     lines.join("\n")
 }
 
-/// Lines that are broken between words where they are too long; what is indented, or has columns, stays.
+/// Breaks long lines between words. Lines that are indented or have columns stay unchanged.
 fn wrapped(text: &str, width: usize) -> String {
     let line = |line: &str| {
         let mut lines = vec![String::new()];
@@ -258,7 +261,8 @@ fn wrapped(text: &str, width: usize) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The same with colours, where a terminal shows it and NO_COLOR does not forbid it: headings, what is missing, and commands.
+/// Adds colours to headings, missing evidence and commands, if the terminal shows them and NO_COLOR does not
+/// forbid them.
 fn coloured(text: &str) -> String {
     let line = |line: &str| match line {
         line if line.starts_with("What to choose") => style(line).bold().to_string(),

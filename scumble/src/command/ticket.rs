@@ -1,4 +1,4 @@
-//! `scumble ticket`: what the secret of a keyed release is for, and its end.
+//! `scumble ticket`: shows or forgets the ticket of a keyed release.
 
 use super::{Failure, print, print_json};
 use crate::core::shown;
@@ -14,11 +14,11 @@ Examples:
 
 #[derive(Subcommand)]
 pub(super) enum TicketCommand {
-    /// Show what a ticket is for. Its secret does not show.
+    /// Show the purpose of a ticket, without its secret.
     #[command(after_help = EXAMPLES)]
     Show(TicketFile),
-    /// Overwrite and remove a ticket, with the records that it admits: the release can then neither be
-    /// repeated nor have its noise taken away by who finds the file. Copies are not reached.
+    /// Overwrite and remove a ticket, with the records that it admits. The release can then not be repeated,
+    /// and whoever finds the file cannot remove its noise. Copies are not affected.
     #[command(after_help = EXAMPLES)]
     Forget(TicketFile),
 }

@@ -1,4 +1,5 @@
-//! `scumble view`: records in the clear, mapped into the space of what a design released, so that a model of the release can be used on them.
+//! `scumble view`: maps records in the clear into the space of a release, so that a model of the release can
+//! be used on them.
 
 use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
@@ -22,16 +23,18 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ViewArguments {
-    /// The design by which the records were released that a model learned from.
+    /// The design of the release that the model was trained on.
     #[arg(long, value_name = "DESIGN.json")]
     design: PathBuf,
-    /// The records that the model is to be used on: CSV or Parquet with the columns of the design's schema, the label too.
+    /// The records to use the model on: CSV or Parquet with the columns of the design's schema, including the
+    /// label.
     #[arg(long, value_name = "RECORDS")]
     input: PathBuf,
-    /// Where the viewed records go: Parquet if it is named so (.parquet), else CSV. They are not private.
+    /// File for the viewed records: Parquet if its name ends in .parquet, else CSV. They are not private.
     #[arg(long, value_name = "VIEW")]
     output: PathBuf,
-    /// The secret key of the release, where a curator made it. A key that counts its answers is replaced by one that has counted these.
+    /// The secret key of a curator's release. A key that counts its answers is replaced by one with the new
+    /// count.
     #[arg(long, value_name = "KEY.json")]
     key: Option<PathBuf>,
     #[command(flatten)]
@@ -44,7 +47,7 @@ pub(super) struct ViewArguments {
     strict: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Replace an output that exists.
+    /// Replace an existing output.
     #[arg(long)]
     force: bool,
 }
@@ -92,7 +95,7 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     report(output, &format!("{} holds {records} viewed records", output.display()))
 }
 
-/// Record by record, in bounded memory.
+/// Views record by record, in bounded memory.
 fn view_stream(
     arguments: &ViewArguments,
     design: &ShippedDesign,
@@ -107,7 +110,8 @@ fn view_stream(
     Ok((streamed.records, streamed.clipped))
 }
 
-/// All records at once, by a curator's key. One that counts its answers is saved before they are.
+/// Views all records at once, by a curator's key. A key that counts its answers is saved before the answers
+/// are written.
 fn view_table(
     arguments: &ViewArguments,
     design: &ShippedDesign,

@@ -6,7 +6,7 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 const SETTINGS: [(&str, &str); 4] =
     [("--sampling-rate", "0.01"), ("--noise-multiplier", "1"), ("--steps", "1000"), ("--delta", "1e-5")];
 
-/// The line for a training with all settings but one, and `more` in its place.
+/// Returns a command line for a training run with all settings except `left_out`, and with `more` appended.
 fn without(left_out: &str, more: &str) -> String {
     let kept = SETTINGS.iter().filter(|(name, _)| *name != left_out);
     let kept: String = kept.map(|(name, value)| format!(" {name} {value}")).collect();
@@ -86,16 +86,17 @@ fn an_accuracy_has_two_ceilings() {
 #[test]
 fn nats_say_what_no_inference_does_better_than_and_the_noise_that_keeps_to_them() {
     let of = |more: &str| json(&format!("account mutual-information --json {more}"));
-    // By scipy's brentq on the divergence of two coins.
+    // Expected value from scipy's brentq on the divergence of two Bernoulli distributions.
     assert_relative_eq!(
         number(&of("--nats 0.0078125")["posterior_success"]),
         0.5624184814618641,
         max_relative = 1e-12
     );
-    // And back: the nats of a success give it again.
+    // The nats of a success give the success again.
     let back = of("--success 0.5624184814618641");
     assert_relative_eq!(number(&back["nats"]), 0.0078125, max_relative = 1e-9);
-    // One direction in closed form, variance/(e^(2 nats) - 1); none where nothing varies.
+    // One direction has the closed form variance/(e^(2 nats) - 1); a direction without variance needs no
+    // noise.
     let noise = of("--nats 0.5 --variance 4,0");
     assert_relative_eq!(number(&noise["noise_variance"][0]), 4.0 / f64::exp_m1(1.0), max_relative = 1e-12);
     assert_eq!(number(&noise["noise_variance"][1]), 0.0);
@@ -149,7 +150,7 @@ fn a_random_factor_has_an_epsilon_for_v_and_a_v_for_an_epsilon() {
     let given = with(deltas);
     assert_relative_eq!(number(&given["epsilon"]), 0.8507480921108777, max_relative = 1e-6);
     assert_relative_eq!(number(&given["delta"]), 2.568e-6, max_relative = 1e-9);
-    // To make the same δ up in the best way costs less.
+    // Splitting the same δ in the best way gives a smaller ε.
     let best = with("--v 1e4 --delta 2.568e-6");
     assert!(best["epsilon"].as_f64().unwrap() < 0.8507, "{best}");
     let solved = with(&format!("--epsilon {} --delta 2.568e-6", best["epsilon"]));
@@ -163,7 +164,7 @@ fn a_random_factor_has_an_epsilon_for_v_and_a_v_for_an_epsilon() {
 
 const SHUFFLE: &str = "account shuffle --epsilon-local 2 --people 32561 --delta 1e-6";
 
-/// The bounds of the library, and what was asked for.
+/// Compares the output with the library's bounds and the given settings.
 #[test]
 fn what_a_shuffler_mixes_has_a_central_epsilon() {
     let found = json(&format!("{SHUFFLE} --json"));

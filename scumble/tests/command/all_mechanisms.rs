@@ -1,4 +1,5 @@
-//! Files of every registered mechanism agree with its release in memory, and those drawn from tables with the records behind them.
+//! Files of every registered mechanism agree with its release in memory. Files drawn from tables also agree
+//! with the original records.
 
 use crate::Files;
 use rand::{Rng, SeedableRng};
@@ -10,7 +11,7 @@ use scumble::records::{OutOfBounds, Reader, Schema};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Every kind of column, real numbers in odd bounds, and a missing value.
+/// Schema with every kind of column, real numbers in odd bounds, and a missing value.
 const MIXED: &str = r#"
 column = [
     { name = "age", kind = "integer", lower = 0, upper = 9 },
@@ -25,7 +26,8 @@ column = [
 
 const ROWS: usize = 3000;
 
-/// Records whose whole numbers are unevenly spread: a decoder that mistakes how they were drawn moves their means.
+/// Records whose whole numbers are unevenly distributed. A decoder that mistakes how they were drawn moves
+/// their means.
 fn people(seed: u64) -> String {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut text = "age,size,day,pain,smokes,town,ill\n".to_owned();
@@ -41,7 +43,8 @@ fn people(seed: u64) -> String {
     text
 }
 
-/// The means of a released file's columns in units of the encoded record, under the names of its coordinates: shares of levels among them.
+/// Returns the header, the number of rows, and the column means of a released file. Means are in units of the
+/// encoded record, under the names of its coordinates; they include shares of levels.
 fn means(files: &Files, name: &str, schema: &Schema) -> (Vec<String>, usize, BTreeMap<String, f64>) {
     let rows = parquet::open(&files.path(name), &Default::default()).unwrap();
     let header = scumble::records::ReadRows::header(&rows).to_vec();
@@ -71,7 +74,7 @@ fn means_of(table: &Table) -> BTreeMap<String, f64> {
     means
 }
 
-/// How many whole values a coordinate's column has.
+/// Number of whole values in a coordinate's column.
 fn whole_values(column: &str) -> Option<f64> {
     match column {
         "age" => Some(10.0),
@@ -81,14 +84,15 @@ fn whole_values(column: &str) -> Option<f64> {
     }
 }
 
-/// The means that the records of a release in memory have once whole numbers are settled, by the encoding that the mechanism states.
+/// Returns the means of a release in memory after settling whole numbers, by the encoding that the mechanism
+/// states.
 fn in_memory(mechanism: &Designed, release: &Release) -> BTreeMap<String, f64> {
     let is_in_bins = mechanism.releases().values_in().is_in_bins(false);
     let table = &release.table;
     let mut means = means_of(table);
     for (column, values) in table.columns().iter().zip(table.records().columns()) {
         let Some(k) = whole_values(column) else {
-            // Noisy groups become their largest level.
+            // The file holds the largest level of a noisy group instead of its values.
             if column.contains('=') && values.iter().any(|x| *x != 0.0 && *x != 1.0) {
                 means.remove(column);
             }
@@ -106,8 +110,8 @@ fn in_memory(mechanism: &Designed, release: &Release) -> BTreeMap<String, f64> {
     means
 }
 
-/// Shares that are drawn from a nearly exact table move a mean of 3,000 records by less. Half of the smallest values that become the next one,
-/// which was the fault, move it by 0.025 to 0.1.
+/// Tolerance for means of 3,000 records. Sampling from a nearly exact table moves them by less. A former
+/// fault moved half of the smallest values to the next one, and the means by 0.025 to 0.1.
 const TOLERANCE: f64 = 0.015;
 
 #[test]
@@ -127,7 +131,7 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
         let name = plugin.name;
         let parameters = match name {
             "pac-statistics" => " --set nats=100000",
-            // What was learned changes nothing of how it is written.
+            // Training does not affect the format of the file.
             "vlm" => " --set epochs=1",
             "task-aware-bounded" | "task-aware-gradient" => " --set training.epochs=1",
             _ => "",
@@ -144,7 +148,7 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
         let design = ShippedDesign::read(&files.path("design.json"), &registry).unwrap();
         let mechanism = design.mechanism();
         if mechanism.releases().is_secret() || mechanism.releases().family().is_some() {
-            continue; // a secret space, or no records
+            continue; // the release is in a secret space, or has no records
         }
         let is_reports = design.local().is_ok_and(|local| local.collector().is_some());
         let mut randomness = Randomness::seeded(5);
@@ -155,7 +159,7 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
         };
         let memory = in_memory(mechanism, &release);
         let is_synthetic = is_reports || !mechanism.releases().is_aligned();
-        // Those that draw from tables of single values have the means of the records at this budget.
+        // Mechanisms that draw from tables of single values have the means of the records at this budget.
         let is_of_tables = !is_reports && mechanism.releases().values_in() == ValuesIn::Bins;
         let mut of_formats = vec![];
         for format in ["csv", "parquet"] {

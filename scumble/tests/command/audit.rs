@@ -18,7 +18,7 @@ const KEYS: [&str; 9] = [
 fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() {
     let outcome = json("audit --all --quick --json");
     let findings = outcome["findings"].as_array().unwrap();
-    // Where a curator runs a mechanism there are no two points to couple.
+    // A curator's mechanism has no two points to couple.
     let list = json("list --json");
     let of_curators = list.as_array().unwrap().iter().filter(|plugin| plugin["side"] == "curator");
     let curators: Vec<&str> = of_curators.map(|plugin| plugin["name"].as_str().unwrap()).collect();
@@ -43,13 +43,14 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
         assert_eq!(finding["mu_claimed"].is_null(), !has_profile, "{finding}");
         let expected = match finding["mechanism"].as_str().unwrap() {
             "identity" | "singular-value-obfuscation" => Some(["nothing-claimed"; 2]),
-            // That two distributions are alike has no number of which more than half is seen.
+            // The claim is that two distributions are equal, so no number measures how much of it an attack
+            // reaches.
             "column-space" | "perfect-secrecy" | "dauntless-inference" => Some(["holds"; 2]),
-            // Success of an attack that learns from another release is no share of what is claimed.
+            // The attack learns from another release, so its success is not a share of the claim.
             "dauntless-mix" => Some(["holds"; 2]),
-            // What Theorem 5 claims is so loose that next to nothing of it shows.
+            // The claim of Theorem 5 is so loose that attacks reach almost none of it.
             "multiplicative-dp" => Some(["holds", "inconclusive"]),
-            // Of one pair of tables, which need not be the one that is told apart best.
+            // The attack uses one pair of tables, which need not be the easiest pair to distinguish.
             "adaptive-marginals" | "mst" | "noisy-marginals" | "noisy-moments" | "private-logistic"
             | "private-ridge" => Some(["holds", "inconclusive"]),
             _ => None,
@@ -60,7 +61,7 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
         }
         assert_eq!(finding["verdict"], "holds", "{finding}");
         let number = |key: &str| finding[key].as_f64().unwrap();
-        // More than half of every claim is seen.
+        // The audited lower bound reaches at least half of every claim.
         assert!((0.5..=1.0).contains(&(number("lower_bound") / number("claimed"))), "{finding}");
         assert!(number("confidence") >= 1.0 - 1e-6 && number("pairs") >= 3.0, "{finding}");
     }

@@ -1,10 +1,11 @@
-//! `scumble collect`: records from reports, and what is no report.
+//! `scumble collect`: records from reports, and refused reports.
 
 use crate::Files;
 
 const COLLECT: &str = "collect --design design.json --reports reports.csv --output collected.csv";
 
-/// A design of pairs with the colour, and what 3,000 people report by it: those who are red have a price above 50.
+/// Creates a design of pairs with the colour, and the reports of 3,000 people. People who are red have a
+/// price of at least 50.
 fn reported() -> Files {
     let files = Files::new();
     files.good();

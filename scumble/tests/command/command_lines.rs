@@ -1,12 +1,12 @@
-//! Every command line in a document is one that the command takes, also where its run is left to who reads it: what compiles, what
-//! takes hours, what belongs to a release.
+//! Checks that the command accepts every command line in a document. It includes lines whose run is left to
+//! the reader: compilation, runs of hours, and steps of a release.
 
 use crate::workspace;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
-/// The files of the repository by their names.
+/// Returns the repository's files whose paths satisfy `is_one`.
 fn files(is_one: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let is_ours = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
@@ -16,7 +16,7 @@ fn files(is_one: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().into_path()).filter(|path| is_one(path)).collect()
 }
 
-/// The commands in blocks of a shell's, each without its comment and cut at what joins it to others.
+/// Returns the commands in shell blocks, without comments and split at `&&` and `|`.
 fn command_lines(document: &str) -> Vec<String> {
     let (mut lines, mut fence) = (vec![], None);
     for line in document.lines().map(str::trim) {
@@ -36,13 +36,13 @@ fn command_lines(document: &str) -> Vec<String> {
     lines
 }
 
-/// The word that follows one.
+/// Returns the word after `option`.
 fn after<'w>(words: &'w [String], option: &str) -> Option<&'w str> {
     let at = words.iter().position(|word| word == option)?;
     words.get(at + 1).map(String::as_str)
 }
 
-/// What is wrong with a command line: an option that the command has not, a package or a file that the repository has not.
+/// Returns the fault of a command line: an unknown option, or a package or file that the repository lacks.
 fn fault(words: &[String], packages: &BTreeSet<String>) -> Option<String> {
     let own = match words.first().map(String::as_str)? {
         "scumble" => words.get(1..),
@@ -55,7 +55,7 @@ fn fault(words: &[String], packages: &BTreeSet<String>) -> Option<String> {
             if let Some(lost) = files.into_iter().find(|file| !workspace().join(file).exists()) {
                 return Some(format!("{lost} is not in the repository"));
             }
-            // Of packages with a command of their own only those that are ours with a plugin more.
+            // Only packages whose binary is scumble, possibly with an additional plugin, are parsed.
             let is_ours = package.is_none_or(|package| ["scumble", "staircase-plugin"].contains(&package));
             let at = words.iter().position(|word| word == "--");
             at.filter(|_| is_ours && words[1] == "run").and_then(|at| words.get(at + 1..))
@@ -66,7 +66,7 @@ fn fault(words: &[String], packages: &BTreeSet<String>) -> Option<String> {
     if own.is_empty() || is_left_out || own == ["--version"] {
         return None;
     }
-    // Help ends the parse where it is met: what comes before it was taken.
+    // The parser stops at `--help`, so the words before it were accepted.
     let output = crate::command("").args(own).arg("--help").output().unwrap();
     (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
 }

@@ -1,9 +1,10 @@
-//! The command of a row designs what the row claims.
+//! The command of a row designs the guarantee of this row.
 
 use crate::Files;
 use serde_json::Value;
 
-/// Forty rows of two numbers, a price that is a line in one of them, and a colour; with a name that a shell must quote.
+/// Writes forty rows of two numbers, a price that is linear in one of them, and a colour. The file's name
+/// needs quoting in a shell.
 fn people(files: &Files) {
     let rows = (0..40).map(|row| {
         let (size, weight) = (row as f64 / 4.0, f64::from(row * 7 % 40) / 4.0);
@@ -22,7 +23,7 @@ fn people(files: &Files) {
     std::fs::copy(files.path("my data.csv"), files.path("volunteers.csv")).unwrap();
 }
 
-/// The rows of a comparison by one model, one a mechanism and budget.
+/// Returns the rows of a comparison by one model, one per mechanism and budget.
 fn compared(files: &Files, target: &str, more: &str) -> Vec<Value> {
     let mut command = files.command(&format!("compare --trials 1 --json --target {target} {more}"));
     command.args(["--input", "my data.csv", "--schema", &format!("{target} schema.toml")]);
@@ -31,7 +32,7 @@ fn compared(files: &Files, target: &str, more: &str) -> Vec<Value> {
     rows.filter(|row| row["model"] != "adversary").collect()
 }
 
-/// What the saved design claims that a command makes, where it has the words of a shell.
+/// Runs `command`, split into words like in a shell, and returns the guarantee of the saved design.
 fn designed(files: &Files, command: &str) -> Value {
     let words = shlex::split(command).unwrap();
     assert_eq!((words[0].as_str(), words[1].as_str()), ("scumble", "design"));

@@ -10,7 +10,7 @@ impl Files {
         self.refuses(&format!("compare --input {input} --schema schema.toml --target {target}"))
     }
 
-    /// The refusal of these rows.
+    /// Returns the error message for these rows.
     #[track_caller]
     fn refused(&self, rows: impl AsRef<[u8]>) -> String {
         self.write("bad.csv", [b"size,colour,price\n", rows.as_ref()].concat());
@@ -67,7 +67,7 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         assert_eq!(row["trials"].as_u64(), Some(2));
         assert!(row["mean"].as_f64().unwrap() > 0.3);
     }
-    // Whoever takes the best of all rows takes one with a finite ε.
+    // A reader who takes the best of all rows takes one with a finite ε.
     let has_epsilon =
         |row: &serde_json::Value| row["guarantee"]["epsilon"].is_number() || row["trust"] == "shuffler";
     for row in outcome["rows"].as_array().unwrap() {
@@ -151,7 +151,7 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
     assert_eq!((clean["model"].as_str(), clean["metric"].as_str()), (Some("ridge"), Some("rmse")));
     assert!(clean["mean"].as_f64().unwrap() < 1.0, "price is a line in size: {clean}");
     assert_eq!(row("laplace", "inf")["mean"], clean["mean"]);
-    // The mean baseline of the price misses by the deviation of 8·U(0, 10), about 23.
+    // The error of the mean baseline is the standard deviation of 8·U(0, 10), about 23.
     let baseline = outcome["baseline"].as_f64().unwrap();
     assert!((18.0..28.0).contains(&baseline), "{baseline}");
     let skipped = outcome["skipped"].as_array().unwrap();
@@ -177,8 +177,8 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
     );
 }
 
-/// Of a file of one's own every form of the result says so; of public data none does, and they alone have a
-/// digest.
+/// Checks that every form of a result on a user's file carries the warning. Results on public data carry
+/// none, and only they have a digest.
 #[test]
 fn scores_of_private_records_are_marked_as_such_in_every_form() {
     let files = Files::new();
@@ -210,7 +210,7 @@ fn scores_of_private_records_are_marked_as_such_in_every_form() {
     assert!(!files.read("wine.svg").contains(marks[0]) && !files.read("wine.csv").contains(marks[0]));
 }
 
-/// Text for others has names of files, and not where they are on this machine.
+/// Checks that files for other people contain names of files, but no folders of this machine.
 #[test]
 fn no_page_names_a_folder_of_this_machine() {
     let files = Files::new();
@@ -235,13 +235,13 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
     let line = "compare --input data.csv --schema schema.toml --target price --trials 2 --epsilon 1000 --volunteers 0.5 \
                 --mechanism laplace --mechanism task-aware-linear";
     let outcome = files.json(&format!("{line} --json"));
-    // Of sixty twelve are for tests, and half of the others volunteer.
+    // Of sixty records, twelve are for tests, and half of the others volunteer.
     let counts = ["volunteers", "train_records", "test_records"].map(|key| outcome[key].as_u64().unwrap());
     assert_eq!(counts, [24, 24, 12]);
     let rows = outcome["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 2 * 3);
     assert_eq!(rows[1]["mechanism"], "task-aware-linear");
-    // Price is a line in size, and the volunteers' prices say so.
+    // The price is linear in the size, and the volunteers' prices show it.
     assert!(rows[1]["mean"].as_f64().unwrap() < 1.0, "{}", rows[1]);
     let text = files.run(&format!("{line} --html page.html --csv rows.csv"));
     let rows = files.read("rows.csv");
@@ -349,7 +349,7 @@ fn metrics_are_asked_for_by_name_and_the_default_of_models_comes_before_others()
         crate::all_rows(&outcome).iter().map(row).collect::<Vec<_>>()
     };
     assert_eq!(scored("--metric auc"), ["auc by logistic: 1"]);
-    // A release in the clear is at no distance, and a local mechanism has no statistics.
+    // A release in the clear has distance zero, and a local mechanism has no statistics.
     assert_eq!(
         scored("--metric workload-error --metric membership"),
         ["accuracy by logistic: 1", "membership by membership: none", "workload-error by table: 0"]
@@ -421,7 +421,7 @@ fn bad_arguments_are_named_with_the_nearest_name() {
 
 #[test]
 fn many_levels_cost_no_more_than_their_width() {
-    // A flip matrix of 20,000 levels squared would be 3 GB.
+    // A flip matrix of 20,000 × 20,000 levels would take 3 GB.
     let files = Files::new();
     let levels: Vec<String> = (0..20_000).map(|level| format!("\"{level}\"")).collect();
     let schema = format!(
@@ -436,7 +436,7 @@ fn many_levels_cost_no_more_than_their_width() {
     assert_eq!(outcome["rows"][0]["mechanism"], "direct");
 }
 
-/// What was finished is in the store, is said to be, and is not computed again.
+/// Checks that an interrupt reports the store of the finished trials, which are not computed again.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_says_what_it_kept() {
@@ -455,7 +455,7 @@ fn an_interrupt_says_what_it_kept() {
         while !is_at_work() && start.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(5));
         }
-        // Where nothing is kept there is nothing to be seen: handlers are set before data are read.
+        // Without a store no file shows the progress; handlers are set before data are read.
         std::thread::sleep(Duration::from_millis(200));
         Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
         let ended = child.wait_with_output().unwrap();
@@ -478,7 +478,7 @@ fn a_sample_of_a_file_is_compared_and_said_to_be_one() {
     let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
     assert_eq!(outcome["data"]["name"].as_str(), Some("long.csv, 100 of 300 records"));
     assert_eq!((outcome["train_records"].as_u64(), outcome["test_records"].as_u64()), (Some(80), Some(20)));
-    // What is left out says how to have it in.
+    // The message about left-out mechanisms says how to include them.
     let text =
         files.run("compare --input long.csv --schema schema.toml --target price --trials 1 --epsilon 1");
     assert!(text.contains("learn from volunteers' records: --volunteers 0.2 includes them"), "{text}");

@@ -1,4 +1,4 @@
-//! `scumble design`: what is saved, what it guarantees, and what is refused.
+//! `scumble design`: saved designs, their guarantees, and refusals.
 
 use crate::{Files, SCHEMA, succeeded};
 use serde_json::Value;
@@ -28,7 +28,8 @@ fn a_design_is_an_envelope_with_all_that_a_client_needs() {
     assert_eq!(files.all(), ["design.json", "schema.toml"]);
 }
 
-/// The claim is derived from the design and two numbers, which are all that is stored, and a release that nobody shuffled does not make it.
+/// Checks the central claim, which is derived from the design and two stored numbers. A release without a
+/// shuffler does not make this claim.
 #[test]
 fn a_shuffler_adds_a_claim_to_the_card_of_a_local_design() {
     let files = Files::new();
@@ -82,7 +83,7 @@ fn a_design_that_is_there_stays_unless_forced() {
     assert_eq!(saved(&files, "design.json")["plugin"], "laplace");
 }
 
-/// The ε of a saved part; one that adds noise has it with the portion that takes it.
+/// Returns the ε of a saved part. A part that adds noise stores it in the portion.
 fn epsilon(part: &Value) -> f64 {
     part["portion"]["epsilon"].as_f64().or(part["epsilon"].as_f64()).unwrap()
 }
@@ -103,7 +104,8 @@ fn features_and_label_share_the_budget() {
         (kinds.join("+"), epsilons, told["guarantee"]["epsilon"].as_f64().unwrap())
     };
     let both = "laplace+randomized-response".to_owned();
-    // A label's share names the mechanism for it; two mechanisms are features, then label; or columns say which.
+    // A label's share adds a mechanism for the label. Two mechanisms release features and label in this
+    // order, unless --columns assigns them.
     assert_eq!(design("laplace --target colour --label-share 0.25"), (both.clone(), vec![3.0, 1.0], 4.0));
     let two = "--mechanism laplace --mechanism randomized-response";
     assert_eq!(design(&format!("{two} --target colour")), (both.clone(), vec![2.0, 2.0], 4.0));
@@ -111,13 +113,13 @@ fn features_and_label_share_the_budget() {
         design(&format!("{two} --columns size,price --columns colour --target colour --label-share 0.25")),
         (both.clone(), vec![3.0, 1.0], 4.0)
     );
-    // Without a target, by the number of columns.
+    // Without a target, the budget is divided by the number of columns.
     assert_eq!(
         design("--mechanism laplace --mechanism laplace --columns size,colour --columns price"),
         ("laplace+laplace".into(), vec![4.0 * (2.0 / 3.0), 4.0 - 4.0 * (2.0 / 3.0)], 4.0)
     );
     assert_eq!(design("laplace --target price --label-share 0.5").0, "laplace+laplace");
-    // A setting without a name is one of the mechanism that was named, not of the one that completes it.
+    // A setting without a name applies to the named mechanism, not to the mechanism added for the label.
     design("laplace --target colour --label-share 0.5 --set protect=features");
 }
 
@@ -149,7 +151,7 @@ fn a_column_that_nobody_takes_is_named() {
     files.good();
     files.run("release --design design.json --input data.csv --output released.csv");
     assert!(files.read("released.csv").starts_with("size\n"));
-    // And so it need not be there, nor be right.
+    // An unreleased column may be missing or hold invalid values.
     files.write("data.csv", "size,price\n1,dear\n");
     files.run("release --design design.json --input data.csv --output released.csv --force");
 }
@@ -246,17 +248,17 @@ fn a_design_whose_names_are_not_what_they_seem_is_refused() {
         refused(&forged.to_string()),
         "forged.json: the design cannot be loaded: unknown field `columns`, expected one of `portion`, `delta`, `parameters`"
     );
-    // A sound state behind another plugin's name is a design of that plugin, and its digest is another.
+    // A valid state under another plugin's name is a design of that plugin, with another digest.
     let mut renamed = laplace.clone();
     renamed["plugin"] = "gaussian".into();
     assert!(refused(&renamed.to_string()).contains("forged.json: the design cannot be loaded"));
-    // Two of its parts change places.
+    // Two parts of the design change places.
     let mut forged = design("--mechanism laplace --columns size --mechanism identity --columns price");
     forged["parts"].as_array_mut().unwrap().reverse();
     assert!(refused(&forged.to_string()).contains("the design cannot be loaded: unknown field"));
     forged["parts"].as_array_mut().unwrap().pop();
     assert!(refused(&forged.to_string()).contains("are not those of its mechanism"));
-    // One name with two values, and a text that does not show.
+    // One name has two values, and one text contains an invisible character.
     let text = laplace.to_string();
     let twice = text.replacen("\"plugin\":", "\"plugin\":\"identity\",\"plugin\":", 1);
     assert!(refused(&twice).contains("the name \"plugin\" appears twice in one object"));
@@ -274,11 +276,11 @@ fn private_volunteers_must_have_a_guarantee() {
              {status}"
         )
     };
-    files.write("data.csv", files.read("data.csv") + "99,red,5\n"); // one is clipped, which is not said of what is refused
+    files.write("data.csv", files.read("data.csv") + "99,red,5\n"); // one cell is clipped; a refusal does not report it
     let refused = files.refuses(&line("private"));
     assert!(refused.starts_with("private volunteers were at hand when \"laplace\" designed it"), "{refused}");
     assert!(!files.exists("private.json"));
-    // Nobody's record shaped these, and the user hears it.
+    // No volunteer's record shaped these designs, and the command says so.
     for status in ["public", "consented"] {
         assert!(files.notes(&line(status)).contains("were not used"));
         assert!(files.exists(&format!("{status}.json")));
@@ -310,7 +312,7 @@ fn volunteers_may_keep_their_labels() {
     let refused = files.refuses(&line("gradient-report"));
     assert!(refused.contains("it learns from volunteers' labels, and these have none"), "{refused}");
     assert!(!files.exists("gradient-report.json"));
-    // Any other column is missed, and named.
+    // Any other missing column is an error that names it.
     files.write("volunteers.csv", "size,price\n1,20\n");
     let refused = files.refuses(&line("learned-codes"));
     assert!(refused.contains("volunteers.csv") && refused.contains("\"colour\""), "{refused}");
@@ -328,7 +330,7 @@ fn public_records_that_a_design_holds_are_not_said_to_be_unused() {
     assert!(card.contains("the design holds them in the clear"), "{card}");
 }
 
-/// Sixty volunteers, of whom a δ of one in sixty may publish one.
+/// Trains on sixty volunteers, with a δ below and above 1/60. A δ of 1/60 may publish one record.
 #[test]
 fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assumption_is_said_once() {
     let files = Files::new();
@@ -348,7 +350,7 @@ fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assu
     assert!(card.contains("(replace one record) for each volunteer's record"), "{card}");
 }
 
-/// The same design, whether an object of parameters is given whole or name by name.
+/// Checks that an object of parameters gives the same design as its parameters set one by one.
 #[test]
 fn parameters_in_an_object_are_set_one_by_one() {
     let files = Files::new();
@@ -394,7 +396,7 @@ fn what_asks_for_more_than_can_be_held_is_refused_and_leaves_nothing() {
     assert_eq!(files.all(), ["schema.toml"]);
 }
 
-/// A design of latents from the volunteers in `data.csv`.
+/// Options of a design that learns latents from the volunteers in `data.csv`.
 const OF_VOLUNTEERS: &str = "--schema schema.toml --target price --epsilon 4 --output design.json --volunteers data.csv \
                              --volunteers-are consented";
 
@@ -404,7 +406,7 @@ fn volunteers_shape_a_design_that_anybody_releases_by() {
     files.good();
     let card = files.run(&format!("design task-aware-clipped {OF_VOLUNTEERS}"));
     assert!(card.contains("ε = 4 local differential privacy for the whole record"), "{card}");
-    // No record of theirs is in it.
+    // The design contains no volunteer's record.
     let design = files.read("design.json");
     assert!(!design.contains("9.833333"), "the last volunteer's size");
     files.write("other.csv", "size,colour,price\n10,green,100\n0,red,0\n");
@@ -468,7 +470,8 @@ fn a_task_is_a_matrix_over_the_encoded_columns() {
     files.run(line);
 }
 
-/// What is claimed first, and of what: of the parts of a record less may be claimed beside it.
+/// Returns the protected part and the ε of the first claim. Further claims may cover parts of a record with
+/// less.
 fn claims(files: &Files, line: &str) -> Vec<(String, Value)> {
     let line = format!("design {line} --schema schema.toml --epsilon 4 --output design.json --force --json");
     let told = files.json(&line);
@@ -481,7 +484,8 @@ fn claims(files: &Files, line: &str) -> Vec<(String, Value)> {
 fn all_of_a_record_is_protected_unless_less_is_asked_for() {
     let files = Files::new();
     let of = |part: &str| vec![(part.to_owned(), Value::from(4.0))];
-    // A category takes randomised response, and a number Laplace noise, where the mechanism itself leaves them in the clear.
+    // Randomised response protects a category, and Laplace noise a number, if the mechanism leaves the label
+    // in the clear.
     for line in [
         "laplace --target colour",
         "direct --target colour",
@@ -531,11 +535,11 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
         assert_eq!(files.refuses(&line(words)), expected);
     }
     assert!(!files.exists("refused.json"));
-    // One that trains says by its example what it leaves to another, and trains once.
+    // A mechanism that trains declares the part for another mechanism by its example, and trains once.
     files.good();
     let training = "--set training={\"epochs\":5,\"steps\":2,\"task_epochs\":5} --volunteers data.csv --volunteers-are consented";
     assert_eq!(claims(&files, &format!("task-aware-gradient --target price {training}")), of("record"));
-    // Nothing is claimed of what is released in the clear, and its card says so.
+    // A release in the clear has no claims, and its card says so.
     assert_eq!(claims(&files, "identity --target colour"), []);
 }
 

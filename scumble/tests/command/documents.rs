@@ -1,16 +1,17 @@
-//! The README and the guide show what is true: the commands of a document run in their order in one folder, and print what is
-//! printed there.
+//! Checks that the commands in the README and the guide print the documented output. The commands of a
+//! document run in their order in one folder.
 //!
-//! A block of `console` holds commands behind `$ `, each with its output, in which a line of dots stands for any lines. A fence of
-//! another language may name the file that its block is: `toml,file=wines.toml`. Blocks of `python` are run too, where its
-//! packages are; those of `py` by the tests of the Python package. With `SCUMBLE_BLESS=1` an output without such a line is
-//! replaced by the true one, and pictures are written anew.
+//! A block of `console` holds commands behind `$ `, each with its output. A line of dots in the output
+//! matches any lines. A fence of another language may name the file that holds its block:
+//! `toml,file=wines.toml`. Blocks of `python` also run if their packages are installed; the tests of the
+//! Python package run blocks of `py`. With `SCUMBLE_BLESS=1`, outputs without a line of dots are replaced by
+//! the true ones, and pictures are rewritten.
 
 use crate::scikit_learn::{is_there, python};
 use crate::{Files, workspace};
 use std::path::Path;
 
-/// A document's commands and files, in their order.
+/// Commands and files of a document, in their order.
 #[derive(Debug)]
 enum Step {
     File {
@@ -20,7 +21,7 @@ enum Step {
     Python {
         text: String,
     },
-    /// With the lines of the document that are its output.
+    /// Command, with its output lines in the document.
     Command {
         line: String,
         first: usize,
@@ -55,7 +56,7 @@ fn steps(document: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether lines are those that are shown, where a line of dots stands for any lines.
+/// Returns true if `printed` matches `shown`, in which a line of dots matches any lines.
 fn is_as_shown(shown: &[String], printed: &[&str]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),
@@ -68,12 +69,12 @@ fn is_as_shown(shown: &[String], printed: &[&str]) -> bool {
     }
 }
 
-/// Runs a document in `files`, and returns what is printed otherwise than it shows.
+/// Runs a document in `files`, and returns the differences between printed and documented output.
 fn differences(document: &Path, files: &Files) -> Vec<String> {
     let text = std::fs::read_to_string(document).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut differences = vec![];
-    // From the last to the first, for an output may be replaced by a longer one.
+    // Outputs are replaced from last to first, because a longer output shifts the following lines.
     let mut blessed = vec![];
     for step in steps(&text) {
         match step {
@@ -92,7 +93,7 @@ fn differences(document: &Path, files: &Files) -> Vec<String> {
             }
             Step::Python { .. } => {}
             Step::Command { line, first, shown } => {
-                // From the sources it is the same command.
+                // Running from the sources is the same command.
                 let own = line.strip_prefix("scumble ").or(line.strip_prefix("cargo run --release -- "));
                 let Some(words) = own.and_then(shlex::split) else {
                     panic!("{}: {line:?} is no command of ours", document.display());
@@ -128,7 +129,7 @@ fn differences(document: &Path, files: &Files) -> Vec<String> {
     differences
 }
 
-/// The pictures of a document that its commands do not make just so.
+/// Returns the pictures of a document that differ from the pictures that its commands write.
 fn other_pictures(document: &Path, files: &Files) -> Vec<String> {
     let text = std::fs::read_to_string(document).unwrap();
     let pictures = text.split("](pictures/").skip(1).filter_map(|rest| rest.split(')').next());
@@ -156,7 +157,7 @@ fn check(document: &str, files: &Files) {
     );
 }
 
-/// Declares the test of each chapter; of some the data must be there.
+/// Declares a test for each chapter; some chapters need data.
 macro_rules! chapters {
     ($($name:ident $file:literal $(needs $needs:literal)?),+ $(,)?) => {
         $(

@@ -1,9 +1,10 @@
-//! `scumble estimate`: what it says is true, what it cannot say is said before the budget is spent.
+//! `scumble estimate`: estimates are correct, and the design names columns that cannot be estimated before
+//! the budget is spent.
 
 use crate::{Files, number, succeeded};
 use serde_json::Value;
 
-/// Ages, days and grades of 2,000 people, and who smokes.
+/// Writes the ages, dates, grades and sizes of 2,000 people, and whether they smoke.
 fn people(files: &Files) {
     files.write(
         "people.toml",
@@ -60,7 +61,7 @@ fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
     );
     let (told, said) = estimate("drawn");
     assert_eq!((columns(&told).len(), said.as_str()), (5, ""));
-    // The means of these very people; one interval in a million misses its own.
+    // True means of these people; one interval in a million misses its mean.
     let truths = [("age", 49.5), ("grade", 1.25), ("size", 0.9985)];
     for (column, truth) in truths {
         let lines = told["estimates"].as_array().unwrap();
@@ -78,8 +79,8 @@ fn where_all_can_be_estimated_nothing_is_said() {
         "people.toml",
         crate::SCHEMA.replace("kind = \"real\"", "kind = \"integer\"").replace(".0", ""),
     );
-    // A curator's release is estimated from by nobody, and a group under Laplace noise is written as a level
-    // either way.
+    // Nobody estimates from a curator's release. A group under Laplace noise is written as a level in any
+    // case.
     let curator = "design mst --schema people.toml --epsilon 2 --delta 1e-6 --people 60 --output mst.json";
     assert_eq!(files.notes(curator), "");
     let said = files.notes("design laplace --schema people.toml --epsilon 2 --output laplace.json");
@@ -106,7 +107,7 @@ fn what_a_decoder_completes_from_volunteers_is_not_estimated() {
         );
         assert!(why.contains("alters values beside adding noise"), "{mechanism}: {why}");
     }
-    // Beside such a part, what leaves with its own noise is estimated.
+    // Beside such a part, columns released with their own noise can be estimated.
     files.run(&format!(
         "design --mechanism task-aware-clipped {columns} --mechanism randomized-response \
          --columns colour --output design.json --force"

@@ -1,11 +1,11 @@
-//! The examples run, and say what they should. Cargo builds them with the tests.
+//! The examples run and print the expected output. Cargo builds them with the tests.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What an example prints.
+/// Returns the output of an example.
 fn run(name: &str) -> String {
-    // target/<profile>/deps/<this test>: examples lie beside deps.
+    // This test is target/<profile>/deps/<name>, and the examples are in a folder beside deps.
     let test = std::env::current_exe().unwrap();
     let built: PathBuf = test.parent().unwrap().parent().unwrap().join("examples").join(name);
     assert!(built.exists(), "{} is not built: cargo build --examples", built.display());
@@ -35,7 +35,7 @@ fn a_model_learns_from_a_release() {
     let scores: Vec<f64> =
         printed.lines().map(|line| line.split_whitespace().rev().nth(2).unwrap().parse().unwrap()).collect();
     assert_eq!(scores.len(), 6);
-    // 320 test wines: three standard errors are eight points. The majority-class baseline is 53 %.
+    // With 320 test wines, three standard errors are eight points. The majority-class baseline is 53 %.
     assert!(scores[0] > 68.0 && scores[5] > 64.0, "{printed}");
 }
 

@@ -1,4 +1,4 @@
-//! `scumble compare --config`: experiments, and how they go on where they were stopped.
+//! `scumble compare --config`: experiments, and resuming them.
 
 use crate::{Files, timeless};
 use serde_json::Value;
@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Two cells of laplace and identity's one, on sixty rows in which price is a line in size.
+/// Experiment with two variants of laplace and one of identity, on sixty rows in which the price is linear in
+/// the size.
 const EXPERIMENT: &str = r#"
 epsilon = [1, 8.0]
 trials = 3
@@ -41,7 +42,7 @@ impl Files {
         self.json(&format!("compare --json {line}"))
     }
 
-    /// The keys of all finished trials.
+    /// Returns the keys of all finished trials.
     fn keys(&self) -> Vec<String> {
         let lines = self.read("exp.cells.jsonl");
         let key =
@@ -102,7 +103,8 @@ fn who_knows_more_of_the_records_recovers_more_of_the_others() {
     assert!(recovered("0.2") < recovered("0.8"));
 }
 
-/// Sixty rows, one a month from January 2008 on, youngest first, and every seventh size is missing. Green is rarer by ten.
+/// Splits sixty rows by date: one per month from January 2008, youngest first. Every seventh size is missing.
+/// Green has a third of the rows.
 #[test]
 fn the_oldest_records_train_where_a_column_of_dates_splits_and_classes_are_balanced() {
     let experiment = r#"
@@ -136,7 +138,7 @@ set = { hidden = 4, epochs = 20, learning_rate = 0.05 }
     });
     files.write("loans.csv", format!("size,colour,price,issued\n{}", rows.collect::<String>()));
     let outcome = files.compared("--config exp.toml");
-    // Of the 45 oldest, 15 are green.
+    // Of the 45 oldest rows, 15 are green.
     assert_eq!((outcome["train_records"].as_u64(), outcome["test_records"].as_u64()), (Some(30), Some(15)));
     assert_eq!(outcome["rows"], Value::Array(vec![]));
     assert!(outcome["without_dp"][0]["mean"].as_f64().unwrap() > 0.7, "{outcome}");
@@ -178,14 +180,15 @@ fn every_model_and_metric_has_a_table_of_its_own() {
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
     assert_eq!(text.matches("The mean baseline gets").count(), 4);
-    // A penalty so large that nothing but the mean is left: its score is the mean baseline.
+    // A very large penalty leaves only the mean, so the score equals the mean baseline.
     let is_heavy = |row: &&Value| row["model_parameters"]["l2_penalty"] == 1e9 && row["metric"] == "rmse";
     let heavy = outcome["without_dp"].as_array().unwrap().iter().find(is_heavy).unwrap();
     let [heavy, baseline] = [&heavy["mean"], &outcome["baseline"]].map(|value| value.as_f64().unwrap());
     assert!((heavy - baseline).abs() < 1e-3 * baseline, "{heavy} and {baseline}");
 }
 
-/// Of three trials: five cells by a model and an adversary, and the model on 20, 40 and all 45 records in the clear.
+/// Number of lines after three trials: five cells by a model and an adversary, plus the model on 20, 40 and
+/// all 45 records in the clear.
 const LINES: usize = (5 * 2 + 3) * 3;
 
 #[test]

@@ -1,10 +1,12 @@
-//! Files as people have them, from the first draft to a page and a release: semicolons, Latin-1, decimal commas, dates, gzip, and pipes.
+//! Files in common formats, from the first draft to a page and a release: semicolons, Latin-1, decimal
+//! commas, dates, gzip, and pipes.
 
 use crate::Files;
 use std::io::Write;
 use std::process::Stdio;
 
-/// Visits of a surgery as a spreadsheet in German writes them: 240 rows, of which the temperature decides whether somebody is ill.
+/// Visits to a surgery in the format of a German spreadsheet: 240 rows, in which the temperature determines
+/// the illness.
 fn visits() -> Vec<u8> {
     let mut text = String::from("Praxis;Besuch am;Größe;Temperatur;Kinder;Raucher;krank\r\n");
     for row in 0u32..240 {
@@ -74,7 +76,7 @@ fn what_is_released_has_values_of_its_columns() {
     let card: serde_json::Value = serde_json::from_str(&files.read("card.json")).unwrap();
     assert_eq!(card["values"], "settled");
 
-    // What was rounded and clamped has no known noise, and what was not has.
+    // Rounded and clamped numbers have no known noise distribution; drawn numbers have one.
     let refused = files.command("estimate --design design.json --input released.csv").output().unwrap();
     let told = String::from_utf8(refused.stderr).unwrap();
     assert!(told.contains("\"Kinder\": ") && told.contains("--values drawn"), "{told}");
@@ -83,7 +85,7 @@ fn what_is_released_has_values_of_its_columns() {
     let children =
         estimates["estimates"].as_array().unwrap().iter().find(|line| line["column"] == "Kinder").unwrap();
     let (lower, upper) = (children["lower"].as_f64().unwrap(), children["upper"].as_f64().unwrap());
-    // The mean is 2, and an interval of 95 % about an estimate of it is not wider than some ten times the range.
+    // The mean is 2, and a 95 % interval for it is no wider than about ten times the range.
     assert!(lower < 2.0 && 2.0 < upper && upper - lower < 50.0, "{lower} to {upper}");
     let beyond = files
         .read("drawn.csv")
@@ -96,7 +98,7 @@ fn what_is_released_has_values_of_its_columns() {
         .count();
     assert!(beyond > 100, "noise at ε = 1 takes most out of the bounds: {beyond}");
 
-    // A curator's records are drawn within bins, and have whole values all the same.
+    // A curator's records are drawn within bins, and still have whole values.
     files.run("design noisy-marginals --schema schema.toml --target krank --epsilon 5 --delta 1e-6 --people 240 --output curator.json");
     files.run("release --design curator.json --input besuche.csv --output drawn-records.csv --seed 1");
     let mut counts = [0; 5];

@@ -1,4 +1,4 @@
-//! `scumble ledger`: what is counted, and that nothing is forgotten whatever happens to a process or the disk.
+//! `scumble ledger`: accounting, and durability of charges when a process dies or the disk is full.
 
 use crate::{Files, refused, succeeded};
 use std::process::Stdio;
@@ -28,7 +28,7 @@ fn charges_add_up_to_the_total_and_no_further() {
     assert!(shown.lines().last().unwrap().trim_start().starts_with("left"));
 }
 
-/// Decimals as typed: none of these sums is exact in binary.
+/// Checks that charges are exact decimals as typed: none of these sums is exact in binary.
 #[test]
 fn charges_are_the_decimals_that_are_typed() {
     for (epsilon, delta, nats, times) in [
@@ -54,7 +54,7 @@ fn charges_are_the_decimals_that_are_typed() {
         let spent = shown.lines().rev().nth(2).unwrap();
         assert!(spent.split_whitespace().eq(["spent", epsilon[0], delta[0]]), "{spent}");
         assert!(files.refuses(&charge).contains(&format!("ε = {}", epsilon[0])));
-        // Again what is there, and not another number.
+        // Opening the account again with the same total changes nothing; another total is refused.
         files.run(&format!("{init} people --epsilon {} --delta {}", epsilon[0], delta[0]));
         assert!(files.refuses(&format!("{init} people --epsilon 9")).contains("its total stays"));
     }
@@ -107,12 +107,13 @@ fn two_names_that_look_alike_are_not_two_accounts() {
         let refused = refused(files.command(line).arg(name));
         assert!(refused.contains("a name of one line in which all shows"), "{name:?}: {refused}");
     }
-    // The text of a charge is shown in full.
+    // The output escapes invisible characters in the text of a charge.
     let (shown, _) = succeeded(files.command(&format!("{CHARGE} --what")).arg("talks\u{1b}\u{202e}"));
     assert!(shown.contains("talks \\u{202e}") && !shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
 }
 
-/// What is done is done: whoever reads 2 as "try again" would pay twice.
+/// Checks that a completed charge does not exit with code 2. A caller that reads code 2 as "try again" would
+/// pay twice.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_charge_that_cannot_be_reported_is_no_failed_charge() {
@@ -153,7 +154,7 @@ fn a_label_has_a_name_and_accounts_are_opened_before_the_first_release() {
         )
     };
     files.run(&release("colour", "one.csv"));
-    // Where the price is the label, the colour is released in the clear.
+    // If the price is the label, the colour is released in the clear.
     assert!(files.refuses(&release("price", "two.csv")).contains("ε = inf"));
     assert!(files.refuses(init).ends_with("all accounts of a data set are opened before its first release"));
 }
@@ -208,14 +209,15 @@ fn processes_that_charge_at_once_wait_for_each_other() {
     assert_eq!(files.spent(), 1.0);
 }
 
-/// Whatever a killed process was granted is in the ledger, and the ledger can still be used.
+/// Checks that the ledger contains every granted charge of a killed process, and stays usable.
 #[test]
 fn a_charge_survives_its_process() {
     let files = with_ledger("1000");
     let mut granted = 0;
     for attempt in 0..60 {
         let mut child = files.command(CHARGE).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // A charge takes some milliseconds: from before its first instruction to after its last.
+        // A charge takes some milliseconds: kills are spread from before its first instruction to after its
+        // last.
         std::thread::sleep(Duration::from_micros(150 * attempt));
         child.kill().unwrap();
         granted += u32::from(child.wait().unwrap().success());
@@ -233,7 +235,7 @@ fn a_full_disk_grants_nothing_and_loses_nothing() {
     let files = with_ledger("1");
     files.run(CHARGE);
     let before = files.read("ledger.json");
-    // No file may grow beyond a size of zero, as on a full disk.
+    // A maximum file size of zero simulates a full disk.
     let refused = refused(&mut files.on_full_disk(CHARGE, 0));
     assert!(refused.starts_with("ledger.json: "), "{refused}");
     assert_eq!(files.read("ledger.json"), before);

@@ -1,4 +1,4 @@
-//! The command as a user meets it: what it prints, what it writes, and what it says of bad input.
+//! Tests of the command from a user's view: its output, its files, and its messages about invalid input.
 
 mod account;
 mod all_mechanisms;
@@ -37,17 +37,17 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the workspace.
+/// Folder of the workspace.
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The folder of public data: beside the repository, or where `SCUMBLE_DATA` says.
+/// Folder of public data: beside the repository, or the folder in `SCUMBLE_DATA`.
 fn data() -> PathBuf {
     std::env::var_os("SCUMBLE_DATA").map_or_else(|| workspace().join("../shared/data"), PathBuf::from)
 }
 
-/// Returns whether a data set or a file of it is there; if not, a line says so.
+/// Returns true if a data set, or a file of it, exists; otherwise reports it as missing.
 fn is_there(name: &str) -> bool {
     let there = data().join(name).exists();
     if !there {
@@ -56,14 +56,14 @@ fn is_there(name: &str) -> bool {
     there
 }
 
-/// The command with the words of `line`.
+/// Returns the command with the words of `line`.
 fn command(line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scumble"));
     command.args(line.split_whitespace());
     command
 }
 
-/// Runs a line that must succeed, and returns what it prints.
+/// Runs a line that must succeed, and returns its output.
 #[track_caller]
 fn run(line: &str) -> String {
     succeeded(&mut command(line)).0
@@ -84,7 +84,7 @@ fn refusal(line: &str) -> String {
     refused(&mut command(line))
 }
 
-/// Runs a command that must succeed, and returns what it prints and what it says on stderr.
+/// Runs a command that must succeed, and returns its stdout and stderr.
 #[track_caller]
 fn succeeded(command: &mut Command) -> (String, String) {
     let output = command.output().unwrap();
@@ -93,7 +93,7 @@ fn succeeded(command: &mut Command) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), stderr)
 }
 
-/// Exit code 2, nothing on stdout, and one line on stderr, which is returned.
+/// Runs a command that must exit with code 2, nothing on stdout, and one line on stderr. Returns this line.
 #[track_caller]
 fn refused(command: &mut Command) -> String {
     let output = command.output().unwrap();
@@ -104,12 +104,12 @@ fn refused(command: &mut Command) -> String {
     stderr.trim_end().strip_prefix("error: ").expect("an error says that it is one").to_owned()
 }
 
-/// All rows of a comparison: those with differential privacy, then those without.
+/// Returns all rows of a comparison: first with differential privacy, then without.
 fn all_rows(outcome: &Value) -> Vec<Value> {
     ["rows", "without_dp"].iter().flat_map(|name| outcome[name].as_array().unwrap().clone()).collect()
 }
 
-/// An outcome without the time that it took, which is never the same.
+/// Removes the times from an outcome, because they differ between runs.
 fn timeless(mut outcome: Value) -> Value {
     for name in ["rows", "without_dp"] {
         outcome[name].as_array_mut().unwrap().iter_mut().for_each(|row| row["seconds"] = Value::Null);
@@ -117,7 +117,7 @@ fn timeless(mut outcome: Value) -> Value {
     outcome
 }
 
-/// A folder with a schema, for a test's files.
+/// Folder with a schema, for a test's files.
 struct Files {
     folder: tempfile::TempDir,
 }
@@ -147,7 +147,7 @@ impl Files {
         self.path(name)
     }
 
-    /// Sixty rows in which price is 8·size + 10, red below 5 cm.
+    /// Writes sixty rows in which the price is 8·size + 10, and the colour is red below 5 cm.
     fn good(&self) -> PathBuf {
         let rows = (0..60).map(|row| {
             let size = row as f64 / 6.0;
@@ -164,7 +164,7 @@ impl Files {
         self.path(name).exists()
     }
 
-    /// The names of all files, sorted.
+    /// Returns the sorted names of all files.
     fn all(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> =
@@ -173,38 +173,38 @@ impl Files {
         names
     }
 
-    /// The command with the words of `line`, run in the folder.
+    /// Returns the command with the words of `line`, run in the folder.
     fn command(&self, line: &str) -> Command {
         let mut command = command(line);
         command.current_dir(self.folder.path());
         command
     }
 
-    /// Runs a line that must succeed, and returns what it prints.
+    /// Runs a line that must succeed, and returns its stdout.
     #[track_caller]
     fn run(&self, line: &str) -> String {
         succeeded(&mut self.command(line)).0
     }
 
-    /// Runs a line that must succeed, and returns what it says on stderr.
+    /// Runs a line that must succeed, and returns its stderr.
     #[track_caller]
     fn notes(&self, line: &str) -> String {
         succeeded(&mut self.command(line)).1
     }
 
-    /// Runs a line that must succeed, and returns what it prints as JSON.
+    /// Runs a line that must succeed, and parses its stdout as JSON.
     #[track_caller]
     fn json(&self, line: &str) -> Value {
         serde_json::from_str(&self.run(line)).unwrap()
     }
 
-    /// The ε that the first account of the ledger has spent.
+    /// Returns the spent ε of the ledger's first account.
     fn spent(&self) -> f64 {
         let shown = self.json("ledger show --ledger ledger.json --json");
         shown["accounts"][0]["spent"]["epsilon"].as_f64().unwrap()
     }
 
-    /// The command in a shell where no file grows beyond `blocks`, as on a full disk.
+    /// Returns the command in a shell in which no file grows beyond `blocks`, as on a full disk.
     #[cfg(unix)]
     fn on_full_disk(&self, line: &str, blocks: u32) -> Command {
         let mut full = Command::new("sh");
@@ -214,7 +214,7 @@ impl Files {
         full
     }
 
-    /// Runs a line that must be refused, and returns the one line that says why.
+    /// Runs a line that must be refused, and returns its error line.
     #[track_caller]
     fn refuses(&self, line: &str) -> String {
         refused(&mut self.command(line))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::{read_dir, read_to_string};
 use std::path::Path;
 
-/// The texts of all files in a folder and those inside it, by their paths from it.
+/// Returns the texts of all files in a folder and its subfolders, by relative path.
 fn texts(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in read_dir(folder).unwrap() {
@@ -20,7 +20,7 @@ fn texts(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// The names of the dependencies in a manifest, those of tests too.
+/// Returns the names of the dependencies in a manifest, including those of tests.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let mut names = vec![];
     let mut inside = false;
@@ -48,7 +48,7 @@ fn it_writes_what_the_workspace_compiles_and_tests() {
             "{told}"
         );
         let written = texts(&files.path(&name));
-        // Three mechanisms are modules of one crate there.
+        // In the workspace, the three mechanisms are modules of one crate.
         let template =
             |file: &str| read_to_string(workspace().join("scumble/plugin-template").join(file)).unwrap();
         let of_crate = |text: &str| {
@@ -72,7 +72,7 @@ fn it_writes_what_the_workspace_compiles_and_tests() {
     }
 }
 
-/// By its own lines, without comments and with its tests.
+/// Counts lines of code without comments; the curator's count includes its tests.
 #[test]
 fn a_curator_who_releases_a_noisy_mean_is_at_most_sixty_lines_and_the_staircase_seventy() {
     let count = |file: &str| {

@@ -1,6 +1,6 @@
-//! `scumble compare --html`: the page as a file, and as a browser shows it.
+//! `scumble compare --html`: the page as a file, and in a browser.
 //!
-//! The browser is Chromium without a window; where there is none, what needs it says so and is skipped.
+//! The browser is a headless Chromium. Without one, the tests that need it report this and are skipped.
 
 use crate::{Files, succeeded};
 use serde::Deserialize;
@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The means of the cells that sort as numbers, in the order of the page.
+/// Returns the means in cells that sort as numbers, in the order of the page.
 fn numbers(page: &str) -> Vec<f64> {
     let cells = page.split(" data-value=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
     cells.map(|text| if text.is_empty() { f64::NAN } else { text.parse().unwrap() }).collect()
 }
 
-/// Two models, two metrics of each, two of the adversary, three candidates, one of them without a budget.
+/// Experiment with two models, two metrics of each, two metrics of the adversary, and three candidates, one
+/// of them without a budget.
 const EXPERIMENT: &str = "trials = 6\nepsilon = [1, 8, inf]\n\
     metrics = [\"rmse\", \"mae\", \"recovered\", \"unbiased-error\"]\n\
     [data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \"price\"\n\
@@ -41,7 +42,7 @@ fn the_numbers_of_the_page_are_those_of_the_json() {
         Value::String(text) => text.parse().unwrap(),
         value => value.as_f64().unwrap(),
     };
-    // What has no budget is listed apart, once.
+    // Mechanisms without a budget are listed separately, once.
     let with_budget = rows.iter().filter(|row| !row["epsilon"].is_null());
     let mut expected: Vec<f64> = with_budget.map(|row| number(&row["mean"])).collect();
     let mut found = numbers(&files.read("page.html"));
@@ -57,7 +58,7 @@ fn the_numbers_of_the_page_are_those_of_the_json() {
     }
 }
 
-/// The files that a page holds are the numbers of the JSON, and rows of the same in CSV.
+/// Checks that the files embedded in a page hold the numbers of the JSON, and the same rows as CSV.
 #[test]
 fn a_page_holds_its_numbers_as_files() {
     use base64::{Engine, prelude::BASE64_STANDARD};
@@ -110,7 +111,7 @@ fn a_page_says_what_is_guaranteed_and_how_it_was_made() {
     assert!(!page.contains("<details class=\"card\" open"));
 }
 
-/// Mechanisms with differential privacy are drawn with their names, and nothing without is.
+/// Checks that the chart names every mechanism with differential privacy, and shows no other.
 #[test]
 fn the_chart_is_a_file_of_its_own() {
     let files = experiment();
@@ -137,7 +138,7 @@ fn the_chart_is_a_file_of_its_own() {
 fn a_page_that_exists_stays_unless_it_may_be_replaced() {
     let files = Files::new();
     files.write("page.html", "old");
-    // So many trials that nobody would wait for the refusal, if it came after them.
+    // The number of trials is so large that a refusal after them would time out.
     let refused = files.refuses("compare --html page.html --trials 100000");
     assert_eq!(refused, "page.html is there already, and stays");
     assert_eq!(files.read("page.html"), "old");
@@ -154,7 +155,7 @@ fn a_page_that_exists_stays_unless_it_may_be_replaced() {
     assert_eq!(same, "a: two files of one name cannot be written");
 }
 
-/// Names with whatever breaks out of HTML, attributes and scripts, in a page.
+/// Creates a page with names that try to break out of HTML, attributes and scripts.
 fn hostile() -> (Files, PathBuf) {
     const COLUMN: &str = "</script><script>hostile = 1</script>";
     const LEVEL: &str = "\"><img src=x onerror='hostile = 1'>";
@@ -189,9 +190,9 @@ fn a_page_asks_nothing_of_the_network() {
     let files = experiment();
     files.run("compare --config exp.toml --html page.html");
     let page = files.read("page.html");
-    // What it holds itself is saved by a click, and not asked for.
+    // A click saves the embedded files, so they cause no request.
     let page = page.replace(" href=\"data:", "");
-    // The name space alone has an address.
+    // The name space is the only address in the page.
     let page = page.replace("http://www.w3.org/2000/svg", "");
     for loading in [" src=", " href=", "url(", "@import", "<link", "<iframe", "://", "fetch(", "XMLHttp"] {
         assert!(!page.contains(loading), "{loading:?} is in the page");
@@ -210,15 +211,15 @@ fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// What a browser found on a page.
+/// Observations of a browser on a page.
 struct Visit {
-    /// The document when all was run.
+    /// Document after all scripts have run.
     dom: String,
-    /// What was written to the console, errors of scripts among it.
+    /// Lines written to the console, including errors of scripts.
     console: Vec<String>,
 }
 
-/// A browser without a window, whose profile is a folder of its own.
+/// Returns a headless browser with its own profile folder.
 fn browser(chromium: &Path, profile: &Path) -> Command {
     let mut command = Command::new(chromium);
     command
@@ -250,20 +251,20 @@ fn visit(chromium: &Path, page: &Path) -> Visit {
     Visit { dom: String::from_utf8(output.stdout).unwrap(), console }
 }
 
-/// What the test's own script finds on a page.
+/// Findings of the test's script on a page.
 #[derive(Debug, Deserialize)]
 struct Findings {
     title: String,
     charts: usize,
     labelled: bool,
-    /// Of each series, how many of its points have a box that is not empty.
+    /// Number of points with a non-empty box, for each series.
     points: Vec<usize>,
-    /// Of each header, the column after one click and after two.
+    /// Column contents after one click and after two, for each header.
     sorted: Vec<Sorted>,
     legend: usize,
-    /// What was saved by the buttons of the first chart, by the names of the files and how these begin.
+    /// Files saved by the buttons of the first chart: their names and first characters.
     saved: Vec<(String, String)>,
-    /// Whether every command has a button.
+    /// True if every command has a button.
     copied: bool,
     scripts: usize,
     requests: usize,
@@ -319,7 +320,8 @@ addEventListener("load", async () => {
 });
 </script>"#;
 
-/// A window of any width, which no browser's own is: it writes down what the script says.
+/// Returns a page that frames the copy at any width, which a browser window cannot have. It writes down the
+/// script's message.
 fn frame(width: u32) -> String {
     format!(
         r#"<!DOCTYPE html><pre id="findings"></pre><script>
@@ -328,7 +330,7 @@ fn frame(width: u32) -> String {
     )
 }
 
-/// What the script finds on a copy of the page, in a window of this width.
+/// Returns the script's findings on a copy of the page, in a window of the given width.
 fn findings(chromium: &Path, page: &Path, width: u32) -> Findings {
     let [copy, framed] = ["copy.html", "frame.html"].map(|name| page.with_file_name(name));
     std::fs::write(&copy, std::fs::read_to_string(page).unwrap() + SCRIPT).unwrap();
@@ -343,12 +345,12 @@ fn findings(chromium: &Path, page: &Path, width: u32) -> Findings {
     serde_json::from_str(&found).unwrap()
 }
 
-/// How many points each series of the experiment's charts has: eight charts of two, at three budgets.
+/// Number of points in each series of the experiment's charts: eight charts of two series, at three budgets.
 fn points() -> Vec<usize> {
     vec![3; 8 * 2]
 }
 
-/// How many pixels of a screenshot of the page, in a window of this width, have each colour.
+/// Counts the pixels of each colour in a screenshot of the page, in a window of the given width.
 fn screenshot(chromium: &Path, page: &Path, width: u32) -> BTreeMap<[u8; 3], usize> {
     let profile = tempfile::tempdir().unwrap();
     let picture = page.with_extension("png");
@@ -372,14 +374,15 @@ fn screenshot(chromium: &Path, page: &Path, width: u32) -> BTreeMap<[u8; 3], usi
     counts
 }
 
-/// The ink of a class of series on white paper, as the page's style says.
+/// Returns the colour of a class of series on white paper, from the page's style.
 fn ink(page: &str, class: &str) -> [u8; 3] {
     let colour =
         page.split(&format!("--{class}: #")).nth(1).unwrap_or_else(|| panic!("{class} has no colour"));
     [0, 2, 4].map(|at| u8::from_str_radix(&colour[at..at + 2], 16).unwrap())
 }
 
-/// What is seen, and not what the document says: every series in its ink on white paper, and none where the charts are taken away.
+/// Checks rendered pixels instead of the document: every series appears in its colour on white paper, and
+/// disappears when the charts are hidden.
 #[test]
 fn a_screenshot_shows_every_series_in_its_ink() {
     let Some(chromium) = chromium() else { return };
@@ -392,13 +395,13 @@ fn a_screenshot_shows_every_series_in_its_ink() {
     let bare = screenshot(&chromium, &files.write("bare.html", bare), 1100);
     for class in ["s0", "s1"] {
         let seen = |counts: &BTreeMap<[u8; 3], usize>| counts.get(&ink(&page, class)).copied().unwrap_or(0);
-        // Two charts, in each a name, a mark in the legend and three on a line.
+        // Two charts, each with a name, a mark in the legend and three marks on a line.
         assert!(seen(&shown) > 500, "{class}: {} pixels", seen(&shown));
         assert!(seen(&bare) < seen(&shown) / 10, "{class}: {} pixels without a chart", seen(&bare));
     }
 }
 
-/// Whether a column is sorted upward, numbers as numbers.
+/// Returns true if a column is sorted in ascending order, numbers by value.
 fn is_sorted(column: &[String]) -> bool {
     match column.iter().map(|text| text.parse().ok()).collect::<Option<Vec<f64>>>() {
         Some(numbers) => numbers.is_sorted(),
@@ -430,7 +433,7 @@ fn a_browser_shows_the_charts_and_sorts_the_table() {
         };
         assert_eq!(states, &[state("ascending"), state("descending")], "{head}");
         for (column, is_upward) in columns.iter().zip([true, false]) {
-            // What is none is last either way.
+            // Empty cells are last in either direction.
             let some = column.iter().take_while(|text| !text.is_empty());
             let mut some: Vec<String> = some.cloned().collect();
             assert!(column[some.len()..].iter().all(String::is_empty), "{head}: {column:?}");
@@ -457,7 +460,8 @@ fn a_phone_shows_the_page_no_wider_than_it_is() {
     assert!(spoilt.document > spoilt.window, "a table without a box of its own was not seen");
 }
 
-/// All quick mechanisms, at three budgets, with those whose reports are shuffled: most of what is printed is scores and guarantees.
+/// Prints all quick mechanisms at three budgets, including shuffled reports. Scores and guarantees fill most
+/// of the sheets.
 #[test]
 fn a_page_of_all_mechanisms_prints_on_six_sheets() {
     let Some(chromium) = chromium() else { return };
@@ -485,7 +489,7 @@ fn a_browser_runs_nothing_that_hostile_names_say() {
     assert!(found.title.contains("</script><script>hostile = 1</script>"), "{}", found.title);
 }
 
-/// The check above can fail: the same eyes see what is wrong with pages that were spoilt on purpose.
+/// Checks that the browser tests can fail: they detect deliberate mistakes in a page.
 #[test]
 fn a_browser_that_meets_a_mistake_says_so() {
     let Some(chromium) = chromium() else { return };

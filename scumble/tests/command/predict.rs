@@ -1,4 +1,4 @@
-//! `scumble predict`: a released model names its classes, and predicts what it did when it was released.
+//! `scumble predict`: a released model names its classes, and predicts the same from its file as in memory.
 
 use crate::{Files, number};
 use scumble::core::{Key, Randomness, Registry, Table, Target};
@@ -6,8 +6,8 @@ use scumble::custody::ShippedDesign;
 use scumble::records::{OutOfBounds, csv};
 use serde_json::Value;
 
-/// 400 plants of three kinds (or two), which their size and their colour tell apart; their height is a line
-/// in size.
+/// Writes 400 plants of three kinds (or two), separated by their size and their colour. Their height is
+/// linear in their size.
 fn plants(files: &Files) {
     files.write(
         "plants.toml",
@@ -42,7 +42,7 @@ fn plants(files: &Files) {
     files.write("plants.csv", format!("name,size,leaves,colour,kind,edible,height,found\n{rows}"));
 }
 
-/// A design, and a release by it under seed 4.
+/// Designs a mechanism, and releases by it with seed 4.
 fn released(files: &Files, mechanism: &str, target: &str) {
     let columns = format!("size,leaves,colour,{target}");
     files.run(&format!(
@@ -60,7 +60,7 @@ fn released(files: &Files, mechanism: &str, target: &str) {
 const PREDICT: &str =
     "predict --design design.json --model model.csv --input plants.csv --output predicted.csv --force";
 
-/// The design, the features of all plants, and the model as it was in memory when seed 4 released it.
+/// Returns the design, the features of all plants, and the model in memory that seed 4 released.
 fn in_memory(files: &Files) -> (ShippedDesign, Table, Key) {
     let design = ShippedDesign::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
     let rows = csv::Rows::open(&files.path("plants.csv")).unwrap();
@@ -69,7 +69,7 @@ fn in_memory(files: &Files) -> (ShippedDesign, Table, Key) {
     (design, clean, release.key)
 }
 
-/// The cells of a line, with a comma only inside quotation marks.
+/// Splits a line into cells; a comma within quotation marks belongs to its cell.
 fn cells(line: &str) -> Vec<String> {
     let parts: Vec<&str> = line.split('"').collect();
     let masked: Vec<String> = parts
@@ -118,13 +118,13 @@ fn predictions_of_a_class_are_those_of_the_model_in_memory_bit_for_bit() {
                 let shares: Vec<f64> = row[1..].iter().map(|cell| cell.parse().unwrap()).collect();
                 assert_eq!(shares, scores.row(at).to_vec(), "seed 4, {mechanism}, row {at}");
             }
-            // Plants of each kind were seen, and the model is worth something: by chance it would be right in
-            // a half.
+            // The data contain plants of each kind, and the model is better than chance, which is right for
+            // about half of them.
             let truth = |row: &Vec<String>| if target == "kind" { row[4].clone() } else { row[5].clone() };
             let clear = rows(&files.read("plants.csv"));
             let right = clear.iter().zip(&predicted).filter(|(own, told)| truth(own) == told[0]).count();
             assert!(right > 280 || mechanism != "private-logistic", "{right} of 400 {target}");
-            // And read from Parquet, and into Parquet, it says the same.
+            // The model in Parquet gives the same predictions.
             let csv = files.read("predicted.csv");
             files.run(&format!("{PREDICT} --probabilities").replace("model.csv", "model.parquet"));
             assert!(files.read("predicted.csv") == csv, "the model in Parquet is another one");
@@ -157,7 +157,7 @@ fn predictions_of_a_number_are_in_its_own_unit() {
         let why = files.refuses(&format!("{PREDICT} --probabilities"));
         assert!(why.contains("\"height\" is a number, and no class has a probability"), "{why}");
     }
-    // Of a day it is a day.
+    // The prediction of a date is a date.
     released(&files, "private-ridge", "found");
     files.run(PREDICT);
     assert!(files.read("predicted.csv").lines().skip(1).all(|day| day.starts_with("202") && day.len() == 10));
@@ -247,12 +247,12 @@ fn a_composition_of_one_model_is_that_model() {
     assert!(said.starts_with("model.csv holds a model, with coefficients"), "{said}");
     files.run(PREDICT);
     assert_eq!(files.read("predicted.csv").lines().count(), 401);
-    // With another part there would be nothing to put beside its coefficients.
+    // A model's coefficients cannot be joined with the rows of another part.
     let why = files.refuses(&format!(
         "design --mechanism private-logistic --columns edible,size --mechanism mst --columns leaves {design}"
     ));
     assert!(why.contains("a part releases a model's coefficients"), "{why}");
-    // It is the design that it is without other columns in the schema: nothing of the mechanism is forgotten.
+    // The design equals the one without other columns in the schema: no property of the mechanism is lost.
     let is_other = |line: &&str| {
         ["kind", "height", "found"].iter().any(|name| line.contains(&format!("name = \"{name}\"")))
     };

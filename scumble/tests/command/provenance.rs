@@ -1,8 +1,8 @@
-//! A release says which design it is of, and no other design reads it.
+//! A release names its design, and no other design reads it.
 
 use crate::Files;
 
-/// Two designs that differ in ε alone, and a release by the first in each format, with its card.
+/// Creates two designs that differ only in ε, and a release by the first in each format, with its card.
 fn released(mechanism: &str) -> Files {
     let files = Files::new();
     files.good();
@@ -22,7 +22,7 @@ fn released(mechanism: &str) -> Files {
     files
 }
 
-/// The command that reads the release in a file by the design of this ε.
+/// Returns the command that reads the release in `file` by the design of `epsilon`.
 fn reading(mechanism: &str, epsilon: u32, file: &str) -> String {
     match mechanism {
         "pair-response" => {
@@ -39,18 +39,18 @@ fn a_release_is_read_by_its_own_design_alone() {
     for mechanism in ["direct", "laplace", "pair-response"] {
         let files = released(mechanism);
         let line = |epsilon, file: &str, card: &str| format!("{}{card}", reading(mechanism, epsilon, file));
-        // Parquet carries its design.
+        // A Parquet file carries its design.
         assert!(!files.notes(&line(1, "of-parquet.parquet", "")).contains("cannot check"));
         let refused = files.refuses(&line(4, "of-parquet.parquet", ""));
         assert!(refused.contains(OTHER) && refused.contains("of-parquet.parquet"), "{refused}");
 
-        // A CSV file alone says nothing: the warning says what was not checked.
+        // A CSV file carries no design: a warning says that the design was not checked.
         for epsilon in [1, 4] {
             let warned = files.notes(&line(epsilon, "of-csv.csv", ""));
             let design = format!("cannot check that d{epsilon}.json released it");
             assert!(warned.contains(&design) && warned.contains("--card"), "{warned}");
         }
-        // Its card does.
+        // The card of the CSV file names the design.
         assert!(!files.notes(&line(1, "of-csv.csv", " --card cards/of-csv.json")).contains("warning"));
         let refused = files.refuses(&line(4, "of-csv.csv", " --card cards/of-csv.json"));
         assert!(refused.contains(OTHER) && refused.contains("cards/of-csv.json"), "{refused}");
@@ -59,7 +59,7 @@ fn a_release_is_read_by_its_own_design_alone() {
         let refused = files.refuses(&line(1, "of-csv.csv", " --card d1.json"));
         assert!(refused.contains("no card of a release"), "{refused}");
 
-        // A card in the folder of the file is found by what the file holds.
+        // A card in the file's folder is found by the file's content.
         std::fs::copy(files.path("cards/of-csv.json"), files.path("unlikely name.json")).unwrap();
         assert!(!files.notes(&line(1, "of-csv.csv", "")).contains("cannot check"));
         let refused = files.refuses(&line(4, "of-csv.csv", ""));

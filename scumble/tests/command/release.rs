@@ -1,4 +1,4 @@
-//! `scumble release`: what comes out, what is kept, and what bad input leaves behind: nothing.
+//! `scumble release`: released files, existing files, and cleanup after invalid input.
 
 use crate::{Files, SCHEMA, refused, succeeded};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 const RELEASE: &str = "release --design design.json --input data.csv --output released.csv";
 
-/// A design of `mechanism`, and the sixty good rows.
+/// Creates a design of `mechanism`, and the sixty good rows.
 fn designed(mechanism: &str) -> Files {
     let files = Files::new();
     files.good();
@@ -53,7 +53,7 @@ fn nobody_vanishes_whose_only_cell_is_empty() {
         assert_eq!(released(level, &levels), levels, "what was released can be released again");
     }
     assert_eq!(released(&missing, "x\n1\n\n\n"), "x\n1\n5\n5\n");
-    // Where no cell may be empty, that is said.
+    // If no cell may be empty, the error names the empty cell.
     files.write("schema.toml", number);
     files.write("data.csv", "x\n1\n\n3\n");
     files.run("design laplace --schema schema.toml --epsilon 1 --output design.json --force");
@@ -76,7 +76,8 @@ fn a_seed_gives_the_same_bytes_whatever_the_number_of_threads() {
     assert_ne!(one, release(2, 2));
 }
 
-/// What data.csv holds, as Parquet too; in both with the last digits that the way through the bounds and back gives.
+/// Writes the records of data.csv as Parquet too. Both files then hold numbers rounded by scaling to the
+/// bounds and back.
 fn as_parquet(files: &Files) {
     files.run("design identity --epsilon 1 --schema schema.toml --output as-it-is.json");
     files.run("release --design as-it-is.json --input data.csv --output data.parquet");
@@ -100,7 +101,7 @@ fn a_release_from_parquet_and_to_it_has_the_values_of_csv() {
     release("data.parquet", "b.PARQUET", 2);
     let written = ["a.parquet", "b.PARQUET"].map(|name| std::fs::read(files.path(name)).unwrap());
     assert!(written[0] == written[1], "threads change the file");
-    // As it was released, through Parquet and back.
+    // The released values, through Parquet and back.
     files.run("release --design as-it-is.json --input a.csv --output c.csv");
     files.run("release --design as-it-is.json --input a.parquet --output d.csv");
     assert!(files.read("c.csv") == files.read("d.csv"), "written as Parquet, the release is another");
@@ -159,7 +160,7 @@ fn every_command_that_reads_records_reads_parquet() {
                 }
             };
             let said = said.to_string().replace(&format!("data.{file}"), "the data");
-            // All but the time that it took.
+            // The whole output except the time.
             said.split("\"seconds\":").next().unwrap().to_owned()
         };
         assert_eq!(said("parquet"), said("csv"), "{line}");
@@ -178,7 +179,7 @@ fn the_card_says_what_this_release_guarantees() {
     assert_eq!(fresh["design"]["origin"]["plugin"], "laplace");
     assert_eq!(fresh["noise"]["target"]["distribution"], "additive");
     assert_eq!(fresh["noise"]["columns"], serde_json::json!(["size", "colour=red", "colour=green"]));
-    // In the file the colour is the largest level, and so no distribution of noise on levels is told.
+    // The file holds the largest level of the colour, so its noise distribution is unknown.
     assert_eq!(fresh["noise"]["features"][1], serde_json::json!({"distribution": "unknown", "width": 2}));
     let design: Value = serde_json::from_str(&files.read("design.json")).unwrap();
     assert_eq!(fresh["design"]["digest"], design["digest"]);
@@ -237,7 +238,7 @@ fn what_is_there_stays_unless_forced_and_what_is_read_stays_in_any_case() {
     assert!(!files.exists("a.csv"));
 }
 
-/// One line, exit code 2, no output, no file aside, nothing charged.
+/// Checks that invalid input gives one line, exit code 2, no output, no temporary file and no charge.
 #[test]
 fn bad_input_leaves_nothing_behind() {
     let files = designed("laplace --epsilon 1");
@@ -378,11 +379,11 @@ fn a_ledger_is_charged_before_a_release_and_refuses_one_too_many() {
     files.run(&release("two.csv"));
     assert_eq!(files.spent(), 2.0);
     assert!(files.refuses(&release("three.csv")).starts_with("\"survey\" has too little left"));
-    // A seeded release has no guarantee, and costs infinitely much.
+    // A seeded release has no guarantee, and costs an infinite ε.
     assert!(files.refuses(&format!("{} --seed 1", release("three.csv"))).contains("ε = inf"));
     assert!(!files.exists("three.csv"));
     assert_eq!(files.spent(), 2.0);
-    // No label is protected by a design for the features.
+    // A design for the features does not protect the label.
     files.run("design laplace --target colour --protect features --schema schema.toml --epsilon 0.1 --output features.json");
     let refused = files.refuses(&release("three.csv").replace("design.json", "features.json"));
     assert!(refused.contains("ε = inf"), "{refused}");
@@ -395,7 +396,7 @@ fn a_full_disk_leaves_no_output_and_the_charge() {
     many(&files, 50_000);
     with_ledger(&files, 10.0);
     let before = files.all();
-    // Enough for the ledger, and not for the release.
+    // Enough space for the ledger, but not for the release.
     let line = format!("{RELEASE} --ledger ledger.json --dataset survey");
     let refused = refused(&mut files.on_full_disk(&line, 64));
     assert!(refused.starts_with("the output cannot be written: "), "{refused}");
@@ -416,7 +417,7 @@ fn an_interrupt_leaves_no_broken_file_and_what_was_charged_stays_charged() {
     {
         let mut child = files.command(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let start = Instant::now();
-        // Once there is a file aside, and once the ledger is charged, records are being released.
+        // A temporary file and a charged ledger show that records are being released.
         let is_releasing = || files.all() != before && files.spent() >= charged;
         while !is_releasing() && start.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(1));
@@ -429,7 +430,7 @@ fn an_interrupt_leaves_no_broken_file_and_what_was_charged_stays_charged() {
     files.run(RELEASE);
 }
 
-/// Steps that would take minutes.
+/// Uses steps that would take minutes.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_of_a_curator_is_heard_in_the_midst_of_its_work() {
@@ -451,7 +452,8 @@ fn an_interrupt_of_a_curator_is_heard_in_the_midst_of_its_work() {
     assert_eq!(files.spent(), 0.0);
 }
 
-/// 65 MB in 150, on 64 threads: held at once, with what is made of it, the file would take some 300.
+/// Releases a file of 65 MB within 150 MB of memory, on 64 threads. Holding the file and its encoded records
+/// would take about 300 MB.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_grows_neither_with_the_file_nor_with_the_threads() {
@@ -469,7 +471,7 @@ fn memory_grows_neither_with_the_file_nor_with_the_threads() {
     assert!((1_000..150_000).contains(&peak), "{peak} kB");
 }
 
-/// The most memory that a command ever has, in kB.
+/// Returns the peak memory of a command, in kB.
 #[cfg(target_os = "linux")]
 fn peak_of(command: &mut std::process::Command) -> u64 {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -485,7 +487,8 @@ fn peak_of(command: &mut std::process::Command) -> u64 {
     peak
 }
 
-/// Twice as many records: held at once, they would take 15 to 70 MB more.
+/// Compares the peak memory for a file with that for twice as many records. Holding the records would take 15
+/// to 70 MB more.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_of_a_curator_does_not_grow_with_the_file() {
@@ -519,7 +522,7 @@ fn memory_of_a_curator_does_not_grow_with_the_file() {
             let line = format!("release --design design.json --input {input} --output released.csv --force");
             peak_of(files.command(&line).env("RAYON_NUM_THREADS", "2"))
         });
-        // Of 100,000 records more, 8 MB are 80 bytes each.
+        // With 100,000 more records, 8 MB are 80 bytes each.
         assert!(some > 1_000 && more < some + 8_000, "{mechanism}: {some} and {more} kB");
     }
 }
@@ -535,7 +538,8 @@ fn a_place_that_no_file_can_take_is_refused_before_a_charge() {
     assert_eq!(files.spent(), 0.0);
 }
 
-/// Killed at any instruction: an output that is there is whole and was charged.
+/// Checks that a release killed at any instruction leaves either no output or a complete one that was
+/// charged.
 #[test]
 fn a_killed_release_was_charged_if_it_is_there() {
     let files = designed("laplace --epsilon 1");
@@ -566,7 +570,7 @@ fn the_schema_of_the_design_decides_not_the_one_beside_it() {
     assert_eq!(files.read("released.csv"), "size,colour,price\n10,red,5\n");
 }
 
-/// How many records there are is known only when they are released.
+/// Refuses a release too large for memory: the number of records is known only at the release.
 #[test]
 fn a_release_that_could_not_be_held_is_refused_and_leaves_nothing_in_any_folder() {
     let files = designed("multiplicative-dp --epsilon 1 --delta 1e-6 --set records=200 --set dim=2000000");

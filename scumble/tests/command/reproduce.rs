@@ -1,4 +1,4 @@
-//! `scumble reproduce`: quick variants. Those that need data say so and pass where these are not there.
+//! `scumble reproduce`: quick variants. Tests without their data report this and pass.
 
 use crate::{Files, data, is_there, refused, succeeded, workspace};
 use serde_json::Value;
@@ -17,7 +17,7 @@ impl Files {
     }
 }
 
-/// A report without the time that it took, which is never the same.
+/// Removes the time from a report, because it differs between runs.
 fn timeless(mut report: Value) -> Value {
     report["seconds"] = Value::Null;
     report
@@ -26,7 +26,7 @@ fn timeless(mut report: Value) -> Value {
 #[track_caller]
 fn assert_all_reproduced(report: &Value) {
     let findings = report["findings"].as_array().unwrap();
-    // Ours, in the place of the paper's method, is no claim of the paper.
+    // Our own method, in place of the paper's, is not a claim of the paper.
     let of_paper: Vec<&Value> =
         findings.iter().filter(|finding| !finding["what"].as_str().unwrap().ends_with("ours")).collect();
     assert!(!of_paper.is_empty());
@@ -35,12 +35,12 @@ fn assert_all_reproduced(report: &Value) {
     }
 }
 
-/// The number behind the finding at this place.
+/// Returns the value of the finding at index `at`.
 fn value(report: &Value, at: usize) -> f64 {
     report["findings"][at]["value"].as_f64().unwrap()
 }
 
-/// The quick variant, which reproduces all that it should.
+/// Runs the quick variant, and checks that it reproduces all claims of the paper.
 #[track_caller]
 fn quickly(name: &str) -> Value {
     let report = quick_variant(name);
@@ -48,7 +48,7 @@ fn quickly(name: &str) -> Value {
     report
 }
 
-/// The quick variant.
+/// Runs the quick variant.
 #[track_caller]
 fn quick_variant(name: &str) -> Value {
     let report = Files::new().reproduced(&format!("{name} --quick"));
@@ -105,7 +105,7 @@ fn without_a_name_it_lists_them() {
 #[test]
 fn the_bounds_of_figure_3_are_the_printed_ones() {
     let report = quickly("fisher-svm/figure-3");
-    // 2/√λ; the lattice takes less than a share of 10⁻⁹ of it.
+    // The bounds are 2/√λ; the lattice lowers them by less than a share of 10⁻⁹.
     for (at, printed) in [200.0, 20.0, 2.0].into_iter().enumerate() {
         assert!((value(&report, at) / printed - 1.0).abs() < 1e-9, "{report}");
     }
@@ -126,12 +126,13 @@ fn correlated_noise_on_tumours_has_an_error_of_28_41_m() {
         return;
     }
     let report = quickly("fisher-svm/wdbc");
-    // By an interior point solver of others, to a tolerance of 10⁻¹².
+    // Expected value from an external interior point solver, to a tolerance of 10⁻¹².
     assert!((value(&report, 0) - 28.412720034188304).abs() < 1e-6, "{}", report["findings"][0]);
     assert!(value(&report, 1) < 1e-6, "{}", report["findings"][1]);
 }
 
-/// Ten trials each. A gain that is none is below −3 standard errors of ten trials at one λ with probability 0.7 % (Student's t).
+/// Runs ten trials each. Without a true gain, the gain of ten trials at one λ is below −3 standard errors
+/// with probability 0.7 % (Student's t).
 #[test]
 fn gaussian_noise_is_as_good_as_laplace_noise_of_the_same_bound() {
     for (folder, figure) in [("wdbc", 5), ("adult", 6), ("lending_club", 7)] {
@@ -148,14 +149,14 @@ fn how_far_models_move_is_bounded_as_the_propositions_say() {
         return;
     }
     let report = quickly("fisher-svm/distance");
-    // Machines and regressions, by Tr V; the noise is small here.
+    // Machines and regressions, bounded by Tr V; the noise is small here.
     assert_eq!(report["grids"].as_array().unwrap().len(), 3);
     for at in [0, 1, 2] {
         assert!((value(&report, at) - 0.5).abs() < 0.1, "seed 1: {}", report["findings"][at]);
     }
 }
 
-/// The height of a curve of the report's picture at `x`.
+/// Returns the height of a curve of the report's picture at `x`.
 #[track_caller]
 fn height(report: &Value, panel: usize, layer: usize, x: f64) -> f64 {
     let points = report["picture"]["panels"][panel]["layers"][layer]["curve"].as_array().unwrap();
@@ -163,8 +164,8 @@ fn height(report: &Value, panel: usize, layer: usize, x: f64) -> f64 {
     point["y"].as_f64().unwrap()
 }
 
-/// Against an independent implementation (numpy): ε for r = 1, then what the task-aware, the task-agnostic and the privacy-agnostic
-/// approach lose.
+/// Compares with an independent implementation (numpy): ε for r = 1, then the losses of the task-aware, the
+/// task-agnostic and the privacy-agnostic approach.
 #[test]
 fn the_curves_of_theory_are_those_of_an_independent_implementation() {
     let report = quickly("task-aware/figure-3");
@@ -199,7 +200,8 @@ fn the_curves_of_theory_are_those_of_an_independent_implementation() {
     }
 }
 
-/// Against an independent implementation (numpy): ε, then what the three approaches lose on the training days.
+/// Compares with an independent implementation (numpy): ε, then the losses of the three approaches on the
+/// training days.
 #[test]
 fn a_households_losses_are_those_of_an_independent_implementation_and_ours_are_less() {
     if !is_there("household") {
@@ -216,7 +218,7 @@ fn a_households_losses_are_those_of_an_independent_implementation_and_ours_are_l
             assert!((ours - loss).abs() < 1e-6, "ε = {epsilon}: {ours} and not {loss}");
         }
     }
-    // Of the test days; task-agnostic moves none of them.
+    // Loss on the test days, which the task-agnostic approach does not change.
     assert!((height(&report, 2, 1, 10.0) - 0.8007610246958198).abs() < 1e-6);
     assert!(
         (value(&report, 0) - 0.2303).abs() < 1e-3 && (value(&report, 1) - 0.1178).abs() < 1e-3,
@@ -230,14 +232,14 @@ fn a_households_losses_are_those_of_an_independent_implementation_and_ours_are_l
     }
 }
 
-/// At the budget of the paper, with networks that are trained for a shorter time than in the full variant.
+/// Tests the paper's budget, with networks that are trained for a shorter time than in the full variant.
 #[test]
 fn designs_that_are_trained_through_noise_lose_less_than_the_papers() {
     for (folder, figure, at) in [("valuation", "valuation", 4), ("wdbc", "wdbc", 6)] {
         if is_there(folder) {
             let report = quick_variant(&format!("task-aware/figure-5-{figure}"));
             assert_eq!(report["trials"], 10);
-            // Of ours, on training records and on test records.
+            // Our own designs, on training records and on test records.
             for finding in &report["findings"].as_array().unwrap()[at..at + 2] {
                 assert!(finding["what"].as_str().unwrap().contains("(ours)"), "{finding}");
                 assert_eq!(finding["verdict"], "better", "seed {}: {finding}", report["seed"]);
@@ -246,7 +248,8 @@ fn designs_that_are_trained_through_noise_lose_less_than_the_papers() {
     }
 }
 
-/// What they find in seconds says little of the paper; that they have a finding and a chart of finite numbers is all that is asked.
+/// Checks only that each result has a finding and a chart of finite numbers. Results of seconds say little
+/// about the paper.
 #[test]
 fn figures_6_to_8_of_task_aware_privacy_run() {
     for (folders, figure) in [(&["valuation", "wdbc"][..], 6), (&["valuation"], 7), (&["mnist"], 8)] {
@@ -264,7 +267,8 @@ fn figures_6_to_8_of_task_aware_privacy_run() {
     }
 }
 
-/// A public model is applied before the noise, or the noise is reshaped for it: the one errs less than the other at every budget, and both less than plain noise.
+/// Compares a public model applied before the noise with noise reshaped for the model. The first has the
+/// smaller error at every budget, and both have a smaller error than plain noise.
 #[test]
 fn noise_that_is_reshaped_for_a_task_errs_more_than_the_task_itself_released() {
     if !is_there("household") {
@@ -276,7 +280,8 @@ fn noise_that_is_reshaped_for_a_task_errs_more_than_the_task_itself_released() {
     assert!((0..3).all(|at| value(&report, at) > 0.0), "{report}");
 }
 
-/// What the published code takes for a standard deviation is the variance: with the numbers that it prints more is told than it claims, and with their roots no more.
+/// Checks that the published code uses the variance as a standard deviation. With its printed numbers the
+/// release leaks more than claimed, and with their square roots no more.
 #[test]
 fn noise_of_pac_private_algorithms_tells_what_is_claimed_and_not_what_their_code_draws() {
     for (name, numbers) in [("pac-privacy/k-means", 1), ("pac-privacy/linear-machine", 2)] {

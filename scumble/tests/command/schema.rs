@@ -1,8 +1,8 @@
-//! `scumble schema`: a draft, what can be done with it, and what cannot.
+//! `scumble schema`: a draft, its uses, and its limits.
 
 use crate::{Files, SCHEMA, succeeded};
 
-/// Sixty rows with a name each.
+/// Writes sixty rows, each with a different name.
 fn people() -> Files {
     let files = Files::new();
     let rows = (0..60).map(|row| {
@@ -39,7 +39,7 @@ fn from_a_file_to_a_page_in_two_commands() {
     assert_eq!(outcome["data"]["drafted"], true);
     let page = files.read("page.html");
     assert!(page.contains("What to choose, and what it costs") && page.contains("The schema is a draft"));
-    // Once it says what is public, it is a schema as any other.
+    // Without the draft mark, the file is a schema like any other.
     files.write("people.toml", draft.replace("draft = true\n", ""));
     let outcome = files.json(&format!("{line} --force"));
     assert_eq!(outcome["data"]["drafted"], false);

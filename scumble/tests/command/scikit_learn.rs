@@ -1,4 +1,4 @@
-//! The example `examples/scikit-learn` gets what the comparison says, where Python has scikit-learn.
+//! The example `examples/scikit-learn` reaches the accuracy of the comparison, if Python has scikit-learn.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::process::Command;
 
 const TRIALS: &str = "12";
 
-/// The Python that `SCUMBLE_PYTHON` names, else the usual one.
+/// Returns the Python in `SCUMBLE_PYTHON`, or `python3`.
 pub(super) fn python() -> PathBuf {
     std::env::var_os("SCUMBLE_PYTHON").map_or_else(|| "python3".into(), PathBuf::from)
 }
 
-/// Whether Python has what the requirements list; says that it has not.
+/// Returns true if Python has the required packages; otherwise reports them as missing.
 pub(super) fn is_there() -> bool {
     let asked = Command::new(python()).args(["-c", "import pandas, sklearn"]).output();
     let is_there = asked.is_ok_and(|output| output.status.success());
@@ -24,7 +24,7 @@ pub(super) fn is_there() -> bool {
     is_there
 }
 
-/// With these seeds: of a thousand others some three would differ by more than three standard errors.
+/// Uses fixed seeds: of a thousand other seeds, about three would differ by more than three standard errors.
 #[test]
 fn a_model_of_a_released_file_does_on_viewed_records_what_the_comparison_says() {
     if !is_there() {

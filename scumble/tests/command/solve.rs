@@ -10,14 +10,15 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-/// The line for λ, a weight and an interval.
+/// Returns the command line for λ, a weight and an interval.
 fn schrodinger([lambda, weight, lower, upper]: [&str; 4]) -> String {
     format!("solve schrodinger --lambda {lambda} --weight {weight} --lower {lower} --upper {upper}")
 }
 
 #[test]
 fn the_ground_states_of_the_reference_are_found() {
-    // Of another solver, to some 10⁻¹²; for λ = 0 it is π²/4 and for the widest one the Gaussian's.
+    // Expected values from another solver, to about 10⁻¹². For λ = 0, μ is π²/4; for the widest interval, the
+    // values are the Gaussian's.
     for (problem, mu, fisher, second_moment, mean, density) in [
         (
             ["0", "1", "-1", "1"],
@@ -114,7 +115,7 @@ fn filled(eigenvalues: &str, radius: &str, epsilon: &str, more: &str) -> Value {
 
 #[test]
 fn shares_are_those_of_the_third_figure() {
-    // Of another implementation, for r = 1; the last one to 60 digits.
+    // Expected values from another implementation, for r = 1; the last row to 60 digits.
     for (eigenvalues, epsilon, rank, shares, aware, agnostic, of_two) in [
         ("4,0,0,0", "1", 1, [1.0, 0.0, 0.0, 0.0], 3.5555555555555554, 3.878787878787879, 3.764705882352941),
         ("4,1,1,1", "2", 1, [1.0, 0.0, 0.0, 0.0], 5.666666666666666, 6.222222222222221, 6.0),
@@ -140,7 +141,7 @@ fn shares_are_those_of_the_third_figure() {
         assert_abs_diff_eq!(number(&answer["privacy_agnostic_loss"]), of_two, epsilon = 1e-12);
         let expected = ["loss", "privacy_agnostic_loss", "rank", "sigma_squared", "task_agnostic_loss"];
         assert_eq!(keys(&answer), expected);
-        // Without Z the privacy-agnostic encoder keeps all directions, as the task-agnostic one does.
+        // Without Z the privacy-agnostic encoder keeps all directions, like the task-agnostic one.
         let answer = filled(eigenvalues, "1", epsilon, "");
         assert_eq!(answer["privacy_agnostic_loss"], answer["task_agnostic_loss"]);
     }
@@ -211,7 +212,7 @@ fn equation_2_on_unscaled_wdbc_has_the_reference_solution() {
         return;
     }
     let file = data().join("wdbc/wdbc.csv");
-    // An interior point solution of the reference, tolerance 10⁻¹².
+    // Interior point solution of the reference, to a tolerance of 10⁻¹².
     for (theta, objective, accuracy, max_share, bound_over_m, beta, support_vectors) in [
         (
             "1",
@@ -262,7 +263,7 @@ fn equation_2_on_unscaled_wdbc_has_the_reference_solution() {
 
 const SVM: &str = "solve svm --input data.csv --target side --positive right --theta 1 --rho 0.01";
 
-/// What `line` prints for the file `text`.
+/// Returns the output of `solve svm` for a file with the content `text`.
 fn machine(text: &str, more: &str) -> Value {
     let files = Files::new();
     files.write("data.csv", text);
@@ -271,7 +272,7 @@ fn machine(text: &str, more: &str) -> Value {
 
 #[test]
 fn a_machine_of_two_points_is_that_of_the_formula() {
-    // By symmetry β = 0 and α = 1 less what the slack takes: ½α² + 2·(1·ξ + ½·0.01ξ²) with ξ = 1 − α is least at α = 1.
+    // By symmetry β = 0, and the slack is ξ = 1 − α: ½α² + 2·(1·ξ + ½·0.01ξ²) is least at α = 1.
     let answer = machine("x,side\n1,right\n-1,left\n", "");
     assert_abs_diff_eq!(number(&answer["alpha"][0]), 1.0, epsilon = 1e-10);
     assert_abs_diff_eq!(number(&answer["beta"]), 0.0, epsilon = 1e-10);
@@ -279,7 +280,7 @@ fn a_machine_of_two_points_is_that_of_the_formula() {
     assert_abs_diff_eq!(number(&answer["max_share"]), 0.5, epsilon = 1e-10);
     assert_abs_diff_eq!(number(&answer["bound_over_m"]), 0.0, epsilon = 1e-10);
     assert_eq!(number(&answer["training_accuracy"]), 1.0);
-    // Far apart in x: α is small, the margin exact, and the data separable.
+    // The classes are far apart in x: α is small, the margin exact, and the data separable.
     let answer = machine("x,side\n100,right\n300,right\n-100,left\n-200,left\n", "");
     assert_abs_diff_eq!(number(&answer["alpha"][0]), 0.01, epsilon = 1e-10);
     assert_eq!(answer["support_vectors"], 2);
@@ -298,11 +299,11 @@ fn constant_columns_and_more_columns_than_records_have_an_answer() {
         assert_abs_diff_eq!(number(&answer["kkt_residual"]), 0.0, epsilon = 1e-9);
         assert_eq!(number(&answer["training_accuracy"]), 1.0);
     }
-    // Nothing to tell them apart by: the bias alone, at which both sides lose the same.
+    // The column does not separate the labels. Only the bias remains, at which both sides lose the same.
     let answer = machine("c,side\n0,right\n0,left\n0,right\n", "--scale standard");
     assert_eq!(number(&answer["alpha"][0]), 0.0);
     assert_abs_diff_eq!(number(&answer["training_accuracy"]), 2.0 / 3.0, epsilon = 1e-12);
-    // One label written in three ways.
+    // One label is written in three ways.
     let files = Files::new();
     files.write("data.csv", "x,side\n1,1\n2,1.0\n-1,-1\n-2,-1e0\n");
     files.run(&SVM.replace("right", "1.00"));

@@ -16,14 +16,14 @@ fn without_a_task_all_are_listed_and_a_wrong_name_gets_the_nearest() {
     assert!(files.refuses("suite iris --all").contains("cannot be used with"));
 }
 
-/// The scores, without how long they took.
+/// Removes the times from the scores.
 fn without_times(suite: &Value) -> Value {
     let mut suite = suite.clone();
     suite["tasks"].as_array_mut().unwrap().iter_mut().for_each(|task| *task = timeless(task.take()));
     suite
 }
 
-/// The same trials of every mechanism, whether they were found or computed.
+/// Checks that stored trials equal computed trials for every mechanism.
 #[test]
 fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
     let files = Files::new();

@@ -31,7 +31,7 @@ fn charges(files: &Files) -> usize {
     shown["accounts"][0]["charges"].as_array().unwrap().len()
 }
 
-/// The secret's text in the ticket.
+/// Returns the secret's text in the ticket.
 fn secret(files: &Files) -> String {
     let ticket: Value = serde_json::from_str(&files.read("ticket.json")).unwrap();
     ticket["secret"].as_str().unwrap().to_owned()
@@ -48,14 +48,14 @@ fn a_release_that_is_made_again_is_the_same_and_is_paid_for_once() {
     let card: Value = serde_json::from_str(&files.read("card.json")).unwrap();
     let assumed = card["guarantee"]["assumes"].to_string();
     assert!(assumed.contains("a secret kept in a ticket"), "{assumed}");
-    // The ledger and the card call the ticket by one name, and nothing shows its secret.
+    // The ledger and the card use the same name of the ticket, and no file contains its secret.
     let name = card["ticket"].as_str().unwrap().to_owned();
     assert!(files.read("ledger.json").contains(&name));
     assert!(files.run("ticket show ticket.json").contains(&name));
     for file in ["card.json", "ledger.json", "released.csv"] {
         assert!(!files.read(file).contains(&secret(&files)), "{file}");
     }
-    // Another secret is another release, and pays.
+    // Another secret gives another release, which is charged.
     files.run(&format!("{RELEASE} {PAID} --force").replace("ticket.json", "other.json"));
     assert_ne!(files.read("released.csv"), first);
     assert_eq!(charges(&files), 2);
@@ -85,7 +85,7 @@ fn numbers_of_rows_are_ids_where_no_column_has_them() {
     let first = files.read("released.csv");
     files.run(&format!("{release} --force"));
     assert_eq!(files.read("released.csv"), first);
-    // Other ids are other noise: the ticket is not for them.
+    // Other ids give other noise, so the ticket does not apply to them.
     let refused = files.refuses(&format!("{RELEASE} --force"));
     assert!(refused.contains("ids of the column none, and not of \"person\""), "{refused}");
 }
@@ -126,7 +126,7 @@ fn what_is_wrong_is_found_before_a_secret_is_drawn_or_paid_for() {
         assert!(!files.exists("ticket.json") && !files.exists("released.csv"), "{expected}");
         assert_eq!(charges(&files), 0);
     }
-    // Nor is a secret drawn for what cannot be paid for.
+    // No secret is drawn for a release that cannot be paid for.
     files.write("data.csv", &good);
     files.run("design direct --schema schema.toml --epsilon 11 --output design.json --force");
     files.refuses(&format!("{RELEASE} {PAID}"));
@@ -153,8 +153,8 @@ fn a_ticket_is_for_one_design_and_the_records_it_was_drawn_for() {
     refusal("another design");
 }
 
-/// Runs a paid release, and replaces its input by `changed` after the check and before the release: the
-/// ledger's witness is held until the ticket is there, so that the charge waits for it.
+/// Runs a paid release, and replaces its input by `changed` between the check and the release. It holds the
+/// ledger's witness until the ticket exists, so that the charge waits for the change.
 fn release_of_a_changing_file(files: &Files, release: &str, changed: &str) -> std::process::Output {
     let held = std::fs::File::open(files.path("ledger.json.witness")).unwrap();
     held.lock_shared().unwrap();
@@ -189,7 +189,7 @@ fn a_file_that_changes_between_the_check_and_the_release_is_not_released() {
         assert!(said.contains("the ledger was charged before, and stays so"), "{said}");
         assert!(refused.stdout.is_empty() && !files.exists(output), "{output}");
         assert_eq!(charges(&files), 1);
-        // The ticket is still that of the records that were checked.
+        // The ticket still belongs to the checked records.
         files.write("data.csv", data);
         files.run(&format!("{RELEASE} {PAID} --force"));
         assert_eq!(charges(&files), 1);

@@ -1,9 +1,10 @@
-//! Parameters that `compare` chooses: on whose records, and that it never looks at those of the test.
+//! Parameters that `compare` tunes: on whose records, and without the test records.
 
 use crate::Files;
 use serde_json::{Value, json};
 
-/// Three hundred rows, oldest first: green above 5 cm, and a price that is a line in size; `shift` is added to the size of the youngest.
+/// Writes three hundred rows, oldest first: green above 5 cm, and a price that is linear in the size. `shift`
+/// is added to the size of the youngest rows.
 fn with(experiment: &str, shift: f64) -> Files {
     let files = Files::new();
     let rows = (0..300).map(|row| {
@@ -26,7 +27,7 @@ schema = "schema.toml"
 target = "colour"
 "#;
 
-/// A fifth of the records, the youngest, is for tests; of the others 30 % volunteer.
+/// Split in which the youngest fifth of the records is for tests, and 30 % of the others volunteer.
 const BY_TIME: &str = "[split]\nkind = \"time\"\nby = \"month\"\nvolunteers = 0.3\n";
 
 const TUNED_MODEL: &str =
@@ -59,7 +60,7 @@ fn a_model_tuned_on_volunteers_scores_as_the_one_that_was_chosen() {
         let chosen = &choice["chosen"].as_array().unwrap()[..];
         let [chosen] = chosen else { panic!("one for all trials, and not {chosen:?}") };
         assert_eq!(chosen["trials"], 4);
-        // Of two such penalties the small one is right for so clean a line.
+        // The small penalty is right, because the size separates the classes without noise.
         assert_eq!(chosen["parameters"], json!({"l2_penalty": 1e-3}));
         let alike = fixed.iter().find(|other| {
             other["model_parameters"]["l2_penalty"] == 1e-3 && other["epsilon"] == row["epsilon"]
@@ -111,7 +112,7 @@ fn a_choice_on_volunteers_does_not_look_at_any_other_record() {
 
 #[test]
 fn private_validation_costs_who_is_asked_the_rows_own_epsilon_and_nothing_of_the_others() {
-    // Of classes that are equal a large penalty leaves a model that is as good: these are not.
+    // With balanced classes, a model with a large penalty would be as good. These classes are not balanced.
     let split = "[split]\nkind = \"random\"\ntest_share = 0.2\nvalidation = 0.25\nstratified = false\n";
     let mechanisms = "[[mechanism]]\nname = \"laplace\"\n[[mechanism]]\nname = \"randomized-response\"\n[[mechanism]]\nname = \"identity\"\n";
     let files = with(&format!("{split}{mechanisms}{TUNED_MODEL}[[model]]\nname = \"logistic\"\n"), 0.0);
@@ -138,10 +139,10 @@ fn private_validation_costs_who_is_asked_the_rows_own_epsilon_and_nothing_of_the
             assert_eq!(trials.sum::<u64>(), 4);
         }
     }
-    // Answers without noise choose the right penalty each time.
+    // Answers without noise choose the right penalty in each trial.
     let exact = rows.iter().find(|row| row["mechanism"] == "identity" && row["tuned"].is_array()).unwrap();
     assert_eq!(exact["tuned"][0]["chosen"], json!([{"parameters": {"l2_penalty": 1e-3}, "trials": 4}]));
-    // Finished trials remember who was chosen.
+    // Finished trials store the chosen parameters.
     let again = files.rows().1;
     let tuned = |rows: &[Value]| rows.iter().map(|row| row["tuned"].clone()).collect::<Vec<_>>();
     assert_eq!(tuned(&rows), tuned(&again));

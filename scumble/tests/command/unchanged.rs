@@ -1,8 +1,9 @@
-//! Values that leave unchanged are written as they came in, cell by cell.
+//! Unchanged values are written with their original text, cell by cell.
 
 use crate::Files;
 
-/// A column of each kind, in bounds whose width no binary fraction divides; the label is protected.
+/// Schema with a column of each kind, in bounds whose width no binary fraction divides; the label is
+/// protected.
 const SCHEMA: &str = r#"
 column = [
     { name = "x", kind = "real", lower = 0.0, upper = 100000.0, missing = 3.0 },
@@ -20,7 +21,8 @@ column = [
 "#;
 const HEADER: &str = "x,lon,share,count,day,since,until,flag,grade,town,y";
 
-/// 2,000 rows as people write them: digits that a detour by [0, 1] changes, and several spellings of a number.
+/// Returns 2,000 rows with digits that change when scaled to [0, 1] and back, and with several spellings of a
+/// number.
 fn rows() -> Vec<String> {
     let row = |at: usize| {
         let x = [format!("{at}"), format!("{at}.0"), format!("{at}.50"), format!("{at}e1")][at % 4].clone();
@@ -38,7 +40,7 @@ fn rows() -> Vec<String> {
     (0..2000).map(row).collect()
 }
 
-/// The rows of a CSV file without their last cell.
+/// Returns the rows of a CSV file without their last cell.
 fn without_label(text: &str) -> Vec<String> {
     text.lines().skip(1).map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
 }
@@ -70,7 +72,7 @@ fn every_cell_of_an_unprotected_column_has_the_text_that_it_came_with() {
         }
         files.run("view --design design.json --input people.csv --output viewed.csv --force --quiet");
         assert_eq!(without_label(&files.read("viewed.csv")), rows(), "{design}, view");
-        // Parquet keeps numbers and levels, and back again from its types.
+        // Parquet keeps numbers and levels, and reading its types gives them back.
         files
             .run("release --design design.json --input people.csv --output released.parquet --force --quiet");
         files.run("release --design design.json --input released.parquet --output again.csv --force --quiet");

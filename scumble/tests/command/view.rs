@@ -1,4 +1,4 @@
-//! `scumble view`: clean records in the space of a release, and who is told of it.
+//! `scumble view`: clean records in the space of a release, and the hints that point to it.
 
 use crate::Files;
 use scumble::core::{Registry, local};
@@ -10,7 +10,7 @@ use serde_json::Value;
 const VIEW: &str = "view --design design.json --input clean.csv --output view.csv";
 const RELEASE: &str = "release --design design.json --input data.csv --output released.csv";
 
-/// Sixty volunteers and a design that learned from them, and other records.
+/// Creates a design that learned from sixty volunteers, and a file of other records.
 fn learned() -> Files {
     let files = Files::new();
     files.good();
@@ -43,7 +43,7 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
     stream::write(&viewed, &decoder, csv::Writer::new(&mut expected, &decoder).unwrap()).unwrap();
     assert!(files.read("view.csv").as_bytes() == expected, "the command views something else");
     assert_ne!(files.read("view.csv"), files.read("clean.csv"));
-    // And so it is as Parquet.
+    // The view as Parquet holds the same records.
     files.notes(&VIEW.replace("view.csv", "view.parquet"));
     files.run("design identity --schema schema.toml --epsilon 1 --output as-it-is.json");
     let as_it_is = |name: &str| {
@@ -72,7 +72,7 @@ fn a_release_says_that_its_models_are_for_viewed_records_where_they_are() {
         serde_json::from_str(&files.read("card.json")).unwrap()
     };
     assert_eq!(card(&files)["view"], format!("scumble {VIEW}"));
-    // Where noise is all that changes a record, a clean one is as good.
+    // These mechanisms only add noise, so their models can be used on records in the clear.
     for mechanism in [
         "laplace",
         "gaussian --delta 1e-6",
@@ -108,7 +108,7 @@ fn a_curators_release_is_viewed_by_its_key() {
         said.contains("scumble view --design design.json --key keys/key.json --input clean.csv"),
         "{said}"
     );
-    // A card is public: it names files, and not where they are on this machine.
+    // A card is public: it contains names of files, but no folders of this machine.
     let folder = files.folder.path().to_str().unwrap();
     files.write("keys/passphrase", "long enough to be one\n");
     files.run(&format!(
@@ -119,7 +119,7 @@ fn a_curators_release_is_viewed_by_its_key() {
     let card = files.read("card.json");
     assert!(!card.contains(folder) && card.contains("--design design.json --key other.json"), "{card}");
     std::fs::remove_file(files.path("other.csv")).unwrap();
-    // Without noise, what was released is the view of the very records.
+    // Without noise, the release equals the view of the same records.
     let line = format!("view --design design.json --input data.csv --output view.csv {with_key}");
     let key = files.read("keys/key.json");
     files.notes(&line);
@@ -207,7 +207,7 @@ fn a_key_that_counts_its_answers_is_saved_with_what_it_counted() {
         format!("view --design design.json --input {input}.csv --output {output}.csv {with_key}")
     };
     files.run(&line("three", "one"));
-    // The same records again are no new questions.
+    // The same records again do not count as new questions.
     files.run(&line("three", "two"));
     assert_eq!(files.read("one.csv"), files.read("two.csv"));
     let before = files.read("keys/key.json");

@@ -1,4 +1,4 @@
-//! Warnings on stderr about what protects little.
+//! Warnings on stderr about weak protection.
 
 use crate::Files;
 
@@ -20,7 +20,7 @@ fn a_delta_near_one_in_the_number_of_people_is_warned_of() {
         assert!(said.starts_with("warning: ") && said.contains(expected), "{said}");
     }
     assert_eq!(files.notes(&format!("{DESIGN} --epsilon 10 --delta 1e-6 --people 100000")), "");
-    // Who gives no number hears of it when there is one.
+    // Without a number of people in the design, the warning appears when the release knows it.
     files.good();
     let gaussian =
         "design gaussian --schema schema.toml --target price --epsilon 1 --output design.json --force";
@@ -77,7 +77,7 @@ fn a_person_in_several_rows_is_warned_of_by_name_and_row() {
             assert!(is_told || said.is_empty(), "{said}");
         }
     }
-    // A label that such a word names is none.
+    // A label whose name contains such a word does not identify people.
     let schema = files.read("schema.toml").replace("colour", "member");
     files.write("schema.toml", schema);
     files.run("design direct --schema schema.toml --epsilon 1 --output design.json --force");

@@ -1,9 +1,10 @@
-//! What counts say of a probability: bounds that hold whatever it is (Clopper and Pearson 1934).
+//! Confidence bounds on a probability from counts, valid for any probability (Clopper and Pearson 1934).
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-/// Clopper and Pearson's lower bound on the probability of what happened `count` times in `trials`: it lies above the truth
-/// with probability `alarm` at most.
+/// Clopper and Pearson's lower bound on the probability of an event seen `count` times in `trials`.
+///
+/// The bound exceeds the true probability with probability at most `alarm`.
 ///
 /// ```
 /// use scumble_accounting::binomial;
@@ -12,10 +13,11 @@ use statrs::distribution::{Beta, ContinuousCDF};
 /// assert!((least - 0.05_f64.powf(0.1)).abs() < 1e-6);
 /// ```
 pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
-    /// Where the inverse of the exact distribution no longer ends, or leaves the floats.
+    /// The limits beyond which the inverse of the exact distribution does not terminate, or leaves the
+    /// floats.
     const MANY: usize = 1 << 20;
     const RARE: f64 = 1e-100;
-    // Nothing is known of a probability that may be wrong as often as one likes.
+    // Without a success, or with an `alarm` outside (0, 1), only the trivial bound holds.
     if count == 0 || count > trials || !(alarm > 0.0 && alarm < 1.0) {
         return 0.0;
     }
@@ -26,8 +28,9 @@ pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
     distribution.map_or(0.0, |distribution| distribution.inverse_cdf(alarm))
 }
 
-/// The least p with KL(share ‖ p) ≤ `information`: Chernoff's bound, which holds as the exact one does and is hardly wider where
-/// trials are many.
+/// The least p with KL(share ‖ p) ≤ `information`: Chernoff's bound.
+///
+/// It holds like the exact bound, and is hardly wider for many trials.
 fn by_chernoff(share: f64, information: f64) -> f64 {
     let divergence = |p: f64| {
         let of = |a: f64, b: f64| if a > 0.0 { a * (a / b).ln() } else { 0.0 };
@@ -41,7 +44,9 @@ fn by_chernoff(share: f64, information: f64) -> f64 {
     low
 }
 
-/// Their upper bound: it lies below the truth with probability `alarm` at most.
+/// Clopper and Pearson's upper bound on the probability of an event seen `count` times in `trials`.
+///
+/// The bound is below the true probability with probability at most `alarm`.
 pub fn at_most(count: usize, trials: usize, alarm: f64) -> f64 {
     1.0 - at_least(trials.saturating_sub(count), trials, alarm)
 }
@@ -68,7 +73,7 @@ mod tests {
             assert!((tail(count, n, p) / alarm - 1.0).abs() < 1e-3, "{count} of {n}: {p}");
             assert_eq!(at_most(n - count, n, alarm), 1.0 - p);
         }
-        // Chernoff's bound is below the exact one, and not by much.
+        // Chernoff's bound is slightly below the exact one.
         for (count, n) in [(300, 1_000_000), (500_000, 1_000_000), (1_000_000, 1_000_000)] {
             let exact = at_least(count, n, 1e-8);
             let bound = by_chernoff(count as f64 / n as f64, 1e8f64.ln() / n as f64);

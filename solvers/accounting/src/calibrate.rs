@@ -1,4 +1,7 @@
-//! Solving for what meets a target: always on the safe side, by the upper bound of the privacy loss distribution.
+//! Calibration: the noise, sampling rate or steps that meet a target.
+//!
+//! The answers are always on the safe side, because they use the upper bound of the privacy loss
+//! distribution.
 
 use crate::error::check_epsilon;
 use crate::loss::{check_not_lost, epsilon_above, epsilon_roughly, is_at_most};
@@ -6,18 +9,18 @@ use crate::sampled::{MOST_STEPS, NOISE_MULTIPLIERS};
 use crate::search::{crossing, least_integer, nearly_least};
 use crate::{Error, Neighbours, Result, Run, renyi};
 
-/// What is to be met.
+/// A target (ε, δ) under a neighbouring relation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Target {
     /// ε, in nats.
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// Which data sets are neighbours.
+    /// The neighbouring relation.
     pub neighbours: Neighbours,
 }
 
-/// How near to the least what is found may be, relatively.
+/// The relative accuracy of the results.
 const ACCURACY: f64 = 1e-6;
 
 impl Target {
@@ -28,12 +31,12 @@ impl Target {
 
     fn is_met(&self, run: Result<Run>) -> bool {
         let Ok(run) = run else { return false };
-        // By Rényi divergences it is sooner known: the other bound is the smaller of the two.
+        // Rényi divergences are faster to check. Either upper bound proves the target.
         self.is_met_by_renyi(Ok(run))
             || self.directions(run).all(|at| is_at_most(self.epsilon, run, self.delta, self.neighbours, at))
     }
 
-    /// The directions in which neighbours may differ, by number.
+    /// The directions in which neighbours may differ, as indices.
     fn directions(&self, run: Run) -> std::ops::Range<usize> {
         0..run.pairs(self.neighbours).len()
     }
@@ -42,17 +45,20 @@ impl Target {
         epsilon_above(run, self.delta, self.neighbours, direction)
     }
 
-    /// By Rényi divergences: sooner known, and not quite as good.
+    /// Returns whether Rényi divergences prove the target. They are faster than the other bound, but not as
+    /// tight.
     fn is_met_by_renyi(&self, run: Result<Run>) -> bool {
         let epsilon = run.and_then(|run| renyi::epsilon(&[run], self.delta, self.neighbours));
         epsilon.is_ok_and(|epsilon| epsilon <= self.epsilon)
     }
 
-    /// The least number of [`from`, `to`] at which `run` meets the target, to a millionth of it.
+    /// The least number in [`from`, `to`] at which `run` meets the target, to a relative accuracy of a
+    /// millionth.
     fn least(&self, from: f64, to: f64, run: impl Fn(f64) -> Result<Run>) -> Option<f64> {
-        // Rényi divergences may miss a small ε at any x that there is.
+        // Rényi divergences may miss a small ε at every x.
         let at = nearly_least(from, to, 0.02, |x| self.is_met_by_renyi(run(x))).unwrap_or(to);
-        // The direction that needs most here needs most near by, as a rule; where it does not, every place is tried in all.
+        // The direction with the largest ε here usually has the largest ε nearby. If it does not, all
+        // directions are tried everywhere.
         let there = run(at).ok()?;
         let roughly = |direction, run| epsilon_roughly(run, self.delta, self.neighbours, direction);
         let worst = self
@@ -62,10 +68,10 @@ impl Target {
             let Ok(run) = run(x) else { return f64::INFINITY };
             let epsilon = epsilon(run);
             let excess = (epsilon.max(f64::MIN_POSITIVE) / self.epsilon.max(f64::MIN_POSITIVE)).ln();
-            // What rounds to a quotient of one is above all the same.
+            // An excess above the target stays positive, even if the quotient rounds to one.
             if epsilon > self.epsilon { excess.max(f64::MIN_POSITIVE) } else { excess.min(0.0) }
         };
-        // First about where it is, by what is sooner known and is no less.
+        // A first search with a faster and larger bound narrows the interval.
         let at = crossing(from, at, 0.01, |x| excess(x, &|run| roughly(worst, run))).unwrap_or(at);
         let found = crossing(from, at, ACCURACY, |x| excess(x, &|run| self.epsilon_in(worst, run)))?;
         if self.is_met(run(found)) {
@@ -76,10 +82,10 @@ impl Target {
     }
 }
 
-/// The least noise multiplier, to a millionth of it, with which so many steps meet the target.
+/// The least noise multiplier, to a millionth, with which `steps` steps meet the target.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a target or a run that is none, [`Error::Unreachable`] where no noise is enough.
+/// [`Error::OutOfRange`] for an invalid target or run, [`Error::Unreachable`] if no noise is enough.
 pub fn noise_multiplier(sampling_rate: f64, steps: u64, target: Target) -> Result<f64> {
     let (least, most, range) = NOISE_MULTIPLIERS;
     target.check()?;
@@ -88,14 +94,15 @@ pub fn noise_multiplier(sampling_rate: f64, steps: u64, target: Target) -> Resul
     found.ok_or(Error::Unreachable { name: "noise multiplier", range })
 }
 
-/// The largest sampling rate, to a millionth of it, at which so many steps meet the target.
+/// The largest sampling rate, to a millionth, at which `steps` steps meet the target.
 ///
 /// # Errors
-/// As [`noise_multiplier`]; [`Error::Unreachable`] where one in a hundred million is too much.
+/// Same errors as [`noise_multiplier`]; [`Error::Unreachable`] if a rate of one in a hundred million is too
+/// much.
 pub fn sampling_rate(noise_multiplier: f64, steps: u64, target: Target) -> Result<f64> {
     target.check()?;
     Run::new(1.0, noise_multiplier, steps)?;
-    // As the least number of records of which one is drawn.
+    // The search runs over the inverse of the rate.
     let one_in = target.least(1.0, 1e8, |one_in| Run::new(1.0 / one_in, noise_multiplier, steps));
     one_in.map(|one_in| 1.0 / one_in).ok_or(Error::Unreachable { name: "sampling rate", range: "1e-8 to 1" })
 }
@@ -103,7 +110,7 @@ pub fn sampling_rate(noise_multiplier: f64, steps: u64, target: Target) -> Resul
 /// The largest number of steps that meets the target.
 ///
 /// # Errors
-/// As [`noise_multiplier`]; [`Error::Unreachable`] where one step is too much.
+/// Same errors as [`noise_multiplier`]; [`Error::Unreachable`] if one step is too much.
 pub fn steps(sampling_rate: f64, noise_multiplier: f64, target: Target) -> Result<u64> {
     target.check()?;
     Run::new(sampling_rate, noise_multiplier, 1)?;
@@ -111,7 +118,7 @@ pub fn steps(sampling_rate: f64, noise_multiplier: f64, target: Target) -> Resul
     if !is_met(1) {
         return Err(Error::Unreachable { name: "number of steps", range: "one to 10^9" });
     }
-    // The first power of two that is too much, so that nothing is tried that is much too much.
+    // The first power of two that misses the target, so that no far larger number is tried.
     let too_much = (1..=29).map(|power| 1 << power).find(|&steps| !is_met(steps)).unwrap_or(MOST_STEPS);
     Ok(least_integer(too_much / 2, too_much, |steps| !is_met(steps)).map_or(MOST_STEPS, |first| first - 1))
 }

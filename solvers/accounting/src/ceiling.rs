@@ -1,16 +1,18 @@
-//! Ceilings: what accuracy a classifier of private records can have at most, among K classes of which none is commoner than another.
+//! Upper bounds on the accuracy of classifiers of private records, among K equally common classes.
 
 use crate::error::{check, check_privacy};
 use crate::{Result, quadrature};
 use std::f64::consts::LN_2;
 
-/// The accuracy of the best classifier of records that take ε-private Laplace noise in a latent space, each class at a vertex of its
-/// ℓ₁ ball: equation 28 of *Learning to noise*, with d = K/2 and b = 2/ε,
-/// A = ∫₀^∞ (1/2b)·exp(−|c − 1|/b)·(1 − exp(−c/b))^(d−1) dc.
+/// The accuracy of the best classifier of records with ε-private Laplace noise in a latent space.
 ///
-/// It rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞, and is right to 10⁻¹⁰ of itself. Equation 10, the same as an
-/// alternating sum, loses its digits as K grows (ERRATA.md, V1). That no other place of the classes is better, the paper argues from a
-/// picture (ERRATA.md, V7); [`of_any`] holds without.
+/// Each class is at a vertex of the space's ℓ₁ ball. The accuracy is equation 28 of *Learning to noise*, with
+/// d = K/2 and b = 2/ε, A = ∫₀^∞ (1/2b)·exp(−|c − 1|/b)·(1 − exp(−c/b))^(d−1) dc.
+///
+/// It rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. Its relative error is below 10⁻¹⁰. Equation
+/// 10, the same as an alternating sum, loses its digits as K grows (ERRATA.md, V1). The paper argues from a
+/// picture that no other placement of the classes is better (ERRATA.md, V7); [`of_any`] holds without this
+/// argument.
 ///
 /// ```
 /// use scumble_accounting::ceiling;
@@ -21,7 +23,7 @@ use std::f64::consts::LN_2;
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `classes` are even and two or more, and ε ≥ 0.
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `classes` is even and at least two, and ε ≥ 0.
 pub fn of_laplace(classes: u64, epsilon: f64) -> Result<f64> {
     let (name, count) = ("the number of classes", classes as f64);
     check(name, count, "even, and two or more", classes >= 2 && classes.is_multiple_of(2))?;
@@ -30,20 +32,23 @@ pub fn of_laplace(classes: u64, epsilon: f64) -> Result<f64> {
         return Ok(1.0);
     }
     let (axes, vertex) = (count / 2.0, epsilon / 2.0);
-    // In t = c/b the vertex lies at a = ε/2, and with u = e^−t the integral beyond it is ½·(1 − (1 − e^−a)^d)/(d·e^−a).
+    // In t = c/b the vertex lies at a = ε/2, and with u = e^−t the integral beyond it is
+    // ½·(1 − (1 − e^−a)^d)/(d·e^−a).
     let beyond = match axes * (-vertex).exp() {
-        0.0 => 1.0, // what has left the floats
+        0.0 => 1.0, // the limit where the share underflows
         share => -(axes * log_of_rest(-vertex)).exp_m1() / share,
     };
     Ok(((beyond + before(axes - 1.0, vertex)) / 2.0).min(1.0))
 }
 
-/// ∫₀^a e^−s·(1 − e^(s−a))^`others` ds: what lies between the origin and the vertex at a, by the distance s from the vertex.
+/// ∫₀^a e^−s·(1 − e^(s−a))^`others` ds: the integral between the origin and the vertex at a, over the
+/// distance s from the vertex.
 fn before(others: f64, vertex: f64) -> f64 {
     if vertex == 0.0 {
         return 0.0;
     }
-    // The integrand is log-concave: it falls at least as fast as it does at first, and beyond 45 of such lengths nothing is left.
+    // The integrand is log-concave, so it falls at least as fast as it does at first. Beyond 45 of these
+    // lengths it is negligible.
     let fall = 1.0 + others / vertex.exp_m1();
     let at = |length: f64| {
         let distance = length / fall;
@@ -57,8 +62,11 @@ fn log_of_rest(x: f64) -> f64 {
     if x > -LN_2 { (-x.exp_m1()).ln() } else { (-x.exp()).ln_1p() }
 }
 
-/// e^ε/(e^ε + K − 1), which no classifier of records under ε-local differential privacy exceeds, whatever the mechanism: each class is
-/// found at most e^ε times as often where it is the true one as where another is. Randomised response of the class reaches it.
+/// Upper bound e^ε/(e^ε + K − 1) on the accuracy of any classifier of records under ε-local differential
+/// privacy.
+///
+/// It holds for any mechanism: each class is predicted at most e^ε times as often for its own records as for
+/// the records of another class. Randomised response of the class reaches it.
 ///
 /// ```
 /// use scumble_accounting::ceiling;
@@ -68,7 +76,7 @@ fn log_of_rest(x: f64) -> f64 {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `classes` are two or more, and ε ≥ 0.
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `classes` is at least two, and ε ≥ 0.
 pub fn of_any(classes: u64, epsilon: f64) -> Result<f64> {
     check("the number of classes", classes as f64, "two or more", classes >= 2)?;
     check_privacy(epsilon)?;

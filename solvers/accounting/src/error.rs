@@ -1,9 +1,9 @@
-//! What can be wrong with a question to an accountant.
+//! Errors of the accountants.
 
 /// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can be wrong with a question to an accountant.
+/// An invalid argument, or a target that cannot be met.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -12,17 +12,17 @@ pub enum Error {
     OutOfRange {
         /// The number's name.
         name: &'static str,
-        /// What would be right.
+        /// The valid range.
         range: &'static str,
-        /// What was given.
+        /// The given value.
         value: f64,
     },
-    /// No value of what was asked for meets the target.
+    /// No value in the searched range meets the target.
     #[error("no {name} within {range} meets the target")]
     Unreachable {
-        /// What was asked for.
+        /// The name of the searched quantity.
         name: &'static str,
-        /// Where it was looked for.
+        /// The searched range.
         range: &'static str,
     },
 }
@@ -39,7 +39,7 @@ pub(crate) fn check_epsilon(epsilon: f64) -> Result<()> {
     check("epsilon", epsilon, "zero or more, and finite", epsilon >= 0.0 && epsilon.is_finite())
 }
 
-/// An ε that may be infinite: no privacy.
+/// Checks an ε that may be infinite, which means no privacy.
 pub(crate) fn check_privacy(epsilon: f64) -> Result<()> {
     check("epsilon", epsilon, "zero or more", epsilon >= 0.0)
 }

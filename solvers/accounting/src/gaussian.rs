@@ -1,7 +1,7 @@
 //! The Gaussian mechanism in closed form: δ(ε) of Balle and Wang (2018), Theorem 8, and its inverses.
 //!
-//! All is said of μ = Δ/σ, the ℓ₂ sensitivity over the standard deviation: the parameter of Gaussian differential privacy
-//! (Dong, Roth and Su 2022). Mechanisms compose by μ² = Σμᵢ².
+//! All functions take μ = Δ/σ, the ℓ₂ sensitivity divided by the standard deviation. It is the parameter of
+//! Gaussian differential privacy (Dong, Roth and Su 2022). Mechanisms compose by μ² = Σμᵢ².
 
 use crate::Result;
 use crate::error::{check, check_delta, check_epsilon};
@@ -10,10 +10,12 @@ use crate::search::least;
 use statrs::function::erf::erfc_inv;
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
-/// More than [`delta`] may be off by, so that its inverses lie on the safe side.
+/// A factor above the error of [`delta`], so that its inverses are on the safe side.
 const MARGIN: f64 = 1.0 + 1e-10;
 
-/// δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), for any ε, also below zero, and μ ≥ 0: with a relative error below 10⁻¹⁰.
+/// δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), for any ε (also negative) and μ ≥ 0.
+///
+/// The relative error is below 10⁻¹⁰.
 ///
 /// ```
 /// use scumble_accounting::gaussian;
@@ -27,7 +29,7 @@ pub fn delta(mu: f64, epsilon: f64) -> f64 {
     let (middle, half) = (epsilon / mu * FRAC_1_SQRT_2, mu / 2.0 * FRAC_1_SQRT_2);
     let (nearer, farther) = (middle - half, middle + half);
     if farther < 0.0 {
-        // δ(−ε) = 1 − e^−ε·(1 − δ(ε)): the two distributions change places.
+        // δ(−ε) = 1 − e^−ε·(1 − δ(ε)): the two distributions swap places.
         return 1.0 - epsilon.exp() * (1.0 - delta(mu, -epsilon));
     }
     // Φ(−√2·x) = erfc(x)/2, and e^ε·exp(−farther²) = exp(−nearer²).
@@ -42,7 +44,7 @@ pub fn delta(mu: f64, epsilon: f64) -> f64 {
     (twice / 2.0).clamp(0.0, 1.0)
 }
 
-/// The least ε ≥ 0 at which a mechanism of this μ has δ(ε) ≤ δ.
+/// The least ε ≥ 0 at which a mechanism with this μ has δ(ε) ≤ δ.
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless μ > 0 is finite and 0 < δ < 1.
@@ -67,33 +69,35 @@ pub fn epsilon(mu: f64, delta: f64) -> Result<f64> {
 pub fn mu(epsilon: f64, delta: f64) -> Result<f64> {
     check_epsilon(epsilon)?;
     check_delta(delta)?;
-    // As the least standard deviation, so that what is found is on the safe side.
+    // The search is for the least standard deviation, so that the result is on the safe side.
     let sigma =
         least(f64::MIN_POSITIVE, f64::MAX, |sigma| self::delta(1.0 / sigma, epsilon) * MARGIN <= delta);
     Ok(sigma.map_or(0.0, |sigma| 1.0 / sigma))
 }
 
-/// Φ⁻¹(p), the standard normal quantile, to some ten digits; infinite at 0 and 1.
+/// Φ⁻¹(p), the standard normal quantile, to about ten digits. It is infinite at 0 and 1.
 pub fn quantile(p: f64) -> f64 {
-    // Of the smaller tail, so that no digit is lost near 1.
+    // The quantile of the smaller tail loses no digits near 1.
     if p <= 0.5 { -SQRT_2 * erfc_inv(2.0 * p) } else { SQRT_2 * erfc_inv(2.0 * (1.0 - p)) }
 }
 
-/// From here on [`erfcx`] takes the continued fraction.
+/// The argument from which [`erfcx`] uses the continued fraction.
 const FAR: f64 = 3.0;
 
-/// e^(x²)·erfc(x), for x that are not far below zero.
+/// e^(x²)·erfc(x), for any x that is not far below zero.
 fn erfcx(x: f64) -> f64 {
     if x < FAR { (x * x).exp() * libm::erfc(x) } else { 1.0 / ((x + continued(x)) * PI.sqrt()) }
 }
 
-/// The continued fraction of Laplace, ½/(x + 1/(x + 3⁄2/(x + …))): sixty terms are more than doubles hold.
+/// Laplace's continued fraction, ½/(x + 1/(x + 3⁄2/(x + …))). Sixty terms exceed the precision of doubles.
 fn continued(x: f64) -> f64 {
     (1..=60).rev().fold(0.0, |tail, term| 0.5 * f64::from(term) / (x + tail))
 }
 
-/// erfcx(`middle` − `half`) − erfcx(`middle` + `half`) for two numbers so near to each other that a difference would have few
-/// digits: the integral of −erfcx′(x) = 2/√π − 2x·erfcx(x).
+/// erfcx(`middle` − `half`) − erfcx(`middle` + `half`), for arguments so close that a subtraction would lose
+/// digits.
+///
+/// It is the integral of −erfcx′(x) = 2/√π − 2x·erfcx(x).
 fn fall(middle: f64, half: f64) -> f64 {
     let slope = |x: f64| {
         if x < FAR {
@@ -115,7 +119,8 @@ mod tests {
     fn erfcx_meets_itself_where_its_two_forms_meet_and_its_asymptote_far_out() {
         let (below, above) = (erfcx(3.0 - 1e-15), erfcx(3.0));
         assert_relative_eq!(below, above, max_relative = 1e-14);
-        assert_abs_diff_eq!(above, 0.17900115118138995, epsilon = 1e-16); // Abramowitz and Stegun, table 7.2, and mpmath
+        // Abramowitz and Stegun, table 7.2, and mpmath
+        assert_abs_diff_eq!(above, 0.17900115118138995, epsilon = 1e-16);
         let far = erfcx(1e8) * 1e8 * PI.sqrt();
         assert_abs_diff_eq!(far, 1.0, epsilon = 1e-15);
     }
@@ -145,7 +150,7 @@ mod tests {
         /// δ is the integral of its own derivative: dδ/dε = −e^ε·Φ(−μ/2 − ε/μ).
         #[test]
         fn delta_falls_as_it_should(mu in 0.05..3.0_f64, epsilon in 0.0..8.0_f64) {
-            let step = 1e-4 * mu; // the difference errs by (step·ε/μ²)²/6 of the slope
+            let step = 1e-4 * mu; // the difference quotient is off by (step·ε/μ²)²/6 of the slope
             let slope = (delta(mu, epsilon + step) - delta(mu, epsilon - step)) / (2.0 * step);
             let expected = -epsilon.exp() * libm::erfc((mu / 2.0 + epsilon / mu) * FRAC_1_SQRT_2) / 2.0;
             prop_assert!((slope - expected).abs() < 1e-5 * expected.abs() + 1e-12, "{slope} is not {expected}");

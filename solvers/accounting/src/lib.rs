@@ -1,25 +1,25 @@
-//! Privacy accounting: what mechanisms cost together, and how much noise meets a target.
+//! Privacy accounting: the total privacy loss of mechanisms, and the noise that meets a target.
 //!
-//! | module | what it answers |
+//! | module | contents |
 //! |---|---|
 //! | [`gaussian`] | δ(ε) of the Gaussian mechanism in closed form, and its inverses (Balle and Wang 2018) |
-//! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, fractional orders included |
-//! | [`loss`] | the same by privacy loss distributions: ε and δ from above and from below |
-//! | [`Shifted`], [`Together`] | δ(ε) of noise with bounds, given by tables of integers, alone and together |
-//! | [`shuffle`] | ε of many local reports that a shuffler mixes: from above for any randomiser, and from below |
-//! | [`multiplicative`] | ε of records times a random matrix, with their singular values raised (Dauntless, Theorem 5) |
-//! | [`pac`] | how many mixed and transformed samples may leave before recovery is no longer excluded |
-//! | [`mutual_information`] | what no inference does better than after a release of so many nats, and the least noise that keeps to them |
-//! | [`ceiling`] | what accuracy a classifier of private records can have at most |
-//! | [`binomial`] | what counts say of a probability, as of an attack that succeeds or an answer |
+//! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, also of fractional orders |
+//! | [`loss`] | upper and lower bounds on ε and δ of these steps, by privacy loss distributions |
+//! | [`Shifted`], [`Together`] | δ(ε) of bounded noise, given by tables of integers, alone and composed |
+//! | [`shuffle`] | ε of many shuffled local reports: an upper bound for any randomiser, and a lower bound |
+//! | [`multiplicative`] | ε of records times a random matrix, singular values raised (Dauntless, Theorem 5) |
+//! | [`pac`] | the number of mixed and transformed samples that excludes recovery |
+//! | [`mutual_information`] | best inference success for a leakage in nats, and the least noise for it |
+//! | [`ceiling`] | upper bounds on the accuracy of classifiers of private records |
+//! | [`binomial`] | confidence bounds on a probability from counts, such as successes of an attack |
 //! | [`calibrate`] | the noise, the steps or the sampling rate that meet a target |
-//! | [`search`] | the least number at which something holds, which solves for all of these |
+//! | [`search`] | the least number at which a condition holds, used by all solvers |
 //!
-//! [`Neighbours`] names the neighbouring relation: add/remove one record, or replace one. ε differs by up to two for
-//! the same training; no function here has a default.
+//! [`Neighbours`] names the neighbouring relation: add/remove one record, or replace one. ε of the same
+//! training differs by a factor of up to two between them, so no function here has a default.
 //!
-//! All of it but tables is said of continuous Gaussian noise on real numbers. What discrete noise on a lattice costs more is for
-//! whoever draws it to add.
+//! All modules except the tables assume continuous Gaussian noise on real numbers. A sampler of discrete
+//! noise on a lattice must add the extra loss of the lattice.
 
 pub mod binomial;
 pub mod calibrate;

@@ -1,13 +1,14 @@
-//! Privacy loss distributions: δ(ε) of many steps, from above and from below.
+//! Privacy loss distributions: upper and lower bounds on δ(ε) of many steps.
 //!
-//! A step's loss is put on a grid in two ways. From above, the mass of each cell between two grid points goes to both of
-//! them, so that P and Q keep theirs ("connect the dots", Doroshenko and others 2022): what is released could be made from
-//! that. From below, whatever falls into one cell is not told apart (post-processing), and each cell reaches from one side of a
-//! grid point so far to the other that its loss is that point's.
+//! A step's loss is put on a grid in two ways. For the upper bound, the mass of each cell between two grid
+//! points is split between both points, so that P and Q keep their masses ("connect the dots", Doroshenko and
+//! others 2022). The release could be made from the resulting pair. For the lower bound, losses in one cell
+//! are merged, which is post-processing. Each cell extends from one side of a grid point to the other so far
+//! that its own loss is the point's loss.
 //!
-//! Steps compose by convolution, through Fourier transforms. The distribution is tilted first, so that its middle lies at
-//! the ε that is asked for: small δ are then as exact as large ones. What the transforms round off and what the window
-//! leaves out is bounded, and goes to the upper δ and off the lower one.
+//! Steps compose by convolution, through Fourier transforms. The distribution is tilted first, so that its
+//! middle lies at the ε in question. Small δ are then as accurate as large ones. The errors of the transforms
+//! and of the window are bounded, added to the upper δ and subtracted from the lower one.
 
 use crate::error::{check, check_epsilon};
 use crate::renyi::{Conversion, Tilted, steps};
@@ -17,17 +18,18 @@ use crate::{Neighbours, Result, Run};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
 
-/// Two numbers between which one lies.
+/// Lower and upper bounds on a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// No more than it.
+    /// A lower bound.
     pub lower: f64,
-    /// No less than it.
+    /// An upper bound.
     pub upper: f64,
 }
 
-/// Bounds on the least ε such that the runs together are (ε, δ)-differentially private. The upper one is a proof; the lower
-/// one says that no better proof is possible, as there are data that need as much.
+/// Bounds on the least ε for which the runs together are (ε, δ)-differentially private.
+///
+/// The upper bound is a proof. The lower bound excludes a better proof: some data need this ε.
 ///
 /// ```
 /// use scumble_accounting::{Neighbours, Run, loss};
@@ -38,7 +40,8 @@ pub struct Bounds {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1: at the least floats masses are lost unseen.
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1. For a smaller δ, masses underflow
+/// unnoticed.
 pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bounds> {
     check_not_lost(delta)?;
     Ok(largest(runs, neighbours, |steps, known| {
@@ -53,31 +56,31 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bound
     }))
 }
 
-/// As [`epsilon`], the upper bound alone, and in one of the directions in which neighbours differ.
+/// The upper bound of [`epsilon`], in only one of the directions in which neighbours differ.
 pub(crate) fn epsilon_above(run: Run, delta: f64, neighbours: Neighbours, direction: usize) -> f64 {
     let (question, rough) = Rough::at(steps(&[run], neighbours, direction), delta).refined(delta);
     question.composed(Side::Above).epsilon(delta).min(rough)
 }
 
-/// As that, soon known and not as good.
+/// A faster, looser version of [`epsilon_above`].
 pub(crate) fn epsilon_roughly(run: Run, delta: f64, neighbours: Neighbours, direction: usize) -> f64 {
     Rough::at(steps(&[run], neighbours, direction), delta).epsilon
 }
 
-/// Whether that is `most` or less: where there is much room, a coarse grid says so.
+/// Returns whether [`epsilon_above`] is at most `most`. Tries a coarse grid first.
 pub(crate) fn is_at_most(most: f64, run: Run, delta: f64, neighbours: Neighbours, direction: usize) -> bool {
     let rough = Rough::at(steps(&[run], neighbours, direction), delta);
     rough.epsilon <= most || rough.refined(delta).0.composed(Side::Above).epsilon(delta) <= most
 }
 
-/// An upper bound on ε that is soon known.
+/// A fast upper bound on ε.
 struct Rough {
     steps: Vec<(Pair, u64)>,
     epsilon: f64,
 }
 
 impl Rough {
-    /// At δ: by Rényi divergences, and on a coarse grid with the middle where they bring it.
+    /// Bounds ε at `delta` by Rényi divergences, and on a coarse grid centred at their ε.
     fn at(steps: Vec<(Pair, u64)>, delta: f64) -> Self {
         let conversion = Conversion { steps, log_delta: delta.ln() };
         let (tilt, by_renyi) = conversion.least();
@@ -87,7 +90,7 @@ impl Rough {
         Self { steps: question.steps, epsilon }
     }
 
-    /// What says it better, and the bound.
+    /// The question for a tighter bound, and this bound.
     fn refined(self, delta: f64) -> (Question, f64) {
         let tilt = tilt_to(&self.steps, self.epsilon);
         (Question::new(self.steps, tilt, self.epsilon, delta), self.epsilon)
@@ -98,7 +101,7 @@ pub(crate) fn check_not_lost(delta: f64) -> Result<()> {
     check("delta", delta, "at least 1e-300 and below one", (1e-300..1.0).contains(&delta))
 }
 
-/// Bounds on the least δ such that the runs together are (ε, δ)-differentially private.
+/// Bounds on the least δ for which the runs together are (ε, δ)-differentially private.
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
@@ -111,20 +114,21 @@ pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bound
         let tilt = tilt_to(&steps, epsilon);
         let moment: f64 =
             steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).log_moment).sum();
-        // By the Rényi divergence of order 1 + tilt, as ε is found from δ.
+        // The bound from the Rényi divergence of order 1 + tilt, the inverse of the one for ε.
         let order = 1.0 + tilt;
         let by_renyi = (moment - tilt * epsilon - order.ln() + tilt * (tilt / order).ln()).exp();
         let question = Question::new(steps, tilt, epsilon, by_renyi.clamp(1e-300, 1.0));
         let lower = question.composed(Side::Below).delta(epsilon);
-        // It may have left the floats; it is never nothing.
+        // It may underflow, but is never zero.
         let upper = question.composed(Side::Above).delta(epsilon).min(by_renyi).max(f64::MIN_POSITIVE);
         Bounds { lower: lower.max(known.lower), upper: upper.max(known.upper) }
     }))
 }
 
-/// Nearly the tilt that brings the middle of the sum to `mean`; any tilt gives bounds, and a near one good bounds.
+/// The approximate tilt that moves the middle of the sum to `mean`. Any tilt gives valid bounds, and a close
+/// one gives tight bounds.
 fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
-    const MOST: f64 = 1e4; // where a loss never is as large, or hardly ever
+    const MOST: f64 = 1e4; // for a mean that losses never or rarely reach
     let reaches = |tilt: f64| {
         let means = steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).mean);
         means.sum::<f64>() >= mean
@@ -143,7 +147,8 @@ fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
     tilt
 }
 
-/// The largest bounds over the directions in which neighbours differ: `of` makes of a direction, and of those that are known, those of both.
+/// The largest bounds over the directions in which neighbours differ. `of` returns the maximum of the bounds
+/// for a direction and the known ones.
 fn largest(runs: &[Run], neighbours: Neighbours, of: impl Fn(Vec<(Pair, u64)>, Bounds) -> Bounds) -> Bounds {
     let directions = runs.first().map_or(0, |run| run.pairs(neighbours).len());
     let nothing = Bounds { lower: 0.0, upper: 0.0 };
@@ -156,31 +161,31 @@ enum Side {
     Below,
 }
 
-/// What is asked, and how finely it is answered.
+/// The steps, the tilt and the accuracy of a computation.
 struct Question {
     steps: Vec<(Pair, u64)>,
     tilt: f64,
     /// Minus the logarithm of the mass that may be left out on either end of a step.
     log_tail: f64,
-    /// How far grid points may lie apart.
+    /// The largest allowed distance of grid points.
     fine: f64,
-    /// The distance of the least loss of a step from the largest.
+    /// The distance from the least to the largest loss of a step.
     widest: f64,
     /// The standard deviation of the tilted sum.
     deviation: f64,
 }
 
-/// Grid points of a step at most.
+/// The largest number of grid points of a step.
 const MOST: f64 = (1u64 << 19) as f64;
 
-/// Grid points of the window at most.
+/// The largest number of grid points of the window.
 const WIDEST_WINDOW: usize = 1 << 21;
 
-/// Standard deviations of the tilted sum across the window, to begin with.
+/// The initial width of the window, in standard deviations of the tilted sum.
 const WIDTH: f64 = 20.0;
 
 impl Question {
-    /// At some (ε, δ), with the middle where `tilt` brings it.
+    /// Creates the question at some (ε, δ), with the middle of the sum set by `tilt`.
     fn new(steps: Vec<(Pair, u64)>, tilt: f64, epsilon: f64, delta: f64) -> Self {
         let count: f64 = steps.iter().map(|(_, count)| *count as f64).sum();
         let variance: f64 =
@@ -190,9 +195,9 @@ impl Question {
             let (from, to) = pair.reach(log_tail);
             pair.loss(to) - pair.loss(from)
         });
-        // A loss that goes to a neighbour, or is not told from it, changes a step's variance by some h²/6, and half of that times
-        // the tilt and one is what it changes its share of ε by: both are kept to some part in three thousand, and of an ε that is next to
-        // nothing to a ten-millionth.
+        // Splitting or merging changes a step's variance by about h²/6. Its share of ε changes by half of
+        // this times (the tilt + 1). Both changes stay below about one part in three thousand; for a tiny ε,
+        // below a ten-millionth.
         let fine = (0.004 * epsilon.max(1e-4) / (tilt + 1.0)).min(0.002 * variance) / count;
         let (fine, widest) = (fine.sqrt(), widest.fold(0.0, f64::max));
         Self { steps, tilt, log_tail, fine, widest, deviation: variance.sqrt() }
@@ -209,13 +214,14 @@ impl Question {
 
     /// The distance of grid points on this side.
     fn grid(&self, side: Side) -> f64 {
-        // From below some points must lie between no loss and that of a record that was not sampled, where most mass lies.
+        // For the lower bound, some points must lie between zero and the loss of a record that was not
+        // sampled: most of the mass is in this interval.
         let unsampled = self.steps.iter().map(|(pair, _)| -(-pair.ahead.max(pair.behind)).ln_1p() / 4.0);
         let fine = match side {
             Side::Above => self.fine,
             Side::Below => unsampled.fold(self.fine, f64::min),
         };
-        // Any sum of losses is so many points at most, and points are counted exactly.
+        // Any sum of losses has a bounded number of points, and points are counted exactly.
         let farthest = self.steps.iter().map(|(pair, count)| {
             let (from, to) = pair.reach(self.log_tail);
             *count as f64 * pair.loss(from).abs().max(pair.loss(to).abs())
@@ -249,7 +255,7 @@ impl Losses {
         let mut mass = vec![0.0; (last - first + 1) as usize];
         let cut = |point: i64| pair.cut(pair.at_loss(point as f64 * grid));
         let mut lower = cut(first);
-        // What lies before the first point is rounded up to it, and what lies behind the last has infinite loss.
+        // Losses before the first point are rounded up to it, and losses after the last become infinite.
         mass[0] = pair.between(&pair.cut(f64::NEG_INFINITY), &lower).0;
         for at in 0..mass.len() - 1 {
             let point = first + at as i64;
@@ -272,14 +278,16 @@ impl Losses {
         let last = (pair.loss(to) / grid).ceil() as i64;
         let mut mass = vec![0.0; (last - first + 1) as usize];
         let cut = |loss: f64| pair.cut(pair.at_loss(loss * grid));
-        // P-mass to the point before its loss, or before `most`. A Q that has left the floats is the least float at most.
+        // Adds P-mass to the point below its loss, or to `most` if it is lower. A Q that underflows is at
+        // most the least float.
         let round_down = |(p, q): (f64, f64), most: i64, mass: &mut [f64]| {
             let point = ((p / q.max(f64::MIN_POSITIVE)).ln() / grid).floor().min(most as f64) - first as f64;
             if p > 0.0 && point >= 0.0 {
                 mass[point as usize] += p;
             }
         };
-        // From left to right, each cell reaches just so far beyond a grid point that its own loss is that point's, or hardly more.
+        // From left to right, each cell reaches beyond a grid point until its own loss equals the point's
+        // loss, or hardly exceeds it.
         let (mut lower, mut point, mut end) = (pair.cut(f64::NEG_INFINITY), first, first as f64 - 1.0);
         while point < last {
             let start = point as f64;
@@ -292,7 +300,7 @@ impl Losses {
                 mass[(point - first) as usize] += found.p;
                 (lower, end) = (found.upper, start + found.width);
             } else {
-                // However far it reaches, what lies before the point outweighs what lies behind it.
+                // No reach is far enough: the mass before the point outweighs the mass after it.
                 let upper = cut(start + 0.5);
                 round_down(pair.between(&lower, &upper), point, &mut mass);
                 (lower, end) = (upper, start + 0.5);
@@ -304,7 +312,8 @@ impl Losses {
         Self { grid, first, mass, infinite: 0.0 }
     }
 
-    /// The masses times e^(tl), to a sum of one: in one exponent, for by itself e^(tl) may leave the floats.
+    /// The masses times e^(tl), scaled to a sum of one. It uses one exponent, because e^(tl) alone may leave
+    /// the floats.
     fn tilted(&self, tilt: f64) -> TiltedLosses {
         let Self { grid, first, infinite, .. } = *self;
         let loss = |at: usize| (first + at as i64) as f64 * grid;
@@ -318,7 +327,8 @@ impl Losses {
     }
 }
 
-/// A cell that reaches `width` grid steps beyond its point, with its P-mass, its end, and how many steps its own loss lies beyond that point.
+/// A cell that reaches `width` grid steps beyond its point. It holds its P-mass, its end, and the distance of
+/// its own loss beyond the point, in grid steps.
 struct Reaching {
     width: f64,
     beyond: f64,
@@ -326,11 +336,13 @@ struct Reaching {
     upper: Cut,
 }
 
-/// A cell whose own loss is that of its point, or lies beyond it by next to nothing: by secants, for that grows with the width. The cell begins
-/// `before` grid steps before the point. None where no cell up to `most` steps reaches so far.
+/// The cell whose own loss equals its point's loss, or is beyond it by a negligible amount.
+///
+/// It is found by secants, because its loss grows with the width. The cell begins `before` grid steps before
+/// the point. Returns `None` if no cell up to `most` steps reaches so far.
 fn reach(before: f64, most: f64, reaching: impl Fn(f64) -> Reaching) -> Option<Reaching> {
     const NEAR: f64 = 1e-5;
-    // The loss of a cell is about that of its middle.
+    // The loss of a cell is approximately the loss of its middle.
     let (mut short, mut below, mut width) = (0.0, -0.5 * before, before);
     let mut found: Option<Reaching> = None;
     for _ in 0..60 {
@@ -357,14 +369,14 @@ fn reach(before: f64, most: f64, reaching: impl Fn(f64) -> Reaching) -> Option<R
     found
 }
 
-/// The loss of one step on a grid, tilted by e^(tl) to a mass of one.
+/// The loss of one step on a grid, tilted by e^(tl) to a total mass of one.
 struct TiltedLosses {
     grid: f64,
     first: i64,
     mass: Vec<f64>,
-    /// The mass that was not tilted, as it was.
+    /// The mass of infinite loss, not tilted.
     infinite: f64,
-    /// ln Σ p·e^(tl) of the masses p before.
+    /// ln Σ p·e^(tl) of the masses p before the tilt.
     log_moment: f64,
 }
 
@@ -374,7 +386,8 @@ impl TiltedLosses {
         points.map(|(at, p)| (self.first + at as i64) as f64 * self.grid * p).sum()
     }
 
-    /// ln Σ p·e^(sl) of the tilted masses p: by Horner's rule, from both ends to the loss that is nearest to none.
+    /// ln Σ p·e^(sl) of the tilted masses p. It uses Horner's rule, from both ends to the loss nearest to
+    /// zero.
     fn log_moment_of(&self, steepness: f64) -> f64 {
         let ratio = (steepness * self.grid).exp();
         let middle = usize::try_from(-self.first).unwrap_or(0).min(self.mass.len());
@@ -390,10 +403,10 @@ struct Composed {
     side: Side,
     grid: f64,
     first: i64,
-    /// The mass of the points behind this one, and δ there.
+    /// The mass of the points after each point, and δ at the point.
     behind: Vec<(f64, f64)>,
     infinite: f64,
-    /// The logarithm of what is rounded off and left out, at ε = 0; it falls by tε.
+    /// The logarithm of the rounding and truncation error at ε = 0. It falls by tε.
     log_error: f64,
     tilt: f64,
 }
@@ -405,7 +418,7 @@ impl Composed {
             losses.iter().map(|(losses, count)| *count as f64 * of(losses)).sum()
         };
         let (here, middle) = (summed(&|losses| losses.log_moment), summed(&TiltedLosses::mean));
-        // A window wide enough that by Chernoff's bound next to nothing of the tilted sum lies outside, on either side.
+        // By Chernoff's bound, a negligible part of the tilted sum lies outside this window, on either side.
         let tail = |sign: f64, distance: f64| {
             let steepness = [0.25, 0.5, 1.0, 2.0, 4.0, 16.0].map(|factor| sign * factor * 20.0 / distance);
             let exponents =
@@ -425,7 +438,7 @@ impl Composed {
         let size = transformed_well((((before + after) / grid) as usize + 2).max(1024));
         let (tilted, rounding) = convolve(losses, size);
 
-        // Σ e^(−tmh): how many points' errors count, or the root of how many count by their squares.
+        // Σ e^(−tmh): the effective number of points with errors, or the square root of it for their squares.
         let points = |tilt: f64| (-1.0 / (-tilt * grid).exp_m1()).min(size as f64);
         let rounding = (rounding.of_a_point * points(tilt)).min(rounding.of_all * points(2.0 * tilt).sqrt());
         let error = 2.0 * (tail(-1.0, before) + tail(1.0, after)) + rounding;
@@ -447,27 +460,27 @@ impl Composed {
         Self { side, grid, first, behind, infinite, log_error: error.ln() + here, tilt }
     }
 
-    /// δ(ε), from this side.
+    /// The bound on δ(ε) from this side.
     fn delta(&self, epsilon: f64) -> f64 {
-        // What the masses' own rounding may add up to.
+        // The accumulated relative rounding error of the masses.
         const ROUNDING: f64 = 1e-7;
         let place = epsilon / self.grid - self.first as f64;
         let at = place.ceil();
         let exact = if place < 0.0 {
-            // Before the window, nothing is known but that δ falls.
+            // Before the window, only the monotonicity of δ is known.
             match self.side {
                 Side::Above => return 1.0,
                 Side::Below => self.behind[0].1,
             }
         } else if let Some((_, delta)) = self.behind.get(at as usize) {
-            // Between two points: from the next one, whose own mass counts too.
+            // Between two points: from the next point, including its own mass.
             let step = (at - place) * self.grid;
             let own = (at as usize).checked_sub(1).map_or(0.0, |before| self.behind[before].0);
             -(-step).exp_m1() * own + (-step).exp() * delta
         } else {
             0.0
         };
-        // Should it be no number, `min` and `max` take 1 and 0.
+        // If the error is not a number, `min` and `max` return 1 and 0.
         let error = (self.log_error - self.tilt * epsilon).exp();
         match self.side {
             Side::Above => (exact * (1.0 + ROUNDING) + error + self.infinite).min(1.0),
@@ -482,7 +495,8 @@ impl Composed {
         let is_met = |epsilon: f64| self.delta(epsilon) <= delta;
         match self.side {
             Side::Above => least(0.0, at(last), is_met).unwrap_or(f64::INFINITY),
-            // Far to the left all digits may be lost, and δ seem small: from the right.
+            // Far to the left all digits may be lost, and δ can seem small. So the search starts from the
+            // right.
             Side::Below => match (self.first.max(0)..last).rev().find(|&point| !is_met(at(point))) {
                 Some(point) => least(at(point), at(point + 1), is_met).unwrap_or(at(point)),
                 None => 0.0,
@@ -491,22 +505,23 @@ impl Composed {
     }
 }
 
-/// A size of this or somewhat more, which is twice one whose transform is fast.
+/// A size of at least `least`, twice a size with a fast transform.
 fn transformed_well(least: usize) -> usize {
     let power = least.next_power_of_two();
     [power / 16 * 9, power / 8 * 5, power / 4 * 3].into_iter().find(|size| *size >= least).unwrap_or(power)
 }
 
-/// What floats lose of a convolution: of each point at most, and the root of the sum of squares over all.
+/// The rounding error of a convolution: the largest of one point, and the root of the sum of squares over
+/// all.
 struct Rounding {
     of_a_point: f64,
     of_all: f64,
 }
 
-/// The tilted mass of the sum of all losses, modulo `size` points, and what they may be off by.
+/// The tilted mass of the sum of all losses, modulo `size` points, and its error.
 ///
-/// A transform of n points errs by less than 7u·log₂n of the norm (Higham 2002, Theorem 24.2), and each of the products of which a power is made
-/// by less than 3u of itself (Theorem 3.6).
+/// A transform of n points has an error below 7u·log₂n of the norm (Higham 2002, Theorem 24.2). Each product
+/// in a power has a relative error below 3u (Theorem 3.6).
 fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding) {
     // Unreachable: the lengths are the planner's own.
     const LOST: Rounding = Rounding { of_a_point: f64::INFINITY, of_all: f64::INFINITY };
@@ -526,7 +541,7 @@ fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding)
             return (vec![0.0; size], LOST);
         }
         let mut radii = vec![0.0; spectrum.len()];
-        // By squaring: what would leave the floats on the way is nothing.
+        // The power is computed by squaring; values that would underflow on the way are set to zero.
         let least = (-1400.0 / *count as f64).exp();
         for ((total, value), kept) in product.iter_mut().zip(spectrum).zip(&mut radii) {
             let squared = value.norm_sqr();
@@ -535,15 +550,15 @@ fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding)
         }
         spectra.push((*count as f64 * own, radii));
     }
-    // One factor's error passes through all the others: by Cauchy and Schwarz, its norm times theirs.
+    // The error of one factor passes through all others: by Cauchy and Schwarz, its norm times theirs.
     let others = |radii: &[f64]| {
         let rest = product.iter().zip(radii).map(|(all, own)| (all.norm() / own).min(1.0).powi(2));
         (2.0 * rest.sum::<f64>() / size as f64).sqrt()
     };
     let errors: f64 = spectra.iter().map(|(own, radii)| own * others(radii)).sum();
-    // Of all points together it is their norm times the largest of theirs, which is one.
+    // For all points together, it is the norm times the largest value of the others, which is one.
     let errors_of_all: f64 = spectra.iter().map(|(own, _)| own).sum();
-    // The first and the last are real but for rounding, and the inverse insists.
+    // The first and the last value are real up to rounding, and the inverse requires it.
     let last = product.len() - 1;
     product[0].im = 0.0;
     product[last].im = 0.0;

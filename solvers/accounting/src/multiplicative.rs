@@ -1,45 +1,48 @@
-//! Differential privacy by a random factor: Theorem 5 of *Dauntless* (Xiao and Devadas), as corrected in ERRATA.md, D1 and D12.
+//! Differential privacy by a random factor: Theorem 5 of *Dauntless* (Xiao and Devadas), corrected in
+//! ERRATA.md, D1 and D12.
 //!
-//! n records X are released as X̂W, where the columns of W (n × d′) are independent, each with a density ∝ exp(ψ(‖α‖²)) of Lipschitz
-//! constant L in ‖α‖², and X̂ = U(Σ² + v²I)^½V has X's singular values raised by v. For neighbours that differ in one record, by B at most
-//! in ℓ₂, that is (ε, δ)-differentially private with
+//! n records X are released as X̂W. The columns of W (n × d′) are independent, each with a density ∝
+//! exp(ψ(‖α‖²)) of Lipschitz constant L in ‖α‖². X̂ = U(Σ² + v²I)^½V is X with its singular values raised by
+//! v. For neighbours that differ in one record, by at most B in ℓ₂, the release is (ε, δ)-differentially
+//! private with
 //!
-//! ε = d′ε₀(e^ε₀ − 1) + ε₀√(2d′·ln(1/δ̃)), δ = d′(δ₀ + δᵣ) + δ̃,
-//! ε₀ = x + 4x(1 + x)·L·r²·ln(32/δ₀)/(n − 2√(n·ln(16/δ₀))), x = B/v,
+//! ε = d′ε₀(e^ε₀ − 1) + ε₀√(2d′·ln(1/δ̃)), δ = d′(δ₀ + δᵣ) + δ̃, ε₀ = x + 4x(1 + x)·L·r²·ln(32/δ₀)/(n −
+//! 2√(n·ln(16/δ₀))), x = B/v,
 //!
-//! where ‖α‖ exceeds r with probability δᵣ at most; or with ε = d′ε₀, where that is less, as it is for few columns. The theorem as printed takes the root of a negative number, and X̂ = U(Σ + vI)V, for
-//! which its proof does not hold. Everything is rounded toward more privacy.
+//! where ‖α‖ exceeds r with probability at most δᵣ. It also holds with ε = d′ε₀, which is less for few
+//! columns. The theorem as printed takes the root of a negative number, and its X̂ = U(Σ + vI)V does not
+//! satisfy its proof. All results are rounded toward more privacy.
 //!
-//! For Gaussian W the distribution of X̂W is that of XW₁ + vW₂, with W₁ d × d′ and W₂ n × d′; L·r² is half the 1 − δᵣ quantile of χ² with n degrees of
-//! freedom, whatever W's variance.
+//! For Gaussian W, X̂W has the same distribution as XW₁ + vW₂, with W₁ d × d′ and W₂ n × d′. L·r² is then
+//! half the 1 − δᵣ quantile of χ² with n degrees of freedom, for any variance of W.
 
 use crate::error::{check, check_delta, check_epsilon};
 use crate::search::{highest, least};
 use crate::{Error, Result};
 use statrs::function::gamma::gamma_ur;
 
-/// The distribution of a column α of W, by what the theorem needs of it.
+/// The properties of the distribution of a column α of W that the theorem needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ColumnDistribution {
-    /// Independent Gaussian entries, of whatever variance.
+    /// Independent Gaussian entries, of any variance.
     Gaussian,
     /// A density ∝ exp(ψ(‖α‖²)).
     Radial {
-        /// L: ψ is Lipschitz with this constant.
+        /// L, the Lipschitz constant of ψ.
         lipschitz: f64,
-        /// r, which ‖α‖ exceeds with probability δᵣ at most.
+        /// r, which ‖α‖ exceeds with probability at most δᵣ.
         radius: f64,
     },
 }
 
-/// How δ is made up.
+/// The parts of δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deltas {
-    /// δ₀: that a column's direction is an unlikely one.
+    /// δ₀: the probability that a column has an unlikely direction.
     pub direction: f64,
-    /// δᵣ: that a column is longer than r.
+    /// δᵣ: the probability that a column is longer than r.
     pub radius: f64,
-    /// δ̃: what the composition of the columns adds.
+    /// δ̃: the part that composition of the columns adds.
     pub composition: f64,
 }
 
@@ -51,7 +54,7 @@ impl Deltas {
     }
 }
 
-/// What is released, but for v.
+/// A release with any v.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Release {
     sensitivity: f64,
@@ -59,29 +62,32 @@ pub struct Release {
     columns: u64,
 }
 
-/// What v and δ leave of ε.
+/// The guarantee at some v and δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Private {
     /// ε, in nats.
     pub epsilon: f64,
-    /// How δ is made up, which is δ or less in all.
+    /// The parts of δ. Their total is at most δ.
     pub deltas: Deltas,
 }
 
-/// More than floating point may lose.
+/// A factor above the error of floating point.
 const UP: f64 = 1.0 + 1e-12;
 
-/// Doubles hold nothing below this with all their digits.
+/// The smallest number that doubles hold with all digits.
 const LEAST_DELTA: f64 = 1e-300;
 
-/// How many records the theorem needs.
+/// The number of records that the theorem needs.
 const ENOUGH: &str = "more than 4 ln(16/delta0), or the theorem says nothing";
 
 impl Release {
-    /// n = `records` records, any of which may be replaced by one that lies B = `sensitivity` away in ℓ₂, become d′ = `columns` columns.
+    /// Creates a release of n = `records` records with d′ = `columns` columns.
+    ///
+    /// Any record may be replaced by one at a distance of at most B = `sensitivity` in ℓ₂.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a B that is not finite and above zero, fewer than one record or column, or more than 2^52 of them.
+    /// [`Error::OutOfRange`] for a B that is not finite and above zero, fewer than one record or column, or
+    /// more than 2^52 of them.
     pub fn new(sensitivity: f64, records: u64, columns: u64) -> Result<Self> {
         check(
             "the sensitivity",
@@ -95,11 +101,11 @@ impl Release {
         Ok(Self { sensitivity, records, columns })
     }
 
-    /// ε₀: what one column costs at δ₀ + δᵣ.
+    /// ε₀, the ε of one column at δ₀ + δᵣ.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless v > 0 is finite, each δ lies between 10⁻³⁰⁰ and one, L and r are finite and above zero; for n ≤
-    /// 4·ln(16/δ₀), for which the theorem says nothing.
+    /// [`Error::OutOfRange`] unless v > 0 is finite, each δ lies between 10⁻³⁰⁰ and one, and L and r are
+    /// finite and above zero; also for n ≤ 4·ln(16/δ₀), where the theorem does not apply.
     pub fn column_epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         Ok(of_column(self.sensitivity / v, self.spread(distribution, deltas)?))
@@ -117,16 +123,16 @@ impl Release {
     /// ```
     ///
     /// # Errors
-    /// As [`column_epsilon`](Self::column_epsilon).
+    /// Same errors as [`column_epsilon`](Self::column_epsilon).
     pub fn epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check_delta(deltas.composition)?;
         Ok(self.of_all(self.column_epsilon(v, distribution, deltas)?, deltas.composition))
     }
 
-    /// The least ε at δ of Gaussian W, over all ways to make δ up.
+    /// The least ε at `delta` for Gaussian W, over all splits of δ into its parts.
     ///
     /// # Errors
-    /// As [`least_v`](Self::least_v).
+    /// Same errors as [`least_v`](Self::least_v).
     pub fn gaussian(&self, v: f64, delta: f64) -> Result<Private> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         let best = |deltas: Deltas| -self.epsilon(v, self.bounded(deltas), deltas).unwrap_or(f64::INFINITY);
@@ -134,8 +140,9 @@ impl Release {
         Ok(Private { epsilon: self.epsilon(v, ColumnDistribution::Gaussian, deltas)?, deltas })
     }
 
-    /// The least v with which Gaussian W is (ε, δ)-private, over all ways to make δ up, and how δ is made up then. (ε, δ) holds for more
-    /// records too: what a column costs falls as they become more.
+    /// The least v with which Gaussian W is (ε, δ)-private, over all splits of δ, and the best split.
+    ///
+    /// (ε, δ) also holds for more records, because ε₀ of a column falls with their number.
     ///
     /// ```
     /// use scumble_accounting::multiplicative::{ColumnDistribution, Release};
@@ -147,12 +154,12 @@ impl Release {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless ε > 0 is finite and δ between 10⁻²⁸⁰ and one, and for too few records; [`Error::Unreachable`] where no
-    /// float is large enough.
+    /// [`Error::OutOfRange`] unless ε > 0 is finite and δ is between 10⁻²⁸⁰ and one, and for too few records;
+    /// [`Error::Unreachable`] if no float is large enough.
     pub fn least_v(&self, epsilon: f64, delta: f64) -> Result<(f64, Private)> {
         check_epsilon(epsilon)?;
         check("epsilon", epsilon, "above zero, and finite", epsilon > 0.0)?;
-        // For each way to make δ up there is a largest x = B/v.
+        // Each split of δ has a largest x = B/v.
         let deltas = self.best_deltas(delta, |deltas| match self.spread(self.bounded(deltas), deltas) {
             Ok(spread) => self.largest_ratio(epsilon, deltas.composition, spread).ln(),
             Err(_) => f64::NEG_INFINITY,
@@ -166,15 +173,16 @@ impl Release {
         Ok((v, Private { epsilon: of(v)?, deltas }))
     }
 
-    /// A distribution like the Gaussian one, and at once: its squared radius is a bound on the quantile, enough to make δ up by.
+    /// A fast stand-in for the Gaussian distribution. Its squared radius is an upper bound on the quantile,
+    /// which is enough to choose the split of δ.
     fn bounded(&self, deltas: Deltas) -> ColumnDistribution {
         ColumnDistribution::Radial { lipschitz: 0.5, radius: self.proven_squared_norm(deltas.radius).sqrt() }
     }
 
-    /// The way to make `delta` up for which `value` is highest.
+    /// The split of `delta` with the highest `value`.
     fn best_deltas(&self, delta: f64, value: impl Fn(Deltas) -> f64) -> Result<Deltas> {
         check("delta", delta, "between 1e-280 and one", (1e-280..1.0).contains(&delta))?;
-        // A little is kept back, so that the parts never round to more than the whole.
+        // A small part is kept back, so that the parts never round to more than the whole.
         let (delta, columns) = (delta * (1.0 - 1e-12), self.columns as f64);
         let of = |composition: f64, direction: f64| {
             let each = delta * (1.0 - composition) / columns;
@@ -215,10 +223,10 @@ impl Release {
         Ok(4.0 * bound * (32.0 / deltas.direction).ln() / norm * UP)
     }
 
-    /// What χ² with n degrees of freedom exceeds with this probability at most.
+    /// Upper bound on the quantile that χ² with n degrees of freedom exceeds with this probability.
     fn squared_norm(&self, probability: f64) -> f64 {
         let (records, proven) = (self.records as f64, self.proven_squared_norm(probability));
-        // Beyond that the incomplete gamma function has lost its sixth digit.
+        // Beyond this number the incomplete gamma function has lost its sixth digit.
         if self.records > 100_000_000 {
             return proven;
         }
@@ -226,13 +234,13 @@ impl Release {
         least(records, proven, |square| exceeded(square) <= probability).unwrap_or(proven)
     }
 
-    /// The same in closed form, and larger (Laurent and Massart 2000, Lemma 1).
+    /// A larger bound in closed form (Laurent and Massart 2000, Lemma 1).
     fn proven_squared_norm(&self, probability: f64) -> f64 {
         let (records, unlikely) = (self.records as f64, -probability.ln());
         (records + 2.0 * (records * unlikely).sqrt() + 2.0 * unlikely) * UP
     }
 
-    /// ε of d′ columns that cost ε₀ each, rounded up.
+    /// ε of d′ columns with ε₀ each, rounded up.
     fn of_all(&self, of_column: f64, composition: f64) -> f64 {
         let columns = self.columns as f64;
         let mean = columns * of_column * of_column.exp_m1();
@@ -240,11 +248,11 @@ impl Release {
         advanced.min(columns * of_column) * UP
     }
 
-    /// The largest x = B/v with which all columns cost ε, but for rounding.
+    /// The largest x = B/v at which all columns together have ε, up to rounding.
     fn largest_ratio(&self, epsilon: f64, composition: f64, spread: f64) -> f64 {
         let exceeds = |of_column: f64| self.of_all(of_column, composition) > epsilon;
         let of_column = least(0.0, epsilon.max(1.0), exceeds).unwrap_or(epsilon);
-        // spread·x² + (1 + spread)·x = ε₀, without a difference of near numbers.
+        // The solution of spread·x² + (1 + spread)·x = ε₀, without a difference of close numbers.
         let linear = 1.0 + spread;
         2.0 * of_column / (linear + (linear * linear + 4.0 * spread * of_column).sqrt())
     }

@@ -1,7 +1,10 @@
-//! Mutual information: what a release says, in nats, of which secret of a known prior it was made from. What no inference does better than, and the Gaussian noise
-//! that keeps it below a bound (PAC privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025).
+//! Mutual information between a release and its secret, in nats, for a secret of known prior.
 //!
-//! It is an average over the prior: for one secret, or one worst-case record, by itself it bounds nothing. The mutual information of several releases from the same secret adds up.
+//! The module has the best possible inference success, and the Gaussian noise that keeps the mutual
+//! information below a bound (PAC privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025).
+//!
+//! Mutual information is an average over the prior. It bounds nothing for one secret, or for one worst-case
+//! record, by itself. The mutual information of several releases from the same secret adds up.
 
 use crate::error::check;
 use crate::{Error, Result, search};
@@ -9,7 +12,7 @@ use crate::{Error, Result, search};
 /// The divergence KL(Bernoulli(`success`) ‖ Bernoulli(`prior`)), in nats.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] unless success lies in [0, 1] and the prior strictly between.
+/// [`Error::OutOfRange`] unless `success` lies in [0, 1] and `prior` strictly between.
 pub fn divergence(success: f64, prior: f64) -> Result<f64> {
     check("the success", success, "between zero and one", (0.0..=1.0).contains(&success))?;
     check_prior(prior)?;
@@ -18,7 +21,7 @@ pub fn divergence(success: f64, prior: f64) -> Result<f64> {
 
 fn between(success: f64, prior: f64) -> f64 {
     let part = |p: f64, q: f64| if p > 0.0 { p * (p / q).ln() } else { 0.0 };
-    // No divergence is below zero, but for rounding.
+    // A divergence is negative only by rounding.
     (part(success, prior) + part(1.0 - success, 1.0 - prior)).max(0.0)
 }
 
@@ -26,8 +29,11 @@ fn check_prior(prior: f64) -> Result<()> {
     check("the prior success", prior, "strictly between zero and one", prior > 0.0 && prior < 1.0)
 }
 
-/// The most often that any inference about the secret succeeds after a release of so many `nats`, where the best guess without it succeeds with probability
-/// `prior`: the largest s for which KL(Bernoulli(s) ‖ Bernoulli(prior)) is no more, by the data-processing inequality. Rounded up.
+/// Upper bound on the success of any inference about the secret after a release of `nats`.
+///
+/// `prior` is the success probability of the best inference without the release. The bound is the largest s
+/// for which KL(Bernoulli(s) ‖ Bernoulli(prior)) is at most `nats`, by the data-processing inequality. It is
+/// rounded up.
 ///
 /// ```
 /// use scumble_accounting::mutual_information;
@@ -39,21 +45,24 @@ fn check_prior(prior: f64) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for nats below zero, and unless the prior lies strictly between zero and one.
+/// [`Error::OutOfRange`] for negative nats, and unless the prior lies strictly between zero and one.
 pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
     check("the mutual information", nats, "zero or more", nats >= 0.0)?;
     check_prior(prior)?;
-    // What the divergence may be off by, of terms that are 1 at most beside a logarithm.
+    // The error of the divergence: its terms are at most 1, times a logarithm.
     let slack = 8.0 * f64::EPSILON * (1.0 - prior.ln());
     Ok(search::least(prior, 1.0, |success| between(success, prior) > nats + slack).unwrap_or(1.0))
 }
 
-/// The bound on the mutual information of a release with independent Gaussian noise along directions in which the release without noise has these `variances` over the
-/// prior: ½ Σ ln(1 + λ/σ²), in nats. It is reached where the release is Gaussian over the prior, and holds whatever its distribution, since of all with
-/// these variances a Gaussian has the largest entropy.
+/// Upper bound ½ Σ ln(1 + λ/σ²), in nats, on the mutual information of a release with independent Gaussian
+/// noise.
+///
+/// `variances` are those of the release without noise along its directions, over the prior. The bound holds
+/// for any distribution, because a Gaussian has the largest entropy of all with these variances. It is
+/// reached if the release is Gaussian over the prior.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a variance below zero.
+/// [`Error::OutOfRange`] for a negative variance.
 pub fn of_gaussian_noise(variances: &[f64], noise: &[f64]) -> Result<f64> {
     variances.iter().chain(noise).try_for_each(|variance| check_variance(*variance))?;
     Ok(variances.iter().zip(noise).map(|(variance, noise)| nats(*variance, *noise)).sum())
@@ -63,15 +72,17 @@ fn check_variance(variance: f64) -> Result<()> {
     check("a variance", variance, "zero or more, and finite", variance >= 0.0 && variance.is_finite())
 }
 
-/// Of one direction; none where nothing varies, and without bound where something does without noise.
+/// The nats of one direction: zero without variation, infinite for variation without noise.
 fn nats(variance: f64, noise: f64) -> f64 {
     if variance == 0.0 { 0.0 } else { (variance / noise).ln_1p() / 2.0 }
 }
 
-/// The variances of the noise (as many as there are `variances`) of the least sum that keep [`of_gaussian_noise`] at `nats` or below.
+/// The variances of the noise, one for each of `variances`, with the least sum that keeps
+/// [`of_gaussian_noise`] at or below `nats`.
 ///
-/// σ² along a direction of variance λ solves σ²(σ² + λ) = μλ, with one μ for all: the stationary point of the sum under the constraint, which is convex in
-/// σ². The published noise, σ² = √λ Σ√λ/(2·nats), is the least under the larger bound ½ Σ λ/σ², and has a larger sum.
+/// σ² along a direction of variance λ solves σ²(σ² + λ) = μλ, with one μ for all directions. It is the
+/// stationary point of the sum under the constraint, which is convex in σ². The published noise, σ² = √λ
+/// Σ√λ/(2·nats), is the least under the larger bound ½ Σ λ/σ², and has a larger sum.
 ///
 /// ```
 /// use scumble_accounting::mutual_information;
@@ -84,7 +95,7 @@ fn nats(variance: f64, noise: f64) -> f64 {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a variance below zero, and unless nats are above zero and finite.
+/// [`Error::OutOfRange`] for a negative variance, and unless nats are above zero and finite.
 pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     variances.iter().try_for_each(|variance| check_variance(*variance))?;
     check("the mutual information", nats, "above zero, and finite", nats > 0.0 && nats.is_finite())?;
@@ -92,7 +103,8 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     if largest == 0.0 {
         return Ok(vec![0.0; variances.len()]);
     }
-    // In units of the largest variance, so that no square leaves the floats; what varies at all is not nothing.
+    // The computation is in units of the largest variance, so that no square leaves the floats. Positive
+    // variances stay positive.
     let varies = |variance: f64, size: f64| if variance > 0.0 { size.max(f64::MIN_POSITIVE) } else { 0.0 };
     let units: Vec<f64> = variances.iter().map(|&variance| varies(variance, variance / largest)).collect();
     let at = |multiplier: f64| -> Vec<f64> {
@@ -106,7 +118,7 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     let holds = |multiplier: f64| {
         let noise = at(multiplier);
         let found: f64 = units.iter().zip(&noise).map(|(unit, noise)| self::nats(*unit, *noise)).sum();
-        // Rounding of so many logarithms may not spend more.
+        // The rounding of the logarithms may not exceed the bound.
         found * (1.0 + 4.0 * f64::EPSILON * (units.len() as f64 + 4.0)) <= nats
     };
     let Some(multiplier) = search::least(f64::MIN_POSITIVE, f64::MAX.sqrt(), holds) else {
@@ -116,11 +128,15 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     Ok(found.map(|(&variance, noise)| varies(variance, noise * largest)).collect())
 }
 
-/// The bound on the mutual information of a release with a secret that is one of some equally likely ones, each of which shifts Gaussian noise to a place of its own, continuous or on a
-/// lattice that has all these places: `squared[i][j]` is ‖yᵢ − yⱼ‖², in units of the noise.
+/// Upper bound on the mutual information with one of several equally likely secrets that shift Gaussian
+/// noise.
 ///
-/// It is −meanᵢ ln meanⱼ e^(−KLᵢⱼ), with KLᵢⱼ = ‖yᵢ − yⱼ‖²/2 the divergence of two of these distributions (Kolchinsky and Tracey 2017, equation 10), which never exceeds the logarithm of how many there
-/// are: what a bound by variances, which knows nothing of that, does.
+/// Each secret shifts the noise to its own point. The noise is continuous, or on a lattice that has all these
+/// points. `squared[i][j]` is ‖yᵢ − yⱼ‖², in units of the noise.
+///
+/// The bound is −meanᵢ ln meanⱼ e^(−KLᵢⱼ), where KLᵢⱼ = ‖yᵢ − yⱼ‖²/2 is the divergence of two of these
+/// distributions (Kolchinsky and Tracey 2017, equation 10). It never exceeds the logarithm of the number of
+/// secrets. A bound from variances can exceed this logarithm.
 ///
 /// ```
 /// use scumble_accounting::mutual_information;
@@ -132,7 +148,7 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a square below zero.
+/// [`Error::OutOfRange`] for a negative square.
 pub fn of_shifts(squared: &[Vec<f64>]) -> Result<f64> {
     squared.iter().flatten().try_for_each(|square| check_variance(*square))?;
     let of = |row: &Vec<f64>| {
@@ -148,7 +164,7 @@ mod tests {
     use approx::assert_relative_eq;
     use proptest::prelude::*;
 
-    /// By scipy's `brentq` on KL(s ‖ p) = nats, p being the prior.
+    /// The reference values are from scipy's `brentq` on KL(s ‖ p) = nats, where p is the prior.
     #[test]
     fn success_after_a_release_is_that_of_another_solver() {
         for (nats, prior, wanted) in REFERENCE {
@@ -165,9 +181,9 @@ mod tests {
 
     #[test]
     fn nothing_said_is_nothing_gained_and_much_said_is_all() {
-        // What rounding may hide of a divergence, as its square root.
+        // The tolerance is the square root of the rounding error of a divergence.
         assert_relative_eq!(posterior_success(0.0, 0.3).unwrap(), 0.3, max_relative = 1e-6);
-        // −ln(prior) nats tell a secret for certain, and so do more.
+        // −ln(prior) nats or more can reveal a secret with certainty.
         assert_eq!(posterior_success(2.0, 0.3).unwrap(), 1.0);
         assert!(posterior_success(-f64::ln(0.3) - 1e-6, 0.3).unwrap() < 1.0);
         for (nats, prior) in [(-1.0, 0.5), (f64::NAN, 0.5), (1.0, 0.0), (1.0, 1.0)] {
@@ -186,7 +202,8 @@ mod tests {
     }
 
     proptest! {
-        /// It spends what it may and no more, less noise along one direction and more along another adds up to more, and the published noise is never less.
+        /// The noise spends the whole bound and no more. Moving noise from one direction to another increases
+        /// its sum, and the published noise is never less.
         #[test]
         fn noise_spends_its_nats_and_has_the_least_sum(
             logs in prop::collection::vec(-12.0..12.0_f64, 1..12),

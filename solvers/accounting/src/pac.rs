@@ -1,17 +1,22 @@
-//! How many mixed and transformed samples may leave before recovery within an error is no longer excluded: Corollary 1 and Theorem 3 of
-//! *Dauntless* (Xiao and Devadas), both by Fano's inequality, in bits.
+//! Number of mixed and transformed samples below which recovery within an error is excluded.
 //!
-//! An adversary who recovers a mixed record within the error ε (ℓ₂, all coordinates together; for [`theorem_3`] the transformation of a
-//! record) with probability 1 − δ or more has learnt more of the transformation's weights than so many samples tell. Below the budget there
-//! is no such adversary; success that is rarer is not excluded. It is no differential privacy.
+//! It has Corollary 1 and Theorem 3 of *Dauntless* (Xiao and Devadas), both by Fano's inequality, in bits.
 //!
-//! The budget counts samples each of which mixes a private record and a public one that no other sample uses, with weights one and one
-//! and independent Gaussian coordinates, and that one layer transforms. Corollary 1 also compares two candidate inverses under one distribution of
-//! the input, which is an assumption (ERRATA.md, D11). Logarithms are those of base two (ERRATA.md, D2).
+//! The adversary recovers a mixed record within the error ε (ℓ₂, all coordinates together) with probability
+//! 1 − δ or more. For [`theorem_3`], it recovers the transformation of a record. Such an adversary has learnt
+//! more about the transformation's weights than the samples within the budget reveal. Below the budget no
+//! such adversary exists; rarer success is not excluded. This is not differential privacy.
 //!
-//! [`budget`](Budget::budget) counts how often the adversary fails as the average over transformations that it is: by Markov's inequality
-//! it fails more often than kδ for one transformation in k at most, so the weights are packed for (2ε, 2kδ), and Fano's error probability
-//! is 1/k and what the norm's bound may fail by, maximised over k, Δ and c. The papers' form sets it to zero (ERRATA.md, D11) and is larger.
+//! The budget counts samples that one layer transforms. Each mixes a private record and a public one that no
+//! other sample uses, with weights one and one and independent Gaussian coordinates. Corollary 1 also
+//! compares two candidate inverses under one distribution of the input, which is an assumption
+//! (ERRATA.md, D11). Logarithms have base two (ERRATA.md, D2).
+//!
+//! [`budget`](Budget::budget) takes the adversary's failure rate as an average over transformations. By
+//! Markov's inequality, the adversary fails more often than kδ for at most one transformation in k. So the
+//! weights are packed for (2ε, 2kδ). Fano's error probability is 1/k plus the failure probability of the
+//! norm's bound, and the budget is maximised over k, Δ and c. The papers' form sets this error probability to
+//! zero (ERRATA.md, D11) and is larger.
 
 use crate::Result;
 use crate::error::check;
@@ -24,50 +29,56 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// What is to be resisted, and on what records.
+/// The adversary to be resisted, and the records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
-    /// ε: how near a recovery counts, in ℓ₂ over all coordinates, in units of the records.
+    /// ε: the distance within which a recovery counts, in ℓ₂ over all coordinates, in units of the records.
     pub error: f64,
-    /// δ: recovery is resisted that succeeds with probability 1 − δ or more.
+    /// δ: recovery is resisted if it succeeds with probability 1 − δ or more.
     pub delta: f64,
     /// d: the width of a record.
     pub dim: u64,
-    /// β: the weights, or for [`corollary_1`] those of the inverse, are uniform on [−β, β].
+    /// β: the weights, or for [`corollary_1`] the weights of the inverse, are uniform on [−β, β].
     pub beta: f64,
     /// τ_a: the variance of each coordinate of the public part of a sample, in squared units of the records.
     pub public_variance: f64,
-    /// τ_p: the same of the private part.
+    /// τ_p: the variance of each coordinate of the private part, in squared units of the records.
     pub private_variance: f64,
 }
 
-/// How many samples may leave.
+/// The number of samples that may be released.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
-    /// How many samples leave every such adversary without success: the number that claims are made of, zero where there is none.
+    /// The number of samples after which every such adversary still fails. Claims use this number. It is zero
+    /// if the theorem gives none.
     pub budget: f64,
-    /// The paper's formula, which takes the adversary to fail equally often for every transformation (ERRATA.md, D11): zero where it has no
-    /// solution. No claim is made of it.
+    /// The paper's formula, which assumes that the adversary fails equally often for every transformation
+    /// (ERRATA.md, D11).
+    ///
+    /// It is zero where the formula has no solution. No claim uses it.
     pub budget_as_printed: f64,
-    /// Δ of the paper's formula: how far apart packed weights lie, in the units of β.
+    /// Δ of the paper's formula: the distance of packed weights, in the units of β.
     pub packing_width: f64,
-    /// c of the paper's formula: the norm that the inverse exceeds seldom. None for [`theorem_3`], which needs none.
+    /// c of the paper's formula: the norm that the inverse rarely exceeds. `None` for [`theorem_3`], which
+    /// needs none.
     pub norm_bound: Option<f64>,
-    /// k: for one transformation in k the adversary may fail more often than kδ. What `budget` is largest at; one where it is zero.
+    /// k: the adversary may fail more often than kδ for one transformation in k. It maximises `budget`, and
+    /// is one where `budget` is zero.
     pub markov_factor: f64,
 }
 
 impl Budget {
-    /// Whether the theorem says nothing: not one sample may leave. So it is where Δ ≥ β, for then nothing can be packed.
+    /// Returns whether the theorem excludes nothing: not even one sample may be released. For example,
+    /// nothing can be packed if Δ ≥ β.
     pub fn is_vacuous(&self) -> bool {
         self.budget < 1.0
     }
 }
 
-/// More than a budget may be off by in floating point.
+/// A factor that covers the floating-point error of a budget.
 const MARGIN: f64 = 1.0 - 1e-9;
 
-/// More of c²/2dβ² beyond ln 2d changes no float.
+/// The value of c²/2dβ² − ln 2d above which no float changes.
 const MOST_EXCESS: f64 = 64.0;
 
 impl Setting {
@@ -89,18 +100,18 @@ impl Setting {
         1.0 + self.public_variance / self.private_variance
     }
 
-    /// The Δ at which 1 − Φ(2ε·`norm`/(√τ·Δ)) is `share`: infinite from one half on.
+    /// The Δ at which 1 − Φ(2ε·`norm`/(√τ·Δ)) is `share`. It is infinite for a share of one half or more.
     fn packing_width(&self, norm: f64, share: f64) -> f64 {
         let deviation = (self.public_variance + self.private_variance).sqrt();
         2.0 * self.error * norm / (deviation * upper_quantile(share))
     }
 
-    /// The bits of one weight's place in the packing, zero where nothing can be packed.
+    /// The bits of one weight's place in the packing. They are zero where nothing can be packed.
     fn bits(&self, packing_width: f64) -> f64 {
         (self.beta / packing_width).log2().max(0.0)
     }
 
-    /// The k that makes `value` largest, and the value there. From 1/2δ on nothing is packed.
+    /// The k that maximises `value`, and the maximum. From 1/2δ on nothing is packed.
     fn best_markov_factor(&self, value: impl Fn(f64) -> f64) -> (f64, f64) {
         let factor = highest(0.0, (0.5 / self.delta).ln(), |log| value(log.exp())).exp();
         match value(factor) {
@@ -109,20 +120,23 @@ impl Setting {
         }
     }
 
-    /// The norm c that a β-uniform matrix exceeds with probability 2d·e^(−c²/2dβ²) = e^(−`excess`) at most.
+    /// The norm c that a β-uniform matrix exceeds with probability at most 2d·e^(−c²/2dβ²) = e^(−`excess`).
     fn norm(&self, excess: f64) -> f64 {
         let dim = self.dim as f64;
         self.beta * (2.0 * dim * ((2.0 * dim).ln() + excess)).sqrt()
     }
 }
 
-/// Corollary 1: how many transformed samples leave every adversary unable to recover a mixed record, where the layer's weights are the
-/// inverse of a matrix of weights uniform on [−β, β] and a transformed sample is one of 2^`output_bits` (log₂|𝒦| of the whole output: 784
-/// bytes are 6272 bits):
+/// Corollary 1: number of transformed samples after which no adversary can recover a mixed record.
 ///
-/// m = ((1 − P)·d²·log₂(β/Δ) − 1)/(log₂|𝒦| + ½d·log₂(τ/τ_p)), with P = 1/k + 2d·e^(−c²/2dβ²) and kδ = 1 − Φ(2εc/(√τ·Δ)).
+/// The layer's weights are the inverse of a matrix of weights uniform on [−β, β]. A transformed sample is one
+/// of 2^`output_bits` (log₂|𝒦| of the whole output: 784 bytes are 6272 bits):
 ///
-/// As printed, P is zero and δ = (1 − Φ(2εc/(√τ·Δ)))·(1 − 2d·e^(−c²/2dβ²)). It is right to nine digits, rounded down.
+/// m = ((1 − P)·d²·log₂(β/Δ) − 1)/(log₂|𝒦| + ½d·log₂(τ/τ_p)), with P = 1/k + 2d·e^(−c²/2dβ²) and
+/// kδ = 1 − Φ(2εc/(√τ·Δ)).
+///
+/// As printed, P is zero and δ = (1 − Φ(2εc/(√τ·Δ)))·(1 − 2d·e^(−c²/2dβ²)). The result is right to nine
+/// digits, rounded down.
 ///
 /// ```
 /// use scumble_accounting::pac::{self, Setting};
@@ -136,8 +150,8 @@ impl Setting {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`](crate::Error::OutOfRange) for a number that is not finite and above zero, but for a public variance of zero, or a δ
-/// of one half or more.
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) for a number that is not finite and above zero (except a
+/// public variance of zero), or for a δ of one half or more.
 pub fn corollary_1(setting: &Setting, output_bits: f64) -> Result<Budget> {
     setting.check()?;
     let range = "above zero, and finite";
@@ -169,26 +183,31 @@ pub fn corollary_1(setting: &Setting, output_bits: f64) -> Result<Budget> {
     })
 }
 
-/// The widest record of [`theorem_3`]: wider weights would take minutes to draw.
+/// The widest record of [`theorem_3`]. Wider weights would take minutes to draw.
 const WIDEST: u64 = 4096;
 
-/// Theorem 3: how many transformed samples leave every adversary unable to approximate the transformation to d′ = `out_dim` columns, where
-/// its weights W (d × d′) are uniform on [−β, β]:
+/// Theorem 3: number of transformed samples after which no adversary can approximate the transformation.
 ///
-/// m = ((1 − 1/k)·d·d′·log₂(β/Δ) − 1)/(d′·H(s̃) − E ½log₂((2πe)^d′·det(τ_p·WᵀW))), with kδ = 1 − Φ(2ε/(√τ·Δ)).
+/// The transformation is to d′ = `out_dim` columns, and its weights W (d × d′) are uniform on [−β, β]:
 ///
-/// As printed, 1/k is zero. The denominator is what a sample tells, and is never taken for less than it is, but with a probability of 10⁻⁶:
+/// m = ((1 − 1/k)·d·d′·log₂(β/Δ) − 1)/(d′·H(s̃) − E ½log₂((2πe)^d′·det(τ_p·WᵀW))), with
+/// kδ = 1 − Φ(2ε/(√τ·Δ)).
 ///
-/// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by that of the Gaussian distribution of the same variance τβ²d/3,
-///   which is larger than that of any other distribution; by some 0.17/d² bits, for the excess of s̃'s fourth moment is 2.4/d.
-/// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above, the wrong side; so W is drawn,
-///   the same draws each time, and the mean's lower confidence bound is taken, by Student's t.
+/// As printed, 1/k is zero. The denominator is the information in a sample. It is underestimated with a
+/// probability of at most 10⁻⁶:
 ///
-/// Together they make the denominator larger by 0.4 % at d = d′ = 16, 0.1 % at 64 and 0.5 % at 784; by 2 % at four, and a fifth in one
-/// dimension (at τ_a = τ_p).
+/// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by the entropy of the
+///   Gaussian distribution of the same variance τβ²d/3, the largest of any distribution. The difference is
+///   about 0.17/d² bits, because the excess of s̃'s fourth moment is 2.4/d.
+/// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above,
+///   which is the wrong side. So W is drawn, with the same draws each time, and the mean's lower confidence
+///   bound by Student's t is used.
+///
+/// Together they increase the denominator by 0.4 % at d = d′ = 16, 0.1 % at 64 and 0.5 % at 784; by 2 % at
+/// four, and a fifth in one dimension (at τ_a = τ_p).
 ///
 /// # Errors
-/// As [`corollary_1`]; for d′ that is not between one and d, and d above 4096.
+/// Same errors as [`corollary_1`]; also for d′ that is not between one and d, and for d above 4096.
 pub fn theorem_3(setting: &Setting, out_dim: u64) -> Result<Budget> {
     setting.check()?;
     check(
@@ -200,7 +219,7 @@ pub fn theorem_3(setting: &Setting, out_dim: u64) -> Result<Budget> {
     let range = "between one and the dimension";
     check("the dimension of the output", out_dim as f64, range, (1..=setting.dim).contains(&out_dim))?;
     let (dim, out) = (setting.dim as f64, out_dim as f64);
-    // τ_p and β² are in both entropies, and so does 2πe.
+    // τ_p and β² occur in both entropies, and so does 2πe.
     let of_sample = out / 2.0 * (setting.mixed_over_private() * dim / 3.0).log2();
     let told = of_sample - mean_log_determinant(setting.dim as usize, out_dim as usize);
 
@@ -222,12 +241,12 @@ fn samples(needed: f64, told: f64) -> f64 {
     ((needed - 1.0) / told).max(0.0)
 }
 
-/// The x with 1 − Φ(x) = `share`: zero from one half on.
+/// The x with 1 − Φ(x) = `share`. It is zero for a share of one half or more.
 fn upper_quantile(share: f64) -> f64 {
     if share < 0.5 { -quantile(share) } else { 0.0 }
 }
 
-/// How seldom the mean may lie below its bound.
+/// The probability that the mean is below its bound.
 const DOUBT: f64 = 1e-6;
 
 /// A lower confidence bound on E ½log₂det(VᵀV), V uniform on [−1, 1]^(`rows` × `columns`).
@@ -238,7 +257,7 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
     let mut uniform = || (generator.next_u64() >> 11) as f64 * 2f64.powi(-52) - 1.0;
     let block = qr::recommended_block_size::<f64>(rows, columns);
     let mut reflections = Mat::zeros(block, columns);
-    // On one thread, so that it is the same for any number of them.
+    // One thread makes the result the same for any number of threads.
     let scratch = qr::qr_in_place_scratch::<f64>(rows, columns, block, Par::Seq, Default::default());
     let mut memory = MemBuffer::new(scratch);
     let of_each: Vec<f64> = (0..draws)
@@ -246,7 +265,7 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
             let mut weights = Mat::from_fn(rows, columns, |_, _| uniform());
             let memory = MemStack::new(&mut memory);
             qr::qr_in_place(weights.as_mut(), reflections.as_mut(), Par::Seq, memory, Default::default());
-            // The diagonal of the triangle, whose product is the root of the determinant.
+            // The diagonal of the triangle: its product is the root of the determinant.
             (0..columns).map(|at| weights[(at, at)].abs().log2()).sum()
         })
         .collect();
@@ -254,7 +273,8 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
     let mean = of_each.iter().sum::<f64>() / count;
     let squares = of_each.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     let error = (squares / (count - 1.0) / count).sqrt();
-    // With two degrees of freedom and more there is always such a distribution; without one, nothing is known of the mean.
+    // With two degrees of freedom or more this distribution always exists. Without any, nothing is known
+    // about the mean.
     let quantile = StudentsT::new(0.0, 1.0, count - 1.0)
         .map_or(f64::NEG_INFINITY, |distribution| distribution.inverse_cdf(DOUBT));
     mean + quantile * error

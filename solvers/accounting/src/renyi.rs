@@ -1,11 +1,13 @@
-//! Rényi accounting: divergences of any order above one, composed by adding them up.
+//! Rényi accounting: divergences of any order above one, composed by addition.
 
 use crate::error::{check, check_delta};
 use crate::sampled::Pair;
 use crate::search::peak;
 use crate::{Neighbours, Result, Run};
 
-/// The Rényi divergence of order α > 1 of one step, the larger of both directions (Mironov, Talwar and Zhang 2019), in nats.
+/// The Rényi divergence of order α > 1 of one step, in nats (Mironov, Talwar and Zhang 2019).
+///
+/// It is the larger one of both directions.
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 1 < α ≤ 10⁵.
@@ -15,7 +17,9 @@ pub fn divergence(run: &Run, order: f64, neighbours: Neighbours) -> Result<f64> 
     Ok(run.pairs(neighbours).into_iter().map(of).fold(0.0, f64::max))
 }
 
-/// The least ε such that the runs together are (ε, δ)-differentially private by their Rényi divergences, over all orders:
+/// The least ε, over all orders, for which Rényi divergences prove that the runs together are (ε,
+/// δ)-differentially private.
+///
 /// ε = D_α + ln(1 − 1/α) − (ln δ + ln α)/(α − 1) (Canonne, Kamath and Steinke 2020, Proposition 12).
 ///
 /// ```
@@ -39,7 +43,7 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<f64> 
     Ok((0..directions).map(of).fold(0.0, f64::max))
 }
 
-/// One direction's pair of each run, with its number of steps.
+/// The pair of one direction for each run, with the run's number of steps.
 pub(crate) fn steps(runs: &[Run], neighbours: Neighbours, direction: usize) -> Vec<(Pair, u64)> {
     runs.iter().map(|run| (run.pairs(neighbours)[direction], run.steps())).collect()
 }
@@ -51,7 +55,7 @@ pub(crate) struct Conversion {
 }
 
 impl Conversion {
-    /// The order less one, and the ε ≥ 0 that it gives: the least of a grid of orders, refined.
+    /// The best order minus one, and its ε ≥ 0: the least of a grid of orders, refined.
     pub(crate) fn least(&self) -> (f64, f64) {
         // Orders from 1.0001 to 10⁵, by their logarithms, until they are far too large.
         let (mut at, mut coarse) = (0.0, f64::INFINITY);
@@ -87,32 +91,35 @@ pub(crate) struct Tilted {
     pub(crate) log_moment: f64,
     /// The mean of the loss.
     pub(crate) mean: f64,
-    /// Its variance.
+    /// The variance of the loss.
     pub(crate) variance: f64,
 }
 
 impl Tilted {
-    /// By the trapezoidal rule, which for a function that is analytic in a strip and falls off on both sides is exact but
-    /// for e^(−2π·width/step): the Gaussians are entire, and the loss is analytic within πσ² of the real line.
+    /// Computes the moments by the trapezoidal rule.
+    ///
+    /// For a function that is analytic in a strip and falls off on both sides, its error is only
+    /// e^(−2π·width/step). The Gaussians are entire, and the loss is analytic within πσ² of the real line.
     pub(crate) fn at(pair: &Pair, tilt: f64) -> Self {
         let sigma = pair.sigma;
         let step = (sigma / 4.0).min(sigma * sigma / 4.0);
-        // The mass lies about the components of P, and with the tilt up to 1 + t further out, or, where Q has a component on the
-        // other side, 1 + 2t.
+        // The mass lies near the components of P, and with the tilt up to 1 + t further out. If Q has a
+        // component on the other side, it is up to 1 + 2t.
         let far = 12.0 * sigma;
         let farthest = 1.0
             + match (pair.ahead > 0.0, pair.behind > 0.0) {
                 (true, true) => 2.0 * tilt,
                 (_, false) => tilt,
-                // The peak is where x = t·w(x), with w ≤ 1 the share of Q's far component; w ≤ odds·e^(−x/σ²) where x ≥ 0, so beyond
-                // σ²·ln(1 + t·odds) it is below one. The logarithm is concave, and falls at least as fast as that of P.
+                // The peak is where x = t·w(x), with w ≤ 1 the share of Q's far component. w ≤ odds·e^(−x/σ²)
+                // where x ≥ 0, so the peak is below one beyond σ²·ln(1 + t·odds). The logarithm is concave,
+                // and falls at least as fast as the logarithm of P.
                 (false, true) => {
                     let odds = pair.behind / (1.0 - pair.behind);
                     tilt.min(sigma * sigma * (tilt * odds).ln_1p())
                 }
             };
         let (first, last) = (-far, far + farthest);
-        // A very far end is reached in larger steps, of a width that the Gaussian there still allows.
+        // A very far end is reached in larger steps, of a width that the Gaussian still allows.
         let step = step.max((last - first) / 2e6).min(sigma / 2.0);
         let count = ((last - first) / step).ceil() as u64;
         let terms = (0..=count).map(|at| {
@@ -120,7 +127,7 @@ impl Tilted {
             let loss = pair.loss(x);
             (pair.log_ratio(pair.ahead, x) - 0.5 * (x / sigma).powi(2) + tilt * loss, loss)
         });
-        // Running sums, kept in the units of the largest term so far.
+        // Running sums, in units of the largest term so far.
         let (mut unit, mut mass, mut first_moment, mut second_moment) = (f64::NEG_INFINITY, 0.0, 0.0, 0.0);
         for (log_weight, loss) in terms {
             if log_weight > unit {
@@ -149,7 +156,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
 
-    /// Mironov, Talwar and Zhang (2019), section 3.3: for whole orders a sum over binomials.
+    /// The closed form for whole orders, a sum over binomials: Mironov, Talwar and Zhang (2019), section 3.3.
     fn by_binomials(q: f64, sigma: f64, order: u32) -> f64 {
         let mut binomial = 1.0;
         let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! The Poisson-sampled Gaussian mechanism: noise on the sum of the vectors of a random part of the records.
+//! The Poisson-sampled Gaussian mechanism: noise on the sum of vectors over a random subset of the records.
 
 use crate::Result;
 use crate::error::check;
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::fmt;
 
-/// The neighbouring relation: when two data sets are neighbours.
+/// The neighbouring relation: the condition under which two data sets are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
-    /// One has one record that the other has not.
+    /// One data set has one record that the other lacks.
     AddOrRemoveOne,
-    /// They differ in one record.
+    /// The data sets differ in one record.
     ReplaceOne,
 }
 
@@ -25,8 +25,10 @@ impl fmt::Display for Neighbours {
     }
 }
 
-/// So many steps of a Poisson-sampled Gaussian mechanism: each record's vector, of ℓ₂ norm 1 at most, enters the sum of a
-/// step with probability q by itself, and the sum is released with Gaussian noise of standard deviation σ.
+/// Steps of a Poisson-sampled Gaussian mechanism.
+///
+/// Each record's vector has an ℓ₂ norm of at most 1, and enters the sum of a step independently with
+/// probability q. The sum is released with Gaussian noise of standard deviation σ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run {
     sampling_rate: f64,
@@ -34,20 +36,22 @@ pub struct Run {
     steps: u64,
 }
 
-/// Where [`Run`]s have their noise multiplier: with less, ε is in the hundreds, and exponentials leave the floats.
+/// The range of a [`Run`]'s noise multiplier. With less noise, ε is in the hundreds, and exponentials leave
+/// the floats.
 pub(crate) const NOISE_MULTIPLIERS: (f64, f64, &str) = (0.05, 1e6, "from 0.05 to a million");
 
-/// A [`Run`]'s sampling rate at least: at a far smaller one odds leave the floats.
+/// The least sampling rate of a [`Run`]. At a far smaller rate, odds leave the floats.
 const LEAST_RATE: f64 = 1e-12;
 
-/// Steps of a [`Run`] at most.
+/// The largest number of steps of a [`Run`].
 pub(crate) const MOST_STEPS: u64 = 1_000_000_000;
 
 impl Run {
-    /// Steps at the sampling rate q with the noise multiplier σ.
+    /// Creates a run of `steps` steps with the sampling rate q and the noise multiplier σ.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻¹² ≤ q ≤ 1, 0.05 ≤ σ ≤ 10⁶ and 1 ≤ steps ≤ 10⁹.
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻¹² ≤ q ≤ 1, 0.05 ≤ σ ≤ 10⁶ and
+    /// 1 ≤ steps ≤ 10⁹.
     pub fn new(sampling_rate: f64, noise_multiplier: f64, steps: u64) -> Result<Self> {
         let (least, most, range) = NOISE_MULTIPLIERS;
         check(
@@ -76,7 +80,8 @@ impl Run {
         self.steps
     }
 
-    /// The pairs of distributions that dominate a step, one a direction in which neighbours may differ.
+    /// The dominating pairs of distributions of a step, one for each direction in which neighbours may
+    /// differ.
     pub(crate) fn pairs(&self, neighbours: Neighbours) -> Vec<Pair> {
         let (q, sigma) = (self.sampling_rate, self.noise_multiplier);
         let pair = |ahead, behind| Pair { ahead, behind, sigma };
@@ -87,14 +92,16 @@ impl Run {
     }
 }
 
-/// P = (1 − a)·N(0, σ²) + a·N(1, σ²) and Q = (1 − b)·N(0, σ²) + b·N(−1, σ²), with a = `ahead` and b = `behind`.
+/// The pair P = (1 − a)·N(0, σ²) + a·N(1, σ²) and Q = (1 − b)·N(0, σ²) + b·N(−1, σ²), with a = `ahead` and
+/// b = `behind`.
 ///
-/// No pair of neighbours has a larger hockey-stick divergence P(S) − γ·Q(S), for any γ ≥ 0, and so none has after any number
-/// of steps (Zhu, Dong and Wang 2022, Theorem 10). For a record that may be added or removed (b = 0 or a = 0): Mironov, Talwar
-/// and Zhang (2019); for one that is replaced, whose vectors u and v need not be opposite: at a given N₀(S) = s, by Neyman and
-/// Pearson N_u(S) is at most Φ(Φ⁻¹(s) + 1) and N_v(S) at least Φ(Φ⁻¹(s) − 1), and for u = −v half-spaces reach both at once.
+/// No pair of neighbours has a larger hockey-stick divergence P(S) − γ·Q(S), for any γ ≥ 0. So none has a
+/// larger one after any number of steps (Zhu, Dong and Wang 2022, Theorem 10). For add/remove one record
+/// (b = 0 or a = 0), the proof is in Mironov, Talwar and Zhang (2019). For replace one record, the vectors u
+/// and v need not be opposite. At a given N₀(S) = s, by Neyman and Pearson, N_u(S) is at most Φ(Φ⁻¹(s) + 1)
+/// and N_v(S) at least Φ(Φ⁻¹(s) − 1). For u = −v, half-spaces reach both bounds at once.
 ///
-/// The loss ln P/Q grows with x, for a = 0 too, as Q is turned round.
+/// The loss ln P/Q grows with x, for a = 0 too, because Q is mirrored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair {
     pub(crate) ahead: f64,
@@ -108,12 +115,12 @@ impl Pair {
         self.log_ratio(self.ahead, x) - self.log_ratio(self.behind, -x)
     }
 
-    /// sup ln P/Q: what takes no part in P can be no more than not to have been sampled for Q.
+    /// sup ln P/Q. If the record is not part of P, the loss is at most that of not being sampled for Q.
     pub(crate) fn largest_loss(&self) -> f64 {
         if self.ahead > 0.0 { f64::INFINITY } else { -(-self.behind).ln_1p() }
     }
 
-    /// ln(1 − w + w·exp((2x − 1)/2σ²)) for w = `weight`: with a weight of `ahead`, ln P(x)/N(x; 0, σ²).
+    /// ln(1 − w + w·exp((2x − 1)/2σ²)) for w = `weight`. With the weight `ahead` it is ln P(x)/N(x; 0, σ²).
     pub(crate) fn log_ratio(&self, weight: f64, x: f64) -> f64 {
         if weight == 0.0 {
             return 0.0;
@@ -123,19 +130,20 @@ impl Pair {
             return exponent;
         }
         if exponent > 30.0 {
-            // The rest is less than one part in 10¹³ of it, and this way nothing overflows.
+            // The rest is less than one part in 10¹³ of the exponent, and nothing overflows.
             return exponent + weight.ln() + ((1.0 - weight) / weight * (-exponent).exp()).ln_1p();
         }
         (weight * exponent.exp_m1()).ln_1p()
     }
 
-    /// Where the loss is `loss`: −∞ and ∞ where it never is so small, or so large.
+    /// The x at which the loss is `loss`: −∞ or ∞ if it is never so small, or never so large.
     ///
-    /// With z = e^(x/σ²) and s = e^(−1/2σ²) it is the root of a·s·z² + c·z = e^loss·b·s, c = 1 − a − e^loss·(1 − b).
+    /// With z = e^(x/σ²) and s = e^(−1/2σ²) it is the root of a·s·z² + c·z = e^loss·b·s,
+    /// c = 1 − a − e^loss·(1 − b).
     pub(crate) fn at_loss(&self, loss: f64) -> f64 {
         let variance = self.sigma * self.sigma;
         let (a, b) = (self.ahead, self.behind);
-        // For losses above zero all is divided by e^loss, so that nothing overflows.
+        // For positive losses all terms are divided by e^loss, so that nothing overflows.
         let up = loss.max(0.0);
         let c = (b - a) + if loss > 0.0 { (1.0 - a) * (-loss).exp_m1() } else { -loss.exp_m1() * (1.0 - b) };
         let root = c.hypot(2.0 * (a * b * (loss - 2.0 * up - 1.0 / variance).exp()).sqrt());
@@ -159,13 +167,13 @@ impl Pair {
             let z = (x - center) / self.sigma;
             (libm::erfc(z.abs() * FRAC_1_SQRT_2) / 2.0, z > 0.0)
         };
-        // A component without weight is never asked for.
+        // A component without weight is never used.
         let none = tail(0.0);
         let of = |weight: f64, center: f64| if weight > 0.0 { tail(center) } else { none };
         Cut { none, ahead: of(self.ahead, 1.0), behind: of(self.behind, -1.0) }
     }
 
-    /// P and Q of what lies between two cuts.
+    /// P and Q between two cuts.
     pub(crate) fn between(&self, lower: &Cut, upper: &Cut) -> (f64, f64) {
         let none = mass(lower.none, upper.none);
         let mix = |weight: f64, lower, upper| match weight {
@@ -175,21 +183,22 @@ impl Pair {
         (mix(self.ahead, lower.ahead, upper.ahead), mix(self.behind, lower.behind, upper.behind))
     }
 
-    /// Outside of these, P has less than e^−`log_tail` on either side.
+    /// The interval with less than e^−`log_tail` of P beyond either end.
     pub(crate) fn reach(&self, log_tail: f64) -> (f64, f64) {
         let far = (2.0 * log_tail).sqrt() * self.sigma;
         (-far, far + if self.ahead > 0.0 { 1.0 } else { 0.0 })
     }
 }
 
-/// A place on the line, with the smaller tail of each component there, and whether that is the upper one.
+/// A point of the line, with the smaller tail of each component at the point, and whether it is the upper
+/// tail.
 pub(crate) struct Cut {
     none: (f64, bool),
     ahead: (f64, bool),
     behind: (f64, bool),
 }
 
-/// The mass between two places, without the loss of digits that a difference of numbers near one has.
+/// The mass between two points, without the cancellation of numbers near one.
 fn mass(lower: (f64, bool), upper: (f64, bool)) -> f64 {
     match (lower.1, upper.1) {
         (true, _) => lower.0 - upper.0,
@@ -217,7 +226,7 @@ mod tests {
             }
         }
 
-        /// A cell's loss lies between those of its ends.
+        /// A cell's loss lies between the losses at its ends.
         #[test]
         fn a_mass_is_as_likely_as_its_loss_says(q in 0.001..1.0_f64, sigma in 0.3..5.0_f64, x in -2.0..3.0_f64) {
             for pair in Run::new(q, sigma, 1).unwrap().pairs(Neighbours::ReplaceOne) {

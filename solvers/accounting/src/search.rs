@@ -1,14 +1,16 @@
-//! The least number at which something holds, and the one at which something is highest.
+//! Searches for the least number at which a condition holds, and for the maximum of a function.
 
-/// The least float of [`from`, `to`], both positive or zero, at which `holds`, which holds from somewhere on: to the last bit,
-/// and it holds there. `None` where it does not hold at `to`.
+/// The least float in [`from`, `to`] (both non-negative) at which `holds` is true, to the last bit.
+///
+/// `holds` must be false up to some number and true from it on. Returns `None` if it is false at `to`.
 pub fn least(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
-    // Floats of one sign are in the order of their bits.
+    // Non-negative floats have the order of their bits.
     let found = least_integer(from.to_bits(), to.to_bits(), |bits| holds(f64::from_bits(bits)))?;
     Some(f64::from_bits(found))
 }
 
-/// The least integer of [`from`, `to`] at which `holds`, which holds from somewhere on.
+/// The least integer in [`from`, `to`] at which `holds` is true. `holds` must be false up to some integer and
+/// true from it on.
 pub fn least_integer(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     if holds(from) {
         return Some(from);
@@ -28,16 +30,19 @@ pub fn least_integer(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> Option<
     Some(at)
 }
 
-/// As [`least`], to this relative `accuracy`: for what takes long.
+/// The number of [`least`], to the relative `accuracy`. It suits conditions that take long to check.
 pub fn nearly_least(from: f64, to: f64, accuracy: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
     let step = |index: u64| (from * (index as f64 * accuracy).exp()).min(to);
     let last = ((to / from).ln() / accuracy).ceil() as u64;
     least_integer(0, last, |index| holds(step(index))).map(step)
 }
 
-/// The least float of [`from`, `to`], both positive, at which `excess` is zero or less, where it falls from above zero: to this relative `accuracy`, and it
-/// was found to be so there. By secants over the logarithm of the place, so that of a smooth `excess` some six values are asked for. `None` where it is
-/// above zero at `to`.
+/// The least float in [`from`, `to`] (both positive) at which `excess` is at most zero, to the relative
+/// `accuracy`.
+///
+/// `excess` must fall from positive values, and is at most zero at the result. The search uses secants over
+/// the logarithm of the argument: about six evaluations of a smooth `excess`. Returns `None` if `excess` is
+/// positive at `to`.
 pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) -> Option<f64> {
     let of = |log: f64| {
         let place = log.exp().clamp(from, to);
@@ -48,7 +53,7 @@ pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) 
         return None;
     }
     let (mut before, mut short): (Option<Place>, Option<Place>) = (None, None);
-    // So many secants at most before intervals are halved.
+    // The search starts to halve intervals after 40 secants.
     for count in 0..200 {
         if short.as_ref().is_some_and(|short| met.log - short.log <= accuracy) || met.place <= from {
             break;
@@ -57,15 +62,15 @@ pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) 
         let other = before.as_ref().or(short.as_ref()).unwrap_or(&met);
         let slope = match (last.excess - other.excess) / (last.log - other.log) {
             slope if slope < 0.0 && slope.is_finite() => slope,
-            _ => -2.0, // as of an ε by its noise
+            _ => -2.0, // as for an ε by its noise
         };
         let root = last.log - last.excess / slope;
         let next = match &short {
-            // Until one falls short: half as far again.
+            // Until one value falls short, each step goes half as far again.
             None => (met.log - (1.5 * (met.log - root)).max(accuracy)).max(from.ln()),
             Some(short) => {
                 let middle = 0.5 * (short.log + met.log);
-                // Beyond the root by a third, so that both ends come near to it.
+                // A third of the accuracy beyond the root, so that both ends come close to it.
                 let root = if root < middle { root + accuracy / 3.0 } else { root - accuracy / 3.0 };
                 let is_within = root > short.log && root < met.log && count < 40;
                 if is_within { root } else { middle }
@@ -81,26 +86,28 @@ pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) 
     Some(met.place)
 }
 
-/// A place, and what was found there.
+/// An argument with its excess.
 struct Place {
     place: f64,
     log: f64,
     excess: f64,
 }
 
-/// Where `value` is highest in [`from`, `to`], to some 10⁻⁸ of the interval: by a scan, and the golden section between the neighbours of the
-/// best, so that of several peaks the highest is found unless it is narrower than a 64th of the interval.
+/// The argument in [`from`, `to`] at which `value` is highest, to about 10⁻⁸ of the interval.
+///
+/// A scan is followed by golden-section search between the neighbours of the best point. So the highest of
+/// several peaks is found, unless it is narrower than a 64th of the interval.
 pub fn highest(from: f64, to: f64, value: impl Fn(f64) -> f64) -> f64 {
     const PLACES: u32 = 64;
     let place = |index: u32| from + (to - from) * f64::from(index) / f64::from(PLACES);
     let best =
         (0..=PLACES).max_by(|one, other| value(place(*one)).total_cmp(&value(place(*other)))).unwrap_or(0);
     let found = peak(place(best.saturating_sub(1)), place((best + 1).min(PLACES)), 40, &value);
-    // At an end of the interval the scan has it already.
+    // At an end of the interval the scan has found it already.
     if value(found) < value(place(best)) { place(best) } else { found }
 }
 
-/// Where `value`, which rises to one peak and falls from there, is highest in [`low`, `high`], to 0.618^`steps` of the interval
+/// The maximum in [`low`, `high`] of a `value` with a single peak, to 0.618^`steps` of the interval
 /// (golden-section search, Kiefer 1953).
 pub(crate) fn peak(mut low: f64, mut high: f64, steps: u32, value: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -147,7 +154,7 @@ mod tests {
                 assert!(count.get() <= 12, "{} values for {wanted}", count.get());
             }
         }
-        // One that jumps is found too, and one that is nowhere above or nowhere below.
+        // Functions that jump are solved too, as are functions that are never positive or always positive.
         let found = crossing(1.0, 1e4, 1e-6, |x| if x < 7.0 { 1.0 } else { -1.0 }).unwrap();
         assert!((7.0..7.00001).contains(&found), "{found}");
         assert_eq!(crossing(1.0, 2.0, 1e-6, |_| -1.0), Some(1.0));

@@ -1,13 +1,14 @@
-//! Distributions on a finite table of integers, distinguished from themselves some steps on: noise with bounds.
+//! Privacy profiles of bounded noise: distributions on a finite table of integers against their own shifts.
 
 use crate::Result;
 use crate::error::{check, check_delta, check_epsilon};
 
-/// A log-concave distribution P(k) ∝ wₖ on {0, …, K − 1}, added to integers that lie up to `shift` apart.
+/// A log-concave distribution P(k) ∝ wₖ on {0, …, K − 1}, added to integers up to `shift` apart.
 ///
-/// Noise with bounds has no finite ε at δ = 0: beyond the end of one support only the other distribution can have been. Its δ(ε) is
-/// Σ max(P(k) − e^ε·P(k − Δ), 0), for the one order of the two integers or the other. For a log-concave table it is the largest at
-/// Δ = `shift`: P(k)/P(k − Δ) falls with k, so that the sum is F(t) − e^ε·F(t − Δ) for the best threshold t, which grows with Δ.
+/// Bounded noise has no finite ε at δ = 0: outside the support of one distribution only the other is
+/// possible. Its δ(ε) is Σ max(P(k) − e^ε·P(k − Δ), 0), maximised over both orders of the two integers. For a
+/// log-concave table it is largest at Δ = `shift`. P(k)/P(k − Δ) falls with k, so the sum is
+/// F(t) − e^ε·F(t − Δ) for the best threshold t, which grows with Δ.
 ///
 /// ```
 /// use scumble_accounting::Shifted;
@@ -19,7 +20,7 @@ use crate::error::{check, check_delta, check_epsilon};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Shifted {
-    /// The table, and the table from right to left: for the two orders.
+    /// The table and its reverse, for the two orders.
     tables: [Table; 2],
     shift: usize,
 }
@@ -46,7 +47,7 @@ impl Table {
     fn excess(&self, shift: usize, odds: f64) -> f64 {
         let count = self.weights.len();
         let exceeds = |k: usize| self.weights[k] as f64 > odds * self.weights[k - shift] as f64;
-        // The first k that does not, where nothing is taken off before `shift`.
+        // The first k that does not exceed. Before `shift` nothing is subtracted.
         let (mut threshold, mut beyond) = (shift.min(count), count);
         while threshold < beyond {
             let middle = threshold.midpoint(beyond);
@@ -58,12 +59,12 @@ impl Table {
         }
         let (taken, total) = (self.sums[threshold] as f64, self.sums[count] as f64);
         match self.sums[threshold.saturating_sub(shift)] {
-            0 => taken / total, // whatever the odds, infinite ones too
+            0 => taken / total, // for any odds, also infinite ones
             taken_off => ((taken - odds * taken_off as f64) / total).max(0.0),
         }
     }
 
-    /// The mass of which only one of the two can have been.
+    /// The mass that only one of the two distributions can produce.
     fn certain(&self, shift: usize) -> f64 {
         let count = self.weights.len();
         self.sums[shift.min(count)] as f64 / self.sums[count] as f64
@@ -71,10 +72,11 @@ impl Table {
 }
 
 impl Shifted {
-    /// The distribution with these weights (K values), and the largest distance of the integers to which it is added.
+    /// Creates the distribution with `weights` (K values), added to integers at most `shift` apart.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless there are weights, all are above zero, and wₖ² ≥ wₖ₋₁wₖ₊₁ for all k.
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless weights exist, all are above zero, and
+    /// wₖ² ≥ wₖ₋₁wₖ₊₁ for all k.
     pub fn new(weights: Vec<u64>, shift: usize) -> Result<Self> {
         check("the number of weights", weights.len() as f64, "one or more", !weights.is_empty())?;
         let zero = weights.iter().position(|weight| *weight == 0);
@@ -96,23 +98,24 @@ impl Shifted {
         Ok(self.at(epsilon))
     }
 
-    /// The mass by which the two integers are told apart for certain: δ at an infinite ε.
+    /// The mass that distinguishes the two integers with certainty: δ at an infinite ε.
     pub fn certain(&self) -> f64 {
         self.tables.iter().map(|table| table.certain(self.shift)).fold(0.0, f64::max)
     }
 
-    /// δ(ε) at any ε, also below zero.
+    /// δ(ε) at any ε, also negative.
     fn at(&self, epsilon: f64) -> f64 {
         let excess = |table: &Table| table.excess(self.shift, epsilon.exp());
         self.tables.iter().map(excess).fold(0.0, f64::max)
     }
 }
 
-/// Several such distributions together, each independent of the others: an upper bound on their δ(ε).
+/// An upper bound on δ(ε) of several such distributions, each independent of the others.
 ///
-/// Each distribution's profile, the larger one of its two orders, is joined at the points of a grid by lines in e^ε, which lie above it
-/// because it is convex there; the masses of losses that have such a profile are convolved (Doroshenko, Ghazi, Kamath, Kumar and
-/// Manurangsi 2022). A loss below the window is counted at its lower end, and one above it as infinite.
+/// Each distribution's profile is the larger one of its two orders. Lines in e^ε connect it at the points of
+/// a grid, and lie above it because it is convex in e^ε. The masses of losses with this profile are convolved
+/// (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). A loss below the window counts at its lower end,
+/// and a loss above it as infinite.
 ///
 /// ```
 /// use scumble_accounting::{Shifted, Together};
@@ -125,21 +128,22 @@ impl Shifted {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Together {
-    /// h: how far losses lie apart.
+    /// h: the distance of losses.
     step: f64,
     /// P-mass of the losses −N·h, …, N·h.
     mass: Vec<f64>,
     infinite: f64,
 }
 
-/// N: losses on either side of zero.
+/// N: the number of losses on either side of zero.
 const REACH: usize = 1000;
-/// What float sums may be off by.
+/// The error of float sums.
 const ROUNDING: f64 = 1e-12;
 
 impl Together {
-    /// So many of each distribution, looked at in a window of losses from −`widest` to `widest`: the narrower it is the sharper, as long as most
-    /// losses lie in it.
+    /// Composes the given number of each distribution, in a window of losses from −`widest` to `widest`.
+    ///
+    /// A narrower window is more accurate, as long as most losses lie in it.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `widest` is above zero and at most 10⁵.
@@ -163,10 +167,10 @@ impl Together {
         (0..=2 * REACH).map(move |at| (at as f64 - REACH as f64) * step)
     }
 
-    /// One distribution on the same losses.
+    /// The masses of one distribution on the same losses.
     fn alike(&self, distribution: &Shifted) -> Self {
         let deltas: Vec<f64> = self.losses().map(|loss| distribution.at(loss)).collect();
-        // In x = e^ε the slope falls by Q-mass at each point, and P-mass is x times that.
+        // In x = e^ε, the slope falls by the Q-mass at each point, and the P-mass is x times the Q-mass.
         let (ahead, behind) = (self.step.exp_m1(), -(-self.step).exp_m1());
         let last = deltas.len() - 1;
         let mass = (0..=last).map(|at| {
@@ -196,7 +200,7 @@ impl Together {
         let mut mass = vec![0.0; count];
         let mut beyond = 0.0;
         for (i, p) in self.mass.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-            // Losses i + j, less than the first of which are counted as it.
+            // Losses i + j. Losses below the first count as the first.
             let (from, skipped) = (i.saturating_sub(REACH), REACH.saturating_sub(i));
             let (below, rest) = other.mass.split_at(skipped);
             let (within, above) = rest.split_at((count - from).min(rest.len()));
@@ -208,12 +212,12 @@ impl Together {
         Self { step: self.step, mass, infinite: (either + beyond).min(1.0) }
     }
 
-    /// The largest ε that is looked at: above it δ is no less than here.
+    /// The largest ε in the window. The bound on δ is constant above it.
     pub fn widest(&self) -> f64 {
         self.step * REACH as f64
     }
 
-    /// δ(ε) or more.
+    /// An upper bound on δ(ε).
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
@@ -231,7 +235,7 @@ impl Together {
         (excess.sum::<f64>() * (1.0 + ROUNDING) + self.infinite + ROUNDING).min(1.0)
     }
 
-    /// An ε with δ(ε) ≤ δ, nearly the least; infinite where there is none up to [`widest`](Self::widest).
+    /// An ε with δ(ε) ≤ δ, nearly the least. It is infinite if none exists up to [`widest`](Self::widest).
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 0 < δ < 1.
@@ -264,14 +268,14 @@ mod tests {
         p.iter().zip(q).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
     }
 
-    /// P and the same `shift` steps on, on common ground.
+    /// P and P shifted by `shift` steps, on a common support.
     fn pair(weights: &[u64], shift: usize) -> [Vec<f64>; 2] {
         let total: f64 = weights.iter().map(|w| *w as f64).sum();
         let own: Vec<f64> = weights.iter().map(|w| *w as f64 / total).collect();
         [[own.clone(), vec![0.0; shift]].concat(), [vec![0.0; shift], own].concat()]
     }
 
-    /// A truncated Gaussian, and a cosine's square: as integers.
+    /// A truncated Gaussian, and a squared cosine: as integers.
     fn tables() -> Vec<Vec<u64>> {
         let of = |density: fn(f64) -> f64| {
             (1..200).map(|k| (density(f64::from(k) / 100.0 - 1.0) * 2f64.powi(40)).round() as u64).collect()
@@ -302,7 +306,7 @@ mod tests {
         assert_eq!(Shifted::new(vec![1, 2, 1], 3).unwrap().delta(9.0).unwrap(), 1.0);
     }
 
-    /// Beyond ε = 709 odds leave the floats, and what is certain stays so.
+    /// Beyond ε = 709 odds leave the floats, and the certain mass stays the same.
     #[test]
     fn what_is_told_for_certain_is_so_at_every_epsilon() {
         let uniform = Shifted::new(vec![1; 10], 1).unwrap();
@@ -348,7 +352,8 @@ mod tests {
                 }
                 let bound = both.delta(epsilon).unwrap();
                 assert!(largest <= bound, "({one}, {two}), ε = {epsilon}: {largest} beyond {bound}");
-                // The larger of two orders' profiles is no distribution's own: of one that is not symmetric the bound is not sharp.
+                // The larger one of both orders' profiles belongs to no single distribution. The bound is not
+                // tight for an asymmetric table.
                 let most = if (one, two) == (0, 0) || (one, two) == (0, 1) { 1.01 } else { 1.2 };
                 assert!(
                     bound < most * largest + 1e-9,

@@ -1,43 +1,53 @@
-//! Privacy amplification by shuffling: what many local reports cost one person once nobody can tell who sent which.
+//! Privacy amplification by shuffling: the central ε of many local reports in random order.
 //!
-//! n people answer by *one* randomiser of local ε₀, each by random numbers of their own, and a shuffler hands on their reports in an order that says nothing. Two
-//! data sets are neighbours if they differ in one person's value ([`Neighbours::ReplaceOne`](crate::Neighbours::ReplaceOne)). Then what the shuffler hands on is
+//! n people answer by *one* randomiser of local ε₀, each with independent random numbers. A shuffler outputs
+//! their reports in an order that reveals nothing. Two data sets are neighbours if they differ in one
+//! person's value ([`Neighbours::ReplaceOne`](crate::Neighbours::ReplaceOne)). The shuffler's output is then
 //! (ε, δ)-differentially private with an ε that falls as √(e^ε₀/n).
 //!
 //! # Proof of the upper bound
 //!
-//! It is the bound of the stronger clones (Feldman, McMillan and Talwar, *Stronger privacy amplification by shuffling for Rényi and approximate differential
-//! privacy*, SODA 2023, Theorem 3.1): each other person is a clone with probability 2/(e^ε₀ + 1), and reports then what the person in question would, or would
-//! with the other value, as a fair coin falls. Their errata withdraw its proof (that of Lemma 3.5) for randomisers other than a few. For one randomiser that all use it
-//! holds nevertheless, by the privacy blanket and convex order:
+//! It is the bound of the stronger clones (Feldman, McMillan and Talwar, *Stronger privacy amplification by
+//! shuffling for Rényi and approximate differential privacy*, SODA 2023, Theorem 3.1). Each other person is a
+//! clone with probability 2/(e^ε₀ + 1). A clone reports as the person in question would with either value,
+//! chosen by a fair coin. The paper's errata withdraw its proof (of Lemma 3.5) except for a few randomisers.
+//! If all people use one randomiser, the bound holds nevertheless, by the privacy blanket and convex order:
 //!
-//! 1. Let R₀ and R₁ be the densities of the person's report under both values, and p = e^ε₀. Anyone's density is at least b = max(R₀, R₁)/p, whatever the
-//!    value. Tell the adversary who reported from the rest of their density, and what. With C clones left, the likelihood ratio gives
-//!    δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n for independent G = (R₀ − e^ε·R₁)/b at a point of density b, and G = 0 with the probability that b leaves (Balle, Bell, Gascón and
-//!    Nissim, *The privacy blanket of the shuffle model*, CRYPTO 2019, Lemma 5.3).
-//! 2. (R₀, R₁)/max(R₀, R₁) is (1, c) or (c, 1) with 1/p ≤ c ≤ 1, a mixture of (1, 1/p) or (1/p, 1) with (1, 1). For convex φ, E φ(G) grows if each point is split
-//!    so. As R₀ and R₁ have mass one, G then is t times distribution A and 1 − t times distribution B, for some t: in A it is p − e^ε or 1 − p·e^ε, each with probability 1/(p + 1), and
-//!    else 0; in B it is p − p·e^ε with probability 1/p, and else 0.
-//! 3. For 0 ≤ ε ≤ ε₀, beyond which δ is 0: both have the mean 1 − e^ε, and E(G − x)₊ is no less in A for any x: where p − p·e^ε < x < 0 it is −x·(1 − 1/p) in B, and at least
-//!    −x·p/(p + 1) in A, which is more, as p² − 1 < p². So E φ(G) is the largest at t = 1, the same follows for sums, and δ(ε) is at most that of A. ∎
+//! 1. Let R₀ and R₁ be the densities of the person's report under both values, and p = e^ε₀. Any person's
+//!    density is at least b = max(R₀, R₁)/p, for any value. Reveal to the adversary who reported from the
+//!    rest of their density, and the reports from it. With C clones left, the likelihood ratio gives
+//!    δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n for independent G = (R₀ − e^ε·R₁)/b at a point of density b, and G = 0
+//!    with the probability that b leaves (Balle, Bell, Gascón and Nissim, *The privacy blanket of the shuffle
+//!    model*, CRYPTO 2019, Lemma 5.3).
+//! 2. (R₀, R₁)/max(R₀, R₁) is (1, c) or (c, 1) with 1/p ≤ c ≤ 1, a mixture of (1, 1/p) or (1/p, 1) with (1,
+//!    1). For convex φ, E φ(G) grows if each point is split this way. R₀ and R₁ have mass one, so G then is t
+//!    times distribution A and 1 − t times distribution B, for some t. In A it is p − e^ε or 1 − p·e^ε, each
+//!    with probability 1/(p + 1), and else 0. In B it is p − p·e^ε with probability 1/p, and else 0.
+//! 3. For 0 ≤ ε ≤ ε₀, beyond which δ is 0, both have the mean 1 − e^ε, and E(G − x)₊ is no less in A for any
+//!    x. For p − p·e^ε < x < 0 it is −x·(1 − 1/p) in B, and at least −x·p/(p + 1) in A, which is more,
+//!    because p² − 1 < p². So E φ(G) is largest at t = 1, the same follows for sums, and δ(ε) is at most its
+//!    value for A. ∎
 //!
-//! A is what binary randomised response gives by step 1, so that the bound is the same for all randomisers. For k levels of randomised response
-//! ([`Shuffle::with_levels`]) the density that all have in common is uniform of mass k/(e^ε₀ + k − 1), which is more, and step 1 alone gives
-//! δ(ε) ≤ E\[(ΣG)₊\]/n for it.
+//! Step 1 gives A for binary randomised response, so the bound is the same for all randomisers. For k levels
+//! of randomised response ([`Shuffle::with_levels`]), the common part of all densities is uniform of mass
+//! k/(e^ε₀ + k − 1), which is more. Step 1 alone then gives δ(ε) ≤ E\[(ΣG)₊\]/n.
 //!
-//! The proof needs one randomiser, the same for all, that is chosen before the first report; reports that depend on earlier ones are not covered.
+//! The proof needs one randomiser, the same for all, chosen before the first report. It does not cover
+//! reports that depend on earlier ones.
 //!
 //! # Proof of the lower bound
 //!
-//! A randomiser, and data: randomised response with two levels, where all others have the value that the person has or has not, or with three, where all others
-//! have the third. An adversary that looks at counts distinguishes the two neighbours by so much.
+//! The lower bound is the distinguishing advantage of an adversary that counts, for a given randomiser and
+//! data. One choice is randomised response with two levels, where all others have the person's value, or all
+//! have the other value. The other choice has three levels, and all others have the third.
 //!
-//! # How it is computed
+//! # Computation
 //!
-//! Given the number C of clones, the first level's count is binomial, the likelihood ratio rises with it, and one threshold k gives
-//! δ = P(p − e^ε)/(p + 1) − (e^ε − 1)·T with P = P(Bin(C, ½) = k − 1) and T = P(Bin(C, ½) ≥ k). More clones only help (they can be added), so that clones
-//! are counted in cells, each taken for its least number. What lies outside of the window of C counts as if there were no clone. Masses are
-//! right to 10⁻⁹ of themselves, and so much is added or, from below, taken off.
+//! Given the number C of clones, the first level's count is binomial, and the likelihood ratio rises with it.
+//! One threshold k gives δ = P(p − e^ε)/(p + 1) − (e^ε − 1)·T with P = P(Bin(C, ½) = k − 1) and T = P(Bin(C,
+//! ½) ≥ k). More clones only help (they can be added), so clones are counted in cells, each with its least
+//! number. The mass outside of the window of C counts as if there were no clone. Masses have relative errors
+//! below 10⁻⁹. This error is added to upper bounds and subtracted from lower bounds.
 
 mod counts;
 
@@ -47,26 +57,26 @@ use crate::loss::{Bounds, check_not_lost};
 use crate::search::nearly_least;
 use counts::{Count, Edge, Window};
 
-/// What float sums and masses may be off by, relatively.
+/// The relative error of float sums and masses.
 const ROUNDING: f64 = 1e-9;
-/// What masses that have left the floats may come to.
+/// The total of masses that may underflow.
 const UNDERFLOW: f64 = 1e-305;
-/// What is left out of a sum, over δ.
+/// The mass left out of a sum, divided by δ.
 const LEFT_OUT: f64 = 1e-7;
-/// How near the least ε the bounds are, relatively.
+/// The relative accuracy of the least ε.
 const ACCURACY: f64 = 1e-7;
-/// How many people there may be.
+/// The largest number of people.
 const MOST_PEOPLE: u64 = 10_000_000_000;
-/// How many levels there may be: integers that floats have.
+/// The largest number of levels: floats represent all integers up to it.
 const MOST_LEVELS: u64 = 1 << 53;
-/// Cells of clones: so many, or fewer where their width is this share of all clones.
+/// The number of cells of clones, and the least width of a cell as a share of all clones.
 const CELLS: (u64, f64) = (1024, 5e-6);
-/// Where each is a sum of its own.
+/// The cells where each needs a sum of its own.
 const FEWER_CELLS: (u64, f64) = (512, 5e-5);
-/// Beyond this ε odds leave the floats.
+/// The ε beyond which odds leave the floats.
 const FLOATS: f64 = 700.0;
 
-/// People whose reports are shuffled.
+/// A number of people whose reports are shuffled.
 ///
 /// ```
 /// use scumble_accounting::shuffle::Shuffle;
@@ -84,10 +94,12 @@ pub struct Shuffle {
 }
 
 impl Shuffle {
-    /// So many people, or more, who report by one randomiser of this local ε, at δ = 0.
+    /// Creates a set of `people` people, or more, who report by one randomiser of local ε `epsilon_local` at
+    /// δ = 0.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε₀ is zero or more, and finite, and there are 1 to 10¹⁰ people: more have no less privacy.
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε₀ is finite and at least zero, and the number
+    /// of people is from 1 to 10¹⁰. More people have no less privacy.
     pub fn new(epsilon_local: f64, people: u64) -> Result<Self> {
         let finite = epsilon_local >= 0.0 && epsilon_local.is_finite();
         check("the local epsilon", epsilon_local, "zero or more, and finite", finite)?;
@@ -96,8 +108,10 @@ impl Shuffle {
         Ok(Self { epsilon_local, people, levels: None })
     }
 
-    /// The same where the randomiser is randomised response with so many levels: the true one with probability e^ε₀/(e^ε₀ + k − 1), and any other as
-    /// often as another. Both bounds are those of it.
+    /// Restricts the randomiser to randomised response with `levels` levels.
+    ///
+    /// It reports the true level with probability e^ε₀/(e^ε₀ + k − 1), and every other level equally often.
+    /// Both bounds then apply to this randomiser.
     ///
     /// ```
     /// use scumble_accounting::shuffle::Shuffle;
@@ -116,23 +130,26 @@ impl Shuffle {
         Ok(Self { levels: Some(levels), ..self })
     }
 
-    /// ε₀.
+    /// The local ε, ε₀.
     pub fn epsilon_local(&self) -> f64 {
         self.epsilon_local
     }
 
-    /// n.
+    /// The number of people, n.
     pub fn people(&self) -> u64 {
         self.people
     }
 
-    /// k, where the randomiser is randomised response.
+    /// The number of levels, k, if the randomiser is randomised response.
     pub fn levels(&self) -> Option<u64> {
         self.levels
     }
 
-    /// Bounds on the least ε such that what the shuffler hands on is (ε, δ)-differentially private, under the neighbouring relation replace one record. The upper one holds for every
-    /// randomiser of this local ε, and is never above it; the lower one says that no better proof is possible, as there are a randomiser and data that need as much.
+    /// Bounds on the least ε for which the shuffler's output is (ε, δ)-differentially private, for replacing
+    /// one record.
+    ///
+    /// The upper bound holds for every randomiser of this local ε, and never exceeds it. The lower bound
+    /// excludes a better proof: some randomiser and data need this ε.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1.
@@ -153,7 +170,7 @@ impl Shuffle {
             least(&|epsilon| way.above(epsilon, &cells, lost) <= delta)
         };
         let upper = match self.levels {
-            // What holds of any randomiser holds of this one too, where cells are coarse.
+            // The bound for any randomiser also holds for this one, and is tighter where cells are coarse.
             Some(_) => above(*self).min(above(Self { levels: None, ..*self })),
             None => above(*self),
         };
@@ -164,7 +181,8 @@ impl Shuffle {
         Ok(Bounds { lower: lower.min(upper), upper })
     }
 
-    /// Bounds on the least δ such that what the shuffler hands on is (ε, δ)-differentially private, under the neighbouring relation replace one record.
+    /// Bounds on the least δ for which the shuffler's output is (ε, δ)-differentially private, for replacing
+    /// one record.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
@@ -181,7 +199,7 @@ impl Shuffle {
         Ok(Bounds { lower: self.below(epsilon, LOST).min(upper), upper })
     }
 
-    /// δ(ε) or more.
+    /// An upper bound on δ(ε).
     fn above(&self, epsilon: f64, cells: &[Cell], lost: f64) -> f64 {
         let clones = Clones::of_blanket(self.epsilon_local, self.levels.unwrap_or(2));
         let alone = clones.own.less(epsilon);
@@ -192,7 +210,7 @@ impl Shuffle {
         in_cells * (1.0 + ROUNDING) + UNDERFLOW
     }
 
-    /// δ(ε) or less, of the data sets that are looked at.
+    /// A lower bound on δ(ε), from the data sets considered.
     fn below(&self, epsilon: f64, lost: f64) -> f64 {
         let (levels, others) = (self.levels.unwrap_or(2), self.people - 1);
         let own = Own::new(self.epsilon_local, levels);
@@ -212,7 +230,7 @@ impl Shuffle {
         of_one_level.into_iter().fold(of_third, f64::max) * (1.0 - ROUNDING)
     }
 
-    /// How many of the others are clones.
+    /// The distribution of the number of clones among the others.
     fn cells(&self, lost: f64) -> Vec<Cell> {
         let (clone, rest) = Own::new(self.epsilon_local, self.levels.unwrap_or(2)).in_common();
         let count = Count::new(self.people - 1, clone, rest);
@@ -229,7 +247,7 @@ impl Shuffle {
     }
 }
 
-/// So many of the others are clones, or somewhat more, with this probability.
+/// A number of clones, or slightly more, with its probability.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     clones: u64,
@@ -243,7 +261,7 @@ enum Side {
 }
 
 impl Side {
-    /// What is gained less what is lost, with what roundings may come to.
+    /// `gained` − `lost`, with a bound on the rounding error added or subtracted.
     fn difference(self, gained: f64, lost: f64) -> f64 {
         let off = ROUNDING * (gained + lost);
         let difference = match self {
@@ -251,7 +269,7 @@ impl Side {
             Self::Below => gained - lost - off,
         };
         match self {
-            // Not a number is what has left the floats on both sides: then nothing is claimed.
+            // The difference is not a number if both sides leave the floats. Then nothing is claimed.
             _ if difference > 0.0 => difference,
             Self::Above if difference.is_nan() => f64::INFINITY,
             _ => 0.0,
@@ -264,7 +282,7 @@ impl Side {
 struct Own {
     epsilon_local: f64,
     levels: f64,
-    /// The probability of the true level, and of any one of the others.
+    /// The probability of the true level, and of each other level.
     true_level: f64,
     other_level: f64,
 }
@@ -277,23 +295,25 @@ impl Own {
         Self { epsilon_local, levels, true_level, other_level: odds * true_level }
     }
 
-    /// The mass that all values' reports have in common, and its rest.
+    /// The common mass of all values' reports, and its rest.
     fn in_common(&self) -> (f64, f64) {
         (self.levels * self.other_level, self.gap())
     }
 
-    /// The probability of the true level less that of another.
+    /// The probability of the true level minus the probability of another level.
     fn gap(&self) -> f64 {
         -(-self.epsilon_local).exp_m1() * self.true_level
     }
 
-    /// The probability of the true level less e^ε times that of another.
+    /// The probability of the true level minus e^ε times the probability of another level.
     fn less(&self, epsilon: f64) -> f64 {
         -(epsilon - self.epsilon_local).exp_m1() * self.true_level
     }
 
-    /// P(S) − e^ε·Q(S), S: so many reports of the first level or more, where `others` report it so often, and the person has the first level under P, and
-    /// another under Q. The best threshold is that of the likelihood ratio.
+    /// P(S) − e^ε·Q(S), where S is the event of a threshold count of the first level or more.
+    ///
+    /// `others` is the count of the other people's reports of the first level. The person has the first level
+    /// under P, and another under Q. The best threshold is the one of the likelihood ratio.
     fn excess_of_one_level(&self, epsilon: f64, others: Count) -> f64 {
         let Some(k) = others.threshold(self, epsilon) else { return 0.0 };
         let edge = Edge::new(others, k);
@@ -302,8 +322,10 @@ impl Own {
 }
 
 impl Count {
-    /// The least count at which the odds of the person's level exceed e^ε, with the person's own report among them: by how many other reports there may
-    /// be, which keep their digits where odds are large.
+    /// The least count, including the person's own report, at which the odds of the person's level exceed
+    /// e^ε.
+    ///
+    /// It is computed from the allowed number of other reports, which keeps its digits where odds are large.
     fn threshold(&self, own: &Own, epsilon: f64) -> Option<u64> {
         let reports = self.trials() + 1;
         let (first, rest) = self.shares();
@@ -313,28 +335,29 @@ impl Count {
     }
 }
 
-/// The largest integer below x, where there is one.
+/// The largest non-negative integer below x, if one exists.
 fn below(x: f64) -> Option<u64> {
     (x > 0.0).then(|| (x.ceil() - 1.0) as u64)
 }
 
-/// x·y, where nothing of what has left the floats is nothing.
+/// x·y, where infinity times zero is zero.
 fn times(x: f64, y: f64) -> f64 {
     if y == 0.0 { 0.0 } else { x * y }
 }
 
-/// Reports of three kinds: the person's level, the level that the person might have instead, and a rest; and others who report the first two equally often.
+/// Reports of three kinds: the person's level, the person's alternative level, and a rest. Others report the
+/// first two equally often.
 #[derive(Debug, Clone, Copy)]
 struct Clones {
     own: Own,
-    /// The probability of the person's rest, whatever the level.
+    /// The probability of the person's rest, for either level.
     rest: f64,
-    /// The probability with which another reports one of the two levels, and its rest.
+    /// The probability that another person reports one of the two levels, and its rest.
     pair: (f64, f64),
 }
 
 impl Clones {
-    /// Others who report what all values' reports have in common.
+    /// Others who report from the common mass of all values' reports.
     fn of_blanket(epsilon_local: f64, levels: u64) -> Self {
         let own = Own::new(epsilon_local, levels);
         let pair = 2.0 / own.levels;
@@ -352,7 +375,7 @@ impl Clones {
         Self { own, rest, pair: (2.0 * own.other_level, own.true_level + rest - own.other_level) }
     }
 
-    /// P − e^ε·Q where it is positive, of so many reports, the person's among them.
+    /// The positive part of P − e^ε·Q over `reports` reports, including the person's own.
     fn excess(&self, epsilon: f64, reports: u64, lost: f64, side: Side) -> f64 {
         if self.rest == 0.0 {
             let edge = self.threshold(epsilon, reports, 0).map(|k| Edge::new(fair(reports - 1), k));
@@ -361,7 +384,8 @@ impl Clones {
         let others = Count::new(reports - 1, self.pair.0, self.pair.1);
         let Window { from, to, below, above } = others.window(lost);
         let outside = if side == Side::Above { (below + above) * self.own.less(epsilon) } else { 0.0 };
-        // Those who report one of the two levels, the person among them or not.
+        // The probabilities of the number of reports of the two levels, with the person's own report and
+        // without.
         let (mut with, mut sum) = (others.mass(from), 0.0);
         let mut edge: Option<Edge> = None;
         for in_pair in from + 1..=to + 1 {
@@ -377,8 +401,10 @@ impl Clones {
         sum + outside
     }
 
-    /// The least count of the person's level, of so many reports of the two and so many others, at which the odds exceed e^ε: by how many reports there may be
-    /// of the other level.
+    /// The least count of the person's level at which the odds exceed e^ε, of `in_pair` reports of the two
+    /// levels and `rest` others.
+    ///
+    /// It is computed from the allowed number of reports of the other level.
     fn threshold(&self, epsilon: f64, in_pair: u64, rest: u64) -> Option<u64> {
         let odds = (-epsilon).exp();
         let of_rest = match rest {
@@ -389,7 +415,8 @@ impl Clones {
         below(counted / (self.own.gap() * (1.0 + odds))).and_then(|others| in_pair.checked_sub(others))
     }
 
-    /// P − e^ε·Q of one threshold, where the person's report is one of the two with the first weight, and of the rest with the second.
+    /// P − e^ε·Q of one threshold. The person's report is one of the two levels with the first weight, and of
+    /// the rest with the second.
     fn in_pair(&self, epsilon: f64, (with, without): (f64, f64), edge: Edge, side: Side) -> f64 {
         let Own { true_level, other_level, .. } = self.own;
         let gained = with * self.own.less(epsilon) * edge.at;

@@ -1,7 +1,7 @@
-//! A flag by which long work is asked to stop.
+//! A process-wide flag that asks long-running work to stop.
 //!
-//! The process has one flag: an interrupt stops all work that is under way in it. Long loops call [`check`]
-//! once per block, pair or iteration, and hand its error on.
+//! The process has one flag: an interrupt stops all work in progress. Long loops call [`check`] once per
+//! block, pair or iteration, and return its error.
 //!
 //! ```
 //! fn sum(numbers: &[f64]) -> Result<f64, scumble_interrupt::Interrupted> {
@@ -22,18 +22,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The number of requests that stand.
+/// The number of requests in force.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
-/// Work that was asked to stop, and did.
+/// Error of work that stopped because of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Returns an error if work is to stop.
+/// Returns an error if work must stop.
 ///
 /// # Errors
-/// [`Interrupted`] while a request stands.
+/// [`Interrupted`] while a request is in force.
 pub fn check() -> Result<(), Interrupted> {
     match ASKED.load(Ordering::Relaxed) {
         0 => Ok(()),
@@ -41,7 +41,7 @@ pub fn check() -> Result<(), Interrupted> {
     }
 }
 
-/// A request to stop, which stands until it is dropped.
+/// A request to stop, in force until it is dropped.
 #[derive(Debug)]
 #[must_use = "the request ends when it is dropped"]
 pub struct Asked(());

@@ -1,74 +1,76 @@
-//! What can go wrong when a programme is solved.
+//! Errors of the solvers.
 
-/// The result of solving.
+/// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong when a programme is solved.
+/// An invalid programme, or a solution that was not reached.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter outside its range.
     #[error("{name} must be {range}, and {value} is not")]
     Parameter {
-        /// Its name.
+        /// The parameter's name.
         name: &'static str,
-        /// What it must be.
+        /// The valid range.
         range: &'static str,
-        /// What it was.
+        /// The given value.
         value: f64,
     },
-    /// Parts that do not fit together.
+    /// Parts whose shapes do not fit together.
     #[error("{0}")]
     Shape(String),
-    /// A record that holds a NaN or an infinity.
+    /// A record with a NaN or an infinity.
     #[error("record {record}, counted from 0, holds a value that is no finite number")]
     NonFinite {
-        /// Which.
+        /// The record's index, counted from 0.
         record: usize,
     },
-    /// An eigenvalue that is none of a Gram matrix.
+    /// An eigenvalue that is negative or not finite, which no Gram matrix has.
     #[error("eigenvalue {index}, counted from 0, must be finite and not negative, and {value} is not")]
     Eigenvalue {
-        /// Which.
+        /// The eigenvalue's index, counted from 0.
         index: usize,
-        /// What it was.
+        /// The given value.
         value: f64,
     },
-    /// More components than there are, or none.
+    /// A latent dimension of zero, or above the number of eigenvalues.
     #[error(
         "the latent dimension must be from 1 to the number of eigenvalues, {most}, and {latent_dim} is not"
     )]
     LatentDim {
-        /// How many were asked for.
+        /// The requested number of components.
         latent_dim: usize,
-        /// How many there are.
+        /// The number of eigenvalues.
         most: usize,
     },
-    /// The optimum was not reached.
+    /// The solver did not reach the optimum.
     #[error(
         "after {iterations} iterations the objective is known to a relative {gap:e} alone, where {tolerance:e} is asked for"
     )]
     NotConverged {
-        /// How many iterations it ran.
+        /// The number of iterations.
         iterations: u64,
-        /// The relative duality gap that is left.
+        /// The relative duality gap reached.
         gap: f64,
-        /// The one that was asked for.
+        /// The requested relative gap.
         tolerance: f64,
     },
-    /// A machine that does not meet its conditions as nearly as it should.
+    /// The best machine found exceeds the requested KKT residual.
     #[error("no machine was found to a KKT residual of {residual:e}, the best has {found:.1e}")]
     Residual {
-        /// The least that was found.
+        /// The smallest residual found.
         found: f64,
-        /// The one that was asked for.
+        /// The requested residual.
         residual: f64,
     },
-    /// What argmin's loop says.
+    /// A message from argmin's loop.
     #[error("the solver's loop stopped: {0}")]
     Loop(String),
 }
 
+/// Checks that `value` is finite and not negative, and returns it.
+///
 /// # Errors
 /// [`Error::Parameter`] unless `value` is finite and not negative.
 pub(crate) fn not_negative(name: &'static str, value: f64) -> Result<f64> {

@@ -1,4 +1,4 @@
-//! Mehrotra's predictor and corrector for soft margins.
+//! Mehrotra's predictor-corrector method for soft margins.
 
 use crate::iterate::Iterate;
 use crate::soft_margin::{Machine, SoftMargin};
@@ -12,7 +12,7 @@ use faer::{Conj, Mat, MatMut, Par};
 use scumble_linalg::settled;
 
 impl Iterate {
-    /// Where the method starts: no weights, and multipliers half way.
+    /// The starting point: zero weights, and multipliers at half of their penalties.
     pub fn start(machine: &SoftMargin) -> Self {
         let n = machine.records.len();
         Self {
@@ -24,11 +24,12 @@ impl Iterate {
     }
 }
 
-/// A primal-dual interior point method for [`SoftMargin`].
+/// Primal-dual interior point method for [`SoftMargin`].
 ///
-/// Each step solves Newton's equations of the KKT conditions, which come down to one matrix of (d + 1) × (d + 1):
-/// R + Σ Dᵢ(xᵢ, 1)(xᵢ, 1)ᵀ with D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002), once to predict and once to
-/// correct (Mehrotra 1992), with a bound on what is corrected where a step would be short. It costs n·d²/2 multiplications a step, and a few dozen steps whatever the data.
+/// Each step solves Newton's equations of the KKT conditions. They reduce to one matrix of (d + 1) × (d + 1):
+/// R + Σ Dᵢ(xᵢ, 1)(xᵢ, 1)ᵀ with D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002). A step
+/// solves them once to predict and once to correct (Mehrotra 1992). Where a step would be short, the
+/// correction is bounded. A step costs n·d²/2 multiplications, and a few dozen steps are enough for any data.
 #[derive(Debug, Clone)]
 pub struct InteriorPoint {
     tolerance: f64,
@@ -36,7 +37,7 @@ pub struct InteriorPoint {
     is_stuck: bool,
 }
 
-/// The products of the records with a point, which the next step and the gap both take.
+/// Products of the records with a point, used by the next step and by the gap.
 #[derive(Debug, Clone)]
 struct Slopes {
     /// yᵢ(α·xᵢ + β) (n values).
@@ -45,17 +46,17 @@ struct Slopes {
     pull: Vec<f64>,
 }
 
-/// How much of the way to the border a step goes.
+/// The share of the distance to the boundary that a step covers.
 const TO_THE_BORDER: f64 = 0.995;
 
-/// A step that meets an inequality so soon is not worth its while.
+/// The step length below which a step is rejected as too short.
 const SHORT: f64 = 0.1;
 
-/// What is missing from the KKT conditions at a point.
+/// The residuals of the KKT conditions at a point.
 struct Residuals {
-    /// Of Σ ωᵢyᵢ(xᵢ, 1) − R(α, β) (d + 1 values).
+    /// Σ ωᵢyᵢ(xᵢ, 1) − R(α, β) (d + 1 values).
     stationarity: Vec<f64>,
-    /// Of 1 − yᵢ(α·xᵢ + β) − ξ + z (n values).
+    /// 1 − yᵢ(α·xᵢ + β) − ξ + z (n values).
     margin: Vec<f64>,
 }
 
@@ -79,12 +80,13 @@ struct Step {
 }
 
 impl InteriorPoint {
-    /// Stops where the duality gap is at most this share of the objective.
+    /// Creates a method that stops at a duality gap of at most `tolerance` times the objective.
     pub fn new(tolerance: f64) -> Self {
         Self { tolerance, slopes: None, is_stuck: false }
     }
 
-    /// Takes `point` into the loop. What the loop calls its cost is the duality gap: the best point is the one best proven.
+    /// Takes `point` into the loop. The loop's cost is the duality gap, so its best point is the best proven
+    /// one.
     fn arrive(&mut self, machine: &SoftMargin, point: Iterate, state: Iteration) -> Iteration {
         let slopes =
             Slopes { margins: machine.margins(&point.primal), pull: machine.pull(&point.multipliers) };
@@ -97,14 +99,15 @@ impl InteriorPoint {
         let n = point.multipliers.len();
         let rooms = machine.rooms(point);
         let kappa = machine.squared_slack_penalty;
-        // Of a slack, that of a multiplier and what it is pushed by: dξ = (r + ξ·dω)/(u + κξ).
+        // Denominators u + κξ of a slack's change: dξ = (r + ξ·dω)/(u + κξ).
         let stiff: Vec<f64> =
             rooms.iter().zip(&point.slacks).map(|(room, slack)| room + kappa * slack).collect();
         let weights: Vec<f64> = (0..n)
             .map(|i| 1.0 / (point.slacks[i] / stiff[i] + point.surpluses[i] / point.multipliers[i]))
             .collect();
         let factor = factored(machine, &weights)?;
-        // Toward complementary products of `target`, less what a predicted step would make of them, so much of it at most.
+        // Solves for complementary products equal to `target`. The predicted step's change of each product is
+        // subtracted, up to a bound.
         let newton = |target: f64, predicted: Option<(&Step, f64)>| {
             let wanted: Vec<[f64; 2]> = (0..n)
                 .map(|i| {
@@ -147,7 +150,8 @@ impl InteriorPoint {
         let ahead =
             mean_product(machine, &moved(point, &predicted, longest(machine, point, &predicted).min(1.0)));
         let centering = (ahead / mean).powi(3);
-        // A product that is predicted to be far from the mean misleads: then no more than the mean is made of it, or nothing.
+        // A product predicted far from the mean is misleading. The correction is then bounded by the mean, or
+        // left out.
         let mut corrected =
             [f64::INFINITY, mean].into_iter().map(|most| newton(centering * mean, Some((&predicted, most))));
         let is_worth = |step: &Step| longest(machine, point, step) >= SHORT;
@@ -155,8 +159,9 @@ impl InteriorPoint {
     }
 }
 
-/// The triangle L with LLᵀ = R + Σ vᵢ(xᵢ, 1)(xᵢ, 1)ᵀ; none where rounding leaves no such one. On one thread, so that it is the same
-/// for any number of them.
+/// The triangle L with LLᵀ = R + Σ vᵢ(xᵢ, 1)(xᵢ, 1)ᵀ, or `None` if rounding makes the matrix indefinite.
+///
+/// Runs on one thread, so that the result is the same for any number of threads.
 fn factored(machine: &SoftMargin, v: &[f64]) -> Option<Mat<f64>> {
     let mut matrix = machine.records.gram(v);
     let size = matrix.nrows();
@@ -166,7 +171,7 @@ fn factored(machine: &SoftMargin, v: &[f64]) -> Option<Mat<f64>> {
     cholesky(matrix)
 }
 
-/// The triangle L with LLᵀ = `matrix`; none where rounding leaves no such one.
+/// The triangle L with LLᵀ = `matrix`, or `None` if rounding makes the matrix indefinite.
 pub(crate) fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
     let size = matrix.nrows();
     let mut memory =
@@ -194,14 +199,14 @@ pub(crate) fn solve_in_place(triangle: &Mat<f64>, right: MatMut<f64>) {
     });
 }
 
-/// The mean of ωz and uξ: zero at the optimum.
+/// The mean of ωz and uξ. It is zero at the optimum.
 fn mean_product(machine: &SoftMargin, point: &Iterate) -> f64 {
     let products = point.multipliers.iter().zip(&point.surpluses).map(|(omega, surplus)| omega * surplus);
     let of_slacks = machine.rooms(point).into_iter().zip(&point.slacks).map(|(room, slack)| room * slack);
     (products.sum::<f64>() + of_slacks.sum::<f64>()) / (2 * point.multipliers.len()) as f64
 }
 
-/// How far a step may go until an inequality is met.
+/// The longest step that violates no inequality.
 fn longest(machine: &SoftMargin, point: &Iterate, step: &Step) -> f64 {
     let until = |x: f64, change: f64| if change < 0.0 { -x / change } else { f64::INFINITY };
     let rooms = machine.rooms(point);
@@ -227,15 +232,17 @@ fn moved(point: &Iterate, step: &Step, length: f64) -> Iterate {
 }
 
 impl SoftMargin<'_> {
-    /// Solves it until the duality gap is at most this share of the objective.
+    /// Solves the programme to a duality gap of at most `tolerance` times the objective.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless 0 < `tolerance` < 1, [`Error::NotConverged`] where so many iterations are not enough.
+    /// [`Error::Parameter`] unless 0 < `tolerance` < 1, [`Error::NotConverged`] if `max_iterations` are not
+    /// enough.
     pub fn solve(&self, tolerance: f64, max_iterations: u64) -> Result<Machine> {
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
         }
-        // A free bias meets all margins of one side by itself, and any that is large enough is an optimum: there is no inside.
+        // If all records have one sign, a free bias alone meets all margins. Any large enough bias is an
+        // optimum, and no interior exists.
         if self.bias_penalty == 0.0 && self.signs.iter().all(|sign| Some(sign) == self.signs.first()) {
             return Ok(self.constant(self.signs.first().copied().unwrap_or(0.0)));
         }

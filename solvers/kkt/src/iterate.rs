@@ -7,8 +7,8 @@ pub struct Iterate {
     pub primal: Vec<f64>,
     /// ω (n values), each between 0 and θᵢ + κξᵢ.
     pub multipliers: Vec<f64>,
-    /// ξ (n values), by how much each margin is missed, and more.
+    /// ξ (n values), the slacks: at least the amounts by which the margins are missed.
     pub slacks: Vec<f64>,
-    /// z (n values), by how much each margin, slack included, is surpassed.
+    /// z (n values), the amounts by which the margins, with their slacks, are exceeded.
     pub surpluses: Vec<f64>,
 }

@@ -1,7 +1,8 @@
 //! Convex programmes solved by their Karush-Kuhn-Tucker conditions.
 //!
-//! The linear soft-margin machine, by an interior point method in the space of its weights: no n × n matrix exists, and unscaled
-//! columns cost no iterations. It runs in argmin's loop. And water-filling, in closed form.
+//! An interior point method solves the linear soft-margin machine in the space of its weights. No n × n
+//! matrix exists, and unscaled columns cost no iterations. The method runs in argmin's loop. Water-filling is
+//! solved in closed form.
 //!
 //! ```
 //! use ndarray::array;

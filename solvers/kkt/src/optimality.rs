@@ -1,4 +1,4 @@
-//! How far a machine is from its KKT conditions, and the last digits of one that is near.
+//! KKT residuals of machines, and the last digits of a machine near its optimum.
 
 use crate::interior_point::{cholesky, solve_in_place};
 use crate::soft_margin::Machine;
@@ -6,45 +6,50 @@ use crate::{Error, Result, SoftMargin};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
-/// Where a record lies at the optimum: its margin is surpassed, met without slack, or missed.
+/// The place of a record at the optimum: its margin is exceeded, met without slack, or missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// ω = 0.
+    /// The margin is exceeded: ω = 0.
     Outside,
-    /// yᵢ(α·xᵢ + β) = 1, and 0 ≤ ω ≤ θ.
+    /// The margin is met: yᵢ(α·xᵢ + β) = 1, and 0 ≤ ω ≤ θ.
     Edge,
-    /// ω = θ + κξ.
+    /// The margin is missed: ω = θ + κξ.
     Inside,
 }
 
-/// Newton's steps for one partition of the records: the equations are linear, so what more than one do is refine.
+/// The number of Newton steps per partition. The equations are linear, so steps after the first only refine.
 const REFINEMENTS: usize = 6;
 
-/// Partitions on the way from one place to the next.
+/// The largest number of partitions that [`SoftMargin::polished`] tries.
 const MOST_PARTITIONS: usize = 100;
 
-/// By how much a margin may miss its side: the violation is no larger.
+/// The tolerance on a margin's side. The violation is at most this large.
 const ROUNDING: f64 = 1e-12;
 
-/// More records on the edge are not polished; where they are in general position, there are d + 1 at most.
+/// The largest number of records on the edge for polishing. Records in general position have at most d + 1 on
+/// the edge.
 const MOST_ON_EDGE: usize = 3000;
 
-/// Of the largest entry: what keeps a matrix regular where records on the edge are alike. Refinement takes it out again.
+/// The regularisation of a matrix whose edge records are alike, as a share of its largest diagonal entry.
+/// Refinement removes its effect.
 const REGULAR: f64 = 1e-11;
 
 impl SoftMargin<'_> {
-    /// The largest violation of the KKT conditions: of the programme with slacks ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)),
+    /// The largest violation of the KKT conditions, for slacks ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
     ///
-    /// - α = Σ ωᵢyᵢxᵢ and ρβ = Σ ωᵢyᵢ: in each coordinate the difference, over the largest of 1, the left-hand side, and the
-    ///   sum's own terms, for the rounding of one multiplier is a share of its term;
-    /// - of ωᵢ/θᵢ and yᵢ(α·xᵢ + β) + ξᵢ − 1, none is negative and one is zero: |the smaller one|;
+    /// The violations are:
+    ///
+    /// - of α = Σ ωᵢyᵢxᵢ and ρβ = Σ ωᵢyᵢ: the difference in each coordinate, divided by the largest of 1, the
+    ///   left-hand side, and the sum's own terms, because the rounding of one multiplier is a share of its
+    ///   term;
+    /// - of ωᵢ/θᵢ and yᵢ(α·xᵢ + β) + ξᵢ − 1, which are non-negative with one of them zero: |the smaller one|;
     /// - of (θᵢ + κξᵢ − ωᵢ)/θᵢ (the multiplier of ξᵢ ≥ 0, which stationarity in ξ defines) and ξᵢ likewise.
     ///
-    /// So margins count unscaled, in which 1 is the width of the gap, and multipliers as shares of their penalty. Farokhi's (15), with ξ from its
-    /// own stationarity: (15b) prints it for θ = 1.
+    /// Margins count unscaled (1 is the width of the gap), and multipliers as shares of their penalty. The
+    /// conditions are Farokhi's (15), with ξ from its own stationarity: (15b) prints it for θ = 1.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a machine of another number of weights or records.
+    /// [`Error::Shape`] if the machine has another number of weights or records.
     pub fn kkt_residual(&self, machine: &Machine) -> Result<f64> {
         let (d, n) = (self.records.width(), self.records.len());
         if machine.weights.len() != d || machine.multipliers.len() != n {
@@ -58,12 +63,14 @@ impl SoftMargin<'_> {
         Ok(self.violation(&primal, &machine.multipliers, &self.margins(&primal)))
     }
 
-    /// A machine whose KKT residual is at most `residual`: by the interior point method, which stops somewhere near the last digits, and
-    /// later for some data than for others, and then [`polished`](Self::polished).
+    /// Solves the programme to a KKT residual of at most `residual`.
+    ///
+    /// The interior point method stops near the last digits, earlier or later depending on the data. Its
+    /// machine is then [`polished`](Self::polished).
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless 0 < `residual`; [`Error::Residual`] with the least that was found; [`Error::NotConverged`] where there was
-    /// no machine at all.
+    /// [`Error::Parameter`] unless 0 < `residual`; [`Error::Residual`] with the smallest residual found;
+    /// [`Error::NotConverged`] if no machine was found.
     pub fn proven(&self, residual: f64, max_iterations: u64) -> Result<Machine> {
         if residual.is_nan() || residual <= 0.0 {
             return Err(Error::Parameter { name: "a KKT residual", range: "above zero", value: residual });
@@ -91,11 +98,14 @@ impl SoftMargin<'_> {
         Err(failure.unwrap_or(Error::Residual { found: f64::INFINITY, residual }))
     }
 
-    /// The machine with its last digits, where the bias has a penalty: from which records lie inside, outside and on the edge of the
-    /// margin, the optimum follows by linear equations; a record that leaves its place on the way there changes them. Where that leads no further, the machine unchanged.
+    /// Computes the last digits of a machine whose bias has a penalty.
+    ///
+    /// The records inside, outside and on the edge of the margin determine the optimum by linear equations. A
+    /// record that changes its place on the way changes the equations. Returns the machine unchanged if
+    /// polishing does not improve it.
     ///
     /// # Errors
-    /// As [`kkt_residual`](Self::kkt_residual).
+    /// Same errors as [`kkt_residual`](Self::kkt_residual).
     pub fn polished(&self, machine: Machine) -> Result<Machine> {
         let least = self.kkt_residual(&machine)?;
         let (mut primal, mut multipliers) = (primal(&machine), machine.multipliers.clone());
@@ -166,7 +176,7 @@ impl SoftMargin<'_> {
         }
     }
 
-    /// After which share of the way a record leaves its place, and for which other one, if it does.
+    /// The share of the way after which a record leaves its place, and its next place, if it leaves.
     fn turn(
         &self,
         i: usize,
@@ -185,7 +195,7 @@ impl SoftMargin<'_> {
         }
     }
 
-    /// Solves the equations of a partition, from a point near by; false where they have no solution that can be found.
+    /// Solves the equations of a partition from a nearby point. Returns `false` if no solution is found.
     fn settle(&self, places: &[Place], primal: &mut [f64], multipliers: &mut [f64]) -> bool {
         let edge: Vec<usize> = (0..places.len()).filter(|i| places[*i] == Place::Edge).collect();
         if edge.len() > MOST_ON_EDGE {
@@ -193,7 +203,7 @@ impl SoftMargin<'_> {
         }
         let size = primal.len();
         let Some(curvature) = self.curvature_inside(places) else { return false };
-        // The edge's records, each with its sign: a row yᵢ(xᵢ, 1).
+        // The records on the edge, each with its sign: a row yᵢ(xᵢ, 1).
         let rows: Vec<Vec<f64>> = edge
             .iter()
             .map(|i| self.records.row(*i).into_iter().map(|x| x * self.signs[*i]).collect())
@@ -224,7 +234,7 @@ impl SoftMargin<'_> {
             (0..size).for_each(|j| primal[j] += moved[(j, 0)]);
             edge.iter().enumerate().for_each(|(at, i)| multipliers[*i] += step[(at, 0)]);
         }
-        // What lies inside follows the margins, to the last step.
+        // After the last step, the multipliers of records inside follow their margins.
         let margins = self.margins(primal);
         for i in (0..places.len()).filter(|i| places[*i] == Place::Inside) {
             multipliers[i] = self.penalties[i] + self.squared_slack_penalty * (1.0 - margins[i]);
@@ -232,7 +242,7 @@ impl SoftMargin<'_> {
         primal.iter().chain(multipliers.iter()).all(|x| x.is_finite())
     }
 
-    /// R + κ·Σ (xᵢ, 1)(xᵢ, 1)ᵀ over the records inside, factored.
+    /// The Cholesky factor of R + κ·Σ (xᵢ, 1)(xᵢ, 1)ᵀ over the records inside.
     fn curvature_inside(&self, places: &[Place]) -> Option<Mat<f64>> {
         let size = self.records.width() + 1;
         let mut matrix = match self.squared_slack_penalty {
@@ -248,7 +258,7 @@ impl SoftMargin<'_> {
     }
 }
 
-/// A product on one thread, so that it is the same for any number of them.
+/// A matrix product on one thread, so that the result is the same for any number of threads.
 fn product(left: MatRef<f64>, right: MatRef<f64>) -> Mat<f64> {
     let mut product = Mat::zeros(left.nrows(), right.ncols());
     matmul(product.as_mut(), Accum::Replace, left, right, 1.0, Par::Seq);

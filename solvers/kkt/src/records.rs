@@ -1,4 +1,4 @@
-//! Records as a solver needs them: products with vectors, and weighted Gram matrices.
+//! Records as solvers need them: products with vectors, and weighted Gram matrices.
 
 use crate::{Error, Result};
 use faer::{Mat, MatMut, MatRef};
@@ -6,7 +6,8 @@ use ndarray::ArrayView2;
 use rayon::prelude::*;
 use scumble_linalg::{gram, vectorised};
 
-/// Records (n × d), each with a last coordinate of one for the bias. Where most values are zero, only the others are held.
+/// Records (n × d), each with a last coordinate of one for the bias. If most values are zero, the zeros are
+/// not stored.
 #[derive(Debug, Clone)]
 pub struct Records {
     rows: usize,
@@ -16,44 +17,47 @@ pub struct Records {
 
 #[derive(Debug, Clone)]
 enum Values {
-    /// Row by row.
+    /// All values, row by row.
     Dense(Vec<f64>),
     Sparse(Sparse),
 }
 
-/// A column's value is the one that is held, zero where none is, and what the column is shifted by.
+/// Stored values plus column shifts. A value that is not stored is zero before the shift.
 #[derive(Debug, Clone)]
 struct Sparse {
-    /// Where each row ends among the values (n values).
+    /// The end of each row among the values (n values).
     ends: Vec<usize>,
     /// The columns of the values, ascending in each row.
     places: Vec<u32>,
     values: Vec<f64>,
-    /// d values.
+    /// The shift of each column (d values).
     shifts: Vec<f64>,
 }
 
-/// Below this share of values that are not zero, skipping the zeros is faster.
+/// The share of non-zero values below which skipping the zeros is faster.
 const SPARSE_BELOW: f64 = 0.3;
 
-/// A column of which less is filled keeps its zeros when it is centred. The square of its mean is then at most half of the mean of its
-/// squares, and no digits are lost where one is subtracted from the other.
+/// The share of non-zero values below which a centred column keeps its zeros.
+///
+/// The square of the column's mean is then at most half of the mean of its squares. So no digits are lost
+/// when one is subtracted from the other.
 const SHIFTED_BELOW: f64 = 0.5;
 
-/// Gram matrices are summed over so many parts at most, always the same ones: the sum is the same for any number of threads.
+/// The largest number of parts over which a Gram matrix is summed. The parts are always the same, so the sum
+/// is the same for any number of threads.
 const MOST_PARTS: usize = 16;
 
-/// Sparse rows that are scored at once.
+/// The number of sparse rows scored at a time.
 const SCORED: usize = 4096;
 
 impl Records {
-    /// Takes over `records` (n × d).
+    /// Creates records (n × d) from `records`.
     pub fn new(records: ArrayView2<f64>) -> Self {
         let width = records.ncols();
         Self::of(records, &vec![0.0; width], &vec![1.0; width])
     }
 
-    /// Takes over `records` (n × d) as (x − `offsets`)·`scales`, of d values each.
+    /// Creates records (x − `offsets`)·`scales` from `records` (n × d), with d offsets and d scales.
     ///
     /// ```
     /// use ndarray::array;
@@ -67,7 +71,7 @@ impl Records {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Shape`] unless there are an offset and a scale a column.
+    /// [`Error::Shape`] unless each column has an offset and a scale.
     pub fn scaled(records: ArrayView2<f64>, offsets: &[f64], scales: &[f64]) -> Result<Self> {
         let columns = records.ncols();
         for (name, length) in [("offsets", offsets.len()), ("scales", scales.len())] {
@@ -97,7 +101,7 @@ impl Records {
             }
             return Self { rows, columns, values: Values::Dense(values) };
         }
-        // What of an offset is taken from the values that are held, and what they are all shifted by.
+        // The part of each offset that is subtracted from stored values, and the shift of the whole column.
         let inside: Vec<f64> =
             (0..columns).map(|at| if keeps_zeros[at] { 0.0 } else { offsets[at] }).collect();
         let shifts = (0..columns).map(|at| (inside[at] - offsets[at]) * scales[at]).collect();
@@ -115,22 +119,22 @@ impl Records {
         Self { rows, columns, values: Values::Sparse(Sparse { ends, places, values, shifts }) }
     }
 
-    /// How many there are, n.
+    /// The number of records, n.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there are none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// How many coordinates each has, d, without the one for the bias.
+    /// The number of coordinates, d, without the one for the bias.
     pub fn width(&self) -> usize {
         self.columns
     }
 
-    /// The first record that holds a NaN or an infinity.
+    /// The index of the first record with a NaN or an infinity.
     pub(crate) fn first_non_finite(&self) -> Option<usize> {
         match &self.values {
             Values::Dense(values) => {
@@ -185,7 +189,7 @@ impl Records {
         }
     }
 
-    /// Σ vᵢ·(xᵢ, 1) (d + 1 values), for v of n values.
+    /// Σ vᵢ·(xᵢ, 1) (d + 1 values), for `v` of n values.
     pub(crate) fn combined(&self, v: &[f64]) -> Vec<f64> {
         let mut sum = self.summed(self.columns + 1, |rows, sum| match &self.values {
             Values::Dense(values) => {
@@ -196,7 +200,8 @@ impl Records {
                 }
             }
             Values::Sparse(of) => {
-                // Two sums in turns: one alone waits for what it stored of the row before.
+                // Alternating between two sums is faster: a single sum waits for the stores of the previous
+                // row.
                 let mut other = vec![0.0; sum.len()];
                 for row in rows {
                     let sum = if row % 2 == 0 { &mut *sum } else { &mut other[..] };
@@ -213,7 +218,7 @@ impl Records {
         sum
     }
 
-    /// The largest |vᵢ·(xᵢ, 1)| in each coordinate (d + 1 values), for v of n values.
+    /// The largest |vᵢ·(xᵢ, 1)| in each coordinate (d + 1 values), for `v` of n values.
     pub(crate) fn largest(&self, v: &[f64]) -> Vec<f64> {
         let mut largest = vec![0f64; self.columns + 1];
         for (row, v) in v.iter().enumerate() {
@@ -223,7 +228,7 @@ impl Records {
         largest
     }
 
-    /// Σ vᵢ·(xᵢ, 1)(xᵢ, 1)ᵀ ((d + 1) × (d + 1), its lower triangle alone), for v of n values, none negative.
+    /// The lower triangle of Σ vᵢ·(xᵢ, 1)(xᵢ, 1)ᵀ ((d + 1) × (d + 1)), for `v` of n non-negative values.
     pub(crate) fn gram(&self, v: &[f64]) -> Mat<f64> {
         let size = self.columns + 1;
         let starts: Vec<usize> =
@@ -244,14 +249,14 @@ impl Records {
                 let scaled = MatRef::from_row_major_slice(&scaled, rows.len(), size);
                 gram(MatMut::from_column_major_slice_mut(sum, size, size), scaled);
             }
-            // The triangle alone, column after column: it stays in the fastest cache.
+            // The triangle alone, column by column, stays in the fastest cache.
             Values::Sparse(of) => {
                 for row in rows {
                     let (places, values) = of.parts(row);
                     for (at, (&column, &x)) in places.iter().zip(values).enumerate() {
                         let (weighed, column) = (v[row] * x, column as usize);
                         let sums = &mut sum[starts[column]..starts[column + 1]];
-                        // The places ascend: what follows lies below the diagonal.
+                        // The columns ascend, so the following values lie below the diagonal.
                         let below = places[at..].iter().zip(&values[at..]);
                         below.for_each(|(&place, y)| sums[place as usize - column] += weighed * y);
                         sums[self.columns - column] += weighed;
@@ -270,7 +275,7 @@ impl Records {
             if row < column {
                 return 0.0;
             }
-            // (x + s)(y + t) = xy + s(y + t) + tx, and 1 is not shifted.
+            // (x + s)(y + t) = xy + s(y + t) + tx. The coordinate 1 is not shifted.
             let (of_row, of_column) = (held(last, row), held(last, column));
             held(row, column)
                 + shift(row) * (of_column + held(last, last) * shift(column))
@@ -278,9 +283,9 @@ impl Records {
         })
     }
 
-    /// The sum of what `add` puts for parts of the rows into so many zeros.
+    /// The sum over parts of the rows. `add` adds a part to a vector of `length` zeros.
     fn summed(&self, length: usize, add: impl Fn(std::ops::Range<usize>, &mut [f64]) + Sync) -> Vec<f64> {
-        // No more parts than make up the size of the records themselves.
+        // The parts' sums together take no more memory than the records.
         let parts = (self.rows / (length / (self.columns + 1)).max(64)).clamp(1, MOST_PARTS);
         let rows = self.rows.div_ceil(parts).max(1);
         let sums: Vec<Vec<f64>> = (0..self.rows.div_ceil(rows))
@@ -300,7 +305,7 @@ impl Records {
 }
 
 impl Sparse {
-    /// The columns of a row and the values there.
+    /// The columns of a row and its values.
     #[inline]
     fn parts(&self, row: usize) -> (&[u32], &[f64]) {
         let row = row.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[row];
@@ -315,7 +320,7 @@ impl Sparse {
 }
 
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Four sums: one alone waits for each addition.
+    // Four parallel sums: a single sum waits for each addition.
     let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
     let rest: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(x, y)| x * y).sum();
     let sums = a4
@@ -332,7 +337,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    /// Dense or mostly zero records, and as many numbers.
+    /// Random records, dense or mostly zero, and `n` weights.
     fn drawn(n: usize, d: usize, filled: f64) -> (Array2<f64>, Vec<f64>) {
         let mut rng = ChaCha20Rng::seed_from_u64(3);
         let x =
@@ -371,7 +376,7 @@ mod tests {
         }
     }
 
-    /// Centred columns keep their zeros, and the sums are those of the whole matrix.
+    /// Centred columns keep their zeros, and the sums equal those of the whole matrix.
     #[test]
     fn scaled_records_are_those_of_the_scaled_matrix() {
         for (filled, is_sparse) in [(1.0, false), (0.1, true)] {

@@ -5,9 +5,10 @@ use crate::iterate::Iterate;
 use crate::records::{Records, dot};
 use crate::{Error, Result};
 
-/// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over α (d), β and ξ (n), with yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0.
+/// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over α (d), β and ξ (n), subject to
+/// yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0.
 ///
-/// With ρ = κ = 0 it is the usual soft margin; with ρ = κ > 0 it is strictly convex (Farokhi, equation 2).
+/// With ρ = κ = 0 it is the usual soft margin. With ρ = κ > 0 it is strictly convex (Farokhi, equation 2).
 #[derive(Debug, Clone)]
 pub struct SoftMargin<'a> {
     pub(crate) records: &'a Records,
@@ -17,7 +18,7 @@ pub struct SoftMargin<'a> {
     pub(crate) squared_slack_penalty: f64,
 }
 
-/// A solved machine, and the proof of how good it is.
+/// A solved machine with a bound on its error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     /// α (d values).
@@ -26,19 +27,22 @@ pub struct Machine {
     pub bias: f64,
     /// ω (n values), the multipliers of the margins, from 0 to θᵢ + κξᵢ.
     pub multipliers: Vec<f64>,
-    /// ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) with the least slacks, ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
+    /// ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) with the smallest slacks, ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
     pub objective: f64,
-    /// No machine has an objective smaller than this one's by more than this share of it; with ρ = 0 a sharp estimate of that.
+    /// Upper bound on the relative excess of this objective over the smallest possible one. With ρ = 0 it is
+    /// a sharp estimate.
     pub duality_gap: f64,
-    /// How many Newton steps it took.
+    /// The number of Newton steps.
     pub iterations: u64,
 }
 
 impl<'a> SoftMargin<'a> {
-    /// The machine of `records` (n × d) with `signs` y of 1 or −1 (n) and `penalties` θ > 0 (n), and ρ = κ = 0.
+    /// Creates the programme of `records` (n × d), `signs` y of 1 or −1 (n) and `penalties` θ > 0 (n), with
+    /// ρ = κ = 0.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Parameter`] or [`Error::NonFinite`] for what is not so.
+    /// [`Error::Shape`], [`Error::Parameter`] or [`Error::NonFinite`] for arguments that violate these
+    /// conditions.
     pub fn new(records: &'a Records, signs: &'a [f64], penalties: &'a [f64]) -> Result<Self> {
         let n = records.len();
         for (name, length) in [("signs", signs.len()), ("penalties", penalties.len())] {
@@ -58,7 +62,7 @@ impl<'a> SoftMargin<'a> {
         }
     }
 
-    /// With ρ, the weight of ½β².
+    /// Sets ρ, the weight of ½β².
     ///
     /// # Errors
     /// [`Error::Parameter`] unless it is finite and not negative.
@@ -66,7 +70,7 @@ impl<'a> SoftMargin<'a> {
         Ok(Self { bias_penalty: not_negative("bias_penalty", bias_penalty)?, ..self })
     }
 
-    /// With κ, the weight of each ½ξᵢ².
+    /// Sets κ, the weight of each ½ξᵢ².
     ///
     /// # Errors
     /// [`Error::Parameter`] unless it is finite and not negative.
@@ -93,7 +97,7 @@ impl<'a> SoftMargin<'a> {
         }
     }
 
-    /// yᵢ·(α·xᵢ + β) (n values), for (α, β).
+    /// yᵢ·(α·xᵢ + β) (n values), for `primal` = (α, β).
     pub(crate) fn margins(&self, primal: &[f64]) -> Vec<f64> {
         self.records.scores(primal).iter().zip(self.signs).map(|(score, sign)| score * sign).collect()
     }
@@ -104,7 +108,7 @@ impl<'a> SoftMargin<'a> {
         self.records.combined(&signed)
     }
 
-    /// The weight of each squared half coordinate: ones, and ρ.
+    /// The weight of half of each squared coordinate: 1 for a weight, ρ for the bias.
     pub(crate) fn curvature(&self, at: usize) -> f64 {
         if at < self.records.width() { 1.0 } else { self.bias_penalty }
     }
@@ -128,8 +132,9 @@ impl<'a> SoftMargin<'a> {
         dot(weights, weights) / 2.0 + self.bias_penalty * bias[0] * bias[0] / 2.0 + missed.sum::<f64>()
     }
 
-    /// By how much of its objective the machine may be too large: the dual's value at its multipliers is a bound. With ρ = 0
-    /// the dual asks for Σ ωᵢyᵢ = 0, and what is missing is counted at the size of the bias.
+    /// Upper bound on the relative excess of the objective, from the dual's value at the multipliers.
+    ///
+    /// With ρ = 0 the dual requires Σ ωᵢyᵢ = 0. Its violation is then multiplied by the size of the bias.
     pub(crate) fn gap_of(&self, primal: &[f64], multipliers: &[f64], margins: &[f64], pull: &[f64]) -> f64 {
         let d = self.records.width();
         let objective = self.objective(primal, margins);

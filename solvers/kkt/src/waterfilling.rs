@@ -1,23 +1,27 @@
-//! Water-filling: a unit of power shared out over components that are seen through equal noise.
+//! Water-filling: allocation of one unit of power to components that pass through equal noise.
 
 use crate::error::not_negative;
 use crate::{Error, Result};
 
-/// The optimum of min Σ λᵢ·c/(σᵢ² + c) over σᵢ² ≥ 0 with Σ σᵢ² = 1: how much of each component of weight λᵢ to send through noise
-/// of variance c, where what is lost is weighed after the best linear decoding.
+/// The optimum of min Σ λᵢ·c/(σᵢ² + c) over σᵢ² ≥ 0 with Σ σᵢ² = 1.
 ///
-/// It is the task-aware design of Proposition 4 with M = 1 and c = 8r²/ε²; another M multiplies every σᵢ² and the noise's
-/// variance, and leaves the loss. Theorem 1's bounds are the losses at the c of r_min and of r_max.
+/// It allocates power to components of weight λᵢ that pass through noise of variance c. The loss is weighted,
+/// after the best linear decoding.
 ///
-/// The conditions of Karush, Kuhn and Tucker with the multiplier ν of Σ σᵢ² = 1 are λᵢ·c/(σᵢ² + c)² = ν where σᵢ² > 0, and
-/// λᵢ/c ≤ ν elsewhere. So the Z′ largest λᵢ have a share, and they say how many these are: the largest Z′ with
-/// √λ_Z′ > c·Σ (√λᵢ − √λ_Z′) over i ≤ Z′, which is (12) without its cancellation. Both sides being monotone in Z′, ties are
-/// in or out together. With S = Σ √λᵢ over i ≤ Z′,
+/// It is the task-aware design of Proposition 4 with M = 1 and c = 8r²/ε². Another M multiplies every σᵢ² and
+/// the noise's variance, and leaves the loss unchanged. Theorem 1's bounds are the losses at the c of r_min
+/// and of r_max.
+///
+/// The conditions of Karush, Kuhn and Tucker, with the multiplier ν of Σ σᵢ² = 1, are λᵢ·c/(σᵢ² + c)² = ν
+/// where σᵢ² > 0, and λᵢ/c ≤ ν elsewhere. So the Z′ largest λᵢ have a share. Z′ is the largest one with
+/// √λ_Z′ > c·Σ (√λᵢ − √λ_Z′) over i ≤ Z′, which is (12) without its cancellation. Both sides are monotone in
+/// Z′, so equal λ have a share together or not at all. With S = Σ √λᵢ over i ≤ Z′,
 ///
 /// - σᵢ² = √λᵢ/S·(1 + Z′c) − c (11);
 /// - the loss is c/(1 + Z′c)·S² + Σ λᵢ over i > Z′ (13), and ν = cS²/(1 + Z′c)².
 ///
-/// Nothing overflows or cancels for any finite λ and c: σᵢ² is right to some n·10⁻¹⁶, the loss to as much of itself.
+/// Nothing overflows or cancels for any finite λ and c. The error of σᵢ² is about n·10⁻¹⁶, and the relative
+/// error of the loss is as small.
 ///
 /// ```
 /// use scumble_kkt::Waterfilling;
@@ -39,20 +43,22 @@ pub struct Waterfilling {
 }
 
 impl Waterfilling {
-    /// The optimum for `eigenvalues` λ (n values, in any order) and noise of the variance c, per unit of power.
+    /// Computes the optimum for `eigenvalues` λ (n values, in any order) and `noise` of variance c, per unit
+    /// of power.
     ///
-    /// With c = 0 the σᵢ² are the limit's, in proportion to √λᵢ, and nothing is lost.
+    /// With c = 0, the σᵢ² are those of the limit, proportional to √λᵢ, and the loss is zero.
     ///
     /// # Errors
-    /// [`Error::Shape`] for no eigenvalues, [`Error::Eigenvalue`] and [`Error::Parameter`] unless all are finite and not negative.
+    /// [`Error::Shape`] for no eigenvalues, [`Error::Eigenvalue`] and [`Error::Parameter`] unless all are
+    /// finite and not negative.
     pub fn new(eigenvalues: &[f64], noise: f64) -> Result<Self> {
         Self::with_latent_dim(eigenvalues, noise, eigenvalues.len().max(1))
     }
 
-    /// The same with at most `latent_dim` σᵢ² above zero. Of equal eigenvalues the first are taken.
+    /// Computes the optimum with at most `latent_dim` positive σᵢ². Of equal eigenvalues the first are taken.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and [`Error::LatentDim`] unless 1 ≤ `latent_dim` ≤ n.
+    /// Same errors as [`new`](Self::new), and [`Error::LatentDim`] unless 1 ≤ `latent_dim` ≤ n.
     pub fn with_latent_dim(eigenvalues: &[f64], noise: f64, latent_dim: usize) -> Result<Self> {
         let order = descending(eigenvalues)?;
         let noise = not_negative("the noise's variance", noise)?;
@@ -71,33 +77,35 @@ impl Waterfilling {
         Ok(Self { rank, sigma_squared, loss: scale * roots + unsent, multiplier })
     }
 
-    /// Z′, how many σᵢ² are above zero: none where all eigenvalues are zero.
+    /// Z′, the number of positive σᵢ². It is zero if all eigenvalues are zero.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The σᵢ² (n values, in the order of the eigenvalues). Their sum is 1, or 0 where all eigenvalues are zero.
+    /// The σᵢ² (n values, in the order of the eigenvalues). Their sum is 1, or 0 if all eigenvalues are zero.
     pub fn sigma_squared(&self) -> &[f64] {
         &self.sigma_squared
     }
 
-    /// What is lost, from 0 to Σ λᵢ.
+    /// The loss, from 0 to Σ λᵢ.
     pub fn loss(&self) -> f64 {
         self.loss
     }
 
-    /// ν, by how much the loss would fall for each further unit of power.
+    /// ν, the decrease of the loss per additional unit of power.
     pub fn multiplier(&self) -> f64 {
         self.multiplier
     }
 }
 
-/// Σ λᵢ·v/(σᵢ² + v): what the best linear decoder loses of components of `eigenvalues` λ (n values) that were sent with the powers
-/// `sigma_squared` σᵢ² (n values) through noise of the variance v. A component that was not sent is lost (55).
+/// Loss Σ λᵢ·v/(σᵢ² + v) of the best linear decoder.
+///
+/// The components of `eigenvalues` λ (n values) are sent with the powers `sigma_squared` σᵢ² (n values)
+/// through `noise` of variance v. A component that is not sent is lost (55).
 ///
 /// # Errors
-/// [`Error::Shape`] for no eigenvalues or another number of powers, [`Error::Eigenvalue`] and [`Error::Parameter`] unless all numbers are finite
-/// and not negative.
+/// [`Error::Shape`] for no eigenvalues or another number of powers, [`Error::Eigenvalue`] and
+/// [`Error::Parameter`] unless all numbers are finite and not negative.
 pub fn decoding_loss(eigenvalues: &[f64], sigma_squared: &[f64], noise: f64) -> Result<f64> {
     check(eigenvalues)?;
     let noise = not_negative("the noise's variance", noise)?;
@@ -113,11 +121,13 @@ pub fn decoding_loss(eigenvalues: &[f64], sigma_squared: &[f64], noise: f64) -> 
     Ok(loss)
 }
 
-/// Z·c/(1 + Z·c)·Σ λᵢ over the Z largest + Σ λᵢ over the rest: the loss where the Z = `latent_dim` components of the largest
-/// `eigenvalues` (n values, in any order) are sent with equal powers, and no others (59); with Z = n it is (58).
+/// Loss of equal powers: Z·c/(1 + Z·c)·Σ λᵢ over the Z largest + Σ λᵢ over the rest.
+///
+/// The Z = `latent_dim` components of the largest `eigenvalues` (n values, in any order) are sent with equal
+/// powers, and no others (59). With Z = n it is (58).
 ///
 /// # Errors
-/// As [`Waterfilling::with_latent_dim`].
+/// Same errors as [`Waterfilling::with_latent_dim`].
 pub fn equal_power_loss(eigenvalues: &[f64], noise: f64, latent_dim: usize) -> Result<f64> {
     let order = descending(eigenvalues)?;
     let noise = not_negative("the noise's variance", noise)?;
@@ -128,7 +138,7 @@ pub fn equal_power_loss(eigenvalues: &[f64], noise: f64, latent_dim: usize) -> R
     Ok(of_sent + sum(kept_back.iter().map(|i| eigenvalues[*i])))
 }
 
-/// Z′ of eigenvalues that descend.
+/// Z′ of eigenvalues in descending order.
 fn rank(descending: &[f64], noise: f64) -> usize {
     // Σ (√λᵢ − √λ_Z′) over i ≤ Z′.
     let mut excess = 0.0;
@@ -141,10 +151,11 @@ fn rank(descending: &[f64], noise: f64) -> usize {
     filled.count()
 }
 
-/// S·σᵢ² of the Z′ eigenvalues that have a share, which descend: √λᵢ + c·Σ (√λᵢ − √λⱼ) over j ≤ Z′.
+/// S·σᵢ² of the Z′ eigenvalues with a share, in descending order: √λᵢ + c·Σ (√λᵢ − √λⱼ) over j ≤ Z′.
 fn shares(descending: &[f64], noise: f64) -> Vec<f64> {
     let steps: Vec<f64> = descending.windows(2).map(|pair| difference_of_roots(pair[0], pair[1])).collect();
-    // Over the larger ones, which take from it, from the first on; and over the smaller ones, to which it adds, from the last.
+    // The larger eigenvalues are subtracted in a pass from the first on, the smaller ones are added in a pass
+    // from the last.
     let mut above = 0.0;
     let mut shares: Vec<f64> = descending
         .iter()
@@ -164,7 +175,7 @@ fn shares(descending: &[f64], noise: f64) -> Vec<f64> {
     shares
 }
 
-/// √larger − √smaller: where they are near, their difference is exact and that of their roots is not.
+/// √larger − √smaller. Where the arguments are close, their difference is exact and that of the roots is not.
 fn difference_of_roots(larger: f64, smaller: f64) -> f64 {
     let difference = larger - smaller;
     if difference == 0.0 { 0.0 } else { difference / (larger.sqrt() + smaller.sqrt()) }
@@ -181,7 +192,7 @@ fn odds_to_share(odds: f64) -> f64 {
     noise_share(odds, 1)
 }
 
-/// The places of the eigenvalues from the largest to the smallest; of equal ones the first comes first.
+/// The indices of the eigenvalues in descending order. Of equal eigenvalues the first comes first.
 fn descending(eigenvalues: &[f64]) -> Result<Vec<usize>> {
     check(eigenvalues)?;
     let mut order: Vec<usize> = (0..eigenvalues.len()).collect();
@@ -204,7 +215,7 @@ fn check_latent_dim(eigenvalues: &[f64], latent_dim: usize) -> Result<()> {
     if (1..=most).contains(&latent_dim) { Ok(()) } else { Err(Error::LatentDim { latent_dim, most }) }
 }
 
-/// From 0.0, where the iterator's own sum is −0.0 of nothing.
+/// The sum, starting from 0.0: the iterator's own empty sum is −0.0.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }

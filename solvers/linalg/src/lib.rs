@@ -1,4 +1,5 @@
-//! Products, eigenvectors and Cholesky factors of matrices through faer, and loops on a machine's vector units.
+//! Matrix products, eigenvectors and Cholesky factors through faer, and loops compiled for the machine's
+//! vector units.
 //!
 //! ```
 //! use faer::{Accum, MatMut, MatRef};
@@ -23,10 +24,11 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// Sets `product` (m × n) to `left` (m × k) times `right` (k × n), or adds that to it, on one thread.
+/// Sets `product` (m × n) to `left` (m × k) times `right` (k × n), or adds this product to it. Uses one
+/// thread.
 ///
 /// # Panics
-/// Where the shapes do not fit.
+/// If the shapes do not fit.
 pub fn multiply<T: ComplexField>(
     product: MatMut<'_, T>,
     accum: Accum,
@@ -36,10 +38,10 @@ pub fn multiply<T: ComplexField>(
     settled(|| matmul(product, accum, left, right, T::one_impl(), Par::Seq));
 }
 
-/// Sets the lower triangle of `product` (d × d) to that of rowsᵀ·rows for `rows` (n × d), on one thread.
+/// Sets the lower triangle of `product` (d × d) to the one of rowsᵀ·rows for `rows` (n × d). Uses one thread.
 ///
 /// # Panics
-/// Where the shapes do not fit.
+/// If the shapes do not fit.
 pub fn gram(product: MatMut<'_, f64>, rows: MatRef<'_, f64>) {
     let rectangle = BlockStructure::Rectangular;
     settled(|| {
@@ -57,8 +59,10 @@ pub fn gram(product: MatMut<'_, f64>, rows: MatRef<'_, f64>) {
     });
 }
 
-/// Runs `work` that is mostly faer's, and clears the upper halves of the vector registers, which its kernels leave filled: each
-/// scalar operation afterwards would have to preserve them.
+/// Runs `work` and then clears the upper halves of the vector registers.
+///
+/// The kernels of faer leave these halves filled, and each later scalar operation would have to preserve
+/// them. Use it for work that consists mostly of faer calls.
 pub fn settled<R>(work: impl FnOnce() -> R) -> R {
     let result = work();
     #[cfg(target_arch = "x86_64")]
@@ -68,8 +72,9 @@ pub fn settled<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Runs `work` compiled for the widest vector units that this machine has. Nothing is fused or reordered, so its bits are the same
-/// on every machine.
+/// Runs `work`, compiled for the widest vector units of this machine.
+///
+/// No operation is fused or reordered, so the results are bit-identical on every machine.
 #[inline(always)]
 pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)

@@ -1,10 +1,10 @@
-//! Symmetric matrices: eigenvectors, and what a Cholesky factor gives.
+//! Symmetric matrices: eigenvectors, and the solutions and determinants that a Cholesky factor gives.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use ndarray::{Array1, Array2, Axis, s};
 
-/// A symmetric matrix (n × n) by its eigenvectors.
+/// Eigendecomposition of a symmetric matrix (n × n).
 ///
 /// ```
 /// use ndarray::array;
@@ -16,13 +16,15 @@ use ndarray::{Array1, Array2, Axis, s};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Eigen {
-    /// One a column (n × n).
+    /// The eigenvectors, one per column (n × n).
     vectors: Array2<f64>,
     values: Array1<f64>,
 }
 
 impl Eigen {
-    /// Eigenvalues in rising order. Only the lower triangle is read. None where the matrix is not finite or not square, or they were not found.
+    /// Decomposes `symmetric` with eigenvalues in ascending order. Reads only the lower triangle.
+    ///
+    /// Returns `None` if the matrix is not finite or not square, or if the eigenvalues were not found.
     pub fn of(symmetric: &Array2<f64>) -> Option<Self> {
         let n = symmetric.nrows();
         if symmetric.iter().any(|x| !x.is_finite()) || symmetric.ncols() != n {
@@ -38,43 +40,44 @@ impl Eigen {
         })
     }
 
-    /// The same in falling order of eigenvalues.
+    /// Reverses the decomposition to descending order of eigenvalues.
     #[must_use]
     pub fn falling(self) -> Self {
         let falling = |vectors: Array2<f64>| vectors.slice(s![.., ..;-1]).as_standard_layout().into_owned();
         Self { vectors: falling(self.vectors), values: self.values.slice(s![..;-1]).to_owned() }
     }
 
-    /// The eigenvectors, one a column (n × n).
+    /// The eigenvectors, one per column (n × n).
     pub fn vectors(&self) -> &Array2<f64> {
         &self.vectors
     }
 
-    /// The eigenvalues (n), each at its vector's place.
+    /// The eigenvalues (n), in the order of the eigenvectors.
     pub fn values(&self) -> &Array1<f64> {
         &self.values
     }
 
-    /// The smallest eigenvalue; zero where there is none.
+    /// The smallest eigenvalue, or zero for an empty matrix.
     pub fn least(&self) -> f64 {
         let least = self.values.iter().copied().fold(f64::INFINITY, f64::min);
         if self.values.is_empty() { 0.0 } else { least }
     }
 
-    /// The matrix with `of` each eigenvalue in its place (n × n).
+    /// The matrix (n × n) with each eigenvalue replaced by its image under `of`.
     pub fn map(&self, of: impl Fn(f64) -> f64) -> Array2<f64> {
         let scaled = &self.vectors * &self.values.mapv(of).insert_axis(Axis(0));
         scaled.dot(&self.vectors.t())
     }
 }
 
-/// X (n × m) with `positive`·X = `right`; none where `positive` (n × n) is not positive definite.
+/// The solution X (n × m) of `positive`·X = `right`, or `None` if `positive` (n × n) is not positive
+/// definite.
 pub fn solve(positive: &Array2<f64>, right: &Array2<f64>) -> Option<Array2<f64>> {
     let solved = mat(positive).llt(Side::Lower).ok()?.solve(mat(right));
     Some(Array2::from_shape_fn(right.dim(), |(row, column)| solved[(row, column)]))
 }
 
-/// ln det; none where the matrix is not positive definite.
+/// ln det of `positive`, or `None` if the matrix is not positive definite.
 pub fn ln_determinant(positive: &Array2<f64>) -> Option<f64> {
     let factor = mat(positive).llt(Side::Lower).ok()?;
     Some(2.0 * (0..positive.nrows()).map(|at| factor.L()[(at, at)].ln()).sum::<f64>())

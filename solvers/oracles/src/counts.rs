@@ -1,18 +1,19 @@
-//! Counts: what many answers estimate together.
+//! Counts of many answers, and the frequencies that they estimate.
 
 use crate::oracle::order;
 use crate::{Kind, Oracle, Result};
 
-/// Answers of many people, counted.
+/// Counts of the answers of many people.
 #[derive(Debug, Clone)]
 pub struct Counts {
-    /// How often each level was supported; of the Hadamard matrix, how often each column was the answer.
+    /// The number of answers that support each level. For Hadamard response, the number of answers equal to
+    /// each column.
     of_each: Vec<u64>,
     answers: u64,
 }
 
 impl Counts {
-    /// None yet.
+    /// Counts of no answers.
     pub fn new(oracle: &Oracle) -> Self {
         let length = match oracle.kind() {
             Kind::HadamardResponse => order(oracle.levels()),
@@ -21,15 +22,15 @@ impl Counts {
         Self { of_each: vec![0; length as usize], answers: 0 }
     }
 
-    /// How many answers there are.
+    /// The number of answers.
     pub fn answers(&self) -> u64 {
         self.answers
     }
 
-    /// One more.
+    /// Adds an answer.
     ///
     /// # Errors
-    /// [`Error::Answer`](crate::Error::Answer) for one that the oracle does not give.
+    /// [`Error::Answer`](crate::Error::Answer) for an answer that the oracle does not give.
     pub fn add(&mut self, oracle: &Oracle, answer: &[u64]) -> Result<()> {
         oracle.check(answer)?;
         self.answers += 1;
@@ -48,14 +49,16 @@ impl Counts {
         Ok(())
     }
 
-    /// These and those of others.
+    /// Adds the counts of `other`.
     pub fn merge(mut self, other: &Self) -> Self {
         self.of_each.iter_mut().zip(&other.of_each).for_each(|(count, more)| *count += more);
         self.answers += other.answers;
         self
     }
 
-    /// The share of people with each level (K), unbiased: not within [0, 1] where noise is large. Nothing but zeros without an answer.
+    /// Unbiased estimates of the share of people with each level (K).
+    ///
+    /// With much noise they can lie outside [0, 1]. Without any answer they are zeros.
     pub fn frequencies(&self, oracle: &Oracle) -> Vec<f64> {
         if self.answers == 0 {
             return vec![0.0; oracle.levels() as usize];
@@ -66,7 +69,7 @@ impl Counts {
             Kind::HadamardResponse => {
                 let mut sums: Vec<f64> = self.of_each.iter().map(|&count| count as f64).collect();
                 walsh_hadamard(&mut sums);
-                // Supported less unsupported answers; the first row supports nothing in particular.
+                // Supporting minus other answers. The first row is constant and belongs to no level.
                 sums[1..=oracle.levels() as usize]
                     .iter()
                     .map(|sum| frequency((answers + sum) / 2.0))
@@ -77,7 +80,7 @@ impl Counts {
     }
 }
 
-/// Sylvester's Hadamard matrix times the values, in place: their number is a power of two.
+/// Multiplies `values` by Sylvester's Hadamard matrix in place. Their number is a power of two.
 fn walsh_hadamard(values: &mut [f64]) {
     let mut half = 1;
     while half < values.len() {
@@ -91,8 +94,10 @@ fn walsh_hadamard(values: &mut [f64]) {
     }
 }
 
-/// The nearest point of {x ≥ 0, Σx = 1} in ℓ₂ (Held, Wolfe and Crowder 1974): what estimates become before records are drawn from them. Uniform for
-/// values that are no numbers.
+/// Projects `values` onto the simplex {x ≥ 0, Σx = 1} in ℓ₂ (Held, Wolfe and Crowder 1974).
+///
+/// Estimates are projected before records are drawn from them. Values that are not numbers give the uniform
+/// distribution.
 pub fn project_to_simplex(values: &mut [f64]) {
     let mut sorted = values.to_vec();
     sorted.sort_by(|one, other| other.total_cmp(one));

@@ -1,13 +1,13 @@
-//! Directions: unit vectors that anybody draws again from a seed.
+//! Directions: unit vectors that anybody can reproduce from a seed.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::f64::consts::TAU;
 
-/// Directions of so many dimensions that follow from `seed`, one after the other: independent, and uniform on the unit sphere.
+/// A sequence of independent directions that follows from `seed`, each uniform on the unit sphere.
 ///
-/// Words of ChaCha8 become normal numbers by the transform of Box and Muller (1958). All of it is said here and by ChaCha's definition, so that
-/// reports can be read by another version of any library.
+/// Words of ChaCha8 become normal numbers by the transform of Box and Muller (1958). This code and ChaCha's
+/// definition specify it fully, so another version of any library can read the reports.
 pub(crate) struct Directions {
     rng: ChaCha8Rng,
 }
@@ -19,7 +19,7 @@ impl Directions {
         Self { rng: ChaCha8Rng::from_seed(key) }
     }
 
-    /// Writes the next one.
+    /// Writes the next direction.
     pub(crate) fn next_into(&mut self, direction: &mut [f64]) {
         for pair in direction.chunks_mut(2) {
             let normal = self.normal_pair();
@@ -35,20 +35,25 @@ impl Directions {
         [radius * cos, radius * sin]
     }
 
-    /// A uniform number of the 2⁵³ in the middle of as many parts of (0, 1): neither 0 nor 1, so that no radius is zero or infinite.
+    /// Draws a midpoint of one of 2⁵² equal parts of (0, 1) uniformly. It is never 0 or 1, so no radius is
+    /// zero or infinite.
     fn uniform(&mut self) -> f64 {
         ((self.rng.next_u64() >> 12) as f64 + 0.5) * (-52f64).exp2()
     }
 }
 
-/// E[t₁ + … + tₛ] for s = 0, …, `pairs`, of the s largest of `pairs` numbers that are distributed as |⟨u, V⟩| for a uniform direction V of `dim`
-/// dimensions and any unit vector u: what opposite directions, of which one always looks u's way, have in common with it.
+/// E[t₁ + … + tₛ] for s = 0, …, `pairs`, of the s largest of `pairs` numbers that are distributed as |⟨u,
+/// V⟩|.
+///
+/// V is a uniform direction of `dim` dimensions and u is any unit vector. The numbers are the inner products
+/// of u with pairs of opposite directions, where the direction on u's side counts.
 pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
-    /// Simpson's rule, an even number of intervals of the angle φ in [0, π/2], in which the density is sin^(d−2) φ.
+    /// The even number of intervals of Simpson's rule over the angle φ in [0, π/2], where the density is
+    /// sin^(d−2) φ.
     const INTERVALS: usize = 2048;
     let step = std::f64::consts::FRAC_PI_2 / INTERVALS as f64;
     let density = |angle: f64| angle.sin().powi(dim as i32 - 2);
-    // P(Φ ≤ φ), on the whole intervals, by Simpson's rule on each.
+    // P(Φ ≤ φ) at the ends of the intervals, by Simpson's rule on each.
     let mut below = vec![0.0];
     for at in 0..INTERVALS {
         let from = at as f64 * step;
@@ -69,7 +74,7 @@ pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
         let (inside, outside) = ((below / all).ln(), (1.0 - below / all).max(0.0).ln());
         let mut at_most = 0.0;
         for (others, ln_choose) in ln_choose.iter().enumerate() {
-            // So many of the other pairs are nearer to u than this one.
+            // `others` of the other pairs are nearer to u than this pair.
             let power = |count: usize, ln: f64| if count == 0 { 0.0 } else { count as f64 * ln };
             at_most += (ln_choose + power(others, inside) + power(pairs - 1 - others, outside)).exp();
             sums[others + 1] += here * at_most;
@@ -78,7 +83,7 @@ pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
     sums
 }
 
-/// The logarithms of the binomial coefficients of n.
+/// The logarithms of the binomial coefficients of `n`.
 fn ln_choose(n: usize) -> Vec<f64> {
     let mut ln = vec![0.0];
     for k in 1..=n {
@@ -95,11 +100,12 @@ mod tests {
     #[test]
     fn cosines_are_those_of_closed_forms() {
         use std::f64::consts::{FRAC_2_PI, PI};
-        // One direction: the mean of |cos| on a circle, and of a uniform number on a sphere.
+        // One direction: the mean of |cos| on a circle, and the mean of a uniform number on a sphere.
         assert_relative_eq!(largest_cosines(2, 1)[1], FRAC_2_PI, max_relative = 1e-9);
         assert_relative_eq!(largest_cosines(3, 1)[1], 0.5, max_relative = 1e-9);
         assert_relative_eq!(largest_cosines(4, 1)[1], 4.0 / (3.0 * PI), max_relative = 1e-9);
-        // Order statistics of uniform numbers: the largest of n has the mean n/(n + 1), the next (n − 1)/(n + 1).
+        // Order statistics of uniform numbers: the largest of n has the mean n/(n + 1), the next has
+        // (n − 1)/(n + 1).
         for (at, sum) in largest_cosines(3, 512).iter().enumerate() {
             let expected = (0..at).map(|rank| (512 - rank) as f64 / 513.0).sum::<f64>();
             assert_relative_eq!(*sum, expected, max_relative = 1e-6);

@@ -1,55 +1,55 @@
-//! What can be wrong with an oracle or an answer.
+//! Errors of frequency oracles and of answers.
 
 use crate::Kind;
 
 /// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can be wrong with an oracle or an answer.
+/// An invalid parameter of an oracle, or an invalid answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A number of levels that cannot be asked for.
+    /// An unsupported number of levels.
     #[error("a question has 1 to {most} levels, and {levels} is outside")]
     Levels {
-        /// How many there were.
+        /// The number of levels given.
         levels: u64,
-        /// How many there may be.
+        /// The largest supported number of levels.
         most: u64,
     },
     /// An ε at which nothing can be estimated.
     #[error("ε must be above zero, and so large that answers differ in 62 binary digits: {epsilon} is not")]
     Epsilon {
-        /// The ε that was given.
+        /// The given ε.
         epsilon: f64,
     },
     /// An answer that the oracle does not give.
     #[error("{kind} over {levels} levels gives no such answer: {problem}")]
     Answer {
-        /// Which oracle.
+        /// The kind of the oracle.
         kind: Kind,
-        /// Over how many levels.
+        /// The oracle's number of levels.
         levels: u64,
-        /// What is wrong with it.
+        /// The problem with the answer.
         problem: String,
     },
-    /// Dimensions of which there is no direction.
+    /// An unsupported number of dimensions.
     #[error("a direction has 2 to {most} dimensions, and {dim} is outside")]
     Dimensions {
-        /// How many there were.
+        /// The number of dimensions given.
         dim: usize,
-        /// How many there may be.
+        /// The largest supported number of dimensions.
         most: usize,
     },
-    /// Candidates of which none can be answered.
+    /// An unsupported number of candidates.
     #[error("candidates come in pairs of opposites, 2 to {most} of them, and {candidates} is no such number")]
     Candidates {
-        /// How many there were.
+        /// The number of candidates given.
         candidates: usize,
-        /// How many there may be.
+        /// The largest supported number of candidates.
         most: usize,
     },
-    /// An answer that is no direction.
+    /// An answer that encodes no direction.
     #[error(
         "the answer {candidate} to the seed {seed} is no direction: candidates are numbered from 0 to below {candidates}, seeds to below 2^48"
     )]
@@ -58,7 +58,7 @@ pub enum Error {
         seed: u64,
         /// The candidate.
         candidate: u64,
-        /// How many there are.
+        /// The number of candidates.
         candidates: usize,
     },
 }

@@ -1,31 +1,48 @@
-//! The kinds of frequency oracle.
+//! The kinds of frequency oracles.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How answers are made. In all of them an answer *supports* some of the levels, and is e^ε times as likely for a level that it supports as for one
-/// that it does not.
+/// The kind of an oracle's answers.
+///
+/// An answer of any kind *supports* some of the levels. It is e^ε times as likely for a level that it
+/// supports as for a level that it does not support. One formula gives the variance of a rare level: q(1 −
+/// q)/(p − q)². Here p is the probability that an answer supports the person's own level, and q the
+/// probability that it supports another level.
+///
+/// | kind | bits | p | q |
+/// |---|---|---|---|
+/// | randomised response | log₂ K | e^ε/(e^ε + K − 1) | 1/(e^ε + K − 1) |
+/// | optimal unary encoding | K | 1/2 | 1/(e^ε + 1) |
+/// | subset selection | K | ωe^ε/(ωe^ε + K − ω) | (p(ω − 1) + (1 − p)ω)/(K − 1) |
+/// | Hadamard response | log₂ 2K | e^ε/(e^ε + 1) | 1/2 |
+///
+/// Optimal local hashing is not included. It needs a hash with collisions as random as its variance assumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// One level: the person's own, or another (Warner 1965; K levels: Kairouz, Oh and Viswanath 2014, equation 2).
+    /// One level: the person's own or another (Warner 1965; K levels: Kairouz, Oh and Viswanath 2014,
+    /// equation 2).
     RandomizedResponse,
-    /// Every level by itself: the person's own with probability 1/2, each other with 1/(e^ε + 1) (optimal unary encoding: Wang, Blocki, Li and Jha
-    /// 2017, Section 4.3).
+    /// A bit for every level: the person's own is set with probability 1/2, each other with 1/(e^ε + 1)
+    /// (optimal unary encoding: Wang, Blocki, Li and Jha 2017, Section 4.3).
     UnaryEncoding,
-    /// So many of the levels: all sets of that size with the person's own are e^ε times as likely as those without (Ye and Barg 2018, equation 5).
+    /// A set of levels of fixed size: sets with the person's own level are e^ε times as likely as sets
+    /// without it (Ye and Barg 2018, equation 5). The size is ⌊K/(e^ε + 1)⌋ or the next whole number,
+    /// whichever has the smaller variance. With a size of one it is randomised response.
     SubsetSelection,
-    /// A column of a Hadamard matrix, half of whose levels it supports (Acharya, Sun and Zhang 2019, Section 4).
+    /// A column of a Hadamard matrix, which supports half of the levels (Acharya, Sun and Zhang 2019, Section
+    /// 4).
     HadamardResponse,
 }
 
 impl Kind {
-    /// All of them, in the order in which one is preferred to another that is as good.
+    /// All kinds, in order of preference where their variances are equal.
     pub const ALL: [Self; 4] =
         [Self::RandomizedResponse, Self::HadamardResponse, Self::SubsetSelection, Self::UnaryEncoding];
 }
 
-/// For people.
+/// The name in messages.
 impl fmt::Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

@@ -1,16 +1,22 @@
-//! Frequency oracles: how one person answers which of K levels it has, at ε of local differential privacy, and what the answers of many estimate.
+//! Frequency oracles under ε-local differential privacy, and unbiased frequency estimates from their answers.
+//!
+//! Each person answers about one of K levels.
 //!
 //! | kind | an answer | variance of a rare level's frequency, times n |
 //! |---|---|---|
 //! | [randomised response](Kind::RandomizedResponse) | a level | (e^ε + K − 2)/(e^ε − 1)² |
 //! | [optimal unary encoding](Kind::UnaryEncoding) | a bit for each level | 4e^ε/(e^ε − 1)² |
-//! | [subset selection](Kind::SubsetSelection) | ω ≈ K/(e^ε + 1) of the levels | q(1 − q)/(p − q)², with ω e^ε/(ω e^ε + K − ω) for p and (p(ω − 1) + (1 − p)ω)/(K − 1) for q |
+//! | [subset selection](Kind::SubsetSelection) | ω ≈ K/(e^ε + 1) of the levels | q(1 − q)/(p − q)² |
 //! | [Hadamard response](Kind::HadamardResponse) | log₂ K bits | (e^ε + 1)²/(e^ε − 1)² |
 //!
-//! Every answer supports some of the levels, and is exactly e^ε times as likely for each of these as for any other level: so the privacy of all four
-//! is one sentence. [`Oracle::best`] takes the one with the least variance.
+//! For subset selection, p = ω e^ε/(ω e^ε + K − ω) and q = (p(ω − 1) + (1 − p)ω)/(K − 1).
 //!
-//! [`PrivUnit`] answers about a unit vector in the same way: of directions that anybody can draw again it names one, which supports the vectors near to it.
+//! Every answer supports some of the levels. It is exactly e^ε times as likely for each supported level as
+//! for any other level, which proves the privacy of all four kinds. [`Oracle::best`] takes the kind with the
+//! least variance.
+//!
+//! [`PrivUnit`] answers about a unit vector in the same way. An answer names one of a set of reproducible
+//! directions, and supports the vectors near it.
 
 mod counts;
 mod directions;

@@ -1,11 +1,13 @@
-//! Oracles: how one person answers which of K levels it has.
+//! Frequency oracles: exact answers about one of K levels.
 
 use crate::{Error, Kind, Result};
 use rand_core::RngCore;
 use scumble_sampling::{Coin, Rational, uniform_below};
 use std::num::NonZeroU64;
 
-/// A frequency oracle over K levels at ε, drawn exactly: its odds are e^ε for the rational that ε is rounded down to.
+/// A frequency oracle over K levels at ε.
+///
+/// Answers are drawn exactly: their odds are e^ε for the rational that ε is rounded down to.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -28,20 +30,21 @@ pub struct Oracle {
     kind: Kind,
     levels: u64,
     epsilon: f64,
-    /// How many levels an answer supports, of those kinds for which that is fixed.
+    /// The number of levels that an answer supports, for the kinds with a fixed number.
     size: u64,
-    /// Heads where an answer supports the person's level; for unary encoding, where it does not support another.
+    /// The coin of an answer. Heads if it supports the person's level; for unary encoding, if it does not
+    /// support another level.
     coin: Coin,
 }
 
-/// Levels at most: a set of them is an eighth of a megabyte then.
+/// The largest number of levels. A set of them then takes an eighth of a megabyte.
 pub const MOST_LEVELS: u64 = 1 << 20;
 
-/// Sets of levels are written in words of so many binary digits, which are integers in floats too.
+/// The number of binary digits in a word of a set of levels. Such words are exact integers as floats too.
 pub const WORD: u64 = 48;
 
 impl Oracle {
-    /// An oracle of this kind, at `epsilon` in nats; at an infinite one the answer is the level.
+    /// Creates an oracle of `kind`, at `epsilon` in nats. If ε is infinite, the answer is the level itself.
     ///
     /// # Errors
     /// [`Error::Levels`] and [`Error::Epsilon`].
@@ -58,10 +61,11 @@ impl Oracle {
         Self::of_size(kind, levels, epsilon, size)
     }
 
-    /// Of all kinds the one with the least variance over all levels together; of equal ones the one with the shortest answers.
+    /// Creates the oracle with the least total variance over all levels. Ties go to the kind with the
+    /// shortest answers.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Same errors as [`new`](Self::new).
     pub fn best(levels: u64, epsilon: f64) -> Result<Self> {
         least_variance(Kind::ALL.into_iter().map(|kind| Self::new(kind, levels, epsilon)))
     }
@@ -82,12 +86,12 @@ impl Oracle {
         if oracle.total_variance().is_finite() { Ok(oracle) } else { Err(Error::Epsilon { epsilon }) }
     }
 
-    /// How its answers are made.
+    /// The kind of the answers.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// K.
+    /// The number of levels, K.
     pub fn levels(&self) -> u64 {
         self.levels
     }
@@ -97,7 +101,7 @@ impl Oracle {
         self.epsilon
     }
 
-    /// How many words an answer has.
+    /// The number of words in an answer.
     pub fn words(&self) -> usize {
         match self.kind {
             Kind::RandomizedResponse | Kind::HadamardResponse => 1,
@@ -105,7 +109,7 @@ impl Oracle {
         }
     }
 
-    /// How many bits tell one answer from all others of its form.
+    /// The number of bits that encode an answer.
     pub fn bits(&self) -> u64 {
         match self.kind {
             Kind::RandomizedResponse => bits_below(self.levels),
@@ -114,7 +118,7 @@ impl Oracle {
         }
     }
 
-    /// The probability with which an answer supports the person's own level.
+    /// The probability that an answer supports the person's own level.
     pub fn p(&self) -> f64 {
         match self.kind {
             Kind::UnaryEncoding => 0.5,
@@ -122,7 +126,7 @@ impl Oracle {
         }
     }
 
-    /// The probability with which an answer supports a level that is not the person's.
+    /// The probability that an answer supports a level other than the person's own.
     pub fn q(&self) -> f64 {
         let p = self.coin.probability();
         match self.kind {
@@ -135,35 +139,41 @@ impl Oracle {
         }
     }
 
-    /// The variance of what one answer says of a level that a share `frequency` of all people have, in shares squared; that of n answers is the
-    /// n-th part (Wang, Blocki, Li and Jha 2017, equation 2).
+    /// Variance of the estimate from one answer, for a level with share `frequency` of all people, in squared
+    /// shares.
+    ///
+    /// The variance of the estimate from n answers is smaller by a factor of n (Wang, Blocki, Li and Jha
+    /// 2017, equation 2).
     pub fn variance(&self, frequency: f64) -> f64 {
         let (p, q) = (self.p(), self.q());
         (q * (1.0 - q) + frequency * (p - q) * (1.0 - p - q)) / (p - q).powi(2)
     }
 
-    /// The standard error of a level's frequency by so many answers, among those who answer.
+    /// Standard error of a level's frequency among the people who answer, estimated from `answers` answers.
     pub fn standard_error(&self, frequency: f64, answers: f64) -> f64 {
         (self.variance(frequency.clamp(0.0, 1.0)) / answers).sqrt()
     }
 
-    /// The standard error of a level's share of a *population*, of which those who answer are a sample: the share s = q + f(p − q) of answers that support it
-    /// has the variance s(1 − s)/n.
+    /// Standard error of a level's share of a *population*, from a sample of the people who answer.
+    ///
+    /// The share s = q + f(p − q) of answers that support the level has the variance s(1 − s)/n.
     pub fn sampling_error(&self, frequency: f64, answers: f64) -> f64 {
         let (p, q) = (self.p(), self.q());
         let supported = q + frequency.clamp(0.0, 1.0) * (p - q);
         (supported * (1.0 - supported) / answers).sqrt() / (p - q).abs()
     }
 
-    /// The sum of all levels' variances, whatever their frequencies, of one answer.
+    /// The sum of all levels' variances for one answer. It does not depend on their frequencies.
     pub fn total_variance(&self) -> f64 {
         let (p, q) = (self.p(), self.q());
         self.levels as f64 * self.variance(0.0) + (1.0 - p - q) / (p - q)
     }
 
-    /// Writes an answer of somebody with this level; whose level there is none is answered for as if it were the first.
+    /// Writes an answer of a person with `level`. A level outside of the range is answered for as the first
+    /// level.
     ///
-    /// `answer` has [`words`](Self::words) words: the level, the column of the Hadamard matrix, or a set of levels, [`WORD`] of them a word.
+    /// `answer` has [`words`](Self::words) words: the level, the column of the Hadamard matrix, or a set of
+    /// levels with [`WORD`] levels per word.
     pub fn answer<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64, answer: &mut [u64]) {
         let level = if level < self.levels { level } else { 0 };
         match self.kind {
@@ -184,11 +194,12 @@ impl Oracle {
         }
     }
 
-    /// A uniform column of those that support the level, or of those that do not.
+    /// Draws a uniform column among the columns that support the level, or among the columns that do not.
     fn column<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64) -> u64 {
         let (row, supports) = (level + 1, self.coin.flip(rng));
         let column = rng.next_u64() & (order(self.levels) - 1);
-        // Half of all columns are on either side, and the lowest digit of the row takes each to one of the other.
+        // Half of all columns support the level. Flipping the row's lowest digit maps each column to the
+        // other half.
         if is_positive(row, column) == supports { column } else { column ^ (row & row.wrapping_neg()) }
     }
 
@@ -202,7 +213,8 @@ impl Oracle {
         answer[word] = answer[word] & !(1 << place) | own << place;
     }
 
-    /// The person's level or not, and a uniform set of others (Floyd's algorithm: Bentley and Floyd 1987).
+    /// Writes a set with or without the person's level, filled up with a uniform set of other levels (Floyd's
+    /// algorithm: Bentley and Floyd 1987).
     fn set_of_levels<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64, answer: &mut [u64]) {
         answer.fill(0);
         let mut insert = |other: u64| {
@@ -224,7 +236,8 @@ impl Oracle {
         answer[(level / WORD) as usize] |= u64::from(supports) << (level % WORD);
     }
 
-    /// Whether an answer supports a level: it is e^ε times as likely for each that it supports as for each that it does not.
+    /// Returns whether `answer` supports `level`. An answer is e^ε times as likely for each level that it
+    /// supports as for each other level.
     pub fn supports(&self, answer: &[u64], level: u64) -> bool {
         match (self.kind, answer) {
             (_, []) => false,
@@ -236,7 +249,7 @@ impl Oracle {
         }
     }
 
-    /// That this is an answer which it gives.
+    /// Checks that the oracle can give `answer`.
     ///
     /// # Errors
     /// [`Error::Answer`].
@@ -279,7 +292,7 @@ pub(crate) fn coin(heads: u64, tails: u64, epsilon: f64) -> Result<Coin> {
     Coin::new(heads, tails, rational).map_err(refused)
 }
 
-/// The first of those with the least variance, but for rounding, among those with the shortest answers.
+/// The first candidate with the least variance, up to rounding. Candidates with shorter answers come first.
 fn least_variance(candidates: impl Iterator<Item = Result<Oracle>>) -> Result<Oracle> {
     let mut candidates = candidates.collect::<Result<Vec<_>>>()?.into_iter();
     let first = candidates.next().ok_or(Error::Levels { levels: 0, most: MOST_LEVELS })?;
@@ -288,7 +301,7 @@ fn least_variance(candidates: impl Iterator<Item = Result<Oracle>>) -> Result<Or
     }))
 }
 
-/// The whole numbers beside K/(e^ε + 1), at which the variance is least.
+/// The whole numbers next to K/(e^ε + 1), where the variance is least.
 fn best_sizes(levels: u64, epsilon: f64) -> Vec<u64> {
     let best = levels as f64 / (epsilon.exp() + 1.0);
     let most = levels.saturating_sub(1).max(1);
@@ -297,17 +310,18 @@ fn best_sizes(levels: u64, epsilon: f64) -> Vec<u64> {
     sizes
 }
 
-/// The order of the Hadamard matrix: more than there are levels, for its first row supports nothing in particular.
+/// The order of the Hadamard matrix. It is greater than the number of levels, because its first row is
+/// constant and belongs to no level.
 pub(crate) fn order(levels: u64) -> u64 {
     (levels + 1).next_power_of_two()
 }
 
-/// Whether the entry of Sylvester's Hadamard matrix is 1.
+/// Returns whether the entry of Sylvester's Hadamard matrix is 1.
 fn is_positive(row: u64, column: u64) -> bool {
     (row & column).count_ones().is_multiple_of(2)
 }
 
-/// How many bits tell integers below `bound` apart.
+/// The number of bits that encode an integer below `bound`.
 fn bits_below(bound: u64) -> u64 {
     u64::from(u64::BITS - (bound - 1).leading_zeros())
 }

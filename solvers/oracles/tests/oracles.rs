@@ -1,4 +1,4 @@
-//! What oracles answer, against closed forms and the distribution that their privacy is proven for.
+//! Answers of oracles against closed forms and against the distribution in their privacy proof.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;
@@ -46,7 +46,8 @@ fn probability(oracle: &Oracle, level: u64, answer: &[u64]) -> f64 {
     }
 }
 
-/// Pearson's χ² of what `oracle` answers against the probabilities of `claimed`, over its quantile at 10⁻⁶ (Wilson and Hilferty).
+/// Pearson's χ² of the answers of `oracle` against the probabilities of `claimed`, divided by its quantile at
+/// 10⁻⁶ (Wilson and Hilferty).
 fn misfit(oracle: &Oracle, claimed: &Oracle, level: u64) -> f64 {
     const ANSWERS: usize = 100_000;
     let counts = answers(oracle, level, ANSWERS);
@@ -58,7 +59,7 @@ fn misfit(oracle: &Oracle, claimed: &Oracle, level: u64) -> f64 {
     counts.iter().map(square).sum::<f64>() / quantile
 }
 
-/// Wrong once in a million times, and an ε that is a tenth too large is rejected.
+/// The test fails by chance once in a million runs, and rejects an ε that is a tenth too large.
 #[test]
 fn answers_have_the_probabilities_that_the_papers_say() {
     for kind in Kind::ALL {
@@ -74,7 +75,8 @@ fn answers_have_the_probabilities_that_the_papers_say() {
     }
 }
 
-/// That an answer is e^ε times as likely for a level that it supports is all of its privacy: from the counts themselves, six standard errors.
+/// The privacy proof from counts alone, within six standard errors: an answer is e^ε times as likely for a
+/// level that it supports.
 #[test]
 fn an_answer_is_exp_epsilon_times_as_likely_for_what_it_supports() {
     const ANSWERS: usize = 100_000;
@@ -116,7 +118,8 @@ fn variances_are_those_of_the_papers() {
             );
         }
     }
-    // Subset selection with sets of one level is randomised response; Ye and Barg's example has k = 10 and sets of three at ε = 1.
+    // Subset selection with sets of one level is randomised response. Ye and Barg's example has k = 10 and
+    // sets of three at ε = 1.
     let one = Oracle::new(Kind::SubsetSelection, 3, 3.0).unwrap();
     assert_relative_eq!(
         one.variance(0.0),
@@ -144,7 +147,8 @@ fn the_best_is_randomised_response_for_few_levels_and_subsets_for_many() {
     }
 }
 
-/// The mean of 200 estimates, each of 500 answers, within six of its standard errors; their variance within a half.
+/// The mean of 200 estimates, each from 500 answers, is within six of its standard errors, and their variance
+/// is within a half.
 #[test]
 fn frequencies_are_unbiased_and_as_noisy_as_said() {
     const PEOPLE: u64 = 500;

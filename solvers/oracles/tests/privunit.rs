@@ -1,4 +1,5 @@
-//! What PrivUnit answers, against closed forms, numbers of PrivUnit on the whole sphere, and the distribution that its privacy is proven for.
+//! Answers of PrivUnit against closed forms, values of PrivUnit on the whole sphere, and the distribution in
+//! its privacy proof.
 
 use approx::assert_abs_diff_eq;
 use proptest::prelude::*;
@@ -18,7 +19,8 @@ fn two_candidates_on_a_circle_shrink_as_the_closed_form_says() {
     assert_abs_diff_eq!(PrivUnit::new(2, 2, f64::INFINITY).unwrap().shrinkage(), FRAC_2_PI, epsilon = 1e-9);
 }
 
-/// Those of PrivUnit on the whole sphere, with the best cap, by another program that integrates over caps.
+/// The reference values are those of PrivUnit on the whole sphere with the best cap. Another program computed
+/// them by integrating over caps.
 #[test]
 fn few_candidates_are_nearly_as_good_as_the_sphere() {
     let of_sphere = [
@@ -34,13 +36,13 @@ fn few_candidates_are_nearly_as_good_as_the_sphere() {
         let ratio = oracle.shrinkage() / best;
         assert!((0.97..1.001).contains(&ratio), "{dim} dimensions, ε = {epsilon}: {ratio} with {oracle:?}");
     }
-    // Where a cap of e^−8 is best, a thousand candidates are few.
+    // For a best cap of e^−8, a thousand candidates are few.
     let oracle = PrivUnit::best(17, 8.0).unwrap();
     assert!((0.96..1.001).contains(&(oracle.shrinkage() / 0.6042)), "{oracle:?}");
 }
 
-/// The mean of n answers is within six standard errors of the vector in each dimension, which chance leaves once in 10⁷; and an ε that is a tenth larger than what the
-/// mean is divided for is seen.
+/// The mean of n answers is within six standard errors of the vector in each dimension; chance exceeds them
+/// once in 10⁷. The test detects an ε that is a tenth larger than the ε of the shrinkage.
 #[test]
 fn the_mean_of_answers_is_the_vector_over_the_shrinkage() {
     const ANSWERS: usize = 40_000;
@@ -66,7 +68,7 @@ fn the_mean_of_answers_is_the_vector_over_the_shrinkage() {
     assert!((mean(&larger)[0] / oracle.shrinkage() - vector[0]).abs() > error, "a larger ε is not seen");
 }
 
-/// The share of answers that support the vector is that of the coin, e^ε s : K − s: within six standard errors.
+/// The share of answers that support the vector is the coin's, e^ε s : K − s, within six standard errors.
 #[test]
 fn the_cap_is_answered_with_odds_of_e_to_the_epsilon() {
     const ANSWERS: usize = 50_000;
@@ -84,7 +86,8 @@ fn the_cap_is_answered_with_odds_of_e_to_the_epsilon() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// All that the proof of privacy needs: the cap has as many candidates whatever the vector, so that probabilities of one and the same answer are in the ratio 1 or e^ε.
+    /// The privacy proof needs only a cap of the same size for every vector. Probabilities of one answer then
+    /// have the ratio 1 or e^ε.
     #[test]
     fn a_cap_has_as_many_candidates_whatever_the_vector(
         vector in prop::collection::vec(prop_oneof![-1.0..1.0f64, Just(0.0), Just(f64::NAN), Just(1e300)], 5),

@@ -1,10 +1,10 @@
-//! Coins with rational and exponential bias, and the K-sided answer built from them.
+//! Coins with rational and exponential bias, and the K-sided randomised response built from them.
 
 use crate::{Rational, uniform_below};
 use rand_core::RngCore;
 use std::num::NonZeroU64;
 
-/// True with probability `p`; always true where `p` is one or more.
+/// True with probability `p`, and always for `p` ≥ 1.
 pub fn bernoulli<R: RngCore + ?Sized>(rng: &mut R, p: Rational) -> bool {
     fraction(rng, p.numerator(), p.denominator())
 }
@@ -12,16 +12,21 @@ pub fn bernoulli<R: RngCore + ?Sized>(rng: &mut R, p: Rational) -> bool {
 /// True with probability exp(−`gamma`): Algorithm 1 of Canonne, Kamath and Steinke (2020).
 pub fn bernoulli_exp<R: RngCore + ?Sized>(rng: &mut R, gamma: Rational) -> bool {
     let (whole, rest) = (gamma.numerator() / gamma.denominator(), gamma.numerator() % gamma.denominator());
-    // exp(−whole) is a run of `whole` successes of exp(−1); the first failure ends it.
+    // exp(−whole) is a run of `whole` successes of exp(−1). The first failure ends it.
     (0..whole).all(|_| below_one(rng, 1, 1)) && below_one(rng, rest, gamma.denominator())
 }
 
-/// The level `truth` or another of `levels`, the truth e^ε times as likely as each other (Warner 1965 for two levels).
+/// Draws a level by randomised response: `truth` is e^ε times as likely as each other level (Warner 1965 for
+/// two levels).
 ///
-/// Together the K − 1 others have the odds r = (K − 1)·e^−ε. Where that is seen to be at most 1, a fair coin proposes the
-/// truth or the others, and the others are kept with probability r. Elsewhere a uniform level is proposed, and kept surely
-/// if it is the truth, else with probability e^−ε: some min(K, e^ε) proposals. "Seen" means that K − 1 ≤ 2^⌊ε⌋. Either way what
-/// is kept has exactly the distribution 1 : e^−ε.
+/// Together the K − 1 other levels have the odds r = (K − 1)·e^−ε. There are two ways to draw. In both, the
+/// odds of `truth` and another level are exactly 1 : e^−ε:
+///
+/// - If K − 1 ≤ 2^⌊ε⌋, then r ≤ 1. A fair coin proposes the truth or the other levels, and the other levels
+///   are kept with probability r.
+/// - Otherwise a uniform level is proposed. It is kept if it is the truth, else with probability e^−ε. This
+///   takes about min(K, e^ε) proposals.
+///
 /// A `truth` outside the levels gets a uniform answer.
 pub fn randomized_response<R: RngCore + ?Sized>(
     rng: &mut R,
@@ -54,7 +59,8 @@ pub fn randomized_response<R: RngCore + ?Sized>(
     }
 }
 
-/// The probability n·e^−ε for n ≤ 2^j and j ≤ ε, as a product of probabilities: n/2^j, j times 2/e, and e^−(ε − j).
+/// The probability n·e^−ε for n ≤ 2^j and j ≤ ε. It is the product of the probabilities n/2^j, (2/e)^j and
+/// e^−(ε − j).
 struct OddsOfOthers {
     others: u64,
     doublings: u32,
@@ -62,7 +68,7 @@ struct OddsOfOthers {
 }
 
 impl OddsOfOthers {
-    /// None where no such j is there.
+    /// Returns `None` if no such j exists.
     fn new(others: NonZeroU64, epsilon: Rational) -> Option<Self> {
         let doublings = others.get().checked_next_power_of_two()?.trailing_zeros();
         let whole = u64::from(doublings).checked_mul(epsilon.denominator())?;
@@ -78,8 +84,10 @@ impl OddsOfOthers {
     }
 }
 
-/// True with probability 2/e = Σ (−1)^k·2/(k + 2)!: trial k succeeds with probability 1/(k + 2), and so the first k trials
-/// do with probability 2/(k + 2)!; the number of successes before the first failure is even with the alternating sum.
+/// True with probability 2/e = Σ (−1)^k·2/(k + 2)!.
+///
+/// Trial k succeeds with probability 1/(k + 2), so the first k trials all succeed with probability 2/(k +
+/// 2)!. The number of successes before the first failure is even with the probability of the alternating sum.
 fn two_over_e<R: RngCore + ?Sized>(rng: &mut R) -> bool {
     let mut successes = 0;
     while fraction(rng, 1, successes + 3) {
@@ -90,11 +98,11 @@ fn two_over_e<R: RngCore + ?Sized>(rng: &mut R) -> bool {
 
 /// True with probability exp(−`numerator`/`denominator`), for a fraction of at most one.
 ///
-/// Trial k succeeds with probability γ/k; the number of successes before the first failure is even with
+/// Trial k succeeds with probability γ/k. The number of successes before the first failure is even with
 /// probability Σ (−γ)^k/k! = exp(−γ).
 pub(crate) fn below_one<R: RngCore + ?Sized>(rng: &mut R, numerator: u64, denominator: u64) -> bool {
     let mut trial = 1;
-    // γ/k as two coins, 1/k and γ, so that no product overflows.
+    // Two coins, 1/k and γ, replace γ/k, so that no product overflows.
     while fraction(rng, 1, trial) && fraction(rng, numerator, denominator) {
         trial += 1;
     }

@@ -1,13 +1,13 @@
-//! A uniform number of [0, 1) of which as many binary digits are drawn as a decision asks for.
+//! A uniform number in [0, 1) with as many drawn binary digits as a decision needs.
 
 use num_bigint::BigUint;
 use rand_core::RngCore;
 
-/// U = 0.d₁d₂d₃…, of which the first digits are known.
+/// U = 0.d₁d₂d₃…, with its first digits known.
 pub(crate) struct Bits {
-    /// d₁d₂…, as an integer.
+    /// The known digits d₁d₂…, as an integer.
     pub(crate) known: BigUint,
-    /// How many.
+    /// The number of known digits.
     pub(crate) count: u64,
 }
 
@@ -16,7 +16,7 @@ impl Bits {
         Self { known: known.into(), count }
     }
 
-    /// Draws 64 more.
+    /// Draws 64 more digits.
     pub(crate) fn extend<R: RngCore + ?Sized>(&mut self, rng: &mut R) {
         self.known = (&self.known << 64u32) + rng.next_u64();
         self.count += 64;

@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 
 /// A coin that falls on heads with the odds a·e^ε : b, for integers a and b and a rational ε.
 ///
-/// A uniform number is compared with the probability of heads: by bounds in fixed point, which 63 binary digits nearly always decide, and
-/// in integers of any length where these leave it open.
+/// A flip compares a uniform number with the probability of heads. Bounds in fixed point decide nearly
+/// always, from 63 binary digits. Otherwise integers of any length decide.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -25,29 +25,29 @@ use std::cmp::Ordering;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Coin {
-    /// a and b.
+    /// The integers a and b.
     odds: (u64, u64),
     /// f(1) = e^−ε.
     curve: Curve,
     epsilon: Rational,
-    /// Fixed-point numbers between which the probability of heads lies.
+    /// Lower and upper bound on the probability of heads, as fixed-point numbers.
     bounds: (u64, u64),
 }
 
-/// Digits that are drawn for 64 coins at once.
+/// Number of digits that are drawn for 64 coins at once.
 const TOGETHER: u32 = 32;
 
 impl Coin {
-    /// Heads with the odds `heads`·e^`epsilon` : `tails`.
+    /// Creates a coin with the odds `heads`·e^`epsilon` : `tails` of heads.
     ///
     /// # Errors
-    /// [`Error::Odds`] where both are zero, or one is above 2³².
+    /// [`Error::Odds`] if both are zero, or one is above 2³².
     pub fn new(heads: u64, tails: u64, epsilon: Rational) -> Result<Self> {
         let most = 1 << 32;
         if heads == 0 && tails == 0 || heads > most || tails > most {
             return Err(Error::Odds { heads, tails });
         }
-        // Any scale will do for ε = 0: its curve is asked at 0, where it is 1.
+        // For ε = 0 any scale is right: the curve is evaluated at 0 only, where it is 1.
         let scale = epsilon.reciprocal().or_else(|_| Rational::new(1, 1))?;
         let curve = Curve::new(Shape::Exponential, scale);
         let mut coin = Self { odds: (heads, tails), curve, epsilon, bounds: (0, ONE) };
@@ -62,7 +62,7 @@ impl Coin {
         heads / (heads + tails * (-self.epsilon.to_f64()).exp())
     }
 
-    /// Where e^−ε is on the curve.
+    /// The argument at which the curve is e^−ε.
     fn place(&self) -> u128 {
         u128::from(self.epsilon.numerator() > 0)
     }
@@ -71,11 +71,11 @@ impl Coin {
     fn heads_at(&self, x: u64) -> u64 {
         let heads = BigUint::from(self.odds.0) * ONE;
         let all = &heads + BigUint::from(self.odds.1) * x;
-        let share = (heads * ONE).checked_div(&all); // none for a = 0 and x = 0: heads never
+        let share = (heads * ONE).checked_div(&all); // `None` for a = 0 and x = 0: never heads
         share.and_then(|share| share.to_u64()).unwrap_or(0)
     }
 
-    /// Whether it falls on heads.
+    /// Flips the coin. Returns true for heads.
     pub fn flip<R: RngCore + ?Sized>(&self, rng: &mut R) -> bool {
         let drawn = rng.next_u64() >> 1;
         match self.bounds {
@@ -85,10 +85,10 @@ impl Coin {
         }
     }
 
-    /// Sixty-four of them, each by itself: a one where it falls on heads.
+    /// Flips the coin 64 times independently. A bit of the result is one for heads.
     pub fn flip_64<R: RngCore + ?Sized>(&self, rng: &mut R) -> u64 {
         let (lower, upper) = self.bounds;
-        // The digits of the probability, where both bounds have the same; else none is trusted.
+        // The digits of the probability, if both bounds share them. Otherwise no digit is used.
         let digit = |place: u32| (lower >> (62 - place)) & 1;
         let shift = 63 - TOGETHER;
         if lower == ONE || upper == ONE || lower >> shift != upper >> shift {
@@ -113,7 +113,8 @@ impl Coin {
         heads
     }
 
-    /// Whether the uniform number that begins with these digits lies below the probability of heads.
+    /// Decides whether the uniform number that begins with the digits of `bits` is below the probability of
+    /// heads.
     fn decide<R: RngCore + ?Sized>(&self, mut bits: Bits, rng: &mut R) -> bool {
         loop {
             let above = &bits.known + 1u32;
@@ -127,7 +128,8 @@ impl Coin {
         }
     }
 
-    /// Whether u = `numerator`/2^`count` is at most a/(a + b·e^−ε), which is to say that b·u·e^−ε ≤ a·(1 − u).
+    /// Returns whether u = `numerator`/2^`count` is at most a/(a + b·e^−ε), or equivalently b·u·e^−ε ≤ a·(1 −
+    /// u).
     fn is_heads_up_to(&self, numerator: &BigUint, count: u64) -> bool {
         let whole = BigUint::from(1u32) << count;
         let rest = self.odds.0 * (&whole - numerator);
@@ -170,7 +172,8 @@ mod tests {
         }
     }
 
-    /// Heads of 64 at a time are those of a coin: with 640,000 draws, six standard deviations are 0.004 at most.
+    /// Single flips and 64 flips at a time have the coin's probability. With 640,000 draws, six standard
+    /// deviations are at most 0.004.
     #[test]
     fn single_coins_and_sixty_four_have_the_probability() {
         let mut rng = ChaCha20Rng::seed_from_u64(5);
@@ -183,7 +186,7 @@ mod tests {
         }
     }
 
-    /// What the integers decide is what the bounds decide, wherever these do.
+    /// Integers and bounds decide alike, wherever the bounds decide.
     #[test]
     fn integers_and_bounds_agree() {
         let mut rng = ChaCha20Rng::seed_from_u64(6);

@@ -1,11 +1,11 @@
-//! The curves under which noise is drawn, and how far below them a number lies.
+//! The curves under which noise is drawn, and comparisons of numbers with them.
 
 use crate::Rational;
 use num_bigint::BigUint;
 use num_traits::{One, ToPrimitive, Zero};
 use std::cmp::Ordering;
 
-/// A decreasing function f on the integers k ≥ 0 with f(0) = 1, which need not be normalised.
+/// A decreasing function f on the integers k ≥ 0 with f(0) = 1. It need not be normalised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Curve {
     shape: Shape,
@@ -20,7 +20,7 @@ pub(crate) enum Shape {
     Normal,
 }
 
-/// Fixed-point numbers of [0, 2) count units of 2⁻⁶³.
+/// One, as a fixed-point number. Fixed-point numbers in [0, 2) count units of 2⁻⁶³.
 pub(crate) const ONE: u64 = 1 << 63;
 
 impl Curve {
@@ -32,7 +32,7 @@ impl Curve {
         self.scale.to_f64()
     }
 
-    /// Where the curve is some three quarters of the way down a ziggurat of 256 layers: the reach of its lowest rectangle.
+    /// The reach of the lowest rectangle in a ziggurat of 256 layers, roughly three quarters of the way down.
     pub(crate) fn usual_reach(&self) -> f64 {
         self.scale()
             * match self.shape {
@@ -43,7 +43,7 @@ impl Curve {
 
     /// A number m with f(k + m) ≤ f(k)/2 for all k ≥ `reach`.
     pub(crate) fn half_life(&self, reach: u64) -> f64 {
-        // The last factor outweighs the rounding of what is before it.
+        // The last factor outweighs the rounding of the other factors.
         let scale = self.scale() * (std::f64::consts::LN_2 * (1.0 + 1e-9));
         let m = match self.shape {
             Shape::Exponential => scale,
@@ -53,7 +53,8 @@ impl Curve {
         m.ceil().max(1.0)
     }
 
-    /// Nearly the k with f(k) = `y`, and the same on every machine, so that a seed's draws are.
+    /// Approximately the k with f(k) = `y`. It is equal on every machine, so that a seed's draws are equal
+    /// too.
     pub(crate) fn inverse(&self, y: f64) -> f64 {
         let exponent = -libm::log(y);
         self.scale()
@@ -63,9 +64,9 @@ impl Curve {
             }
     }
 
-    /// −ln f(k), with a relative error below 2⁻⁴⁹: eleven roundings at most, of at most 2⁻⁵³ each.
+    /// −ln f(k), with a relative error below 2⁻⁴⁹: at most eleven roundings, of at most 2⁻⁵³ each.
     fn exponent(&self, k: u128) -> f64 {
-        // The same number; a u64 takes one instruction.
+        // The number is the same; the conversion of a u64 takes one instruction.
         let k = u64::try_from(k).map_or(k as f64, |k| k as f64);
         let scaled = k * self.scale.denominator() as f64 / self.scale.numerator() as f64;
         match self.shape {
@@ -84,7 +85,7 @@ impl Curve {
         }
     }
 
-    /// Two fixed-point numbers between which f(k) lies.
+    /// Lower and upper bound on f(k), as fixed-point numbers.
     pub(crate) fn bounds(&self, k: u128) -> (u64, u64) {
         let exponent = self.exponent(k);
         if exponent >= 64.0 {
@@ -93,8 +94,8 @@ impl Curve {
         exp_minus(exponent)
     }
 
-    /// How the fraction `numerator`/`denominator` compares with f(k), decided in integers. f(k) is transcendental for
-    /// k > 0, so enough digits always decide.
+    /// Compares the fraction `numerator`/`denominator` with f(k), in integers. f(k) is transcendental for k >
+    /// 0, so enough digits always decide.
     pub(crate) fn compare(&self, k: u128, numerator: &BigUint, denominator: &BigUint) -> Ordering {
         if k == 0 {
             return numerator.cmp(denominator);
@@ -129,16 +130,18 @@ const TAYLOR: [u64; 21] = {
 /// ⌊2⁶³·ln 2⌋.
 const LN_2: u64 = 0x58B9_0BFB_E8E7_BCD5;
 
-/// Two fixed-point numbers between which e^−x lies for every x within a factor of 1 ± 2⁻⁴⁸ of `exponent`, which is
+/// Fixed-point lower and upper bound on e^−x for every x within a factor of 1 ± 2⁻⁴⁸ of `exponent`, which is
 /// below 64.
 ///
-/// x = m·ln 2 + r, then twenty terms of e^−r. The exponent is off by 2⁻⁴² at most by what is allowed, by 2⁻⁵⁷ where it is
-/// cut to fixed point, and by m ≤ 92 units through ln 2. Coefficients, products and the remainder of the series are off by
-/// less than three hundred units. That is less than 2⁻⁴¹ in all, and as e^−r ≤ 1 both sides get 2⁻⁴⁰.
+/// With x = m·ln 2 + r, the series sums twenty terms of e^−r. The exponent has three errors: at most 2⁻⁴²
+/// from the allowed factor, 2⁻⁵⁷ from the cut to fixed point, and m ≤ 92 units from ln 2. Coefficients,
+/// products and the remainder of the series are off by less than three hundred units. The total error is less
+/// than 2⁻⁴¹. As e^−r ≤ 1, both bounds get a margin of 2⁻⁴⁰.
 fn exp_minus(exponent: f64) -> (u64, u64) {
     const ERROR: u64 = 1 << 23;
     let fixed = u128::from((exponent * (1u64 << 57) as f64) as u64) << 6;
-    // One less than the quotient where a float has rounded it up: the rest is below 2·ln 2, for which the series is as good.
+    // One less than the quotient, in case a float rounded it up. The rest is below 2·ln 2, where the series
+    // is as accurate.
     let halvings = ((exponent * std::f64::consts::LOG2_E) as u64).saturating_sub(1);
     let rest = (fixed - u128::from(halvings) * u128::from(LN_2)) as u64;
     let mut sum = 0;
@@ -151,14 +154,15 @@ fn exp_minus(exponent: f64) -> (u64, u64) {
     (lower, upper.min(ONE))
 }
 
-/// Two numbers of `bits` binary places between which e^−x lies for x = `numerator`/`denominator` > 0.
+/// Lower and upper bound on e^−x for x = `numerator`/`denominator` > 0, as numbers of `bits` binary places.
 fn exact_exp_minus(numerator: &BigUint, denominator: &BigUint, bits: u64) -> (BigUint, BigUint) {
     const GUARD: u64 = 64;
     let whole = (numerator / denominator).to_u64().unwrap_or(u64::MAX);
     if whole >= bits {
         return (BigUint::zero(), BigUint::one()); // e^−bits is less than 2^−bits
     }
-    // x/2^h < 1/2: the series there, then h squarings, each of which doubles the error at most.
+    // The series sums e^(−x/2^h), where x/2^h < 1/2. Then come h squarings, and each at most doubles the
+    // error.
     let places = bits + GUARD;
     let squarings = u64::from(u64::BITS - whole.leading_zeros()) + 1;
     let x = (numerator << places) / (denominator << squarings);
@@ -173,7 +177,8 @@ fn exact_exp_minus(numerator: &BigUint, denominator: &BigUint, bits: u64) -> (Bi
             sum += &term;
         }
     }
-    // x, each term's two cuts and what they carry on, and the terms that are left out: three units a term are plenty.
+    // The errors come from x, from two cuts per term and their propagation, and from the omitted terms. Three
+    // units per term are more than enough.
     let error = BigUint::from(3 * terms + 3);
     let (mut lower, mut upper) = (&sum - &error, sum + error);
     for _ in 0..squarings {
@@ -215,7 +220,7 @@ mod tests {
     }
 
     proptest! {
-        /// The fast bounds hold what the integers say, for both shapes, at small and at large scales.
+        /// The fast bounds enclose the value of the integers, for both shapes, at small and large scales.
         #[test]
         fn fast_bounds_enclose_the_curve(
             k in prop_oneof![1u64..100, 1u64..1 << 45],

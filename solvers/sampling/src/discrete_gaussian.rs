@@ -6,9 +6,10 @@ use crate::{Draws, Rational, Result};
 use rand_core::RngCore;
 use std::sync::Arc;
 
-/// The discrete Gaussian distribution of scale σ: P(k) ∝ exp(−k²/2σ²), on all integers k (Canonne, Kamath and Steinke 2020).
+/// The discrete Gaussian distribution of scale σ: P(k) ∝ exp(−k²/2σ²), on all integers k (Canonne, Kamath and
+/// Steinke 2020).
 ///
-/// A distribution is made once, in some tenth of a millisecond, and cloned at no cost.
+/// Creating a distribution takes about a tenth of a millisecond; cloning is free.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -25,7 +26,7 @@ pub struct DiscreteGaussian {
 }
 
 impl DiscreteGaussian {
-    /// The distribution of scale σ = `scale`.
+    /// Creates the distribution of scale σ = `scale`.
     ///
     /// # Errors
     /// [`Error::Scale`](crate::Error::Scale) unless 0 < σ ≤ 2⁵⁹.
@@ -38,7 +39,7 @@ impl DiscreteGaussian {
         self.ziggurat.scale()
     }
 
-    /// The variance Σk²·P(k), which is less than σ², by less than 10⁻¹⁵ of it from σ = 1.6 on.
+    /// The variance Σk²·P(k). It is less than σ², by a relative difference below 10⁻¹⁵ for σ ≥ 1.6.
     pub fn variance(&self) -> f64 {
         let sigma = self.scale();
         if sigma > 4.0 {
@@ -62,8 +63,8 @@ impl DiscreteGaussian {
         Draws::new(&self.ziggurat, rng)
     }
 
-    /// The draw that [`sample`](Self::sample) makes, from the same words of `rng`, with every decision in integers of any
-    /// length: the definition, and slow.
+    /// Makes the draw of [`sample`](Self::sample) from the same words of `rng`, with every decision in
+    /// integers of any length. This is the definition, and it is slow.
     pub fn sample_by_definition<R: RngCore + ?Sized>(&self, rng: &mut R) -> i128 {
         self.ziggurat.sample_signed(rng, Decide::Exactly)
     }

@@ -6,17 +6,18 @@ use crate::{Draws, Rational, Result};
 use rand_core::RngCore;
 use std::sync::Arc;
 
-/// The discrete Laplace distribution of scale t: P(k) = (1 − q)/(1 + q)·q^|k| with q = e^(−1/t), on all integers k.
+/// The discrete Laplace distribution of scale t: P(k) = (1 − q)/(1 + q)·q^|k| with q = e^(−1/t), on all
+/// integers k.
 ///
-/// Two copies shifted by Δ differ by a factor of at most e^(Δ/t) at every integer, which is all that a privacy
-/// claim needs. A distribution is made once, in some tenth of a millisecond, and cloned at no cost.
+/// Two copies shifted by Δ differ by a factor of at most e^(Δ/t) at every integer. A privacy claim needs no
+/// more. Creating a distribution takes about a tenth of a millisecond; cloning is free.
 #[derive(Debug, Clone)]
 pub struct DiscreteLaplace {
     ziggurat: Arc<Ziggurat>,
 }
 
 impl DiscreteLaplace {
-    /// The distribution of scale t = `scale`.
+    /// Creates the distribution of scale t = `scale`.
     ///
     /// # Errors
     /// [`Error::Scale`](crate::Error::Scale) unless 0 < t ≤ 2⁵⁹.
@@ -29,7 +30,7 @@ impl DiscreteLaplace {
         self.ziggurat.scale()
     }
 
-    /// The variance 2q/(1 − q)², which is 1/(2·sinh²(1/2t)).
+    /// The variance 2q/(1 − q)², equal to 1/(2·sinh²(1/2t)).
     pub fn variance(&self) -> f64 {
         let sinh = (0.5 / self.scale()).sinh();
         0.5 / (sinh * sinh)
@@ -46,16 +47,17 @@ impl DiscreteLaplace {
         Draws::new(&self.ziggurat, rng)
     }
 
-    /// The draw that [`sample`](Self::sample) makes, from the same words of `rng`, with every decision in integers of any
-    /// length: the definition, and slow.
+    /// Makes the draw of [`sample`](Self::sample) from the same words of `rng`, with every decision in
+    /// integers of any length. This is the definition, and it is slow.
     pub fn sample_by_definition<R: RngCore + ?Sized>(&self, rng: &mut R) -> i128 {
         self.ziggurat.sample_signed(rng, Decide::Exactly)
     }
 }
 
-/// A `magnitude` with a fair sign, where one of the two zeros is thrown away and all drawn again.
+/// Draws from `magnitude` with a fair sign. It rejects one of the two zeros and then draws both anew.
 ///
-/// Whatever distribution P the magnitudes have, k and −k get P(|k|) each, and zero P(0), up to one factor.
+/// For magnitudes of any distribution P, the results k and −k have probability P(|k|) each, and zero has
+/// P(0), up to one common factor.
 pub fn with_random_sign<R: RngCore + ?Sized>(rng: &mut R, mut magnitude: impl FnMut(&mut R) -> i128) -> i128 {
     loop {
         let magnitude = magnitude(rng);

@@ -5,8 +5,10 @@ use crate::ziggurat::Ziggurat;
 use rand_core::RngCore;
 use std::fmt;
 
-/// Draws of one distribution, one after the other: those that `sample` makes of the same generator, modulo 2⁶⁴. It is faster, for it draws words
-/// in bulk, and so takes more of them than it needs.
+/// Successive draws of one distribution. They equal the draws of `sample` with the same generator, modulo
+/// 2⁶⁴.
+///
+/// Bulk draws are faster because they take words in bulk, and so they take more words than they need.
 pub struct Draws<'a, R: ?Sized> {
     ziggurat: &'a Ziggurat,
     words: Words<'a, R>,
@@ -17,13 +19,13 @@ impl<'a, R: RngCore + ?Sized> Draws<'a, R> {
         Self { ziggurat, words: Words::new(rng) }
     }
 
-    /// The next draws, as many as there is room for.
+    /// Fills `draws` with the next draws.
     pub fn fill(&mut self, draws: &mut [i64]) {
         self.ziggurat.fill_signed(&mut self.words, draws);
     }
 }
 
-/// Without its words, which are secret.
+/// Omits the words, which are secret.
 impl<R: ?Sized> fmt::Debug for Draws<'_, R> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Draws").field("ziggurat", self.ziggurat).finish_non_exhaustive()

@@ -1,31 +1,31 @@
-//! What can be wrong with a sampler's parameters.
+//! Errors of samplers' parameters.
 
 /// The result of this crate's constructors.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can be wrong with a sampler's parameters.
+/// An invalid parameter of a sampler.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A fraction over zero.
+    /// A fraction with denominator zero.
     #[error("the fraction {numerator}/0 has no value")]
     ZeroDenominator {
-        /// The number above the line.
+        /// The numerator.
         numerator: u64,
     },
-    /// A number that has no non-negative rational form.
+    /// A number without a non-negative rational form.
     #[error("{value} is no finite number of zero or more")]
     NotRational {
-        /// The number that was given.
+        /// The given number.
         value: f64,
     },
-    /// A table of weights that are all zero, or that has none.
+    /// A table of weights that is empty or all zero.
     #[error("a table of {length} weights gives nothing to draw: one of them must be above zero")]
     NoWeight {
-        /// How many weights it has.
+        /// The number of weights.
         length: usize,
     },
-    /// A scale of zero, or one for which tables would not fit 63 bits.
+    /// A scale of zero, or one whose tables would not fit 63 bits.
     #[error("the scale {numerator}/{denominator} is not above zero and at most 2^59")]
     Scale {
         /// The scale's numerator.
@@ -33,14 +33,14 @@ pub enum Error {
         /// The scale's denominator.
         denominator: u64,
     },
-    /// A coin without a side, or odds that are too large.
+    /// A coin with both odds zero, or with odds above 2³².
     #[error(
         "the odds {heads}·e^ε : {tails} are none: one of the two must be above zero, and neither above 2^32"
     )]
     Odds {
         /// The multiple of e^ε.
         heads: u64,
-        /// What it is compared with.
+        /// The odds of tails.
         tails: u64,
     },
 }

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 /// The geometric distribution of scale t: P(k) = (1 − q)·q^k with q = e^(−1/t), on the integers k ≥ 0.
 ///
-/// A distribution is made once, in some tenth of a millisecond, and cloned at no cost.
+/// Creating a distribution takes about a tenth of a millisecond; cloning is free.
 #[derive(Debug, Clone)]
 pub struct Geometric {
     ziggurat: Arc<Ziggurat>,
 }
 
 impl Geometric {
-    /// The distribution of scale t = `scale`.
+    /// Creates the distribution of scale t = `scale`.
     ///
     /// # Errors
     /// [`Error::Scale`](crate::Error::Scale) unless 0 < t ≤ 2⁵⁹.
@@ -34,8 +34,8 @@ impl Geometric {
         self.ziggurat.sample(rng, Decide::Fast) as i128
     }
 
-    /// The draw that [`sample`](Self::sample) makes, from the same words of `rng`, with every decision in integers of any
-    /// length: the definition, and slow.
+    /// Makes the draw of [`sample`](Self::sample) from the same words of `rng`, with every decision in
+    /// integers of any length. This is the definition, and it is slow.
     pub fn sample_by_definition<R: RngCore + ?Sized>(&self, rng: &mut R) -> i128 {
         self.ziggurat.sample(rng, Decide::Exactly) as i128
     }

@@ -1,23 +1,23 @@
-//! Exact integer samplers: what they draw has *precisely* the distribution that is written, given uniform bits.
+//! Exact integer samplers: given uniform bits, the draws have *precisely* the stated distribution.
 //!
-//! A floating-point Laplace sample betrays its input in its low bits (Mironov 2012). Here every decision
-//! is a comparison of integers, so the distribution is a statement about rationals and there is no rounding to argue
-//! about. Parameters are [`Rational`]s; results are integers; the caller scales them to a lattice.
+//! A floating-point Laplace sample discloses its input in its low bits (Mironov 2012). Here every decision is
+//! a comparison of integers. So the distribution is a statement about rational numbers, without rounding
+//! errors. Parameters are [`Rational`]s and results are integers; the caller scales the results to a lattice.
 //!
 //! | sampler | distribution |
 //! |---|---|
 //! | [`uniform_below`] | uniform on {0, …, n − 1} |
 //! | [`bernoulli`] | true with probability p, p rational |
 //! | [`bernoulli_exp`] | true with probability exp(−γ), γ rational |
-//! | [`randomized_response`] | one of K levels, the given one e^ε times as likely as each other |
-//! | [`Coin`] | heads with the odds a·e^ε : b, for integers a and b, 64 at a time too |
-//! | [`subset`] | each of n by itself with probability p, p rational |
+//! | [`randomized_response`] | one of K levels; the true level is e^ε times as likely as each other level |
+//! | [`Coin`] | heads with the odds a·e^ε : b, for integers a and b; also 64 flips at a time |
+//! | [`subset`] | each of n elements independently with probability p, p rational |
 //! | [`Geometric`] | P(k) ∝ exp(−k/t) on the integers k ≥ 0, t rational |
 //! | [`DiscreteLaplace`] | P(k) ∝ exp(−\|k\|/t) on the integers, t rational |
 //! | [`DiscreteGaussian`] | P(k) ∝ exp(−k²/2σ²) on the integers, σ rational |
 //! | [`Weighted`] | P(k) = wₖ/Σw on {0, …, K − 1}, from a table of integers |
 //!
-//! Nothing here knows of privacy. Running times are not constant: all of it is rejection sampling.
+//! The crate is independent of privacy. Running times are not constant: all samplers use rejection.
 //!
 //! ```
 //! use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};

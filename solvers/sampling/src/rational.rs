@@ -21,15 +21,16 @@ impl Rational {
         Ok(Self { numerator, denominator })
     }
 
-    /// The largest fraction below or equal to `value` whose denominator is a power of two up to 2⁶², in lowest terms.
+    /// The largest fraction of at most `value` whose denominator is a power of two up to 2⁶², in lowest
+    /// terms.
     ///
-    /// Every `f64` from 2⁻⁹ to 2⁶² is met exactly; a smaller one loses less than 2⁻⁶², a larger one becomes 2⁶².
-    /// As the γ of [`bernoulli_exp`](crate::bernoulli_exp) or the ε of
-    /// [`randomized_response`](crate::randomized_response), a smaller number is the more private one; as a scale of noise
-    /// it is not.
+    /// Every `f64` from 2⁻⁹ to 2⁶² is represented exactly. A smaller number loses less than 2⁻⁶², and a
+    /// larger number becomes 2⁶². For the γ of [`bernoulli_exp`](crate::bernoulli_exp) or the ε of
+    /// [`randomized_response`](crate::randomized_response), rounding down is the more private choice. For a
+    /// scale of noise it is not.
     ///
     /// # Errors
-    /// [`Error::NotRational`] when `value` is negative or not finite.
+    /// [`Error::NotRational`] if `value` is negative or not finite.
     pub fn floor_of(value: f64) -> Result<Self> {
         if !(value.is_finite() && value >= 0.0) {
             return Err(Error::NotRational { value });
@@ -38,7 +39,8 @@ impl Rational {
         if value >= LARGEST as f64 {
             return Self::new(LARGEST, 1);
         }
-        // The largest k ≤ 62 with value·2^k ≤ 2⁶². Scaling by a power of two is exact, and the cast truncates.
+        // The largest k ≤ 62 with value·2^k ≤ 2⁶². Scaling by a power of two is exact, and the cast
+        // truncates.
         let mut exponent = 62;
         while value * (1u64 << exponent) as f64 > LARGEST as f64 {
             exponent -= 1;
@@ -48,7 +50,7 @@ impl Rational {
         Self::new(numerator >> common, 1 << (exponent - common))
     }
 
-    /// The fraction upside down.
+    /// The reciprocal of this fraction.
     ///
     /// # Errors
     /// [`Error::ZeroDenominator`] for zero.
@@ -56,10 +58,10 @@ impl Rational {
         Self::new(self.denominator, self.numerator)
     }
 
-    /// This fraction as the scale of a distribution.
+    /// Returns this fraction, checked as the scale of a distribution.
     ///
     /// # Errors
-    /// [`Error::Scale`] unless it lies above zero, and not above 2⁵⁹.
+    /// [`Error::Scale`] unless the fraction is above zero and at most 2⁵⁹.
     pub(crate) fn checked_scale(self) -> Result<Self> {
         let Self { numerator, denominator } = self;
         if numerator > 0 && u128::from(numerator) <= u128::from(denominator) << 59 {
@@ -68,12 +70,12 @@ impl Rational {
         Err(Error::Scale { numerator, denominator })
     }
 
-    /// The number above the line.
+    /// The numerator.
     pub fn numerator(self) -> u64 {
         self.numerator
     }
 
-    /// The number below the line, never zero.
+    /// The denominator, never zero.
     pub fn denominator(self) -> u64 {
         self.denominator
     }
@@ -112,7 +114,8 @@ mod tests {
         #[test]
         fn floor_is_exact_from_a_thousandth_up(value in 0.001_f64..1e6) {
             let fraction = Rational::floor_of(value).unwrap();
-            // Both sides are dyadic with at most 64 significant bits, so u128 arithmetic compares them exactly.
+            // Both sides are dyadic with at most 64 significant bits, so u128 arithmetic compares them
+            // exactly.
             prop_assert_eq!(fraction.numerator() as f64, value * fraction.denominator() as f64);
             prop_assert_eq!(fraction.numerator() as f64 as u64, fraction.numerator());
         }

@@ -1,15 +1,16 @@
-//! A part of many, each by itself.
+//! Poisson sampling: a subset that contains each element independently.
 
 use crate::Rational;
 use rand_core::RngCore;
 
-/// How many are looked at with one filling of bytes.
+/// Number of elements per filling of the byte buffer.
 const AT_A_TIME: usize = 1024;
 
-/// Sets `chosen` to a part of {0, …, `count` − 1}, in rising order: each is in it with probability `p`, independently of the others (a
-/// Poisson sample). Each always is where `p` is one or more.
+/// Sets `chosen` to a Poisson sample of {0, …, `count` − 1}, in increasing order.
 ///
-/// It draws digits of base 256 of a uniform number for each until they differ from those of p: one digit nearly always.
+/// Each element is chosen with probability `p`, independently of the others. All elements are chosen for `p`
+/// ≥ 1. The function draws base-256 digits of a uniform number for each element until they differ from those
+/// of `p`: one digit nearly always.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -38,7 +39,8 @@ pub fn subset<R: RngCore + ?Sized>(rng: &mut R, count: usize, p: Rational, chose
     }
 }
 
-/// The first digit of base 256 of `numerator`/`denominator` < 1, and the numerator of 256 times what is left without it.
+/// The first base-256 digit of `numerator`/`denominator` < 1, and the numerator of the remaining fraction
+/// times 256.
 fn digit(numerator: u64, denominator: u64) -> (u8, u64) {
     let shifted = u128::from(numerator) << 8;
     ((shifted / u128::from(denominator)) as u8, (shifted % u128::from(denominator)) as u64)
@@ -46,7 +48,7 @@ fn digit(numerator: u64, denominator: u64) -> (u8, u64) {
 
 /// True with probability `numerator`/`denominator` < 1, digit by digit.
 fn lies_below<R: RngCore + ?Sized>(rng: &mut R, mut numerator: u64, denominator: u64) -> bool {
-    // Where nothing is left, the number has only zeros to come, and none lies below them.
+    // If nothing remains, all further digits of the probability are zero, and no number is below them.
     while numerator > 0 {
         let (next, rest) = digit(numerator, denominator);
         let mut byte = [0];

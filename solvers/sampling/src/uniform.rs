@@ -3,7 +3,7 @@
 use rand_core::RngCore;
 use std::num::NonZeroU64;
 
-/// A uniform integer from {0, …, `bound` − 1}, by rejection from the fewest bits that hold it.
+/// A uniform integer in {0, …, `bound` − 1}, by rejection from the fewest bits that hold it.
 pub fn uniform_below<R: RngCore + ?Sized>(rng: &mut R, bound: NonZeroU64) -> u64 {
     let largest = bound.get() - 1;
     let mask = u64::MAX.checked_shr(largest.leading_zeros()).unwrap_or(0);

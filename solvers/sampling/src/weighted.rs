@@ -1,4 +1,4 @@
-//! Distributions given by a table of integers.
+//! Distributions defined by a table of integers.
 
 use crate::{Error, Result};
 use rand_core::RngCore;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// The distribution P(k) = wₖ/Σw on {0, …, K − 1} for integers wₖ.
 ///
-/// A draw is a uniform integer below Σw, and the place where the running sum of the wₖ first exceeds it: log₂ K comparisons.
-/// A distribution is cloned at no cost.
+/// A draw takes a uniform integer below Σw and finds the index at which the running sum of the wₖ first
+/// exceeds it, in log₂ K comparisons. Cloning a distribution is free.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -22,15 +22,15 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Weighted {
-    /// w₀, w₀ + w₁, …, Σw.
+    /// The running sums w₀, w₀ + w₁, …, Σw.
     sums: Arc<[u128]>,
 }
 
 impl Weighted {
-    /// The distribution of these weights (K values).
+    /// Creates the distribution of `weights` (K values).
     ///
     /// # Errors
-    /// [`Error::NoWeight`] where all are zero, or there are none.
+    /// [`Error::NoWeight`] if all weights are zero, or `weights` is empty.
     pub fn new(weights: &[u64]) -> Result<Self> {
         let sums: Arc<[u128]> = weights
             .iter()
@@ -51,7 +51,7 @@ impl Weighted {
         let total = self.sums.last().copied().unwrap_or(1);
         let mask = u128::MAX >> (total - 1).leading_zeros().min(127);
         loop {
-            // Uniform by rejection, from no more words than it takes.
+            // Uniform by rejection, with the fewest words that suffice.
             let high = if mask > u128::from(u64::MAX) { u128::from(rng.next_u64()) << 64 } else { 0 };
             let candidate = (high | u128::from(rng.next_u64())) & mask;
             if candidate < total {
@@ -83,7 +83,8 @@ mod tests {
         }
     }
 
-    /// χ² of 10⁵ draws at each of some tables; false alarms: 10⁻⁶ a table (the 1 − 10⁻⁶ quantile of χ² with 4 degrees is 33.4).
+    /// χ² of 10⁵ draws for each of three tables. The false-alarm rate is 10⁻⁶ a table (the 1 − 10⁻⁶ quantile
+    /// of χ² with 4 degrees of freedom is 33.4).
     #[test]
     fn draws_have_the_weights_of_the_table() {
         const DRAWS: usize = 100_000;

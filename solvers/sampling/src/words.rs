@@ -1,11 +1,11 @@
-//! Words that are drawn in bulk.
+//! Random words that are drawn in bulk.
 
 use rand_core::{Error, RngCore};
 
-/// How many words are drawn at a time.
+/// Number of words that are drawn at a time.
 const AT_A_TIME: usize = 512;
 
-/// A generator whose words are those of another, which gives many at a time.
+/// A generator that passes on the words of another generator and draws them in bulk.
 pub(crate) struct Words<'a, R: ?Sized> {
     rng: &'a mut R,
     bytes: [u8; 8 * AT_A_TIME],
@@ -18,7 +18,7 @@ impl<'a, R: RngCore + ?Sized> Words<'a, R> {
         Self { rng, bytes: [0; 8 * AT_A_TIME], words: [0; AT_A_TIME], taken: AT_A_TIME }
     }
 
-    /// Words that come next, one at least.
+    /// The next words, at least one.
     pub(crate) fn drawn(&mut self) -> &[u64] {
         if self.taken == AT_A_TIME {
             self.rng.fill_bytes(&mut self.bytes);
@@ -30,7 +30,7 @@ impl<'a, R: RngCore + ?Sized> Words<'a, R> {
         &self.words[self.taken..]
     }
 
-    /// Takes so many of [`drawn`](Self::drawn).
+    /// Takes the first `words` of [`drawn`](Self::drawn).
     pub(crate) fn skip(&mut self, words: usize) {
         self.taken += words;
     }

@@ -1,17 +1,18 @@
-//! A point under a curve, uniform: the ziggurat of Marsaglia and Tsang (2000), on integers and exact.
+//! Uniform points under a curve: the ziggurat of Marsaglia and Tsang (2000), on integers and exact.
 //!
-//! A decreasing curve f on the integers is covered by rectangles of one and the same area A. Rectangle i has wᵢ columns and
-//! the height A/wᵢ and is put on those before it, so its floor is Yᵢ = Σ A/wⱼ over j < i. The lowest holds the tail too:
-//! its last 2m columns stand for stairs of m columns each and half the height of the one before, without end.
+//! Rectangles of equal area A cover a decreasing curve f on the integers. Rectangle i has wᵢ columns and the
+//! height A/wᵢ, and is stacked on the rectangles before it. So its floor is Yᵢ = Σ A/wⱼ over j < i. The
+//! lowest rectangle also holds the tail: its last 2m columns represent infinitely many stairs of m columns
+//! each, each of half the height of the previous one.
 //!
-//! A draw takes a uniform rectangle, a uniform column k in it, a uniform height y in it, and keeps k where y < f(k). All that
-//! this needs is that the rectangles cover the curve; k then has the distribution f(k)/Σf, exactly.
+//! A draw takes a uniform rectangle, a uniform column k in it and a uniform height y in it, and keeps k if y
+//! < f(k). If the rectangles cover the curve, k has the distribution f(k)/Σf, exactly.
 //!
-//! What is uniform is a number with an endless row of binary digits, of which the first 63 are drawn, and more only where
-//! these do not decide. Nearly every column lies below the curve at the full height of its rectangle, and needs no y.
-//! Where it does not, y and f(k) are compared by bounds in fixed point, and by integers of any length where these leave
-//! it open. So both ways take the same digits and come to the same draw: [`Decide::Exactly`] is the definition,
-//! [`Decide::Fast`] the way to go.
+//! The uniform number has infinitely many binary digits. The first 63 are drawn, and further digits only if
+//! these do not decide. Nearly every column is below the curve at the full height of its rectangle, and needs
+//! no y. For the other columns, bounds in fixed point compare y and f(k), and integers of any length do if
+//! the bounds leave it open. So both ways take the same digits and give the same draw: [`Decide::Exactly`] is
+//! the definition, and [`Decide::Fast`] is the way in use.
 
 use crate::bits::Bits;
 use crate::curve::{Curve, ONE};
@@ -22,38 +23,39 @@ use rand_core::RngCore;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Rectangles at most.
+/// Maximum number of rectangles.
 const MOST: usize = 256;
 
 pub(crate) struct Ziggurat {
     curve: Curve,
     layers: Box<[Layer]>,
-    /// The columns of the lowest rectangle that are columns, not stairs of the tail.
+    /// The number of columns of the lowest rectangle before the stairs of the tail.
     reach: u64,
     /// The width m of a stair.
     stair: u64,
 }
 
-/// One rectangle. Heights are fixed-point numbers, rounded down.
+/// A rectangle. Heights are fixed-point numbers, rounded down.
 struct Layer {
-    /// wᵢ.
+    /// The width wᵢ.
     width: u64,
-    /// Columns before this one lie below the curve at the full height.
+    /// Columns before this one are below the curve at the full height.
     inner: u64,
-    /// 63 digits decide the column where what is left of them is less than this; zero where they never do.
+    /// 63 digits decide the column if their remainder is less than this number. It is zero if they never
+    /// decide.
     decided: u64,
-    /// Yᵢ, less i units at most.
+    /// The floor Yᵢ, less at most i units.
     floor: u64,
-    /// A/wᵢ, less one unit at most; for the lowest, exactly.
+    /// The height A/wᵢ, less at most one unit; exact for the lowest rectangle.
     height: u64,
 }
 
-/// How decisions are made; they are the same.
+/// The way in which decisions are made. Both ways give the same decisions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decide {
-    /// By bounds in fixed point, and exactly where these leave it open.
+    /// Fixed-point bounds, and exact integers if the bounds leave the decision open.
     Fast,
-    /// In integers of any length.
+    /// Integers of any length.
     Exactly,
 }
 
@@ -62,7 +64,8 @@ impl Ziggurat {
     pub(crate) fn new(curve: Curve) -> Self {
         let reach = curve.usual_reach().ceil().max(1.0) as u64;
         let stair = curve.half_life(reach) as u64;
-        // As high as the curve there, and high enough for all rectangles together to reach its top: they have a column each.
+        // At least the curve's height at `reach`, and high enough for all rectangles together to reach the
+        // top. Every rectangle has at least one column.
         let least = ONE / (reach + 2 * stair) / MOST as u64;
         let mut lowest = curve.bounds(reach.into()).1.max(least);
         loop {
@@ -77,7 +80,7 @@ impl Ziggurat {
         self.curve.scale()
     }
 
-    /// A draw from the distribution f(k)/Σf.
+    /// Draws from the distribution f(k)/Σf.
     #[inline]
     pub(crate) fn sample<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> u128 {
         loop {
@@ -91,14 +94,14 @@ impl Ziggurat {
         }
     }
 
-    /// A draw k with a fair sign, where −0 is thrown away: the distribution f(|k|)/Σf(|j|) on all integers.
+    /// Draws k with a fair sign and rejects −0: the distribution f(|k|)/Σf(|j|) on all integers.
     #[inline]
     pub(crate) fn sample_signed<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> i128 {
         loop {
             let word = rng.next_u64();
             let (digits, sign) = (word & !1, (word & 1) as i64);
             if let Some(k) = self.column_below(digits, decide) {
-                // −k is !k + 1, and without a branch that nothing can foresee.
+                // −k is !k + 1. This form avoids a branch that no processor can predict.
                 let k = (k as i64 ^ -sign) + sign;
                 if k != 0 || sign == 0 {
                     return k.into();
@@ -113,7 +116,8 @@ impl Ziggurat {
         }
     }
 
-    /// Draws of [`sample_signed`](Self::sample_signed) modulo 2⁶⁴, one after the other, from words that are drawn in bulk.
+    /// Fills `draws` with successive draws of [`sample_signed`](Self::sample_signed) modulo 2⁶⁴, from words
+    /// that are drawn in bulk.
     pub(crate) fn fill_signed<R: RngCore + ?Sized>(&self, words: &mut Words<R>, draws: &mut [i64]) {
         let mut made = 0;
         while made < draws.len() {
@@ -127,7 +131,7 @@ impl Ziggurat {
         }
     }
 
-    /// Draws as long as a word is enough for each and there are words: how many.
+    /// Fills `draws` while one word decides each draw and `words` lasts. Returns the number of draws.
     #[inline]
     fn run_below(&self, words: &[u64], draws: &mut [i64]) -> usize {
         let layers = &*self.layers;
@@ -145,7 +149,8 @@ impl Ziggurat {
         words.len().min(draws.len())
     }
 
-    /// The column, where 63 digits decide it and it lies below the curve at the full height: nearly always.
+    /// The column, if 63 digits decide it and it is below the curve at the full height, which is nearly
+    /// always true.
     #[inline]
     fn column_below(&self, digits: u64, decide: Decide) -> Option<u64> {
         let (at, column, left) = self.place(digits);
@@ -153,7 +158,8 @@ impl Ziggurat {
         (decide == Decide::Fast && left < layer.decided && column < layer.inner).then_some(column)
     }
 
-    /// One point, if it lies below the curve. `digits` are 63 fresh ones, and a last bit that is not known yet.
+    /// Returns the column of one point if it is below the curve. `digits` holds 63 fresh digits, and a last
+    /// bit that is not known yet.
     #[inline(never)]
     fn attempt<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R, decide: Decide) -> Option<u128> {
         let (at, column, left) = self.place(digits);
@@ -167,7 +173,8 @@ impl Ziggurat {
         self.test(at, column, rng, decide)
     }
 
-    /// ⌊n·U⌋ is the rectangle, and what is left of n·U, times its width, the column; and what is left then.
+    /// The rectangle, the column and the remainder. The rectangle is ⌊n·U⌋, and the column is the integer
+    /// part of the fraction of n·U times its width.
     #[inline]
     fn place(&self, digits: u64) -> (usize, u64, u64) {
         let split = |product: u128| ((product >> 64) as u64, product as u64);
@@ -176,7 +183,7 @@ impl Ziggurat {
         (at as usize, column, left)
     }
 
-    /// [`place`](Self::place) with as many digits as it takes.
+    /// The result of [`place`](Self::place), with as many digits as the decision needs.
     #[cold]
     fn place_exactly<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R) -> (usize, u64) {
         let mut uniform = Bits::new(digits, 63);
@@ -188,7 +195,7 @@ impl Ziggurat {
             let (at, rest) = split(&uniform.known * self.layers.len(), uniform.count);
             let width = self.layers[at as usize].width;
             let (column, left) = split(rest * width, uniform.count);
-            // Where U is one unit more, the column is less than this further on.
+            // Further digits of U keep the column's fraction below this number, in units of the last digit.
             let next = left + BigUint::from(width) * self.layers.len();
             if next <= BigUint::one() << uniform.count {
                 return (at as usize, column);
@@ -197,7 +204,8 @@ impl Ziggurat {
         }
     }
 
-    /// Whether a height in rectangle `at` lies below the curve at `column`: the draw, if so.
+    /// Tests whether a random height in rectangle `at` is below the curve at `column`. Returns the draw if
+    /// so.
     fn test<R: RngCore + ?Sized>(&self, at: usize, column: u64, rng: &mut R, decide: Decide) -> Option<u128> {
         let (mut k, mut stairs) = (u128::from(column), 0);
         if at == 0 && column >= self.reach {
@@ -212,11 +220,12 @@ impl Ziggurat {
         below.then_some(k)
     }
 
-    /// Whether y < f(k), if fixed point decides it.
+    /// Returns whether y < f(k), if fixed point decides it.
     fn is_below(&self, at: usize, stairs: u64, digits: u64, k: u128) -> Option<bool> {
         let layer = &self.layers[at];
         let height = (u128::from(digits) * u128::from(layer.height)) >> 64;
-        // y is this at least, and less than what is missing in floor and height, and one unit for either cut, more.
+        // The lower bound on y. The upper bound adds the truncation of floor and height, and one unit for
+        // each of two cuts.
         let lower = layer.floor + (height as u64).checked_shr(stairs as u32).unwrap_or(0);
         let upper = lower.saturating_add(at as u64 + 3);
         let curve = self.curve.bounds(k);
@@ -226,7 +235,7 @@ impl Ziggurat {
         (lower >= curve.1).then_some(false)
     }
 
-    /// Whether y < f(k), with as many digits of y as it takes.
+    /// Returns whether y < f(k), with as many digits of y as the decision needs.
     #[cold]
     fn is_below_exactly<R: RngCore + ?Sized>(
         &self,
@@ -239,7 +248,7 @@ impl Ziggurat {
         let floor = self.floor(at);
         let mut uniform = Bits::new(digits, 64);
         loop {
-            // y = Yᵢ + 0.d₁d₂…·A/wᵢ on one denominator; stairs halve it, where there is no Yᵢ.
+            // y = Yᵢ + 0.d₁d₂…·A/wᵢ on one denominator. Stairs halve y; they have no Yᵢ.
             let denominator = (&floor.1 * self.layers[at].width) << (63 + uniform.count + stairs);
             let base = (&floor.0 * self.layers[at].width) << uniform.count;
             let unit = self.area() * &floor.1;
@@ -254,12 +263,12 @@ impl Ziggurat {
         }
     }
 
-    /// A, in units of 2⁻⁶³.
+    /// The area A, in units of 2⁻⁶³.
     fn area(&self) -> BigUint {
         BigUint::from(self.layers[0].width) * self.layers[0].height
     }
 
-    /// Yᵢ as a fraction, in units of 2⁻⁶³.
+    /// The floor Yᵢ as a fraction, in units of 2⁻⁶³.
     fn floor(&self, at: usize) -> (BigUint, BigUint) {
         let (mut numerator, mut denominator) = (BigUint::zero(), BigUint::one());
         for layer in &self.layers[..at] {
@@ -270,7 +279,7 @@ impl Ziggurat {
     }
 }
 
-/// Successes of a fair coin before its first failure.
+/// Number of successes of a fair coin before its first failure.
 fn heads<R: RngCore + ?Sized>(rng: &mut R) -> u64 {
     let mut heads = 0;
     loop {
@@ -282,12 +291,13 @@ fn heads<R: RngCore + ?Sized>(rng: &mut R) -> u64 {
     }
 }
 
-/// The rectangles from a lowest one of this height up to the top of the curve, unless they are too many.
+/// The rectangles from one of height `lowest` up to the top of the curve. Returns `None` if they are too
+/// many.
 fn cover(curve: &Curve, reach: u64, stair: u64, lowest: u64) -> Option<Box<[Layer]>> {
     let mut layers: Vec<Layer> = vec![];
     let (mut width, mut floor) = (reach + 2 * stair, 0);
     let area = u128::from(width) * u128::from(lowest);
-    let narrowest = (area >> 63) as u64 + 1; // of a height below 1
+    let narrowest = (area >> 63) as u64 + 1; // for a height below 1
     while floor < ONE {
         if layers.len() == MOST {
             return None;
@@ -295,20 +305,21 @@ fn cover(curve: &Curve, reach: u64, stair: u64, lowest: u64) -> Option<Box<[Laye
         let height = (area / u128::from(width)) as u64;
         layers.push(Layer { width, inner: 0, decided: 0, floor, height });
         floor += height;
-        // The next is put on this one, and leaves out only columns where the curve is no higher than its floor.
+        // The next rectangle is stacked on this one. It leaves out only columns where the curve is no higher
+        // than its floor.
         width = if layers.len() == 1 { reach } else { outside(curve, floor).max(narrowest).min(width) };
     }
     let count = layers.len() as u64;
     for (at, layer) in layers.iter_mut().enumerate() {
         let ceiling = layer.floor.saturating_add(layer.height).saturating_add(at as u64 + 1);
         layer.inner = inside(curve, ceiling).min(layer.width).min(reach);
-        // With the last bit the column is less than 2nw further on, in units of 2⁻⁶⁴.
+        // The digits from the last bit on add less than 2nw to the column's fraction, in units of 2⁻⁶⁴.
         layer.decided = layer.width.checked_mul(2 * count).map_or(0, |next| next.wrapping_neg() + 1);
     }
     Some(layers.into())
 }
 
-/// A column at which, and after which, the curve is at most `y`; hardly further out than need be.
+/// A column from which on the curve is at most `y`, close to the first such column.
 fn outside(curve: &Curve, y: u64) -> u64 {
     let nearly = curve.inverse((y as f64 / ONE as f64).min(1.0)).ceil() as u64;
     let mut margin = 0;
@@ -318,7 +329,7 @@ fn outside(curve: &Curve, y: u64) -> u64 {
     (nearly + margin).max(1)
 }
 
-/// Before this column the curve is at least `y`; hardly fewer than there are.
+/// A number of columns before which the curve is at least `y`, close to the largest such number.
 fn inside(curve: &Curve, y: u64) -> u64 {
     if y >= ONE {
         return 0;
@@ -331,7 +342,7 @@ fn inside(curve: &Curve, y: u64) -> u64 {
     (nearly + 1).saturating_sub(margin)
 }
 
-/// Without its rows.
+/// Omits the layers.
 impl fmt::Debug for Ziggurat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.curve.fmt(formatter)
@@ -354,7 +365,7 @@ mod tests {
         [of(Shape::Exponential), of(Shape::Normal)].into_iter().flatten().collect()
     }
 
-    /// Every rectangle's floor, and the height on which the last one ends, as fractions.
+    /// The floor of every rectangle, and the top of the last one, as fractions.
     fn floors(ziggurat: &Ziggurat) -> Vec<Fraction> {
         let area = Fraction::from(ziggurat.area()) / BigUint::from(ONE);
         let heights = ziggurat.layers.iter().map(|layer| &area / BigUint::from(layer.width));
@@ -369,8 +380,10 @@ mod tests {
         ziggurat.curve.compare(k, y.numer(), y.denom())
     }
 
-    /// All that exactness needs, checked column by column in fractions: a draw that is kept is a uniform point under the
-    /// curve if no part of the curve sticks out, and none is kept unseen that lies above it.
+    /// Checks all conditions of exactness, column by column in fractions.
+    ///
+    /// A kept draw is a uniform point under the curve if the rectangles cover the whole curve. No draw above
+    /// the curve may be kept without a test.
     #[test]
     fn rectangles_cover_the_curve_and_inner_columns_lie_below_it() {
         for ziggurat in ziggurats() {
@@ -427,7 +440,7 @@ mod tests {
         }
     }
 
-    /// All values of the first 16 digits: every column of every rectangle gets its share, to the last.
+    /// Over all values of the first 16 digits, every column of every rectangle gets its share, to within one.
     #[test]
     fn digits_are_shared_out_evenly() {
         const DIGITS: u32 = 16;

@@ -1,4 +1,4 @@
-//! Any potential, in pieces on which it is linear and Airy's functions solve the equation.
+//! Arbitrary potentials, in pieces on which the potential is linear and Airy functions solve the equation.
 
 use crate::shooting::{Angle, Wave, lowest_energy};
 use crate::sweep::Potential;
@@ -8,18 +8,20 @@ use complex_bessel::{
 };
 use num_complex::Complex64;
 
-/// The lowest μ with −w″/ϑ + V·w = μ·w on [`lower`, `upper`], where w = 0 at both ends, ϑ is `weight`, and V is the function that
-/// interpolates `potential` linearly between the ends of `pieces` pieces of equal length.
+/// The lowest μ with −w″/ϑ + V·w = μ·w on [`lower`, `upper`], where w = 0 at both ends and ϑ is `weight`.
 ///
-/// On each piece w is a combination of Airy's Ai and Bi, matched at its ends; the solution for V is exact up to rounding. To
-/// the lowest μ of `potential` itself the distance falls as 1/`pieces`²: at first order it is h²/12 times the mean of the
-/// potential's second derivative over w², h the length of a piece.
+/// V interpolates `potential` linearly between the ends of `pieces` pieces of equal length. On each piece w
+/// is a combination of Airy's Ai and Bi, matched at the piece's ends. The solution for V is exact up to
+/// rounding. Its distance to the lowest μ of `potential` itself falls as 1/`pieces`². To first order it is
+/// h²/12 times the mean of the potential's second derivative over w², where h is the length of a piece.
 ///
-/// It knows nothing of how [`GroundState`](crate::GroundState) solves its equation, and checks it.
+/// The method is independent of the method of [`GroundState`](crate::GroundState), and checks it.
 ///
 /// # Errors
-/// [`Error::Parameter`] unless `weight` is finite and positive and there is a piece, [`Error::Interval`] unless `lower` < `upper`
-/// and both are finite, [`Error::Potential`] where the potential is no finite number, [`Error::Range`] where μ leaves the floats.
+/// - [`Error::Parameter`] unless `weight` is finite and positive and `pieces` ≥ 1.
+/// - [`Error::Interval`] unless `lower` < `upper` and both are finite.
+/// - [`Error::Potential`] if the potential is not finite at some point.
+/// - [`Error::Range`] if μ exceeds the range of floats.
 ///
 /// ```
 /// use scumble_schrodinger::{GroundState, airy};
@@ -60,7 +62,7 @@ pub fn ground_energy(
         nodes.insert(1, (lower.midpoint(upper), start.midpoint(end)));
     }
     let least = nodes.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);
-    // Above the least potential there is at least what the walls cost; it is doubled until it is enough.
+    // The walls add at least this energy above the least potential. It is doubled until it is enough.
     let walls = (std::f64::consts::PI / (upper - lower)).powi(2) / weight;
     let doubled = std::iter::successors(Some(walls), |excess| Some(excess * 2.0));
     let in_floats = doubled.take_while(|excess| excess.is_normal());
@@ -71,9 +73,10 @@ pub fn ground_energy(
     if mu.is_finite() { Ok(mu) } else { Err(Error::Range { quantity: "mu" }) }
 }
 
-/// The pieces between two walls, in units in which the energy that is looked for is about 1 above the least potential, and w″ = (V − energy)·w.
+/// The pieces between two walls, with w″ = (V − energy)·w. In its units the energy is about 1 above the least
+/// potential.
 struct Line {
-    /// Place and potential.
+    /// Pairs of place and potential.
     nodes: Vec<(f64, f64)>,
     /// The node at which solutions from both walls meet.
     meeting: usize,
@@ -91,7 +94,7 @@ impl Line {
         Self { nodes, meeting }
     }
 
-    /// The sum of Prüfer's angles from both walls, where they meet.
+    /// The sum of Prüfer's angles from both walls at the meeting point.
     fn angle(&self, energy: f64) -> f64 {
         let from_left = self.nodes[..=self.meeting].windows(2).map(|pair| (pair[0], pair[1]));
         let from_right = self.nodes[self.meeting..].windows(2).rev().map(|pair| (pair[1], pair[0]));
@@ -105,7 +108,8 @@ fn angle(energy: f64, pieces: impl Iterator<Item = ((f64, f64), (f64, f64))>) ->
         let length = (end - start).abs();
         let piece = Piece { length, start: potential - energy, slope: (after - potential) / length };
         for piece in piece.at_turning_points() {
-            // So short that there is one zero at most in each part. Where there are many, the energy is far too large.
+            // The parts are so short that each has at most one zero. If there are many parts, the energy is
+            // far too large.
             let turns = piece.size();
             if piece.is_well() && turns > MOST_TURNS {
                 return 2.0 * std::f64::consts::PI;
@@ -120,7 +124,8 @@ fn angle(energy: f64, pieces: impl Iterator<Item = ((f64, f64), (f64, f64))>) ->
     angle.at(&wave)
 }
 
-/// In radians at the well's deepest; a well on whose floor the potential is linear has two thirds of them or more, a zero that is.
+/// Maximum turns of a well, in radians at its deepest point. If the potential is linear, the solution turns
+/// by at least two thirds of this angle, so it has a zero.
 const MOST_TURNS: f64 = 2.0 * std::f64::consts::PI;
 
 /// A piece on which w″ = (start + slope·s)·w, for s from 0 to `length`.
@@ -131,7 +136,8 @@ struct Piece {
     slope: f64,
 }
 
-/// Where Airy's arguments are beyond this, Q changes slowly along the piece, and Taylor's series needs few terms.
+/// Limit on Airy's arguments. Beyond it, Q changes slowly along the piece, and the Taylor series needs few
+/// terms.
 const NEAR: f64 = 10.0;
 
 impl Piece {
@@ -143,18 +149,18 @@ impl Piece {
         self.start + self.end() < 0.0
     }
 
-    /// How many times e the solution grows, or how many radians it turns, at most.
+    /// Upper bound on the number of e-folds by which the solution grows, or on the radians by which it turns.
     fn size(&self) -> f64 {
         self.length * self.start.abs().max(self.end().abs()).sqrt()
     }
 
-    /// Part `at` of `parts` equal ones.
+    /// The part with index `at` of `parts` equal parts.
     fn part(&self, at: f64, parts: f64) -> Self {
         let length = self.length / parts;
         Self { length, start: self.start + self.slope * length * at, slope: self.slope }
     }
 
-    /// Wells and barriers apart.
+    /// Splits the piece at its turning point, so that wells and barriers are separate.
     fn at_turning_points(self) -> impl Iterator<Item = Self> {
         let turn = -self.start / self.slope;
         let (first, second) = if turn > 0.0 && turn < self.length && self.start * self.end() < 0.0 {
@@ -166,17 +172,17 @@ impl Piece {
         std::iter::once(first).chain(second)
     }
 
-    /// With a slope that ends at zero in spite of rounding.
+    /// The piece with a slope that gives exactly zero at its end, in spite of rounding.
     fn up_to_zero(self) -> Self {
         Self { slope: -self.start / self.length, ..self }
     }
 
-    /// The solution at the piece's end, for what it is at its start.
+    /// The solution at the piece's end, given the solution `wave` at its start.
     fn crossed(&self, wave: &Wave) -> Wave {
         // In z = κs + start/κ², κ³ = slope, the equation is w″ = z·w.
         let kappa = self.slope.cbrt();
         let [z0, z1] = [self.start, self.end()].map(|q| q / kappa / kappa);
-        // Of a flat piece neither is a number.
+        // For a flat piece, neither argument is finite.
         let is_near = z0.abs() <= NEAR && z1.abs() <= NEAR;
         if !is_near && (self.is_well() || self.size() <= 1.0) {
             return self.by_series(wave);
@@ -187,18 +193,19 @@ impl Piece {
         }
     }
 
-    /// Where the potential changes slowly: Taylor's series of Airy's equation.
+    /// The solution for a slowly changing potential: Taylor series of Airy's equation.
     fn by_series(&self, wave: &Wave) -> Wave {
         let linear = Potential { quadratic: 0.0, linear: self.slope };
         linear.advanced(-self.start, wave, 0.0, self.length)
     }
 
-    /// Ai and Bi are matched at the start, and followed to the end. Their Wronskian is 1/π.
+    /// Matches Ai and Bi at the start and follows them to the end. Their Wronskian is 1/π.
     fn by_airy(&self, start: &Airy, end: &Airy, kappa: f64, wave: &Wave) -> Wave {
         let slope = wave.slope / kappa;
         let of_decaying = wave.value * start.growing.1 - slope * start.growing.0;
         let of_growing = slope * start.decaying.0 - wave.value * start.decaying.1;
-        // Ai's falls and Bi's grows from the start to the end: ⅔(z₁^{3/2} − z₀^{3/2}), without their difference.
+        // The fall of Ai and the growth of Bi from start to end: ⅔(z₁^{3/2} − z₀^{3/2}), computed without a
+        // difference.
         let growth = self.growth() * kappa.signum();
         let [down, up] = [-growth, growth].map(|log| std::f64::consts::PI * (log - growth.abs()).exp());
         Wave {
@@ -208,7 +215,7 @@ impl Piece {
         }
     }
 
-    /// ∫√Q over a barrier.
+    /// The integral ∫√Q over a barrier.
     fn growth(&self) -> f64 {
         let (a, b) = (self.start.max(0.0), self.end().max(0.0));
         let (root_a, root_b) = (a.sqrt(), b.sqrt());
@@ -217,7 +224,7 @@ impl Piece {
             * (root_a + root_b - root_a * root_b / (root_a + root_b).max(f64::MIN_POSITIVE))
     }
 
-    /// A barrier whose slope is none beside its height.
+    /// The solution for a barrier whose slope is negligible relative to its height.
     fn flat(&self, wave: &Wave) -> Wave {
         let root = self.start.max(0.0).sqrt();
         let (grown, fallen) = (1.0, (-2.0 * root * self.length).exp());
@@ -230,13 +237,13 @@ impl Piece {
     }
 }
 
-/// Ai, Ai′ times e^ζ and Bi, Bi′ times e^−ζ, with ζ = ⅔z^{3/2} where z > 0, and 0 elsewhere.
+/// The values Ai, Ai′ times e^ζ and Bi, Bi′ times e^−ζ, with ζ = ⅔z^{3/2} for z > 0, and 0 otherwise.
 struct Airy {
     decaying: (f64, f64),
     growing: (f64, f64),
 }
 
-/// From here on, three terms of the asymptotic series are exact to rounding.
+/// The z from which on three terms of the asymptotic series are exact to rounding.
 const FAR: f64 = 1e4;
 
 impl Airy {
@@ -253,7 +260,7 @@ impl Airy {
         Some(Self { decaying: (ai?, ai_slope?), growing: (bi?, bi_slope?) })
     }
 
-    /// Abramowitz and Stegun, 10.4.58 to 10.4.66.
+    /// The asymptotic series of Abramowitz and Stegun, 10.4.58 to 10.4.66.
     fn far(z: f64) -> Self {
         let zeta = 2.0 / 3.0 * z * z.sqrt();
         let series = |first: f64, second: f64| (first / zeta, second / zeta / zeta);
@@ -276,7 +283,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
 
-    /// scipy.special.airy and airye.
+    /// Reference values of scipy.special.airy and airye.
     #[test]
     fn the_functions_are_scipys() {
         for (z, [ai, ai_slope, bi, bi_slope]) in FACTS {
@@ -303,7 +310,7 @@ mod tests {
         (3000.0, [0.038116628468030114, -2.087736899171991, 0.0762333535904605, 4.175466386772637]),
     ];
 
-    /// However a piece is crossed, the solution is the same.
+    /// All ways to cross a piece give the same solution.
     #[test]
     fn airys_functions_series_and_exponentials_agree() {
         let wave = Wave { value: 0.3, slope: -0.7, log_scale: 0.0 };

@@ -1,4 +1,4 @@
-//! One axis of a box: the states of the equation along it alone, in which the whole is expanded.
+//! One axis of a box: the states of the equation along this axis, in which the solution is expanded.
 
 use crate::quadrature::gauss_legendre;
 use crate::{Error, Result};
@@ -7,37 +7,37 @@ use faer::{Mat, Side};
 use ndarray::{Array2, ArrayView1};
 use scumble_linalg::Eigen;
 
-/// The solutions ψ of −d·ψ″ + (λ/4)·(n² − c²)·ψ = e·ψ among the polynomials that vanish at both ends, orthonormal, by ascending e;
-/// c² is the least n² there.
+/// The solutions ψ of −d·ψ″ + (λ/4)·(n² − c²)·ψ = e·ψ among the polynomials that vanish at both ends. They
+/// are orthonormal and sorted by ascending e. c² is the least n² on the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
     lower: f64,
     upper: f64,
-    /// e (k values).
+    /// The energies e (k values).
     pub(crate) energies: Vec<f64>,
-    /// Of each ψ, a column, its parts in the φ of [`basis`] (k × k).
+    /// The coefficients of each ψ in the φ of [`basis`], one column for each ψ (k × k).
     states: Array2<f64>,
-    /// ∫ψₖψₗ′ (k × k).
+    /// The integrals ∫ψₖψₗ′ (k × k).
     pub(crate) slopes: Array2<f64>,
-    /// ∫ψₖ′ψₗ′ (k × k).
+    /// The integrals ∫ψₖ′ψₗ′ (k × k).
     pub(crate) bending: Array2<f64>,
-    /// ∫n·ψₖψₗ (k × k).
+    /// The integrals ∫n·ψₖψₗ (k × k).
     pub(crate) places: Array2<f64>,
-    /// ∫n²·ψₖψₗ (k × k).
+    /// The integrals ∫n²·ψₖψₗ (k × k).
     pub(crate) squares: Array2<f64>,
 }
 
 impl Axis {
-    /// With `count` states between `lower` and `upper`, for d = `stiffness`.
+    /// Computes `count` states between `lower` and `upper`, for d = `stiffness`.
     ///
     /// # Errors
-    /// [`Error::Range`] where its matrices leave the floats.
+    /// [`Error::Range`] if the matrices exceed the range of floats.
     pub(crate) fn new(lambda: f64, stiffness: f64, lower: f64, upper: f64, count: usize) -> Result<Self> {
         let half = (upper - lower) / 2.0;
         let centre = 0f64.clamp(lower, upper);
         let rule = gauss_legendre(count + 3);
         let values: Vec<_> = rule.iter().map(|(x, _)| basis(count, *x)).collect();
-        // ∫f·φₖφₗ over the axis.
+        // The integral ∫f·φₖφₗ over the axis.
         let integral = |f: &dyn Fn(f64, usize, usize) -> f64| {
             Array2::from_shape_fn((count, count), |(k, l)| {
                 (0..rule.len())
@@ -79,7 +79,7 @@ impl Axis {
         })
     }
 
-    /// ψ at n (k values); none outside.
+    /// The values ψ(`n`) (k values). Returns `None` outside the interval.
     pub(crate) fn at(&self, n: f64) -> Option<Vec<f64>> {
         if !(self.lower < n && n < self.upper) {
             return None;
@@ -90,8 +90,10 @@ impl Axis {
     }
 }
 
-/// φₖ = (Pₖ − Pₖ₊₂)/√(4k + 6) and their slopes at x in [−1, 1], for Legendre's P and k < `count` (Shen 1994): they vanish at both
-/// ends, and ∫φₖ′φₗ′ is 1 where k = l and else 0.
+/// φₖ = (Pₖ − Pₖ₊₂)/√(4k + 6) and their slopes at `x` in [−1, 1], for Legendre polynomials P and k < `count`
+/// (Shen 1994).
+///
+/// The φₖ vanish at both ends, and ∫φₖ′φₗ′ is 1 for k = l and 0 otherwise.
 fn basis(count: usize, x: f64) -> (Vec<f64>, Vec<f64>) {
     let mut legendre = vec![1.0, x];
     for k in 1..count + 1 {
@@ -127,7 +129,7 @@ mod tests {
             assert_abs_diff_eq!(axis.at(n).unwrap()[0].abs(), exact.amplitude(n), epsilon = 1e-10);
             assert_abs_diff_eq!(axis.squares[[0, 0]], exact.second_moment(), epsilon = 1e-10);
             assert_abs_diff_eq!(4.0 * axis.bending[[0, 0]], exact.fisher_information(), epsilon = 1e-9);
-            // ∫ψₖψₗ′ = −∫ψₖ′ψₗ, for both vanish at the ends.
+            // ∫ψₖψₗ′ = −∫ψₖ′ψₗ, as both vanish at the ends.
             assert!(axis.slopes.iter().zip(&axis.slopes.t()).all(|(one, other)| (one + other).abs() < 1e-9));
             assert_eq!(axis.at(lower), None);
         }

@@ -1,4 +1,4 @@
-//! Two and more dimensions.
+//! Ground states in two and more dimensions.
 
 use crate::axis::Axis;
 use crate::conjugate::{LocallyOptimal, Matrix, dot};
@@ -9,48 +9,54 @@ use faer::{Mat, Side};
 use ndarray::{Array2, ArrayView2};
 use scumble_linalg::Eigen;
 
-/// The density γ = w² on a box Πᵢ [aᵢ, bᵢ] that minimises Tr(Π⁻¹·I) + λ·Tr(V): I is its Fisher information matrix, and V its matrix
-/// of second moments.
+/// The density γ = w² on a box Πᵢ [aᵢ, bᵢ] that minimises Tr(Π⁻¹·I) + λ·Tr(V). I is its Fisher information
+/// matrix, and V its matrix of second moments.
 ///
 /// # Derivation
-/// I = ∫∇γ∇γᵀ/γ = 4∫∇w∇wᵀ, so the objective is 4·∫(∇wᵀΠ⁻¹∇w + (λ/4)·‖n‖²·w²), to be minimised with ∫w² = 1 and w = 0 on the
-/// boundary. Stationarity gives −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w (the paper's Appendix C has this equation with −4μ as its
-/// multiplier); multiplied by w and integrated, the objective is 4μ. So the least μ gives the minimum.
+/// I = ∫∇γ∇γᵀ/γ = 4∫∇w∇wᵀ. So the objective is 4·∫(∇wᵀΠ⁻¹∇w + (λ/4)·‖n‖²·w²), to be minimised with ∫w² = 1
+/// and w = 0 on the boundary. Stationarity gives −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w (the paper's Appendix C has
+/// this equation with −4μ as its multiplier). Multiplying by w and integrating shows that the objective is
+/// 4μ. So the least μ gives the minimum.
 ///
 /// # Method
-/// w is expanded in products of states along the axes: polynomials of the same degree, so many that doubling does not matter. In
-/// these the equation is a diagonal and, for each pair of axes that Π couples, a product of two small matrices. μ comes from above. At a
-/// corner where Π makes an obtuse angle w is no smooth function, and convergence is no more than algebraic: as the number of states
-/// along an axis to some −4 in μ.
+/// w is expanded in products of states along the axes. The states are polynomials, equally many along every
+/// axis, and their number grows until two resolutions agree. In these products the equation has a diagonal
+/// and, for each pair of axes that Π couples, a product of two small matrices. μ converges from above. At a
+/// corner where Π makes an obtuse angle, w is not smooth, and convergence is only algebraic. The error of μ
+/// then falls roughly as the −4th power of the number of states along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoxGroundState {
     lambda: f64,
     equation: Equation,
     mu: f64,
     error: f64,
-    /// The parts of w in the products of states, the last axis first to change.
+    /// The coefficients of w in the products of states. The index of the last axis changes first.
     parts: Vec<f64>,
 }
 
-/// How many states are taken along each axis, one after the other until two agree.
+/// Numbers of states along each axis, tried in turn until two agree.
 const COUNTS: [usize; 10] = [6, 9, 12, 18, 24, 36, 48, 72, 96, 144];
 
-/// More products of states than this are not taken: a hundred megabytes, and some seconds a step.
+/// Maximum number of products of states: a hundred megabytes, and some seconds per step.
 const MOST_PARTS: usize = 1 << 20;
 
-/// Where w has fallen by e^−this, the box is cut: e^−40 of a density is lost.
+/// The depth e^−`DEEPEST` of w at which the box is cut. It loses e^−40 of a density.
 const DEEPEST: f64 = 20.0;
 
 impl BoxGroundState {
-    /// The ground state with λ ≥ 0 on the second moments and Π (`weights`, d × d, symmetric, positive definite) on the noise, in
-    /// the box of `bounds` (d). Two resolutions, of which one has 4/3 of the other's states along an axis or more, agree in μ to
-    /// `tolerance`·max(1, μ).
+    /// Computes the ground state with λ ≥ 0 on the second moments and Π (`weights`) on the noise, in the box
+    /// of `bounds` (d pairs). Π is d × d, symmetric and positive definite.
+    ///
+    /// Two resolutions agree in μ to `tolerance`·max(1, μ). One of them has at least 4/3 as many states along
+    /// an axis as the other.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a λ below zero or a tolerance that is none; [`Error::Interval`] for bounds without anything between
-    /// them; [`Error::Shape`] for parts that do not fit together; [`Error::NotPositiveDefinite`] for a Π that is not, or not
-    /// symmetric; [`Error::NotConverged`] where a million products of states do not suffice; [`Error::Range`] for numbers that
-    /// leave the floats.
+    /// - [`Error::Parameter`] for a negative λ or a `tolerance` outside (0, 1).
+    /// - [`Error::Interval`] for bounds that enclose no interval.
+    /// - [`Error::Shape`] for arguments of incompatible shapes.
+    /// - [`Error::NotPositiveDefinite`] for a Π that is not positive definite or not symmetric.
+    /// - [`Error::NotConverged`] if a million products of states do not suffice.
+    /// - [`Error::Range`] if a number exceeds the range of floats.
     pub fn new(lambda: f64, weights: ArrayView2<f64>, bounds: &[(f64, f64)], tolerance: f64) -> Result<Self> {
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
@@ -84,21 +90,24 @@ impl BoxGroundState {
         Err(Error::NotConverged { error, tolerance })
     }
 
-    /// μ, the least for which the equation has a solution; the objective is 4μ. It is no less than the exact one, but for rounding.
+    /// The least μ for which the equation has a solution. The objective is 4μ. The result is at least the
+    /// exact μ, except for rounding.
     pub fn mu(&self) -> f64 {
         self.mu
     }
 
-    /// By how much μ changed when the resolution last grew: an estimate from above of what is left.
+    /// The change of μ in the last increase of the resolution: an upper estimate of the remaining error.
     pub fn error_estimate(&self) -> f64 {
         self.error
     }
 
-    /// γ(n) = w(n)² at n (d values); 0 outside of the box, and where w² lies e^−40 below its maximum or further. Its error, as a share
-    /// of the maximum, is about the root of μ's.
+    /// The density γ(n) = w(n)² at `n` (d values). It is 0 outside the box, and where w² is at most e^−40 of
+    /// its maximum.
+    ///
+    /// Its error, relative to the maximum, is about the square root of the error of μ.
     ///
     /// # Errors
-    /// [`Error::Shape`] where n has another number of values.
+    /// [`Error::Shape`] if `n` does not have d values.
     pub fn density(&self, n: &[f64]) -> Result<f64> {
         let axes = &self.equation.axes;
         if n.len() != axes.len() {
@@ -106,7 +115,7 @@ impl BoxGroundState {
         }
         let values: Option<Vec<_>> = axes.iter().zip(n).map(|(axis, n)| axis.at(*n)).collect();
         let Some(values) = values else { return Ok(0.0) };
-        // The last axis first.
+        // Contracts the last axis first.
         let mut left = self.parts.clone();
         for of_axis in values.iter().rev() {
             left = left.chunks(of_axis.len()).map(|parts| dot(parts, of_axis)).collect();
@@ -114,7 +123,7 @@ impl BoxGroundState {
         Ok(left[0] * left[0])
     }
 
-    /// I = 4∫∇w∇wᵀ (d × d).
+    /// The Fisher information matrix I = 4∫∇w∇wᵀ (d × d).
     pub fn fisher_information(&self) -> Array2<f64> {
         let Equation { axes, .. } = &self.equation;
         Array2::from_shape_fn((axes.len(), axes.len()), |(i, j)| {
@@ -122,7 +131,7 @@ impl BoxGroundState {
                 true => self.equation.along(&axes[i].bending, i, &self.parts),
                 false => {
                     let slope = self.equation.along(&axes[j].slopes, j, &self.parts);
-                    // ∫∂ᵢw·∂ⱼw, of which one slope changes sides.
+                    // ∫∂ᵢw·∂ⱼw, with one slope moved to the other side.
                     self.equation.along(&axes[i].slopes, i, &slope).into_iter().map(|part| -part).collect()
                 }
             };
@@ -130,13 +139,13 @@ impl BoxGroundState {
         })
     }
 
-    /// ∫n·w² (d values).
+    /// The mean ∫n·w² (d values).
     pub fn mean(&self) -> Vec<f64> {
         let axes = self.equation.axes.iter().enumerate();
         axes.map(|(i, axis)| dot(&self.parts, &self.equation.along(&axis.places, i, &self.parts))).collect()
     }
 
-    /// V = ∫nnᵀ·w² (d × d).
+    /// The second moments V = ∫nnᵀ·w² (d × d).
     pub fn second_moments(&self) -> Array2<f64> {
         let Equation { axes, .. } = &self.equation;
         Array2::from_shape_fn((axes.len(), axes.len()), |(i, j)| {
@@ -151,14 +160,14 @@ impl BoxGroundState {
         })
     }
 
-    /// Tr(Π⁻¹·I) + λ·Tr(V), from the moments. It equals 4μ, which checks both.
+    /// The objective Tr(Π⁻¹·I) + λ·Tr(V), from the moments. It equals 4μ, which checks both.
     pub fn objective(&self) -> f64 {
         let cost = (&self.equation.stiffness * &self.fisher_information()).sum();
         cost + self.lambda * self.second_moments().diag().sum()
     }
 }
 
-/// Π⁻¹, with Π at unit diagonal meanwhile: scales do not matter.
+/// The inverse Π⁻¹. Π is scaled to a unit diagonal first, so that its scales do not matter.
 fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
     let d = weights.nrows();
     let scale: Vec<f64> = weights.diag().iter().map(|weight| weight.sqrt()).collect();
@@ -180,11 +189,12 @@ fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
     }
 }
 
-/// The part of the box outside of which w is nothing, and (λ/4)·‖n‖² where it is least.
+/// The part of the box outside which w is negligible, and the least value of (λ/4)·‖n‖².
 ///
-/// w falls along an axis at least as √((V − E)/Dᵢᵢ), with what of the energy E the axis has at most. The product of the
-/// states along the axes bounds E from above (terms between axes vanish by symmetry), and what the others take at least is that of
-/// κ·diag(D) ≤ D, κ the least eigenvalue of D at unit diagonal.
+/// Along an axis, w falls at least as √((V − E)/Dᵢᵢ), where E is the largest energy that the axis can have. E
+/// is an upper bound on the total energy, less a lower bound on the energy of the other axes. The product of
+/// the states along the axes gives the upper bound (terms between axes vanish by symmetry). The lower bound
+/// comes from κ·diag(D) ≤ D, where κ is the least eigenvalue of D at unit diagonal.
 fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(Vec<(f64, f64)>, f64)> {
     let d = bounds.len();
     let unit = Array2::from_shape_fn((d, d), |(i, j)| {
@@ -216,10 +226,10 @@ fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(V
     Ok((cut.collect(), bounds.iter().map(|pair| floor(*pair)).sum()))
 }
 
-/// How far from the least potential w falls by e^−[`DEEPEST`], or `wall`.
+/// The distance from the least potential at which w falls by e^−[`DEEPEST`], at most `wall`.
 fn reach(potential: impl Fn(f64) -> f64, energy: f64, stiffness: f64, wall: f64) -> f64 {
     const STEPS: usize = 256;
-    // Simpson's and finer rules are for smooth functions; this one need not be exact.
+    // Simpson's and finer rules need smooth functions. This one need not be exact.
     let falls = |distance: f64| -> f64 {
         let step = distance / STEPS as f64;
         let places = (0..STEPS).map(|at| (at as f64 + 0.5) * step);
@@ -246,7 +256,7 @@ fn reach(potential: impl Fn(f64) -> f64, energy: f64, stiffness: f64, wall: f64)
 /// The equation in products of states along the axes.
 #[derive(Debug, Clone, PartialEq)]
 struct Equation {
-    /// Π⁻¹ (d × d).
+    /// The inverse Π⁻¹ (d × d).
     stiffness: Array2<f64>,
     axes: Vec<Axis>,
     /// The sum of the states' energies (one for each product).
@@ -270,7 +280,7 @@ impl Equation {
         Ok(Self { stiffness: stiffness.clone(), axes, energies })
     }
 
-    /// The least eigenvalue, and its vector of length 1.
+    /// The least eigenvalue, and its eigenvector of length 1.
     fn lowest(&self) -> Result<(f64, Vec<f64>)> {
         let mut start = vec![0.0; self.energies.len()];
         start[0] = 1.0;
@@ -288,13 +298,13 @@ impl Equation {
         Ok((dot(x, &self.times(x)), x.clone()))
     }
 
-    /// What `matrix` makes of the parts along one axis.
+    /// Applies `matrix` to the coefficients `parts` along one axis.
     fn along(&self, matrix: &Array2<f64>, axis: usize, parts: &[f64]) -> Vec<f64> {
         let size = |axes: &[Axis]| axes.iter().map(|axis| axis.energies.len()).product::<usize>();
         let (count, inner) = (self.axes[axis].energies.len(), size(&self.axes[axis + 1..]));
         let mut image = Vec::with_capacity(parts.len());
         if inner == 1 {
-            // Many short rows are one matrix.
+            // Many short rows form one matrix.
             let rows = ArrayView2::from_shape((parts.len() / count, count), parts);
             return rows.map(|rows| rows.dot(&matrix.t()).into_raw_vec_and_offset().0).unwrap_or_default();
         }
@@ -307,9 +317,9 @@ impl Equation {
     }
 }
 
-/// The eigenvalue's error is its square.
+/// Tolerance of the residual. The eigenvalue's error is its square.
 const RESIDUAL: f64 = 1e-9;
-/// What is good enough where rounding stops the loop.
+/// The residual that is accepted if rounding stops the loop.
 const ROUNDING: f64 = 1e-6;
 const MOST_STEPS: u64 = 1000;
 

@@ -1,28 +1,32 @@
-//! The lowest eigenvalue of a large symmetric matrix: Knyazev's locally optimal conjugate gradients, in argmin's loop.
+//! The lowest eigenvalue of a large symmetric matrix: Knyazev's locally optimal conjugate gradients, in
+//! argmin's loop.
 
 use argmin::core::{Error, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
 use ndarray::Array2;
 use scumble_linalg::Eigen;
 
-/// A symmetric matrix, by what it makes of a vector.
+/// A symmetric matrix, defined by its products with vectors.
 pub(crate) trait Matrix {
     fn times(&self, x: &[f64]) -> Vec<f64>;
-    /// Something like what its inverse makes of a vector.
+    /// An approximate product of the inverse and a vector.
     fn roughly_solved(&self, x: &[f64]) -> Vec<f64>;
 }
 
-/// In each step the least Rayleigh quotient is taken over what there is, the residual (roughly solved) and the last direction
-/// (Knyazev 2001).
+/// Locally optimal conjugate gradients (Knyazev 2001).
+///
+/// Each step minimises the Rayleigh quotient over the span of three vectors: the current vector, the
+/// approximately solved residual and the last direction.
 pub(crate) struct LocallyOptimal {
-    /// Of the residual's norm over the eigenvalue. The eigenvalue's own error is of its square.
+    /// Upper bound on the residual's norm over the eigenvalue. The error of the eigenvalue is of the order of
+    /// the square.
     tolerance: f64,
-    /// The vector, and the last direction; none at first.
+    /// The current vector and the last direction; `None` at first.
     now: Option<Vector>,
     last: Option<Vector>,
     eigenvalue: f64,
 }
 
-/// With what the matrix makes of it.
+/// A vector with its product with the matrix.
 #[derive(Clone)]
 struct Vector {
     x: Vec<f64>,
@@ -81,7 +85,7 @@ impl<M: Matrix> Solver<M, Iteration> for LocallyOptimal {
         let mut base = vec![now];
         let toward = matrix.roughly_solved(&self.residual(&base[0]));
         if let Some(mut toward) = orthonormal(toward, &base) {
-            // The image of a direction that was nearly all in the base is computed, not combined.
+            // The image of a direction that is nearly in the base is computed, not combined.
             toward.image = matrix.times(&toward.x);
             base.push(toward);
         }
@@ -111,7 +115,7 @@ impl<M: Matrix> Solver<M, Iteration> for LocallyOptimal {
     }
 }
 
-/// What is left of x beside `base`, at length 1; none where nothing is.
+/// The component of `x` orthogonal to `base`, normalised. Returns `None` if the component vanishes.
 fn orthonormal(mut x: Vec<f64>, base: &[Vector]) -> Option<Vector> {
     for _ in 0..2 {
         let norm = dot(&x, &x).sqrt();
@@ -126,7 +130,7 @@ fn orthonormal(mut x: Vec<f64>, base: &[Vector]) -> Option<Vector> {
     }
     let norm = dot(&x, &x).sqrt();
     x.iter_mut().for_each(|x| *x /= norm);
-    // After the first pass its length was 1: what the second one leaves is 1 too, but for rounding.
+    // After the first pass its length is 1. After the second pass it is 1 too, except for rounding.
     (norm > 0.5).then_some(Vector { x, image: vec![] })
 }
 

@@ -1,23 +1,23 @@
-//! What can go wrong when a ground state is looked for.
+//! Errors of the search for a ground state.
 
-/// The result of looking for a ground state.
+/// The result of the search for a ground state.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong when a ground state is looked for.
+/// An error of the search for a ground state.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter outside its range.
     #[error("{name} must be {range}, and {value} is not")]
     Parameter {
-        /// Its name.
+        /// The parameter's name.
         name: &'static str,
-        /// What it must be.
+        /// The required range.
         range: &'static str,
-        /// What it was.
+        /// The given value.
         value: f64,
     },
-    /// Bounds between which there is nothing, or no finite interval.
+    /// Bounds that are not finite, or enclose no interval.
     #[error(
         "from {lower} to {upper} is no interval: both bounds must be finite, and the lower one below the upper"
     )]
@@ -27,18 +27,18 @@ pub enum Error {
         /// The upper bound.
         upper: f64,
     },
-    /// A potential that is no finite number somewhere.
+    /// A potential that is not finite at some point.
     #[error("the potential must be finite, and at {place} it is {value}")]
     Potential {
-        /// Where.
+        /// The point.
         place: f64,
-        /// What it is there.
+        /// The potential at this point.
         value: f64,
     },
-    /// Parts that do not fit together.
+    /// Arguments of incompatible shapes.
     #[error("{0}")]
     Shape(String),
-    /// A Π that is no matrix of weights.
+    /// A matrix Π that is not symmetric and positive definite.
     #[error("the matrix of weights must be symmetric and positive definite, and it is not")]
     NotPositiveDefinite,
     /// Resolutions that do not agree.
@@ -46,18 +46,18 @@ pub enum Error {
         "mu is known to {error:e} alone where a relative {tolerance:e} is asked for, and no finer resolution fits"
     )]
     NotConverged {
-        /// By how much the last two differ; infinite where there was one only.
+        /// The difference between the last two resolutions; infinite after a single one.
         error: f64,
-        /// The relative difference that was asked for.
+        /// The requested relative difference.
         tolerance: f64,
     },
-    /// Parameters that are right each by itself, and whose ground state does not fit into floats.
+    /// Parameters that are valid individually, but whose ground state exceeds the range of floats.
     #[error("{quantity} of this ground state leaves the floats")]
     Range {
-        /// What leaves them.
+        /// The quantity out of range.
         quantity: &'static str,
     },
-    /// What argmin's loop says.
+    /// An error of argmin's solver loop.
     #[error("the solver's loop stopped: {0}")]
     Loop(String),
 }

@@ -1,4 +1,4 @@
-//! One dimension.
+//! Ground states in one dimension.
 
 use crate::quadrature::gauss_legendre;
 use crate::shooting::{Wave, lowest_energy};
@@ -8,19 +8,21 @@ use crate::{Error, Result};
 /// The density γ = w² on [a, b] that minimises (Fisher information)/ϑ + λ·(second moment).
 ///
 /// # Derivation
-/// The Fisher information of γ = w² is ∫γ′²/γ = 4∫w′², so the objective is 4·(∫w′²/ϑ + (λ/4)∫n²w²), to be minimised with
-/// ∫w² = 1. It is finite only where w vanishes at both ends, if it is continued by zero. Stationarity gives
-/// −w″/ϑ + (λ/4)·n²·w = μ·w; multiplied by w and integrated, the objective is 4μ. So the least μ gives the minimum, and
-/// its w has no zero inside. The variable n is the noise itself (the paper's Theorem 2.6 writes the equation in Π^{1/2}·n,
-/// and its Corollary 2.7 drops that scale).
+/// The Fisher information of γ = w² is ∫γ′²/γ = 4∫w′². So the objective is 4·(∫w′²/ϑ + (λ/4)∫n²w²), to be
+/// minimised with ∫w² = 1. With w continued by zero, it is finite only if w vanishes at both ends.
+/// Stationarity gives −w″/ϑ + (λ/4)·n²·w = μ·w. Multiplying by w and integrating shows that the objective is
+/// 4μ. So the least μ gives the minimum, and its w has no zero inside the interval. The variable n is the
+/// noise itself. The paper's Theorem 2.6 writes the equation in Π^{1/2}·n, and its Corollary 2.7 drops this
+/// scale.
 ///
-/// γ is strictly log-concave for any a < b: (log w)″ < 0, since the potential is convex (Brascamp and Lieb 1976).
+/// γ is strictly log-concave for any a < b: (log w)″ < 0, since the potential is convex (Brascamp and Lieb
+/// 1976).
 ///
 /// # Accuracy
-/// From each wall w grows inwards, and is followed in that direction by Taylor's series, with its scale kept apart. So μ and the
-/// moments are right to some 10⁻¹⁴, and the density to a *relative* 10⁻¹² or so everywhere, however small it is, until it leaves the
-/// floats; it is zero there. Each density carries rounding of its own: log-concavity can be seen on grids whose spacing is not
-/// much below 10⁻⁶ of the density's width.
+/// w grows inwards from each wall. A Taylor series follows it in this direction, with a separate scale. So μ
+/// and the moments are accurate to about 10⁻¹⁴. The density has a *relative* error of about 10⁻¹² everywhere,
+/// however small it is. Below the range of floats it is zero. Each density value has its own rounding error.
+/// Log-concavity is visible only on grids whose spacing is not much below 10⁻⁶ of the density's width.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroundState {
     lambda: f64,
@@ -29,16 +31,19 @@ pub struct GroundState {
     upper: f64,
     units: Units,
     mu: f64,
-    /// From the wall on either side to where they meet: toward ascending t, and descending.
+    /// The solutions from both walls to their meeting point: in the direction of ascending t, and of
+    /// descending t.
     sides: [Sweep; 2],
-    /// The logarithms of what makes each side a part of the one w, in units of t.
+    /// The logarithms of the factors that make each side a part of the same w, in units of t.
     log_norms: [f64; 2],
     moments: Moments,
     rule: Vec<(f64, f64)>,
 }
 
-/// n = centre + unit·t: `centre` is where the potential is least, and t = 0. `unit` is negative where [a, b] lies below zero, so
-/// that the potential grows with t there too.
+/// The transformation n = centre + unit·t.
+///
+/// The potential is least at `centre`, where t = 0. `unit` is negative if [a, b] is below zero, so that the
+/// potential grows with t in this case too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Units {
     centre: f64,
@@ -55,27 +60,30 @@ impl Units {
     }
 }
 
-/// In units of t, of the normalised w².
+/// Moments of the normalised w², in units of t.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Moments {
     mean: f64,
     square: f64,
-    /// ∫w′².
+    /// The integral ∫w′².
     bending: f64,
 }
 
-/// Beyond e^−this, a w is no longer followed: w² left the floats at e^−373 of its maximum.
+/// The depth e^−`DEEPEST` below which w is not followed. w² leaves the range of floats at e^−373 of its
+/// maximum.
 const DEEPEST: f64 = 400.0;
 
-/// An energy that exceeds the lowest one: in a piece of length 1 in which the potential is at most 2, there is a sine of this one.
+/// Upper bound on the lowest energy: on a piece of length 1 on which the potential is at most 2, a sine has
+/// this energy.
 const ABOVE: f64 = std::f64::consts::PI * std::f64::consts::PI + 2.0;
 
 impl GroundState {
-    /// The ground state with λ ≥ 0 on the second moment and ϑ > 0 on the noise (`weight`), between `lower` and `upper`.
+    /// Computes the ground state with λ ≥ 0 on the second moment and ϑ > 0 on the noise (`weight`), between
+    /// `lower` and `upper`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a λ or ϑ that is not so, or infinite; [`Error::Interval`] unless `lower` < `upper` and both are
-    /// finite; [`Error::Range`] where μ or a moment leaves the floats.
+    /// [`Error::Parameter`] if λ or ϑ is out of range or infinite; [`Error::Interval`] unless `lower` <
+    /// `upper` and both are finite; [`Error::Range`] if μ or a moment exceeds the range of floats.
     pub fn new(lambda: f64, weight: f64, lower: f64, upper: f64) -> Result<Self> {
         if !(lambda >= 0.0 && lambda.is_finite()) {
             return Err(Error::Parameter { name: "lambda", range: "finite and not negative", value: lambda });
@@ -88,7 +96,7 @@ impl GroundState {
         }
         let width = upper - lower;
         let centre = 0f64.clamp(lower, upper);
-        // The length on which w changes: that of a Gaussian, that of a linear potential, or the interval's.
+        // The length over which w changes: of a Gaussian, of a linear potential, or of the interval.
         let round = std::f64::consts::SQRT_2 / lambda.powf(0.25) / weight.powf(0.25);
         let steep = 2f64.cbrt() / lambda.cbrt() / weight.cbrt() / centre.abs().cbrt();
         let length = width.min(round).min(steep);
@@ -130,45 +138,48 @@ impl GroundState {
         }
     }
 
-    /// μ, the least for which the equation has a solution; the objective is 4μ.
+    /// The least μ for which the equation has a solution. The objective is 4μ.
     pub fn mu(&self) -> f64 {
         self.mu
     }
 
-    /// λ.
+    /// The factor λ of the second moment.
     pub fn lambda(&self) -> f64 {
         self.lambda
     }
 
-    /// ϑ.
+    /// The weight ϑ.
     pub fn weight(&self) -> f64 {
         self.weight
     }
 
-    /// The interval's ends, a and b.
+    /// The ends a and b of the interval.
     pub fn bounds(&self) -> (f64, f64) {
         (self.lower, self.upper)
     }
 
-    /// γ(n) = w(n)²: the density at n; 0 outside of (a, b).
+    /// The density γ(n) = w(n)² at `n`; 0 outside (a, b).
     pub fn density(&self, n: f64) -> f64 {
         (2.0 * self.log_amplitude(n)).exp()
     }
 
-    /// w(n) ≥ 0, with ∫w² = 1; 0 outside of (a, b).
+    /// The amplitude w(n) ≥ 0, with ∫w² = 1; 0 outside (a, b).
     pub fn amplitude(&self, n: f64) -> f64 {
         self.log_amplitude(n).exp()
     }
 
-    /// The logarithm of γ(n): accurate to some 10⁻¹², and −∞ outside of (a, b) and some 800 below the maximum.
+    /// The logarithm of γ(n), accurate to about 10⁻¹². It is −∞ outside (a, b), and where it is about 800
+    /// below the maximum.
     pub fn log_density(&self, n: f64) -> f64 {
         2.0 * self.log_amplitude(n)
     }
 
-    /// The mass of [from, to], ∫w²; 0 unless `from` < `to`. It costs 16 evaluations for each piece in which w is one series, of which
-    /// there are some hundreds in all.
+    /// The mass ∫w² of [`from`, `to`]; 0 unless `from` < `to`.
+    ///
+    /// It costs 16 evaluations for each piece on which w is one series. There are some hundreds of pieces in
+    /// all.
     pub fn mass(&self, from: f64, to: f64) -> f64 {
-        // No bound that is a NaN passes the first, nor an empty interval the second.
+        // The first condition excludes NaN bounds, and the second excludes empty intervals.
         if !(from < to && from.max(self.lower) < to.min(self.upper)) {
             return 0.0;
         }
@@ -184,29 +195,30 @@ impl GroundState {
         of_side(0, from, to) + of_side(1, -to, -from)
     }
 
-    /// 4∫w′².
+    /// The Fisher information 4∫w′².
     pub fn fisher_information(&self) -> f64 {
         4.0 * self.moments.bending / self.units.unit / self.units.unit
     }
 
-    /// ∫n·w².
+    /// The mean ∫n·w².
     pub fn mean(&self) -> f64 {
         self.units.n(self.moments.mean)
     }
 
-    /// ∫n²·w².
+    /// The second moment ∫n²·w².
     pub fn second_moment(&self) -> f64 {
         let Units { centre, unit } = self.units;
         centre * centre + unit * (2.0 * centre * self.moments.mean + unit * self.moments.square)
     }
 
-    /// ∫(n − mean)²·w².
+    /// The variance ∫(n − mean)²·w².
     pub fn variance(&self) -> f64 {
         let Moments { mean, square, .. } = self.moments;
         (square - mean * mean) * self.units.unit * self.units.unit
     }
 
-    /// (Fisher information)/ϑ + λ·(second moment), from the moments. It equals 4μ, which checks both.
+    /// The objective (Fisher information)/ϑ + λ·(second moment), from the moments. It equals 4μ, which checks
+    /// both.
     pub fn objective(&self) -> f64 {
         self.fisher_information() / self.weight + self.lambda * self.second_moment()
     }
@@ -218,7 +230,7 @@ impl GroundState {
         let t = self.units.t(n);
         let of_side = |side: usize, x: f64| {
             let wave = self.sides[side].at(x);
-            // Rounding may lead below zero at a wall.
+            // Rounding may give a negative value at a wall.
             wave.value.max(0.0).ln() + wave.log_scale + self.log_norms[side]
         };
         let meeting = self.sides[0].end();
@@ -227,19 +239,19 @@ impl GroundState {
     }
 }
 
-/// How many places the integral over one piece takes: w² is a polynomial to rounding, of degree 31 at most.
+/// Number of nodes for the integral over one piece. w² is a polynomial of degree at most 31, up to rounding.
 const PLACES: usize = 16;
 
-/// Where w has fallen by e^−[`DEEPEST`].
+/// The t at which w has fallen by e^−[`DEEPEST`].
 fn reach(potential: Potential) -> f64 {
     let round = (2.0 * DEEPEST / potential.quadratic.sqrt()).sqrt();
     let steep = (1.5 * DEEPEST / potential.linear.sqrt()).powf(2.0 / 3.0);
     round.min(steep)
 }
 
-/// What makes both sides meet, in one w with ∫w² = 1 (logarithms), and its moments.
+/// The logarithms of the factors that join both sides to one w with ∫w² = 1, and its moments.
 fn normalised(sides: &[Sweep; 2], rule: &[(f64, f64)]) -> ([f64; 2], Moments) {
-    // Each is 1 where they meet.
+    // Each side is 1 at the meeting point.
     let met = sides.each_ref().map(|side| {
         let wave = side.last();
         -wave.value.ln() - wave.log_scale

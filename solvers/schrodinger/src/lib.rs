@@ -1,8 +1,8 @@
 //! Ground states of stationary Schrödinger equations in a box: the density of least Fisher information.
 //!
-//! Of all densities γ on an interval, the one that minimises (Fisher information)/ϑ + λ·(second moment) is γ = w², where w is
-//! the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w, and the minimum is 4μ (Farokhi, Theorem 2.6 and Corollary 2.7; derived at
-//! [`GroundState`]).
+//! The density γ on an interval that minimises (Fisher information)/ϑ + λ·(second moment) is γ = w². Here w
+//! is the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w, and the minimum is 4μ (Farokhi, Theorem 2.6 and Corollary
+//! 2.7; derived at [`GroundState`]).
 //!
 //! ```
 //! use scumble_schrodinger::GroundState;

@@ -1,6 +1,6 @@
-//! Gauss and Legendre's quadrature.
+//! Gauss–Legendre quadrature.
 
-/// The places on [−1, 1] and their weights, which integrate polynomials of degree 2·`count` − 1 exactly.
+/// The nodes on [−1, 1] and their weights. They integrate polynomials of degree 2·`count` − 1 exactly.
 pub(crate) fn gauss_legendre(count: usize) -> Vec<(f64, f64)> {
     let n = count as f64;
     let place = |at: usize| {
@@ -16,7 +16,7 @@ pub(crate) fn gauss_legendre(count: usize) -> Vec<(f64, f64)> {
     (0..count).map(place).collect()
 }
 
-/// Legendre's polynomial of degree `degree` ≥ 1 at x inside (−1, 1), and its slope.
+/// The Legendre polynomial of degree `degree` ≥ 1 at `x` in (−1, 1), and its slope.
 fn legendre(degree: usize, x: f64) -> (f64, f64) {
     let (mut before, mut value) = (1.0, x);
     for k in 1..degree {

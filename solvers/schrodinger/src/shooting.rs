@@ -1,11 +1,11 @@
-//! The lowest energy, from solutions that are shot from both ends.
+//! The lowest energy, by shooting solutions from both ends.
 
 use crate::{Error, Result};
 use argmin::core::{CostFunction, Executor, State};
 use argmin::solver::brent::BrentRoot;
 
-/// A solution of a linear equation of second order at a point: a value and a slope, times e^`log_scale`. So none is too large
-/// or too small for a float.
+/// A solution of a linear second-order equation at a point: a value and a slope, times e^`log_scale`. The
+/// scale keeps both within the range of floats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Wave {
     pub(crate) value: f64,
@@ -14,17 +14,18 @@ pub(crate) struct Wave {
 }
 
 impl Wave {
-    /// What leaves a wall: zero, and rising at slope 1.
+    /// The solution at a wall: value zero and slope 1.
     pub(crate) const AT_A_WALL: Self = Self { value: 0.0, slope: 1.0, log_scale: 0.0 };
 
-    /// The same, with a value and a slope of ordinary size.
+    /// The same solution, with a value and a slope of ordinary size.
     pub(crate) fn scaled(self) -> Self {
         let size = self.value.abs() + self.slope.abs();
         Self { value: self.value / size, slope: self.slope / size, log_scale: self.log_scale + size.ln() }
     }
 }
 
-/// Prüfer's angle θ of a solution, tan θ = w/w′: zero at the wall, π more at every zero of w. It grows with the energy.
+/// Prüfer's angle θ of a solution, tan θ = w/w′. It is zero at the wall, and grows by π at every zero of w.
+/// It increases with the energy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Angle {
     zeros: f64,
@@ -34,7 +35,7 @@ pub(crate) struct Angle {
 impl Angle {
     pub(crate) const AT_A_WALL: Self = Self { zeros: 0.0, sign: 1.0 };
 
-    /// Goes on to the solution's next point; between the two it has one zero at most.
+    /// Advances to the next point of the solution. Between the two points the solution has at most one zero.
     pub(crate) fn pass(&mut self, next: &Wave) {
         if next.value * self.sign < 0.0 {
             self.sign = -self.sign;
@@ -42,15 +43,17 @@ impl Angle {
         }
     }
 
-    /// At the point passed last, where the solution is `there`.
+    /// The angle at the last point passed, where the solution is `there`.
     pub(crate) fn at(self, there: &Wave) -> f64 {
         self.zeros * std::f64::consts::PI + (there.value * self.sign).atan2(there.slope * self.sign)
     }
 }
 
-/// The energy at which the angles of both solutions, each seen from its own wall, add up to π where they meet: the lowest one.
+/// The lowest energy: the angles of both solutions, each measured from its own wall, add up to π at the
+/// meeting point.
 ///
-/// `angles` is that sum, which grows with the energy; it is less than π at `below`, and π or more at `above`.
+/// `angles` returns this sum and increases with the energy. It is less than π at `below`, and at least π at
+/// `above`.
 pub(crate) fn lowest_energy(angles: impl Fn(f64) -> f64, below: f64, above: f64) -> Result<f64> {
     let run = Executor::new(Excess(angles), BrentRoot::new(below, above, 0.0))
         .configure(|state| state.max_iters(MOST_STEPS))
@@ -60,10 +63,10 @@ pub(crate) fn lowest_energy(angles: impl Fn(f64) -> f64, below: f64, above: f64)
     run.state.get_param().copied().ok_or_else(|| Error::Loop("it found no energy".into()))
 }
 
-/// Brent's method halves the interval at every other step at the least, and a float has 64 bits.
+/// Brent's method halves the interval at least at every other step, and a float has 64 bits.
 const MOST_STEPS: u64 = 200;
 
-/// By how much the sum of the angles exceeds π.
+/// The excess of the sum of the angles over π.
 struct Excess<F>(F);
 
 impl<F: Fn(f64) -> f64> CostFunction for Excess<F> {

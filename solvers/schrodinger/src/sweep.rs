@@ -1,4 +1,4 @@
-//! From a wall inwards, by Taylor's series: w″ = (kx² + gx − F)·w.
+//! Integration from a wall inwards by Taylor series: w″ = (kx² + gx − F)·w.
 
 use crate::shooting::{Angle, Wave};
 
@@ -14,15 +14,15 @@ impl Potential {
         (self.quadratic * x + self.linear) * x
     }
 
-    /// As it looks to one who walks the other way.
+    /// The potential as a function of −x.
     pub(crate) fn mirrored(self) -> Self {
         Self { linear: -self.linear, ..self }
     }
 
-    /// The solution of w″ = (kx² + gx − F)·w a step after `from`, which it is at x.
+    /// The solution of w″ = (kx² + gx − F)·w at x + `step`, given the solution `from` at `x`.
     ///
-    /// Taylor's series converges everywhere; in a step of at most 1/(1 + √potential) its terms fall as those of an exponential
-    /// function do, and none cancels another where w grows.
+    /// The Taylor series converges everywhere. In a step of at most 1/(1 + √potential) its terms fall like
+    /// those of an exponential function, and no terms cancel where w grows.
     pub(crate) fn advanced(self, energy: f64, from: &Wave, x: f64, step: f64) -> Wave {
         let squared = step * step;
         let [q0, q1, q2] = [
@@ -53,20 +53,20 @@ impl Potential {
 const MOST_TERMS: u32 = 60;
 const ENOUGH: f64 = 1e-18;
 
-/// No two zeros lie within a step: those of w are π/√F apart at least, and F is at most π² + 2.
+/// No two zeros are within a step. Zeros of w are at least π/√F apart, and F is at most π² + 2.
 const LONGEST_STEP: f64 = 0.5;
 
-/// A solution from a wall to where it meets another.
+/// A solution from a wall to the point where it meets the other solution.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sweep {
     potential: Potential,
     energy: f64,
-    /// Places, ascending from the wall, and the solution there.
+    /// The points, ascending from the wall, and the solution at each point.
     mesh: Vec<(f64, Wave)>,
 }
 
 impl Sweep {
-    /// From `wall` up to `meeting`.
+    /// Integrates from `wall` to `meeting`.
     pub(crate) fn new(potential: Potential, energy: f64, wall: f64, meeting: f64) -> Self {
         let mut mesh = vec![(wall, Wave::AT_A_WALL)];
         let (mut x, mut wave) = (wall, Wave::AT_A_WALL);
@@ -92,12 +92,12 @@ impl Sweep {
         self.mesh.last().map_or(Wave::AT_A_WALL, |(_, wave)| *wave)
     }
 
-    /// Where the meeting point is.
+    /// The meeting point.
     pub(crate) fn end(&self) -> f64 {
         self.mesh.last().map_or(0.0, |(place, _)| *place)
     }
 
-    /// The solution at x; zero outside.
+    /// The solution at `x`, and zero outside the swept interval.
     pub(crate) fn at(&self, x: f64) -> Wave {
         let after = self.mesh.partition_point(|(place, _)| *place <= x);
         let inside = after < self.mesh.len() || self.mesh.last().is_some_and(|(place, _)| *place == x);
@@ -110,8 +110,10 @@ impl Sweep {
         }
     }
 
-    /// Calls `visit` with parts of [from, to], in each of which the solution is one polynomial: the place and the solution
-    /// where the part's series starts, and its ends.
+    /// Calls `visit` for parts of [`from`, `to`]. In each part the solution is one polynomial.
+    ///
+    /// `visit` gets the expansion point of the part's series with the solution at this point, and the two
+    /// ends of the part.
     fn parts(&self, from: f64, to: f64, mut visit: impl FnMut(&(f64, Wave), f64, f64)) {
         let first = self.mesh.partition_point(|(place, _)| *place <= from).saturating_sub(1);
         for pair in self.mesh[first..].windows(2) {
@@ -125,7 +127,8 @@ impl Sweep {
         }
     }
 
-    /// The sum of `f` at x and of the solution there, over [from, to], by the quadrature `rule` on each part.
+    /// The integral of `f`, a function of x and the solution at x, over [`from`, `to`]. It applies the
+    /// quadrature `rule` to each part.
     pub(crate) fn integral<const N: usize>(
         &self,
         rule: &[(f64, f64)],

@@ -1,11 +1,11 @@
-//! A scale with round numbers on it.
+//! Axes with round numbers.
 
 use super::{BOTTOM, LEFT, TOP};
 
 /// A linear or logarithmic scale.
 #[derive(Debug)]
 pub struct Axis {
-    /// Its ends, in logarithms to base ten where it is logarithmic.
+    /// The ends of the scale, as base-ten logarithms on a logarithmic scale.
     from: f64,
     to: f64,
     ticks: Vec<f64>,
@@ -13,7 +13,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A linear one that holds both, with about five steps.
+    /// A linear scale that contains `low` and `high`, with about five steps.
     pub fn linear(low: f64, high: f64) -> Self {
         let step = round((high - low).max(1e-3 * high.abs()).max(1e-9) / 5.0, Rounding::Up);
         let from = (low / step).floor() * step;
@@ -23,46 +23,48 @@ impl Axis {
         Self { from, to, ticks, is_logarithmic: false }
     }
 
-    /// A logarithmic one that holds both, which are above zero.
+    /// A logarithmic scale that contains `low` and `high`, both positive.
     pub fn logarithmic(low: f64, high: f64) -> Self {
         let [from, to] = [round(low, Rounding::Down), round(high, Rounding::Up)].map(f64::log10);
-        // Of one number alone it still has a length.
+        // A single number still needs an axis of positive length.
         let to = if to > from { to } else { from + 1.0 };
         Self { from, to, ticks: magnitudes([from, to]), is_logarithmic: true }
     }
 
-    /// Whether its steps are powers of ten.
+    /// Returns true for a logarithmic scale.
     pub fn is_logarithmic(&self) -> bool {
         self.is_logarithmic
     }
 
-    /// How far along a value is: 0 at the lower end, 1 at the upper one.
+    /// The relative position of a value: 0 at the lower end, 1 at the upper end.
     pub fn share(&self, value: f64) -> f64 {
         let value = if self.is_logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value };
         (value - self.from) / (self.to - self.from)
     }
 
-    /// The place of a value from left to right, in a frame that ends at `right`; at the edge if it lies beyond.
+    /// The horizontal coordinate of a value, in a frame that ends at `right`. A value beyond the scale is
+    /// placed at its edge.
     pub fn x(&self, value: f64, right: f64) -> f64 {
         LEFT + self.share(value).clamp(0.0, 1.0) * (right - LEFT)
     }
 
-    /// The place of a value from the bottom up; at the edge if it lies beyond.
+    /// The vertical coordinate of a value. A value beyond the scale is placed at its edge.
     pub fn y(&self, value: f64) -> f64 {
         BOTTOM - self.share(value).clamp(0.0, 1.0) * (BOTTOM - TOP)
     }
 
-    /// Places from left to right with their labels, in a frame that ends at `right`.
+    /// Horizontal coordinates with their labels, in a frame that ends at `right`.
     pub fn places(&self, right: f64) -> Vec<(f64, String)> {
         self.ticks().map(|(value, label)| (self.x(value, right), label)).collect()
     }
 
-    /// Places from the bottom up with their labels.
+    /// Vertical coordinates with their labels.
     pub fn heights(&self) -> Vec<(f64, String)> {
         self.ticks().map(|(value, label)| (self.y(value), label)).collect()
     }
 
-    /// Values with their labels: as many decimals as tell one from the next; on a logarithmic scale each has its own.
+    /// Values with their labels, with enough decimals to distinguish neighbours. On a logarithmic scale, each
+    /// label has its own number of decimals.
     fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         let steps = self.ticks.windows(2).map(|pair| pair[1] - pair[0]);
         let step = steps.fold(f64::INFINITY, f64::min);
@@ -77,7 +79,7 @@ impl Axis {
     }
 }
 
-/// The least and the greatest; 0 and 1 of none.
+/// The least and the greatest of `values`, or 0 and 1 if `values` is empty.
 pub fn ends(values: &[f64]) -> (f64, f64) {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -90,7 +92,7 @@ enum Rounding {
     Up,
 }
 
-/// The nearest of 1, 2 and 5 times a power of ten that is no more, or no less.
+/// The nearest of 1, 2 and 5 times a power of ten that is at most `value`, or at least `value`.
 fn round(value: f64, rounding: Rounding) -> f64 {
     let unit = 10f64.powf(value.log10().floor());
     let fits = |times: &f64| match rounding {
@@ -102,11 +104,11 @@ fn round(value: f64, rounding: Rounding) -> f64 {
     found.unwrap_or(1.0) * unit
 }
 
-/// 1, 2 and 5 times powers of ten between the two logarithms, or powers of ten alone, if those are many.
+/// 1, 2 and 5 times powers of ten between the logarithms `ends`, or only powers of ten if the range is wide.
 fn magnitudes(ends: [f64; 2]) -> Vec<f64> {
     let times: &[f64] = if ends[1] - ends[0] > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let powers = ends[0].floor() as i32..=ends[1].ceil() as i32;
-    // So many decades that not every one has room.
+    // Omits some decades if they are too many for the space.
     let every = (powers.clone().count() as i32 / 8).max(1);
     let values = powers.filter(|power| power % every == 0);
     let values = values.flat_map(|power| times.iter().map(move |times| times * 10f64.powi(power)));

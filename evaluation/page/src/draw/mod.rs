@@ -1,24 +1,26 @@
-//! What all charts have in common, of a comparison and of a paper's result: the frame, axes, colours, and the looks of series.
+//! The common parts of all charts, of comparisons and of reproduced results: the frame, axes, colours, and
+//! the style of series.
 
 mod axis;
 
 pub use axis::{Axis, ends};
 use maud::{Markup, html};
 
-/// The colours, by day, by night and on paper, and what is drawn with them.
+/// The colours for light mode, dark mode and paper, and the styles of chart elements.
 pub const STYLE: &str = concat!(include_str!("palette.css"), include_str!("chart.css"));
 
-/// The width of a chart, in user units as all lengths here: whoever shows a chart scales them.
+/// The width of a chart in user units, like all lengths in this module. The page that shows a chart scales
+/// them.
 pub const WIDTH: f64 = 640.0;
 /// The height of a chart.
 pub const HEIGHT: f64 = 390.0;
-/// Where the frame begins on the left.
+/// The left edge of the frame.
 pub const LEFT: f64 = 60.0;
-/// Where the frame ends on the right.
+/// The right edge of the frame.
 pub const RIGHT: f64 = WIDTH - 66.0;
-/// Where the frame begins at the top.
+/// The top edge of the frame.
 pub const TOP: f64 = 14.0;
-/// Where the frame ends at the bottom.
+/// The bottom edge of the frame.
 pub const BOTTOM: f64 = HEIGHT - 60.0;
 
 /// Marks of series, around (0, 0).
@@ -34,28 +36,29 @@ const MARKERS: [&str; 8] = [
 ];
 const DASHES: [&str; 5] = ["none", "7 3", "2 3", "9 3 2 3", "14 4"];
 
-/// How the series at this place looks: no two of the first forty have marker and dashes in common.
+/// The style of a series. No two of the first forty styles have both marker and dashes in common.
 pub struct Look {
-    /// Its mark, a path around (0, 0).
+    /// The mark, a path around (0, 0).
     pub marker: &'static str,
-    /// The dashes of its line, as SVG writes them.
+    /// The dashes of the line, in SVG syntax.
     pub dashes: &'static str,
 }
 
 impl Look {
-    /// Of the series at this place.
+    /// The style of the series with index `at`.
     pub fn of(at: usize) -> Self {
         let round = at / MARKERS.len();
         Self { marker: MARKERS[at % MARKERS.len()], dashes: DASHES[(at + round) % DASHES.len()] }
     }
 
-    /// Draws the mark at a place in a size.
+    /// Draws the mark at `[x, y]` in the size `size`.
     pub fn mark(&self, [x, y]: [f64; 2], size: f64) -> Markup {
         html! { path.marker d=(self.marker) transform={ "translate(" (at(x)) " " (at(y)) ") scale(" (size) ")" } {} }
     }
 }
 
-/// Draws a frame that ends at `right`: a grid at labelled heights, `heading`, and an axis with labelled places.
+/// Draws a frame that ends at `right`: a grid at labelled `heights`, `heading`, and an axis with labelled
+/// `places`.
 pub fn frame(right: f64, heights: &[(f64, String)], heading: Markup, places: &[(f64, String)]) -> Markup {
     html! {
         @for (y, label) in heights {
@@ -73,7 +76,7 @@ pub fn frame(right: f64, heights: &[(f64, String)], heading: Markup, places: &[(
     }
 }
 
-/// A coordinate, to a tenth.
+/// A coordinate, rounded to a tenth.
 pub fn at(coordinate: f64) -> String {
     let text = format!("{coordinate:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)

@@ -1,4 +1,5 @@
-//! A dozen tasks on public data, on which mechanisms of every trust model are compared in the same way: the table that a paper compares its own mechanism with.
+//! A dozen tasks on public data that compare mechanisms of every trust model in the same way. The result is
+//! the table with which a paper compares its own mechanism.
 //!
 //! ```
 //! use scumble_page::suite::{Form, Results, tasks, task};
@@ -26,7 +27,7 @@ mod task;
 pub use results::{Finished, Missing, Results};
 pub use task::{Form, Task, task, tasks};
 
-/// The README's example runs.
+/// Runs the example of `SUITE.md`.
 #[cfg(doctest)]
 #[doc = include_str!("../../SUITE.md")]
 mod readme {}

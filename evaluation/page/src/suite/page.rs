@@ -1,4 +1,4 @@
-//! What came out, as one page.
+//! The results as one page.
 
 use super::results::Results;
 use super::standing::Standing;
@@ -7,7 +7,8 @@ use crate::document;
 use maud::{Markup, html};
 
 impl Results {
-    /// The page: the same tables as the document, with what a mechanism is worth as a shade. `command` made it.
+    /// The page as HTML. It has the tables of the document, with the worth of a mechanism as a shade.
+    /// `command` made it.
     pub fn to_html(&self, command: &str) -> String {
         let title = "What privacy costs, task by task";
         document(
@@ -42,7 +43,7 @@ impl Results {
     }
 }
 
-/// A table, with cells that are shaded by what they are worth where that is told.
+/// A table with shaded cells, if `worth` is given. The shade is the worth.
 fn shown(table: &Table, worth: Option<&[Standing]>) -> Markup {
     let shade = |row: usize, column: usize| {
         let at = worth?

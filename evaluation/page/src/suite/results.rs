@@ -1,34 +1,34 @@
-//! What came out of the tasks, for machines.
+//! The results of the tasks, in machine-readable form.
 
 use super::task::{Form, Task};
 use scumble_comparison::{Comparison, Outcome};
 use serde_json::{Value, json};
 
-/// What came out of all tasks that were run.
+/// The results of all tasks that were run.
 #[derive(Debug)]
 pub struct Results {
-    /// How much of each was run.
+    /// The variant of the tasks.
     pub form: Form,
-    /// Those that ended.
+    /// The finished tasks.
     pub finished: Vec<Finished>,
-    /// Those that did not.
+    /// The tasks that could not be run.
     pub missing: Vec<Missing>,
 }
 
-/// A task that ended.
+/// A finished task.
 #[derive(Debug)]
 pub struct Finished {
     /// The task.
     pub task: &'static Task,
-    /// What came out.
+    /// The outcome.
     pub outcome: Outcome,
-    /// How many records the data set has.
+    /// Number of records of the data set.
     pub records: usize,
-    /// How many encoded columns it has.
+    /// Number of encoded columns of the data set.
     pub columns: usize,
-    /// Whether its volunteers, if it has any, have labels.
+    /// True if the labels of volunteers, if any, are known.
     pub has_labels: bool,
-    /// The same for machines.
+    /// The outcome in machine-readable form.
     json: Value,
 }
 
@@ -37,20 +37,20 @@ pub struct Finished {
 pub struct Missing {
     /// The task.
     pub task: &'static Task,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 impl Results {
-    /// Of no task yet.
+    /// Creates results without tasks.
     pub fn new(form: Form) -> Self {
         Self { form, finished: vec![], missing: vec![] }
     }
 
-    /// Adds what came out of a task.
+    /// Adds the outcome of a task.
     pub fn add(&mut self, task: &'static Task, comparison: &Comparison, outcome: Outcome) {
         let mut json = comparison.to_json(&outcome);
-        // A guarantee is a page of words, and follows from the mechanism and its parameters.
+        // A guarantee is a page of text, and follows from the mechanism and its parameters.
         for name in ["rows", "without_dp"] {
             for row in json[name].as_array_mut().into_iter().flatten() {
                 row["guarantee"] = row["guarantee"]["summary"].take();
@@ -67,7 +67,7 @@ impl Results {
         });
     }
 
-    /// Everything, with versions, settings, seeds and the score of each trial.
+    /// All results, with versions, settings, seeds and the score of each trial.
     pub fn to_json(&self) -> Value {
         let missing =
             self.missing.iter().map(|missing| json!({ "task": missing.task.name, "reason": missing.reason }));

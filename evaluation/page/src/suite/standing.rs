@@ -1,4 +1,5 @@
-//! How mechanisms do over all tasks: what they are worth, and in how many they are better than no release.
+//! The standing of mechanisms over all tasks: their worth, and the number of tasks in which they are better
+//! than no release.
 
 use super::results::{Finished, Results};
 use scumble_comparison::{Goal, Row, Scores, Trust};
@@ -9,24 +10,25 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Standing {
     pub(super) mechanism: String,
-    /// At each budget, in their order.
+    /// The results at each budget, in the order of the budgets.
     pub(super) at: Vec<At>,
 }
 
-/// How it does at a budget.
+/// The result of a mechanism at a budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct At {
     pub(super) epsilon: f64,
-    /// In so many tasks it takes part.
+    /// Number of tasks with the mechanism.
     pub(super) tasks: usize,
-    /// In so many there is evidence that it is better than no release.
+    /// Number of tasks with evidence that the mechanism is better than no release.
     pub(super) better: usize,
-    /// The median of what it is worth, as a share of the records that were released.
+    /// The median worth, as a share of the released records.
     pub(super) worth: f64,
 }
 
 impl Standing {
-    /// Whether it is better than no release anywhere, or its median worth is more than what is rounded to nothing.
+    /// Returns true if the mechanism is better than no release at some budget, or its median worth does not
+    /// round to zero.
     pub(super) fn is_worth_something(&self) -> bool {
         self.at.iter().any(|at| at.better > 0 || at.worth >= 0.0005)
     }
@@ -38,7 +40,7 @@ impl Finished {
         self.outcome.scores().into_iter().next()
     }
 
-    /// Whether models learn from volunteers' labels beside the release.
+    /// Returns true if models learn from volunteers' labels in addition to the release.
     pub(super) fn adds(&self) -> bool {
         self.outcome.volunteers > 0 && self.has_labels
     }
@@ -55,7 +57,7 @@ impl Results {
         all
     }
 
-    /// The units of privacy and trust models that some mechanism has, the most protective first.
+    /// The units of privacy and trust models of all mechanisms, the most protective first.
     pub(super) fn goals(&self) -> Vec<Goal> {
         let units = [Unit::Record, Unit::Features, Unit::Label];
         let all = units.into_iter().flat_map(|protects| Trust::ALL.map(|trust| Goal { protects, trust }));
@@ -69,7 +71,7 @@ impl Results {
         all.filter(|goal| rows.contains(&Some(*goal))).collect()
     }
 
-    /// How all mechanisms for this goal do, the best at the middle budget first.
+    /// The standings of all mechanisms for `goal`, the best at the middle budget first.
     pub(super) fn standings(&self, goal: Goal) -> Vec<Standing> {
         let epsilons = self.epsilons();
         let mut found: BTreeMap<&str, Vec<Vec<(f64, bool)>>> = BTreeMap::new();
@@ -106,7 +108,7 @@ impl Results {
     }
 }
 
-/// NaN of nothing.
+/// The median, or NaN if `values` is empty.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {

@@ -1,4 +1,4 @@
-//! What came out, as one document.
+//! The results as one document.
 
 use super::results::{Finished, Results};
 use super::standing::{At, Standing};
@@ -6,14 +6,15 @@ use super::task::Form;
 use scumble_comparison::{Choice, Goal, Knows, Metric, Row, Scores, in_words};
 use scumble_core::Notion;
 
-/// A table: its header, and its rows of as many cells.
+/// A table: its header, and rows of the same length.
 pub(super) struct Table {
     pub(super) header: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Results {
-    /// The document: the tasks, what to choose of each, and how the mechanisms do over all. `command` made it.
+    /// The document: the tasks, the choices of each task, and the standings of the mechanisms over all tasks.
+    /// `command` made it.
     pub fn to_markdown(&self, command: &str) -> String {
         let mut text = format!(
             "# What privacy costs, task by task\n\n{}\n\n```console\n$ {command}\n```\n",
@@ -41,7 +42,7 @@ impl Results {
         text
     }
 
-    /// What the tables say, and how they are read.
+    /// The lead: the contents of the tables, and how to read them.
     pub(super) fn lead(&self) -> String {
         let form = match self.form {
             Form::Whole => "The full variant of the suite".to_owned(),
@@ -61,7 +62,7 @@ impl Results {
         )
     }
 
-    /// The tasks, with what models score without a mechanism.
+    /// The tasks, with the scores of models without a mechanism.
     pub(super) fn tasks(&self) -> Table {
         let header = [
             "task",
@@ -99,7 +100,7 @@ impl Results {
         }
     }
 
-    /// What to choose for this goal, of every task at every budget.
+    /// The choices for `goal`, of every task at every budget.
     pub(super) fn chosen(&self, goal: Goal) -> Table {
         let epsilons = self.epsilons();
         let row = |finished: &Finished| -> Option<Vec<String>> {
@@ -116,7 +117,8 @@ impl Results {
         Table { header: header("task", &epsilons), rows: self.finished.iter().filter_map(row).collect() }
     }
 
-    /// What an adversary learns of membership, and what it costs, of all mechanisms with noisy statistics of the tasks that ask for it: whatever they claim, on one axis.
+    /// The membership advantage and the score of all mechanisms with noisy statistics, in the tasks with this
+    /// attack. Different claims share one axis.
     pub(super) fn attacked(&self) -> Table {
         let header = ["task", "mechanism", "claim", "membership advantage (%)", "score"];
         let of_task = |finished: &Finished| -> Option<Vec<Vec<String>>> {
@@ -145,7 +147,7 @@ impl Results {
         }
     }
 
-    /// What could not be run, task by task.
+    /// The failures, task by task.
     pub(super) fn absent(&self) -> Vec<String> {
         let missing = self.missing.iter().map(|missing| format!("{}: {}", missing.task.name, missing.reason));
         let failed = self.finished.iter().flat_map(|finished| {
@@ -155,7 +157,7 @@ impl Results {
     }
 }
 
-/// What bounds the attack: ε, or nats of mutual information.
+/// The bound on the attack: ε, or nats of mutual information.
 fn claimed(row: &Row) -> String {
     let nats = row.guarantee.claims.iter().find_map(|claim| match &claim.notion {
         Notion::MutualInformation(bound) if bound.nats == 1.0 => Some("1 nat".to_owned()),
@@ -166,7 +168,7 @@ fn claimed(row: &Row) -> String {
     of_epsilon.or(nats).unwrap_or_else(|| "–".into())
 }
 
-/// What the table of attacks is called, and how it is read.
+/// The heading of the table of attacks. [`ATTACKED_LEAD`] explains how to read it.
 pub(super) const ATTACKED: &str = "By what an adversary learns of membership";
 pub(super) const ATTACKED_LEAD: &str = "Membership advantage: how much better than a coin an adversary infers whether a record was used, in order: under differential privacy one that knows all other records, where half of the records are used one that knows all records and all halves. It is measured, and whoever knows more or is cleverer may learn more, up to what the claim bounds. Claims of two kinds are compared by nothing else.";
 
@@ -176,7 +178,7 @@ pub(super) fn heading(goal: Goal) -> String {
     words[..1].to_uppercase() + &words[1..]
 }
 
-/// A winner, its score, and what it is worth or adds.
+/// The chosen mechanism, its score, and its worth or addition.
 fn cell(choice: &Choice, scores: &Scores) -> String {
     let Some((_, row)) = choice.best else { return "no evidence".into() };
     let (title, score) = (&row.mechanism, scores.metric.shown(row.mean));
@@ -187,7 +189,7 @@ fn cell(choice: &Choice, scores: &Scores) -> String {
     }
 }
 
-/// How mechanisms do, a row each.
+/// The standings of the mechanisms, one per row.
 pub(super) fn overall(standings: &[Standing]) -> Table {
     let epsilons: Vec<f64> =
         standings.first().map_or(vec![], |standing| standing.at.iter().map(|at| at.epsilon).collect());
@@ -198,7 +200,7 @@ pub(super) fn overall(standings: &[Standing]) -> Table {
     Table { header: header("mechanism: median worth, and better than no release in", &epsilons), rows }
 }
 
-/// Those that are left out of that, in a line.
+/// The mechanisms left out of the standings, in a line.
 pub(super) fn nothing(standings: &[Standing]) -> Option<String> {
     let names: Vec<&str> = standings
         .iter()
@@ -212,7 +214,8 @@ pub(super) fn nothing(standings: &[Standing]) -> Option<String> {
     (!names.is_empty()).then_some(line)
 }
 
-/// The median worth in per cent of the records, and in how many tasks a mechanism is better than no release.
+/// The median worth in per cent of the records, and the number of tasks in which a mechanism is better than
+/// no release.
 fn share(at: &At) -> String {
     match at.tasks {
         0 => "–".into(),

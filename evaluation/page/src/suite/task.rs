@@ -1,35 +1,36 @@
-//! The tasks: each is an experiment in a file of its own.
+//! The tasks. Each is an experiment in its own file.
 
 use scumble_comparison::{Comparison, Error, Experiment, Result};
 use scumble_core::{Registry, nearest_name};
 use serde::Serialize;
 use std::path::Path;
 
-/// A data set, what is learned of it, and from whose records.
+/// A data set, its target, and the source of its records.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
-    /// Its name.
+    /// The task's name.
     pub name: &'static str,
-    /// The experiment, the first line of which says what is asked.
+    /// The text of the experiment. Its first line states the question.
     pub text: &'static str,
 }
 
-/// How much of it is run.
+/// The variant of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
-    /// As the tasks say: hours.
+    /// The full variant, as the tasks define it. It takes hours.
     Whole,
-    /// [`TRIALS`](Self::TRIALS) trials of at most [`TRAIN`](Self::TRAIN) training records and [`TEST`](Self::TEST) test records.
+    /// The quick variant: [`TRIALS`](Self::TRIALS) trials of at most [`TRAIN`](Self::TRAIN) training records
+    /// and [`TEST`](Self::TEST) test records.
     Quick,
 }
 
 impl Form {
-    /// Trials in the quick variant.
+    /// Number of trials in the quick variant.
     pub const TRIALS: usize = 10;
-    /// Records that are released, at most, in the quick variant.
+    /// Maximum number of released records in the quick variant.
     pub const TRAIN: usize = 2000;
-    /// Test records, at most, in the quick variant.
+    /// Maximum number of test records in the quick variant.
     pub const TEST: usize = 1000;
 }
 
@@ -54,15 +55,15 @@ const TASKS: &[Task] = tasks![
     "wine-volunteers",
 ];
 
-/// All of them, sorted by name.
+/// All tasks, sorted by name.
 pub fn tasks() -> &'static [Task] {
     TASKS
 }
 
-/// The one of this name.
+/// The task with this name.
 ///
 /// # Errors
-/// [`Error::Data`] with the nearest name, and all of them.
+/// [`Error::Data`] with the nearest name and all names.
 pub fn task(name: &str) -> Result<&'static Task> {
     let names = || TASKS.iter().map(|task| task.name);
     TASKS.iter().find(|task| task.name == name).ok_or_else(|| {
@@ -74,15 +75,15 @@ pub fn task(name: &str) -> Result<&'static Task> {
 }
 
 impl Task {
-    /// What is asked, in a line.
+    /// The question of the task, in a line.
     pub fn about(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
 
-    /// The comparison, with its data read.
+    /// The comparison, with its data loaded.
     ///
     /// # Errors
-    /// [`Error::File`] for data that are not where `SCUMBLE_DATA` says.
+    /// [`Error::File`] for data missing from the folder `SCUMBLE_DATA`.
     pub fn comparison(&self, registry: &Registry, form: Form) -> Result<Comparison> {
         let file = format!("{}.toml", self.name);
         let experiment = Experiment::from_toml(self.text, Path::new(&file))?;

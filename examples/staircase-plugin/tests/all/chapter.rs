@@ -1,4 +1,4 @@
-//! The guide's chapter on writing a mechanism: its excerpts are in the source of this plugin and of the
+//! The guide's chapter on writing a mechanism: its excerpts match the source of this plugin and of the
 //! templates, and its commands run.
 
 use std::path::Path;
@@ -13,7 +13,7 @@ const SOURCES: [&str; 5] = [
     include_str!("../../../../scumble/plugin-template/test_local.rs"),
 ];
 
-/// Lines of all blocks with this fence, without indentation.
+/// Returns the lines of all blocks with this fence, without indentation.
 fn lines(of_fence: &str) -> Vec<&'static str> {
     let mut blocks = vec![];
     let mut inside = false;
@@ -35,7 +35,7 @@ fn excerpts_are_in_the_source() {
     let code = lines("rust,ignore").into_iter().map(|line| line.split("//").next().unwrap().trim());
     let mut seen = 0;
     for line in code.filter(|line| line.len() > 1) {
-        // `{ /* … */ }` stands for a body.
+        // `{ /* … */ }` replaces a body.
         let wanted: String = line.split("/*").next().unwrap().split_whitespace().collect();
         assert!(
             flat.contains(wanted.trim_end_matches('}')),
@@ -46,7 +46,7 @@ fn excerpts_are_in_the_source() {
     assert!(seen > 40, "{seen} lines of Rust");
 }
 
-/// Arguments of the lines that run the plugin's binary.
+/// Returns the arguments of the lines that run the plugin's binary.
 fn commands() -> Vec<Vec<&'static str>> {
     let prefix = "cargo run --release -p staircase-plugin -- ";
     let lines = lines("sh").into_iter().filter_map(|line| line.strip_prefix(prefix));

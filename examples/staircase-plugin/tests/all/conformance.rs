@@ -1,4 +1,5 @@
-//! The plugin conforms and its word, and the command has it beside the built-in ones.
+//! The plugin passes the conformance suite and an audit, and the comparison lists it beside the built-in
+//! mechanisms.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! Faulty variants: what claims ε and releases at more must be caught by the audit that the plugin itself passes.
+//! Faulty variants: the audit, which the plugin itself passes, catches mechanisms that claim ε but release at
+//! a larger ε.
 
 use scumble::adversary::{Effort, Finding, Verdict, audit, caught};
 use scumble::core::{
@@ -11,7 +12,7 @@ use serde_json::Value;
 use staircase_plugin::STAIRCASE;
 use std::sync::Arc;
 
-/// Staircase noise at `epsilon` on so many numbers.
+/// Creates staircase noise at `epsilon` on `numbers` numbers.
 fn at(epsilon: f64, numbers: usize) -> Arc<dyn LocalMechanism> {
     let columns = (1..=numbers).map(|at| format!("x{at}")).collect();
     let domain = RecordDomain::new(columns, Domain::unit_box(numbers), TargetDomain::None).unwrap();
@@ -34,7 +35,7 @@ fn the_claim_holds_and_most_of_it_is_seen() {
 
 #[test]
 fn noise_for_a_larger_epsilon_is_caught_by_samples_and_by_what_it_says_of_itself() {
-    // By an eighth; by √2; and the whole ε for each of two numbers.
+    // Noise for a larger ε: by an eighth, by √2, and the whole ε for each of two numbers.
     for (numbers, epsilon) in [(1, 1.125), (1, 2f64.sqrt()), (2, 2.0)] {
         let short = || Faulty::of(&at(1.0, numbers), Fault::By(at(epsilon, numbers)));
         caught(short().silent()).unwrap();
@@ -43,7 +44,7 @@ fn noise_for_a_larger_epsilon_is_caught_by_samples_and_by_what_it_says_of_itself
     }
 }
 
-/// Noise for the middle half of the bounds, into which nobody moved the points.
+/// Noise for the middle half of the bounds, applied to points that were not moved into this half.
 #[derive(Debug, Clone)]
 pub struct Unclamped(LaplaceNoise, Domain);
 
@@ -72,7 +73,7 @@ impl AdditiveNoise for Unclamped {
 }
 
 register! {
-    /// A plugin that is wrong on purpose.
+    /// A deliberately faulty plugin.
     pub const UNCLAMPED = {
         name: Unclamped::NAME,
         summary: "noise for the middle of the bounds on numbers anywhere within them",

@@ -1,11 +1,13 @@
-//! Binomial counts to the last digits: single masses by Loader's saddle-point expansion (*Fast and accurate computation of binomial
-//! probabilities*, 2000), and tails as sums of them. Relative errors stay below [`ROUNDING`](super::ROUNDING) up to 10¹⁰ trials, where logarithms of
-//! factorials have lost eight digits.
+//! Accurate binomial counts: single masses by Loader's saddle-point expansion, and tails as sums of them.
+//!
+//! The expansion is from *Fast and accurate computation of binomial probabilities* (2000). Relative errors
+//! stay below [`ROUNDING`](super::ROUNDING) up to 10¹⁰ trials, where logarithms of factorials have lost eight
+//! digits.
 
 use crate::search::least_integer;
 use std::f64::consts::TAU;
 
-/// How many of so many trials succeed.
+/// The number of successes in a number of trials.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Count {
     trials: u64,
@@ -14,7 +16,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// The two probabilities, which make up one: the smaller has its own digits.
+    /// Creates a count from both probabilities, which sum to one. The smaller one has its own digits.
     pub(super) fn new(trials: u64, success: f64, failure: f64) -> Self {
         Self { trials, success, failure }
     }
@@ -23,7 +25,7 @@ impl Count {
         self.trials
     }
 
-    /// The probability of success, and of failure.
+    /// The probabilities of success and of failure.
     pub(super) fn shares(&self) -> (f64, f64) {
         (self.success, self.failure)
     }
@@ -60,7 +62,8 @@ impl Count {
         self.trials as f64 * self.success
     }
 
-    /// P(X ≤ k), or more, for k below the mean: the masses fall at least as fast as the first two (Feller, VI.3).
+    /// An upper bound on P(X ≤ k), for k below the mean: the masses fall at least as fast as the first two
+    /// (Feller, VI.3).
     fn at_most(&self, k: u64) -> f64 {
         match self.ratio(k + 1) {
             grows if grows > 1.0 => self.mass(k) / (1.0 - 1.0 / grows),
@@ -68,7 +71,7 @@ impl Count {
         }
     }
 
-    /// P(X ≥ k), or more, for k above the mean.
+    /// An upper bound on P(X ≥ k), for k above the mean.
     fn at_least(&self, k: u64) -> f64 {
         match self.ratio(k + 1) {
             falls if falls < 1.0 => self.mass(k) / (1.0 - falls),
@@ -76,10 +79,10 @@ impl Count {
         }
     }
 
-    /// The counts outside of which lies `lost` or less on either side.
+    /// The range of counts with a mass of at most `lost` outside of it on either side.
     pub(super) fn window(&self, lost: f64) -> Window {
         let middle = (self.mean() as u64).min(self.trials);
-        // From the middle outwards.
+        // Both searches run from the middle outwards.
         let below = least_integer(0, middle, |down| {
             let from = middle - down;
             from == 0 || self.at_most(from - 1) <= lost
@@ -110,7 +113,7 @@ impl Count {
     }
 }
 
-/// The counts that matter, and bounds on the probability of those below and of those above.
+/// The relevant counts, and bounds on the probabilities below and above them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     pub(super) from: u64,
@@ -119,12 +122,12 @@ pub(super) struct Window {
     pub(super) above: f64,
 }
 
-/// ln p, where p and its rest make up one.
+/// ln p, where p + `rest` = 1.
 fn log(p: f64, rest: f64) -> f64 {
     if rest < 0.5 { (-rest).ln_1p() } else { p.ln() }
 }
 
-/// ln n! less Stirling's formula √(2πn)·(n/e)ⁿ.
+/// ln n! minus Stirling's formula √(2πn)·(n/e)ⁿ.
 fn stirling(n: f64) -> f64 {
     if n < 16.0 {
         return libm::lgamma(n + 1.0) - (n + 0.5) * n.ln() + n - 0.5 * TAU.ln();
@@ -154,27 +157,27 @@ fn deviance(x: f64, m: f64) -> f64 {
     total
 }
 
-/// Where a set {X ≥ k} begins: P(X = k − 1) and P(X ≥ k).
+/// The edge of a set {X ≥ k}: P(X = k − 1) and P(X ≥ k).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     count: Count,
     k: u64,
     pub(super) at: f64,
     pub(super) beyond: f64,
-    /// How often it was moved since its masses were computed afresh, and how large P(X ≥ k) was at most.
+    /// The number of moves since the masses were last computed afresh, and the largest P(X ≥ k) since then.
     moved: u32,
     largest: f64,
 }
 
 impl Edge {
-    /// After so many moves the masses are computed afresh, so that roundings do not add up, and where so little of P(X ≥ k) is left that they would
-    /// show.
+    /// The limits at which masses are computed afresh, so that rounding errors stay small. `MOVES` is a
+    /// number of moves, and `LEFT` a remaining share of the largest P(X ≥ k).
     const MOVES: u32 = 1 << 13;
     const LEFT: f64 = 1e-2;
-    /// Masses below this have lost digits, and would keep their error while they grow.
+    /// The least reliable mass. Smaller masses have lost digits, and would keep their error while they grow.
     const LEAST: f64 = 1e-290;
 
-    /// The set of k and more, k above zero.
+    /// Creates the edge of the set of `k` and more, for k above zero.
     pub(super) fn new(count: Count, k: u64) -> Self {
         let at = count.mass(k - 1);
         let mut mass = at;
@@ -182,7 +185,7 @@ impl Edge {
         for j in k..=count.trials {
             mass *= count.ratio(j);
             beyond += mass;
-            // Masses that fall do so ever faster.
+            // Falling masses fall ever faster.
             if mass <= f64::EPSILON * 1e-3 * beyond && count.ratio(j) < 1.0 {
                 break;
             }
@@ -190,7 +193,8 @@ impl Edge {
         Self { count, k, at, beyond, moved: 0, largest: beyond }
     }
 
-    /// The set of k and more of so many trials: by steps from here where it is near, and afresh where it is not.
+    /// Moves the edge to the set of `k` and more of `trials` trials. A near edge is reached by steps, any
+    /// other is computed afresh.
     pub(super) fn moved_to(mut self, trials: u64, k: u64) -> Self {
         let near = trials >= self.count.trials && trials - self.count.trials < 8 && k.abs_diff(self.k) < 8;
         let fresh = || Self::new(Count { trials, ..self.count }, k);
@@ -198,7 +202,7 @@ impl Edge {
             return fresh();
         }
         while self.count.trials < trials {
-            // One more trial: P(X ≥ k) grows by success·P(X = k − 1).
+            // With one more trial, P(X ≥ k) grows by success·P(X = k − 1).
             self.beyond += self.count.success * self.at;
             let more = (self.count.trials + 1) as f64;
             self.at *= self.count.failure * more / (more - (self.k - 1) as f64);
@@ -227,7 +231,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
 
-    /// An edge that begins where masses have next to no digits, and is moved to where they have all.
+    /// An edge that starts where masses have almost no digits, and is moved to where they have all digits.
     #[test]
     fn an_edge_that_begins_at_nothing_is_exact_where_it_is_something() {
         let count = |trials| Count::new(trials, 0.5, 0.5);
@@ -259,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Masses of many trials add up to one: an error common to all would show.
+    /// Masses of many trials sum to one. An error common to all of them would be visible.
     #[test]
     fn masses_of_many_trials_make_up_one() {
         for (trials, success) in

@@ -40,7 +40,7 @@ fn above(x: f64, center: f64, sigma: f64) -> f64 {
     libm::erfc((x - center) / sigma * FRAC_1_SQRT_2) / 2.0
 }
 
-/// δ(ε) of one sampled step, where one record is added, removed or replaced: the half-space of larger loss.
+/// δ(ε) of one sampled step, for either neighbouring relation: the half-space of larger loss.
 fn one_step(q: f64, sigma: f64, epsilon: f64, neighbours: Neighbours) -> f64 {
     let mixed = |x: f64, side: f64| (1.0 - q) * above(x, 0.0, sigma) + q * above(x, side, sigma);
     let at = |ratio: f64| sigma * sigma * ((ratio - 1.0 + q) / q).ln() + 0.5;
@@ -57,7 +57,7 @@ fn one_step(q: f64, sigma: f64, epsilon: f64, neighbours: Neighbours) -> f64 {
             added.max(removed)
         }
         Neighbours::ReplaceOne => {
-            // Where the loss is ε, by bisection.
+            // The point where the loss is ε, by bisection.
             let density =
                 |x: f64, side: f64| 1.0 - q + q * ((side * 2.0 * x - 1.0) / (2.0 * sigma * sigma)).exp();
             let (mut low, mut high) = (0.0, 50.0 * sigma);
@@ -93,7 +93,7 @@ fn runs_of_several_kinds_are_accounted_together() {
         let whole = loss::epsilon(&[run(0.02, 1.2, 600)], 1e-6, neighbours).unwrap();
         let parts = loss::epsilon(&[run(0.02, 1.2, 200), run(0.02, 1.2, 400)], 1e-6, neighbours).unwrap();
         assert_relative_eq!(whole.upper, parts.upper, max_relative = 1e-6);
-        // Unsampled Gaussian steps of different noise are one of μ² = Σ1/σ².
+        // Unsampled Gaussian steps of different noise equal one step of μ² = Σ1/σ².
         let mixed = loss::epsilon(&[run(1.0, 10.0, 3), run(1.0, 25.0, 8)], 1e-6, Neighbours::AddOrRemoveOne);
         let exact = gaussian::epsilon((3.0 / 100.0 + 8.0 / 625.0f64).sqrt(), 1e-6).unwrap();
         brackets("two kinds of steps", mixed.unwrap(), exact, 6e-3);
@@ -117,7 +117,7 @@ fn small_sampling_rates_keep_their_bounds_together_and_their_memory_small() {
 
 #[test]
 fn losses_beyond_the_floats_are_not_cut_off() {
-    // e^355 squared is no float any more. Independent numbers, to five digits.
+    // e^355 squared overflows. The values are independent, to five digits.
     for (q, delta, neighbours, exact) in [
         (0.5, 1e-16, Neighbours::AddOrRemoveOne, 361.24),
         (0.001, 1e-30, Neighbours::AddOrRemoveOne, 409.29),

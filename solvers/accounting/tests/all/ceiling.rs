@@ -1,4 +1,4 @@
-//! What accuracy a classifier of private records can have at most.
+//! Upper bounds on the accuracy of classifiers of private records.
 
 use approx::assert_relative_eq;
 use proptest::prelude::*;
@@ -51,8 +51,10 @@ fn with_few_classes_it_is_the_alternating_sum() {
     }
 }
 
-/// The best classifier itself: of 10⁵ records of class one, at the first vertex, it finds those whose largest coordinate, by its size,
-/// is the first, and positive. Five standard deviations are a false alarm in 10⁶ runs; a ceiling off by 0.008 would be seen.
+/// The accuracy of the best classifier itself, on 10⁵ records of class one at the first vertex.
+///
+/// It is right where the coordinate of largest size is the first, and positive. Five standard deviations give
+/// a false alarm in 10⁶ runs; an error of 0.008 in the ceiling would be detected.
 #[test]
 fn it_is_how_often_the_best_classifier_is_right() {
     const SEED: u64 = 28;
@@ -65,7 +67,7 @@ fn it_is_how_often_the_best_classifier_is_right() {
         };
         let is_right = |_: &u32| {
             let first = 1.0 + laplace();
-            // All are drawn, whichever is the largest.
+            // All coordinates are drawn, whichever is the largest.
             (1..classes / 2).map(|_| laplace().abs()).fold(0.0, f64::max) < first
         };
         let right = f64::from((0..DRAWS).filter(is_right).count() as u32) / f64::from(DRAWS);

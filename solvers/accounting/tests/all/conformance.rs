@@ -1,4 +1,4 @@
-//! What every accountant must do, whichever way it goes about it.
+//! Properties that every accountant must have, for any method.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -8,23 +8,23 @@ use std::cell::RefCell;
 
 const BOTH: [Neighbours; 2] = [Neighbours::AddOrRemoveOne, Neighbours::ReplaceOne];
 
-/// From runs, δ or ε, and the neighbours, to ε or δ.
+/// A function from runs, δ or ε, and the neighbours, to ε or δ.
 type Answer = fn(&[Run], f64, Neighbours) -> Result<f64>;
 
-/// One way to an answer.
+/// One accountant.
 struct Accountant {
     name: &'static str,
     answer: Answer,
-    /// Whether it knows of sampling.
+    /// True if the accountant supports sampling.
     samples: bool,
-    /// How far it may be off, relative and absolute: two answers to nearly the same question may be in the wrong order by so
-    /// much. An ε or δ next to nothing is bounded, but not closely.
+    /// The relative and absolute error: two answers to nearly the same question may be in the wrong order by
+    /// this amount. A tiny ε or δ is bounded, but not tightly.
     slack: (f64, f64),
 }
 
-// The last two of each are the bounds from above and from below.
+// The last two of each are the upper and the lower bound.
 
-/// From δ to ε.
+/// Accountants from δ to ε.
 const EPSILONS: [Accountant; 4] = [
     Accountant { name: "ε in closed form", answer: closed_epsilon, samples: false, slack: (1e-9, 0.0) },
     Accountant {
@@ -47,7 +47,7 @@ const EPSILONS: [Accountant; 4] = [
     },
 ];
 
-/// From ε to δ.
+/// Accountants from ε to δ.
 const DELTAS: [Accountant; 3] = [
     Accountant { name: "δ in closed form", answer: closed_delta, samples: false, slack: (1e-9, 0.0) },
     Accountant {
@@ -64,11 +64,11 @@ const DELTAS: [Accountant; 3] = [
     },
 ];
 
-/// A question for bounds on ε, and the answer.
+/// A question for bounds on ε, and its answer.
 type Answered = (Vec<Run>, f64, Neighbours, loss::Bounds);
 
 thread_local! {
-    /// The last of these, for both bounds are found at once, and that takes long.
+    /// The last question and answer. Both bounds come from one computation, which takes long.
     static LAST: RefCell<Option<Answered>> = const { RefCell::new(None) };
 }
 
@@ -83,7 +83,8 @@ fn epsilon_bounds(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<lo
     })
 }
 
-/// Unsampled steps are one release by the Gaussian mechanism, of μ² = ΣΔ²/σ²; a replaced record moves the sum twice as far.
+/// Unsampled steps equal one release by the Gaussian mechanism, of μ² = ΣΔ²/σ². A replaced record moves the
+/// sum twice as far.
 fn mu(runs: &[Run], neighbours: Neighbours) -> f64 {
     let sensitivity = if neighbours == Neighbours::ReplaceOne { 2.0 } else { 1.0 };
     sensitivity
@@ -103,7 +104,7 @@ fn run(q: f64, sigma: f64, steps: u64) -> Run {
 }
 
 impl Accountant {
-    /// The answer, which is a number and not negative.
+    /// The answer, checked to be a number and not negative.
     #[track_caller]
     fn of(&self, runs: &[Run], at: f64, neighbours: Neighbours) -> f64 {
         let runs: Vec<Run> = runs
@@ -122,7 +123,7 @@ impl Accountant {
     }
 }
 
-/// What is asked: runs, δ or ε, and the neighbours.
+/// A question: runs, δ or ε, and the neighbours.
 type Question<'a> = (&'a [Run], f64, Neighbours);
 
 #[track_caller]
@@ -130,15 +131,15 @@ fn costs(accountants: &[Accountant], question: Question) -> Vec<f64> {
     accountants.iter().map(|accountant| accountant.of(question.0, question.1, question.2)).collect()
 }
 
-/// That the one question costs no more than the other.
+/// Checks that the answer to `less` is at most the answer to `more`.
 #[track_caller]
 fn is_in_order(accountants: &[Accountant], less: Question, more: Question) {
     let (cost, larger) = (costs(accountants, less), costs(accountants, more));
     are_in_order(accountants, (less, &cost), (more, &larger));
 }
 
-/// By every accountant alike, but for its slack; and, without any slack, no proof of the larger cost is refuted by what is known
-/// of the smaller.
+/// Checks the order for every accountant, up to its slack. Also checks, without slack, that no upper bound on
+/// the larger answer is below a lower bound on the smaller.
 #[track_caller]
 fn are_in_order(accountants: &[Accountant], less: (Question, &[f64]), more: (Question, &[f64])) {
     let ((less, costs), (more, larger)) = (less, more);
@@ -150,7 +151,7 @@ fn are_in_order(accountants: &[Accountant], less: (Question, &[f64]), more: (Que
     assert!(refuted <= proven, "{less:?} costs {refuted} at least, and {more:?} {proven} at most");
 }
 
-/// What may be asked, within the range of everyday questions; half of them without sampling.
+/// Questions within an everyday range, half of them without sampling.
 fn questions() -> impl Strategy<Value = (Run, f64, Neighbours)> {
     let rates = prop_oneof![Just(1.0), (-6.0..-0.1_f64).prop_map(f64::exp)];
     let numbers = (rates, -0.3..2.5_f64, 0.0..7.0_f64, -30.0..-2.0_f64);
@@ -159,7 +160,8 @@ fn questions() -> impl Strategy<Value = (Run, f64, Neighbours)> {
     })
 }
 
-/// More steps, less noise and more sampling cost no less, and a replaced record no less than one that is removed.
+/// Checks that more steps, less noise and more sampling do not lower the answer. A replaced record costs at
+/// least as much as a removed one.
 fn grows_with_what_costs(accountants: &[Accountant], one: Run, at: f64, neighbours: Neighbours, factor: f64) {
     let (q, sigma, steps) = (one.sampling_rate(), one.noise_multiplier(), one.steps());
     let more_steps = (steps as f64 * factor).ceil() as u64;
@@ -176,7 +178,7 @@ fn grows_with_what_costs(accountants: &[Accountant], one: Run, at: f64, neighbou
     is_in_order(accountants, (&[one], at, BOTH[0]), (&[one], at, BOTH[1]));
 }
 
-/// The same questions every time: how far bounds are off where little is at stake has been looked at, and not been proven.
+/// A configuration with fixed questions. The errors of bounds on tiny values were only observed, not proven.
 fn seeded(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -186,12 +188,12 @@ fn seeded(cases: u32) -> ProptestConfig {
     }
 }
 
-/// A little more of something, where numerics might tell another story, or much more.
+/// A slight increase, where numerical errors could reverse the order, or a large one.
 fn factors() -> impl Strategy<Value = f64> {
     prop_oneof![Just(1.001), 1.05..1.8_f64]
 }
 
-/// An ε at which δ is neither nothing nor one.
+/// An ε at which δ is neither zero nor one.
 fn epsilon_near(one: Run, delta: f64, neighbours: Neighbours) -> f64 {
     renyi::epsilon(&[one], delta, neighbours).unwrap().clamp(1e-3, 100.0)
 }
@@ -219,7 +221,7 @@ proptest! {
         is_in_order(&DELTAS, (alone, epsilon, neighbours), (together, epsilon, neighbours));
     }
 
-    /// Each proof lies above each counterexample, and what is true without sampling between them.
+    /// Each upper bound is at least each lower bound, and without sampling the closed form is between them.
     #[test]
     fn the_accountants_agree_on_what_can_be_true(
         log_q in -7.0..0.0_f64, log_sigma in -0.7..3.0_f64, log_steps in 0.0..9.0_f64, log_delta in -40.0..-1.0_f64,
@@ -246,7 +248,7 @@ proptest! {
         }
     }
 
-    /// In closed form all is quick, and so asked of the whole range.
+    /// The closed form is fast, so it is checked over the whole range.
     #[test]
     fn the_closed_form_is_monotone_over_its_whole_range(
         log_mu in -30.0..12.0_f64, log_delta in -600.0..-1e-9_f64, log_epsilon in -30.0..12.0_f64, log_factor in 1e-6..2.0_f64,
@@ -291,7 +293,7 @@ fn nothing_costs_nothing() {
     }
 }
 
-/// Where the range ends there is a number still: `of` sees to that.
+/// The answers at the ends of the range are numbers: `of` checks it.
 #[test]
 fn at_the_edges_there_is_a_number() {
     for (q, sigma, steps) in EDGES {
@@ -406,7 +408,8 @@ fn nothing_is_calibrated_from_what_is_out_of_range() {
     }
 }
 
-/// That a run meets the target, that it is proven to use nearly all of it, and that another, a percent costlier, does not.
+/// Checks that a run meets the target, that it provably uses nearly all of it, and that a one percent
+/// costlier run does not meet it.
 #[track_caller]
 fn is_safe_and_nearly_tight(what: &str, target: Target, found: Run, costlier: Run) {
     let of = |one| loss::epsilon(&[one], target.delta, target.neighbours).unwrap();

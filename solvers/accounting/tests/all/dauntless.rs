@@ -1,4 +1,4 @@
-//! Properties of the calculators of Dauntless, whatever the numbers.
+//! Properties of the calculators of Dauntless, for any numbers.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use scumble_accounting::pac::{self, Setting};
 const IMAGES: Setting =
     Setting { error: 0.001, delta: 0.1, dim: 784, beta: 50.0, public_variance: 1.0, private_variance: 1.0 };
 
-/// A budget of Corollary 1 for an output of eight bits a coordinate.
+/// A budget of Corollary 1 for an output of eight bits per coordinate.
 fn of_data(setting: Setting) -> f64 {
     pac::corollary_1(&setting, 8.0 * setting.dim as f64).unwrap().budget
 }
@@ -39,21 +39,21 @@ fn the_entropy_of_private_records_raises_both_budgets() {
     assert!(weights.is_sorted_by(|less, more| less < more), "{weights:?}");
 }
 
-/// What it says at image scale (ERRATA.md, D3): at an error of a tenth nothing can be packed.
+/// The result at image scale (ERRATA.md, D3): at an error of a tenth nothing can be packed.
 #[test]
 fn a_budget_is_vacuous_where_nothing_can_be_packed() {
     let vacuous = pac::corollary_1(&Setting { error: 0.1, ..IMAGES }, 6272.0).unwrap();
     assert!(vacuous.packing_width > IMAGES.beta && vacuous.is_vacuous() && vacuous.budget == 0.0);
     assert!(!pac::corollary_1(&IMAGES, 6272.0).unwrap().is_vacuous());
-    // Less than a sample is none.
+    // A budget of less than one sample is vacuous.
     let less = pac::corollary_1(&IMAGES, 1e7).unwrap();
     assert!(less.budget > 0.0 && less.is_vacuous(), "{less:?}");
     let weights = pac::theorem_3(&Setting { error: 100.0, dim: 4, ..IMAGES }, 4).unwrap();
     assert!(weights.packing_width > IMAGES.beta && weights.is_vacuous() && weights.budget == 0.0);
 }
 
-/// In one dimension all is known: ½log₂E = E log₂|u| = −1/ln 2 for u uniform on [−1, 1], and h(g·u), which is that of the density
-/// E₁(x²/2)/√(8π), was integrated elsewhere.
+/// The closed forms of one dimension: ½log₂E = E log₂|u| = −1/ln 2 for u uniform on [−1, 1]. h(g·u) is the
+/// entropy of the density E₁(x²/2)/√(8π), integrated elsewhere.
 #[test]
 fn what_a_sample_tells_is_never_taken_for_less() {
     let alone = Setting { dim: 1, public_variance: 0.0, ..IMAGES };
@@ -61,7 +61,7 @@ fn what_a_sample_tells_is_never_taken_for_less() {
         + 1.0 / 2f64.ln();
     let (_, told) = of_weights(alone, 1);
     assert!((exact..1.45 * exact).contains(&told), "{told} for {exact}");
-    // By Jensen's inequality a sample tells ½d′log₂(d/3) − ½log₂(d!/(d − d′)!/3^d′) bits at least.
+    // By Jensen's inequality a sample reveals at least ½d′log₂(d/3) − ½log₂(d!/(d − d′)!/3^d′) bits.
     for (dim, out_dim) in [(2, 1), (5, 3), (16, 16), (40, 10)] {
         let (_, told) = of_weights(Setting { dim, public_variance: 0.0, ..IMAGES }, out_dim);
         let factors = (dim - out_dim + 1..=dim).map(|factor| (factor as f64 / dim as f64).log2());
@@ -73,7 +73,7 @@ fn what_a_sample_tells_is_never_taken_for_less() {
     }
 }
 
-/// In bits, of a product of a standard Gaussian number and one that is uniform on [−1, 1].
+/// The entropy, in bits, of a product of a standard Gaussian number and a number uniform on [−1, 1].
 const ENTROPY_OF_A_PRODUCT: f64 = 1.0944938786630356;
 
 #[test]
@@ -104,7 +104,7 @@ fn multiplicative_privacy_grows_with_v_and_with_the_records() {
     let epsilon = |records, v| {
         Release::new(1.0, records, 10).unwrap().epsilon(v, ColumnDistribution::Gaussian, DELTAS).unwrap()
     };
-    // Beyond 10⁸ the quantile is replaced by a bound on it, so that the two do not compare.
+    // Beyond 10⁸ the quantile is replaced by a bound on it, so the two are not comparable.
     for records in [&[100, 120, 200, 1000, 30_000, 1_000_000, 100_000_000][..], &[100_000_001, 1 << 40]] {
         let epsilons: Vec<f64> = records.iter().map(|&records| epsilon(records, 100.0)).collect();
         assert!(epsilons.is_sorted_by(|fewer, more| fewer > more), "{epsilons:?}");
@@ -116,7 +116,7 @@ fn multiplicative_privacy_grows_with_v_and_with_the_records() {
 
 #[test]
 fn a_gaussian_matrix_is_a_radial_one_whatever_its_variance() {
-    // Of χ² with 200 degrees of freedom, what is exceeded with probability 10⁻⁹ (SciPy, 1.17).
+    // The quantile of χ² with 200 degrees of freedom, exceeded with probability 10⁻⁹ (SciPy, 1.17).
     let quantile: f64 = 344.1420796090935;
     let release = Release::new(1.0, 200, 3).unwrap();
     let gaussian = release.epsilon(50.0, ColumnDistribution::Gaussian, DELTAS).unwrap();
@@ -174,7 +174,7 @@ proptest! {
         let (release, delta) = (Release::new(2.0, records, columns).unwrap(), 10f64.powf(-exponent));
         let (v, private) = release.least_v(epsilon, delta).unwrap();
         prop_assert!(private.epsilon <= epsilon && private.deltas.total(columns) <= delta);
-        // At that v no other way to make δ up that was tried does better, nor does a smaller v.
+        // At this v no other split of δ that was tried is better, and no smaller v is.
         let best = release.gaussian(v, delta).unwrap();
         prop_assert!(best.epsilon > epsilon * (1.0 - 1e-4), "{best:?}");
         prop_assert!(release.gaussian(v * 0.999, delta).unwrap().epsilon > epsilon);

@@ -1,4 +1,5 @@
-//! The public functions at the ends of their ranges, and beyond: a number or a sentence, and never a panic.
+//! The public functions at and beyond the ends of their ranges: each returns a number or an error, and never
+//! panics.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -8,7 +9,7 @@ use scumble_accounting::multiplicative::{ColumnDistribution, Deltas, Release};
 use scumble_accounting::pac::{self, Setting};
 use scumble_accounting::{Neighbours, Run, Shifted, Together, binomial, ceiling, gaussian, loss, renyi};
 
-/// Numbers where something may go wrong, and some of every day.
+/// Problematic numbers, and some ordinary ones.
 fn number() -> impl Strategy<Value = f64> {
     let edges = [
         0.0,
@@ -71,7 +72,7 @@ fn seeded(cases: u32) -> ProptestConfig {
     }
 }
 
-/// No privacy loss is below zero, or no number.
+/// A privacy loss is sound if it is a number and not negative.
 fn is_sound(epsilon: f64) -> bool {
     epsilon >= 0.0
 }
@@ -131,7 +132,7 @@ proptest! {
     }
 }
 
-// One case takes a second or two; dozens of them, run by hand, hold as well.
+// One case takes a second or two. Dozens of them, run by hand, pass as well.
 proptest! {
     #![proptest_config(seeded(1))]
 
@@ -150,7 +151,7 @@ proptest! {
     }
 }
 
-/// The largest target needs next to nothing, and is solved for at once.
+/// The largest target needs almost nothing, and is solved at once.
 #[test]
 fn what_meets_any_target_is_found_at_once() {
     let target = Target { epsilon: 1e300, delta: 1e-300, neighbours: Neighbours::ReplaceOne };
@@ -167,14 +168,15 @@ fn a_sampling_rate_near_nothing_is_refused() {
     assert!(refused.contains("and must be at least 1e-12 and at most one"), "{refused}");
 }
 
-/// Where the loss has an upper end, all orders are looked at: that took ten seconds.
+/// All orders are searched if the loss has an upper end. The search used to take ten seconds.
 #[test]
 fn the_direction_of_a_record_that_is_left_out_has_its_closed_form_at_every_order() {
     let (q, sigma) = (0.5, 0.05);
     let largest = -f64::ln_1p(-q);
     let run = Run::new(q, sigma, 1).unwrap();
     for order in [1e3, 1e4] {
-        // With one added record ε is in the hundreds, and this way round it is ln 2 at most; the larger of both is found.
+        // With one added record ε is in the hundreds, and in the other direction at most ln 2. The larger one
+        // is returned.
         let divergence = renyi::divergence(&run, order, Neighbours::AddOrRemoveOne).unwrap();
         assert!(divergence > largest, "{order}: {divergence}");
     }

@@ -1,4 +1,4 @@
-//! Against numbers of independent solvers.
+//! Comparison with values of independent solvers.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use scumble_accounting::multiplicative::{ColumnDistribution, Deltas, Release};
@@ -9,8 +9,9 @@ use scumble_accounting::{Neighbours, Run, gaussian, loss, renyi};
 const ANALYTIC_GAUSSIAN: [(f64, f64, f64); 3] =
     [(0.5, 1e-5, 7.031826675582517), (1.0, 1e-5, 3.7306316348159463), (1.0, 1e-9, 5.495266157238276)];
 
-/// Sampling rate, noise multiplier, steps at δ = 10⁻⁵; ε by Rényi divergences, by a pessimistic privacy loss distribution of
-/// step 10⁻⁴, and by that for a record that is replaced.
+/// Sampling rate, noise multiplier, steps at δ = 10⁻⁵, and three values of ε. The first is by Rényi
+/// divergences, the second by a pessimistic privacy loss distribution of step 10⁻⁴, the third by the same for
+/// a replaced record.
 const DP_SGD: [(f64, f64, u64, [f64; 3]); 3] = [
     (0.0014222222222222223, 0.7, 3515, [2.054302999685342, 1.2287288879830371, 1.4319466947400603]),
     (0.01, 1.0, 1000, [2.101366525420273, 1.8282436455855091, 2.8434458118173023]),
@@ -18,8 +19,8 @@ const DP_SGD: [(f64, f64, u64, [f64; 3]); 3] = [
 ];
 const DELTA: f64 = 1e-5;
 
-/// Of small samples: sampling rate, noise multiplier, steps, δ; ε by dp-accounting 0.6, a pessimistic privacy loss distribution of step
-/// 2·10⁻⁵ where it had converged.
+/// Small samples: sampling rate, noise multiplier, steps, δ, and ε. ε is from dp-accounting 0.6, a
+/// pessimistic privacy loss distribution of step 2·10⁻⁵ where it had converged.
 const SMALL_SAMPLES: [(f64, f64, u64, f64, f64); 3] = [
     (4e-4, 0.7, 10_000, 1e-5, 0.48084),
     (4e-4, 0.5, 2_500, 1e-5, 2.32317),
@@ -120,7 +121,8 @@ fn the_budget_of_mixed_samples() {
     }
 }
 
-/// Theorem 3 at τ_a = τ_p = 1: ε, δ, d = d′, β; Δ, the two budgets, whose entropies were drawn to some three digits, and k.
+/// Theorem 3 at τ_a = τ_p = 1: ε, δ, d = d′, β; Δ, the two budgets, and k. The budgets' entropies were drawn
+/// to about three digits.
 const THEOREM_3: [(f64, f64, u64, f64, [f64; 4]); 2] = [
     (0.1, 0.1, 16, 1.0, [0.11035167061515151, 40.22032413459087, 17.09523994717836, 2.430361144846212]),
     (1.0, 0.1, 784, 50.0, [1.1035167061515152, 3527.4435305935363, 1802.2164343591778, 2.915608524451703]),

@@ -1,4 +1,5 @@
-//! Amplification by shuffling, against numbers that others published and against data sets so small that every report is enumerated.
+//! Amplification by shuffling, against published values and against data sets small enough to enumerate every
+//! report.
 
 use approx::assert_relative_eq;
 use proptest::prelude::*;
@@ -9,7 +10,7 @@ fn shuffle(epsilon_local: f64, people: u64) -> Shuffle {
     Shuffle::new(epsilon_local, people).unwrap()
 }
 
-/// At δ = 10⁻⁶, what published code gives for the clones of Feldman, McMillan and Talwar, and what ours does.
+/// At δ = 10⁻⁶, the values of published code for the clones of Feldman, McMillan and Talwar, and ours.
 #[test]
 fn epsilon_is_below_what_published_code_gives() {
     for (people, epsilon_local, published, ours) in [
@@ -28,7 +29,7 @@ fn epsilon_is_below_what_published_code_gives() {
     }
 }
 
-/// The bounds of randomised response with three levels and more meet: one is a proof, and the other are data.
+/// The bounds of randomised response with three levels or more meet: one is a proof, the other uses data.
 #[test]
 fn for_randomised_response_the_bounds_meet() {
     for (people, epsilon_local, levels) in [
@@ -65,7 +66,7 @@ fn of_one_person_nothing_is_hidden_that_the_randomiser_does_not_hide() {
     }
 }
 
-/// The distribution of the histogram of reports, by the rows of a randomiser that the people use.
+/// The distribution of the histogram of reports, from the randomiser's rows that the people use.
 fn histogram(rows: &[&[f64]]) -> HashMap<Vec<u8>, f64> {
     let outputs = rows[0].len();
     let mut distribution = HashMap::from([(vec![0_u8; outputs], 1.0)]);
@@ -83,7 +84,8 @@ fn histogram(rows: &[&[f64]]) -> HashMap<Vec<u8>, f64> {
     distribution
 }
 
-/// δ(ε) of the shuffled reports by this randomiser, a row a value, over all data sets of so many people and their neighbours.
+/// δ(ε) of the shuffled reports by a randomiser with one row per value, over all data sets of `people` people
+/// and their neighbours.
 fn exact(randomiser: &[Vec<f64>], people: u32, epsilon: f64) -> f64 {
     let values = randomiser.len();
     let mut most = 0.0_f64;
@@ -129,8 +131,8 @@ fn the_bounds_hold_of_every_data_set_of_randomised_response() {
     }
 }
 
-/// Step 1 of the proof with nothing but sums of what is positive: E(G₁ + … + Gₙ)₊/n, where G is one of these values with these
-/// probabilities. Counts of all but the last value are enumerated.
+/// Step 1 of the proof, with only sums of positive numbers: E(G₁ + … + Gₙ)₊/n, where G has these values with
+/// these probabilities. Counts of all but the last value are enumerated.
 fn by_blanket(values: &[(f64, f64); 4], people: usize) -> f64 {
     let size = people + 1;
     let at = |[a, b, c]: [usize; 3]| (a * size + b) * size + c;
@@ -158,7 +160,7 @@ fn by_blanket(values: &[(f64, f64); 4], people: usize) -> f64 {
     all(people).map(|counts| masses[at(counts)] * f64::max(sum(counts), 0.0)).sum::<f64>() / people as f64
 }
 
-/// The bound is that expectation, down to δ of 10⁻⁵⁰ and to odds of e^60.
+/// The bound equals this expectation, down to δ of 10⁻⁵⁰ and to odds of e^60.
 #[test]
 fn the_upper_bound_is_the_expectation_that_the_proof_ends_with() {
     for epsilon_local in [0.3, 1.0, 4.0, 60.0] {
@@ -183,7 +185,7 @@ fn the_upper_bound_is_the_expectation_that_the_proof_ends_with() {
     }
 }
 
-/// Down to 10⁻²⁵⁰ they are reproduced.
+/// Values down to 10⁻²⁵⁰ are reproduced.
 #[test]
 fn the_least_deltas_have_their_digits() {
     for (people, epsilon_local, levels) in [(400, 1.0, 3), (400, 3.0, 5), (1_000, 2.0, 3)] {
@@ -203,7 +205,8 @@ fn the_least_deltas_have_their_digits() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any randomiser at all, of three values and four reports, is within the bound for its own ε₀: what the theorem says.
+    /// Any randomiser of three values and four reports is within the bound for its own ε₀, as the theorem
+    /// says.
     #[test]
     fn the_bound_holds_of_any_randomiser(
         weights in prop::collection::vec(prop::collection::vec(0.1..1.0_f64, 4), 3),
@@ -222,7 +225,8 @@ proptest! {
         prop_assert!(exact <= bound * (1.0 + 1e-9) + 1e-14, "{exact} beyond {bound} at ε₀ = {epsilon_local}");
     }
 
-    /// The lower bound is no more than the upper, and neither is above the local ε; ε falls with people and δ, and rises with the local ε.
+    /// The lower bound is at most the upper, and neither exceeds the local ε. ε falls with people and δ, and
+    /// rises with the local ε.
     #[test]
     fn bounds_are_in_order_and_monotone(
         epsilon_local in 0.0..12.0_f64,
@@ -269,7 +273,7 @@ fn what_is_beyond_the_floats_is_still_answered() {
             assert!(ordered, "{randomised:?}, δ = {delta}: {bounds:?}");
         }
     }
-    // With so much said by each nothing hides a person.
+    // With such a large local ε, nothing hides a person.
     assert!(shuffle(100.0, 2).epsilon(1e-6).unwrap().lower > 99.9);
     let nothing = shuffle(0.0, 7).epsilon(1e-6).unwrap();
     assert_eq!((nothing.lower, nothing.upper), (0.0, 0.0));

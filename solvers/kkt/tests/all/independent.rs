@@ -1,5 +1,5 @@
-//! Against other solvers: clarabel on drawn programmes, and an interior point solution of equation 2 of Farokhi's paper on the
-//! breast cancer data of Wisconsin.
+//! Comparison with other solvers: clarabel on random programmes, and an interior point solution of equation 2
+//! of Farokhi's paper on the breast cancer data of Wisconsin.
 
 use approx::assert_relative_eq;
 use clarabel::algebra::CscMatrix;
@@ -21,7 +21,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// Columns of very unlike scales, one constant; labels that a line explains in part.
+    /// Draws columns of very different scales, one constant, and labels that a line explains in part.
     fn new(seed: u64, n: usize, d: usize, bias_penalty: f64, squared_slack_penalty: f64) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut records = Array2::from_shape_fn((n, d), |(_, column)| {
@@ -45,7 +45,7 @@ impl Drawn {
             .solve(tolerance, 200)
     }
 
-    /// The optimal objective, by clarabel.
+    /// The optimal objective, from clarabel.
     fn by_clarabel(&self) -> f64 {
         let (n, d) = self.records.dim();
         let size = d + 1 + n;
@@ -87,7 +87,8 @@ impl Drawn {
     }
 }
 
-/// Always the same cases: of some thousand random programmes as small as these, one stays short of its last digits.
+/// A configuration with fixed cases. Of about a thousand random programmes of this size, one does not reach
+/// its last digits.
 fn seeded(cases: u32) -> ProptestConfig {
     ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(cases) }
 }
@@ -105,7 +106,8 @@ proptest! {
         prop_assert!((ours.objective / theirs - 1.0).abs() < 1e-5, "{} and {theirs}", ours.objective);
     }
 
-    /// Of Farokhi's equation 2: α = Σ ωᵢyᵢxᵢ, ρβ = Σ ωᵢyᵢ, ξᵢ = max(ωᵢ − θᵢ, 0)/ρ, and no ω where a margin is surpassed.
+    /// The conditions of Farokhi's equation 2: α = Σ ωᵢyᵢxᵢ, ρβ = Σ ωᵢyᵢ, ξᵢ = max(ωᵢ − θᵢ, 0)/ρ, and ω = 0
+    /// where a margin is exceeded.
     #[test]
     fn the_kkt_conditions_hold_at_the_optimum(seed in 0u64..1000, n in 2usize..200, d in 1usize..8) {
         let rho = 0.1;
@@ -139,7 +141,7 @@ proptest! {
     ) {
         let mut of = Drawn::new(seed, n, d.max(1), penalties.0, penalties.1);
         if doubled {
-            // Each record occurs twice, so multipliers on the edge are many.
+            // Each record occurs twice, so the multipliers on the edge are not unique.
             of.records = ndarray::concatenate![ndarray::Axis(0), of.records, of.records];
             of.signs = of.signs.repeat(2);
             of.penalties = of.penalties.repeat(2);
@@ -160,8 +162,8 @@ proptest! {
     }
 }
 
-/// Proposition 2.1 of Farokhi: as ρ falls, the machine of equation 2 tends to the usual soft margin's. Between the objectives lies no more
-/// than what the usual machine pays at ρ, ½ρ(β² + ‖ξ‖²).
+/// Proposition 2.1 of Farokhi: as ρ falls, the machine of equation 2 tends to the usual soft margin's. The
+/// objectives differ by at most the usual machine's penalty at ρ, ½ρ(β² + ‖ξ‖²).
 #[test]
 fn with_little_rho_it_is_the_usual_soft_margin() {
     for (seed, n, d) in [(3, 40, 3), (11, 120, 6), (29, 60, 2)] {
@@ -183,7 +185,8 @@ fn with_little_rho_it_is_the_usual_soft_margin() {
     }
 }
 
-/// Steps toward these come to be short, one after the other without end, where all that a predicted step makes of products far from the mean is corrected.
+/// Steps toward these optima stay short forever if the predicted step's products far from the mean are fully
+/// corrected.
 #[test]
 fn many_noisy_records_of_unequal_classes_are_solved_in_a_few_dozen_steps() {
     const N: usize = 6000;
@@ -191,7 +194,7 @@ fn many_noisy_records_of_unequal_classes_are_solved_in_a_few_dozen_steps() {
     for seed in [46, 48, 109] {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let middles: Vec<f64> = (0..D).map(|_| rng.gen_range(0.0..1.0)).collect();
-        // Nearly normal: the sum of twelve uniform numbers, less its mean.
+        // Nearly normal: the sum of twelve uniform numbers minus its mean.
         let mut normal = move || (0..12).map(|_| rng.gen_range(0.0..1.0)).sum::<f64>() - 6.0;
         let mut records =
             Array2::from_shape_fn((N, D), |(_, at)| (middles[at] + 0.3 * normal()).clamp(0.0, 1.0));
@@ -250,7 +253,7 @@ fn a_free_bias_alone_meets_the_margins_of_one_side() {
     let machine = of.solved(1e-9).unwrap();
     assert_eq!((machine.bias, machine.objective), (-1.0, 0.0));
     assert!(machine.weights.iter().all(|weight| *weight == 0.0));
-    // One that costs something is moved no further than pays.
+    // A bias with a penalty moves only as far as it pays.
     of.bias_penalty = 1.0;
     let machine = of.solved(1e-9).unwrap();
     assert_relative_eq!(machine.objective, of.by_clarabel(), max_relative = 1e-6);
@@ -283,7 +286,7 @@ fn what_cannot_be_solved_is_named() {
     assert!(matches!(stopped, Err(Error::NotConverged { iterations: 1, .. })), "{stopped:?}");
 }
 
-/// The 569 records, unscaled, and 1 where malignant, else −1; None where the data are not there.
+/// The 569 records, unscaled, and 1 where malignant, else −1. `None` if the data are missing.
 fn wdbc() -> Option<(Array2<f64>, Vec<f64>)> {
     let folder = std::env::var_os("SCUMBLE_DATA").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
@@ -306,7 +309,7 @@ fn wdbc() -> Option<(Array2<f64>, Vec<f64>)> {
 #[test]
 fn equation_2_on_unscaled_wdbc_has_the_reference_objective() {
     let Some((records, signs)) = wdbc() else { return };
-    // An interior point solver's, to 1e-12.
+    // Values of an interior point solver, to 1e-12.
     for (theta, objective, bias, max_share) in [
         (1.0, 49.38780955496334, -5.3470106387496, 0.020251033303851626),
         (0.1, 6.728259791887002, -6.095897284244772, 0.020099888175650577),

@@ -1,4 +1,4 @@
-//! All tests of the crate that use it from outside, in one executable.
+//! Integration tests of the crate, in one executable.
 
 mod independent;
 mod waterfilling;

@@ -1,4 +1,5 @@
-//! Water-filling against its conditions, a root that argmin finds, and the numbers of the paper's third figure.
+//! Water-filling against its KKT conditions, a root found by argmin, and the numbers of the paper's third
+//! figure.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use argmin::core::{CostFunction, Executor, State};
@@ -8,8 +9,9 @@ use scumble_kkt::{Error, Waterfilling, decoding_loss, equal_power_loss};
 
 #[test]
 fn figure_3_has_the_numbers_of_the_reference() {
-    // ε, Z', σ² of the first and of the others, and the losses: task-aware, task-agnostic, privacy-agnostic with Z = 2; for r = 1.
-    // Of another implementation, of (11) to (13) as printed; the third setting to 60 digits.
+    // ε, Z', σ² of the first and of the others, and the losses for r = 1: task-aware, task-agnostic,
+    // privacy-agnostic with Z = 2. Another implementation of (11) to (13) as printed computed them; the third
+    // setting to 60 digits.
     for (others, epsilon, rank, first, rest, aware, agnostic, of_two) in [
         (0.0, 1.0, 1, 1.0, 0.0, 3.5555555555555554, 3.878787878787879, 3.764705882352941),
         (0.0, 2.0, 1, 1.0, 0.0, 2.6666666666666665, 3.5555555555555554, 3.2),
@@ -47,7 +49,7 @@ fn figure_3_has_the_numbers_of_the_reference() {
     }
 }
 
-/// Σ max(0, m·√(λᵢc) − c) − 1 with m = 1/√ν: what is allocated at a multiplier, less what there is.
+/// Σ max(0, m·√(λᵢc) − c) − 1 with m = 1/√ν: the power allocated at a multiplier minus the available power.
 #[derive(Clone)]
 struct Allocated {
     eigenvalues: Vec<f64>,
@@ -65,7 +67,7 @@ impl CostFunction for Allocated {
 }
 
 impl Allocated {
-    /// The allocation at the root, which argmin's loop finds.
+    /// The allocation at the root found by argmin's loop.
     fn by_argmin(&self) -> Vec<f64> {
         let largest = self.eigenvalues.iter().copied().fold(0.0, f64::max);
         let most = 2.0 * (1.0 + self.noise) / (largest * self.noise).sqrt();
@@ -82,7 +84,7 @@ impl Allocated {
     }
 }
 
-/// Some alike, some zero, over a few orders of magnitude.
+/// Eigenvalues over a few orders of magnitude, some equal and some zero.
 fn eigenvalues() -> impl Strategy<Value = Vec<f64>> {
     let eigenvalue = prop_oneof![
         1 => Just(0.0),
@@ -106,7 +108,7 @@ proptest! {
         prop_assert!((filled.loss() / their_loss - 1.0).abs() < 1e-8, "{} and {their_loss}", filled.loss());
     }
 
-    /// Feasible, stationary where σᵢ² > 0, and worth no more than ν elsewhere.
+    /// The allocation is feasible, stationary where σᵢ² > 0, and worth at most ν elsewhere.
     #[test]
     fn the_conditions_of_kkt_hold(mut eigenvalues in eigenvalues(), power in -6.0..6.0f64) {
         eigenvalues.push(0.5);
@@ -118,7 +120,7 @@ proptest! {
         for (lambda, share) in eigenvalues.iter().zip(sigma_squared) {
             let gain = lambda * (c / (share + c)) / (share + c);
             if *share > 0.0 {
-                // What the share's last digit is to a slope of 2/(σ² + c).
+                // The effect of the share's last digit at a slope of 2/(σ² + c).
                 prop_assert!((gain / nu - 1.0).abs() < 1e-12 + 1e-14 / c, "{gain} and {nu}");
             } else {
                 prop_assert!(*share == 0.0 && gain <= nu * (1.0 + 1e-12), "{gain} and {nu}");
@@ -178,7 +180,8 @@ proptest! {
 
 #[test]
 fn digits_survive_noise_of_any_size() {
-    // For λ = 1 + x and 1 the first share is ½ + (½ + c)·(√(1 + x) − 1)/(√(1 + x) + 1), where all digits count.
+    // For λ = 1 + x and 1 the first share is ½ + (½ + c)·(√(1 + x) − 1)/(√(1 + x) + 1), where all digits
+    // count.
     for (x, c, first) in [
         (2f64.powi(-50), 2f64.powi(49), 0.625),
         (2f64.powi(-50), 2f64.powi(51), 1.0),
@@ -239,7 +242,7 @@ fn equal_eigenvalues_stand_or_fall_together() {
             max_relative = 1e-15
         );
     }
-    // Of three alike that share one place, the first has it.
+    // Of three equal eigenvalues for one component, the first is taken.
     let capped = Waterfilling::with_latent_dim(&[1.0, 2.0, 2.0, 2.0], 1.0, 1).unwrap();
     assert_eq!(capped.sigma_squared(), [0.0, 1.0, 0.0, 0.0]);
     assert_eq!(capped.loss(), 6.0);

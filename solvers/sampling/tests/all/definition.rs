@@ -1,4 +1,4 @@
-//! The fast way and the definition come to the same draws, from the same words.
+//! The fast way and the definition give the same draws, from the same words.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -6,7 +6,8 @@ use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Geometric, Rational};
 
 const SEED: u64 = 3;
 
-/// From a thousandth of a lattice step to the largest scale: where one word mostly decides, and where it never does.
+/// Scales from a thousandth of a lattice step to the largest scale. They include scales where one word mostly
+/// decides, and scales where it never does.
 fn scales() -> Vec<Rational> {
     let fractions = [(1, 1000), (1, 3), (1, 1), (7, 2), (50, 1), (12_345, 10), (1 << 30, 1), (1 << 40, 3)];
     let large = [(1 << 45, 1), ((1 << 55) + 1, 1), (1 << 59, 1), (u64::MAX, 32)];

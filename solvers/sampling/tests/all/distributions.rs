@@ -1,7 +1,7 @@
 //! Each sampler against its distribution by Pearson's χ², with a faulty variant that must be rejected.
 //!
-//! False-alarm rate 10⁻⁶ a test. The smallest error that each must see is a parameter 5 % off, and the test
-//! proves that it sees it: the same draws are compared with the wrong distribution and have to fail.
+//! The false-alarm rate is 10⁻⁶ a test. The smallest error that each test must detect is a parameter 5 % off.
+//! The test proves that it does: the same draws are compared with the wrong distribution and must fail.
 
 use approx::assert_relative_eq;
 use rand_chacha::ChaCha20Rng;
@@ -17,7 +17,7 @@ const SEED: u64 = 20_240_601;
 const DRAWS: usize = 1_000_000;
 const FALSE_ALARM: f64 = 1e-6;
 
-/// Counts of `draws` in {0, …, cells − 1}; the last cell takes all that is larger.
+/// Counts of `draws` in {0, …, cells − 1}. The last cell counts all larger draws too.
 fn histogram(cells: usize, mut draw: impl FnMut(&mut ChaCha20Rng) -> usize) -> Vec<usize> {
     let mut rng = ChaCha20Rng::seed_from_u64(SEED);
     let mut counts = vec![0; cells];
@@ -90,7 +90,8 @@ fn bernoulli_has_its_rational_bias() {
     }
 }
 
-/// All eight subsets of three, at probabilities whose digits end with the first, and never.
+/// All eight subsets of three elements, at probabilities whose digits end with the first one, and at others
+/// whose digits never end.
 #[test]
 fn a_subset_has_each_by_itself_with_its_probability() {
     for (numerator, denominator) in [(2, 7), (130, 256), (1, 20), (9, 10)] {
@@ -130,7 +131,7 @@ fn bernoulli_exp_has_its_exponential_bias() {
 
 #[test]
 fn randomized_response_keeps_the_truth_e_to_the_epsilon_times_as_often() {
-    // Others of odds above and below one, of a power of two and not.
+    // The other levels have odds above and below one. Their number is a power of two or not.
     for (levels, epsilon) in [(2u64, 1.0), (5, 0.5), (10, 2.0), (9, 3.0), (6, 3.5), (12, 4.25)] {
         let distribution = |epsilon: f64| -> Vec<f64> {
             let total = epsilon.exp() + levels as f64 - 1.0;
@@ -160,7 +161,7 @@ fn geometric_has_its_distribution_for_whole_and_broken_scales() {
 
 #[test]
 fn the_truth_among_millions_of_levels_comes_at_once() {
-    // A uniform proposal would hit it once in sixteen million times.
+    // A uniform proposal would hit the truth once in sixteen million times.
     let n = NonZeroU64::new(1 << 24).unwrap();
     let epsilon = Rational::new(34, 1).unwrap();
     let odds = 2f64.powi(24) * (-34f64).exp();
@@ -188,7 +189,7 @@ fn follows_at(
     follows_and_rejects(&counts, &exact(scale.to_f64(), reach), &exact(scale.to_f64() * 1.05, reach));
 }
 
-/// P(−reach), …, P(reach), with both tails in the end cells.
+/// The probabilities P(−reach), …, P(reach), with both tails in the end cells.
 fn laplace_distribution(scale: f64, reach: i128) -> Vec<f64> {
     let q = (-1.0 / scale).exp();
     (-reach..=reach)
@@ -208,7 +209,7 @@ fn discrete_laplace_has_its_distribution_for_whole_and_broken_scales() {
     }
 }
 
-/// P(−reach), …, P(reach), with both tails in the end cells.
+/// The probabilities P(−reach), …, P(reach), with both tails in the end cells.
 fn gaussian_distribution(scale: f64, reach: i128) -> Vec<f64> {
     let weight = |k: i128| (-0.5 * (k as f64 / scale).powi(2)).exp();
     let far = reach + (40.0 * scale).ceil() as i128;

@@ -1,5 +1,5 @@
-//! All ways in which a coin's first words can fall, with their probabilities in fractions: what is decided by then bounds the
-//! coin's distribution from both sides.
+//! All sequences of a coin's first words, with their probabilities in fractions. The results that they decide
+//! bound the coin's distribution from both sides.
 
 use num_bigint::BigUint;
 use num_rational::Ratio;
@@ -7,7 +7,8 @@ use rand_core::{Error, RngCore};
 use scumble_sampling::{Rational, bernoulli, bernoulli_exp, randomized_response, subset};
 use std::num::NonZeroU64;
 
-/// Words that count to 2^BITS, one after the other in all ways; past the last, any words, and the result is not counted.
+/// A generator that returns given words below 2^BITS; the tests enumerate all sequences. After the last word
+/// it returns arbitrary words, and the result is not counted.
 struct Script<'a> {
     words: &'a [u64],
     taken: usize,
@@ -33,7 +34,8 @@ impl RngCore for Script<'_> {
     }
 }
 
-/// The probabilities of each result below `results` that is decided by the first words, and of none so far.
+/// The probability of each result below `results` that the first words decide, and the probability that they
+/// decide none.
 fn decided(results: usize, mut draw: impl FnMut(&mut Script) -> usize) -> (Vec<f64>, f64) {
     let mut counts = vec![0u64; results];
     let all = 1u64 << (BITS as usize * LENGTH);
@@ -53,7 +55,8 @@ fn decided(results: usize, mut draw: impl FnMut(&mut Script) -> usize) -> (Vec<f
     (counts.into_iter().map(fraction).collect(), open)
 }
 
-/// What is decided bounds the distribution, and little is left open; a distribution 5 % off lies outside.
+/// The decided results bound the distribution, and little probability is undecided. A distribution 5 % off is
+/// outside the bounds.
 #[track_caller]
 fn brackets(draw: impl FnMut(&mut Script) -> usize, distribution: &[f64], wrong: &[f64]) {
     let (decided, open) = decided(distribution.len(), draw);
@@ -110,7 +113,7 @@ fn every_answer_among_few_levels() {
     );
 }
 
-/// Two bytes, one after the other, then zeros.
+/// Two given bytes in sequence, then zeros.
 struct Bytes {
     bytes: [u8; 2],
     taken: usize,
@@ -135,7 +138,8 @@ impl RngCore for Bytes {
     }
 }
 
-/// With all values of the first two bytes and zeros behind them, U runs through all multiples of 2⁻¹⁶: those below p are taken.
+/// With all values of the first two bytes, followed by zeros, U takes every multiple of 2⁻¹⁶. Those multiples
+/// below p are chosen.
 #[test]
 fn one_is_chosen_where_a_uniform_number_lies_below_p() {
     let probabilities = [

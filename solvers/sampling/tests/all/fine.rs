@@ -1,8 +1,9 @@
-//! Discrete Laplace and Gaussian on a fine lattice, where their distributions are those of the continuum to some 10⁻¹²: tests by
-//! Kolmogorov and Smirnov, of moments, of symmetry, of tails, and of the slope of the logarithm.
+//! Discrete Laplace and Gaussian on a fine lattice, where they agree with the continuous distributions to
+//! about 10⁻¹². The tests are those of Kolmogorov and Smirnov, of moments, symmetry, tails, and the slope of
+//! the logarithm.
 //!
-//! False-alarm rate 10⁻⁶ a test. The smallest error that each must see is a scale 5 % off, or a sign 1 % off, and the test
-//! proves that it sees it: the draws of such a distribution have to fail.
+//! The false-alarm rate is 10⁻⁶ a test. The smallest error that each test must detect is a scale 5 % off, or
+//! a sign 1 % off. The test proves that it does: the draws of such a distribution must fail.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -12,7 +13,7 @@ use statrs::function::erf::erfc;
 
 const SEED: u64 = 5;
 const DRAWS: usize = 2_000_000;
-/// Standard deviations beyond which a normal distribution lies on either side with probability 10⁻⁶.
+/// Number of standard deviations beyond which a normal variable falls, on either side, with probability 10⁻⁶.
 const Z: f64 = 4.8916;
 const SCALE: u64 = (1 << 40) + 12_345;
 
@@ -20,9 +21,9 @@ const SCALE: u64 = (1 << 40) + 12_345;
 struct NoiseDistribution {
     name: &'static str,
     draw: fn(Rational, &mut ChaCha20Rng) -> Vec<f64>,
-    /// P(|X| > x).
+    /// The tail probability P(|X| > x).
     beyond: fn(f64) -> f64,
-    /// E X², E X⁴, E X⁸.
+    /// The moments E X², E X⁴, E X⁸.
     moments: [f64; 3],
 }
 
@@ -53,7 +54,7 @@ fn distributions() -> [NoiseDistribution; 2] {
     ]
 }
 
-/// The distribution itself must pass, and the same one of a scale 5 % larger must not.
+/// The distribution itself must pass, and the same distribution with a scale 5 % larger must fail.
 fn passes_and_a_wrong_scale_fails(test: impl Fn(&NoiseDistribution, &[f64]) -> Result<(), String>) {
     for distribution in distributions() {
         let of = |scale| (distribution.draw)(scale, &mut ChaCha20Rng::seed_from_u64(SEED));
@@ -118,7 +119,7 @@ fn second_and_fourth_moments_are_those_of_the_distribution() {
 #[test]
 fn tails_are_as_heavy_as_they_should_be() {
     passes_and_a_wrong_scale_fails(|distribution, draws| {
-        // Where the ziggurat ends and its stairs begin, before, and behind.
+        // Levels before the end of the ziggurat, at its end where the stairs begin, and after it.
         for level in [1e-2, 4e-4, 1e-4] {
             let from =
                 (0..20_000).map(|at| at as f64 / 1000.0).find(|&x| (distribution.beyond)(x) < level).unwrap();
@@ -177,10 +178,10 @@ fn positive_and_negative_draws_are_alike() {
             "seed {SEED}: {negative} of {DRAWS} draws of {} are negative",
             distribution.name
         );
-        // One in a hundred positive draws turned over.
+        // One in a hundred positive draws changes its sign.
         let turned = draws.iter().filter(|x| **x < 0.0 || rng.next_u32() % 100 == 0).count();
         assert!(!is_fair(turned), "seed {SEED}: a sign 1 % off passes");
-        // The size says nothing of the sign: as many large ones on either side.
+        // The magnitude is independent of the sign: large draws are equally frequent on both sides.
         let large: Vec<&f64> = draws.iter().filter(|x| x.abs() > 2.0).collect();
         let negative = large.iter().filter(|x| ***x < 0.0).count();
         let distribution = Beta::new(negative as f64 + 0.5, (large.len() - negative) as f64 + 0.5).unwrap();

@@ -1,10 +1,10 @@
-//! The route by Airy's functions: against closed forms, and against the ground states by shooting.
+//! The solver with Airy functions: against closed forms, and against the ground states by shooting.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;
 use scumble_schrodinger::{Error, GroundState, airy};
 
-/// −Ai's first zero.
+/// The first zero of Ai, negated.
 const ZERO: f64 = 2.338107410459767;
 
 #[test]
@@ -42,7 +42,7 @@ fn it_converges_to_the_ground_state_as_the_square_of_a_piece() {
         let by = |pieces| airy::ground_energy(potential, weight, lower, upper, pieces).unwrap();
         let pieces = 4000;
         let [coarse, fine] = [by(pieces / 2), by(pieces)];
-        // An interpolated square lies above it by h²/6 of its factor on average, h²·λ/24.
+        // An interpolated square exceeds the square by h²/6 times its factor on average: h²·λ/24.
         let step = (upper - lower) / pieces as f64;
         let expected = step * step * lambda / 24.0;
         assert!(((fine - exact) / expected - 1.0).abs() < 0.01, "{fine} and {exact}: not by {expected}");
@@ -54,7 +54,8 @@ fn it_converges_to_the_ground_state_as_the_square_of_a_piece() {
 
 #[test]
 fn barriers_and_double_wells_are_as_they_are() {
-    // Two wells, each on its own to some e^−60: the deeper one's energy. And a wall so high that nothing tunnels.
+    // Two wells that are independent up to about e^−60 have the deeper one's energy. The second potential has
+    // a wall so high that nothing tunnels.
     let wells = |n: f64| 50.0 * (n.abs() - 4.0).powi(2) + if n < 0.0 { 1.0 } else { 0.0 };
     let energy = airy::ground_energy(wells, 1.0, -8.0, 8.0, 6000).unwrap();
     let step = 16.0 / 6000.0;
@@ -93,7 +94,7 @@ proptest! {
         let exact = GroundState::new(lambda, weight, lower, lower + width).unwrap().mu();
         let by_airy = airy::ground_energy(|n| lambda / 4.0 * n * n, weight, lower, lower + width, 500).unwrap();
         let step = width / 500.0;
-        // The interpolated potential lies above, by λh²/16 at most.
+        // The interpolated potential is larger, by at most λh²/16.
         prop_assert!(by_airy > exact * (1.0 - 1e-10), "{by_airy} and {exact}");
         prop_assert!(by_airy < exact * (1.0 + 1e-10) + lambda * step * step / 16.0, "{by_airy} and {exact}");
     }

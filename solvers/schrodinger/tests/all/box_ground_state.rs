@@ -1,4 +1,5 @@
-//! In boxes: against sums of one-dimensional ground states, against Gaussians, and against other methods.
+//! Ground states in boxes: against sums of one-dimensional ground states, against Gaussians, and against
+//! other methods.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array2, array};
@@ -60,7 +61,7 @@ fn in_a_wide_box_it_is_the_gaussian_of_theorem_2_4() {
             }
             assert_abs_diff_eq!(whole.mean()[i], 0.0, epsilon = 1e-6);
         }
-        // I is V's inverse, and μ = ½√λ·Tr(Π^{−1/2}).
+        // I is the inverse of V, and μ = ½√λ·Tr(Π^{−1/2}).
         let product = whole.fisher_information().dot(&variance);
         assert!((product - Array2::<f64>::eye(d)).iter().all(|entry| entry.abs() < 1e-5));
         assert_abs_diff_eq!(whole.mu(), lambda * variance.diag().sum() / 2.0, epsilon = 1e-6);
@@ -68,7 +69,8 @@ fn in_a_wide_box_it_is_the_gaussian_of_theorem_2_4() {
     }
 }
 
-/// Chebyshev collocation at 48 × 48 places by scipy, and finite differences at 400 × 400, extrapolated, agree on these to 10⁻⁷ and 10⁻⁶.
+/// Chebyshev collocation at 48 × 48 points by scipy, and extrapolated finite differences at 400 × 400 points,
+/// agree on these values to 10⁻⁷ and 10⁻⁶.
 #[test]
 fn coupled_axes_agree_with_collocation() {
     for (lambda, weights, bounds, mu) in [
@@ -82,14 +84,14 @@ fn coupled_axes_agree_with_collocation() {
     }
 }
 
-/// Chebyshev collocation at 9³, 11³ and 13³ places by scipy: 6.5815504, 6.5815622 and 6.5815635.
+/// Chebyshev collocation at 9³, 11³ and 13³ points by scipy: 6.5815504, 6.5815622 and 6.5815635.
 #[test]
 fn three_coupled_axes_agree_with_collocation() {
     let weights = array![[2.0, 0.6, 0.2], [0.6, 1.0, -0.3], [0.2, -0.3, 1.5]];
     let bounds = [(-1.0, 1.5), (-1.0, 1.0), (-0.5, 2.0)];
     for tolerance in [1e-5, 1e-6, 1e-7] {
         let whole = solved(5.0, &weights, &bounds, tolerance);
-        // From above, and no further than the estimate; collocation leaves some 5·10⁻⁷.
+        // The result is an upper bound, within the estimate. Collocation leaves an error of about 5·10⁻⁷.
         let excess = whole.mu() - 6.5815635;
         assert!(excess > -5e-7 && excess < whole.error_estimate() + 5e-7, "{excess:e} at {tolerance:e}");
         assert_abs_diff_eq!(whole.objective() / whole.mu(), 4.0, epsilon = 1e-8);
@@ -113,7 +115,7 @@ fn outside_of_the_box_there_is_nothing() {
     }
     assert!(whole.density(&[0.3, 0.3]).unwrap() > 0.1);
     assert_eq!(whole.density(&[0.0]).unwrap_err().to_string(), "a place has 1 values in a box of 2");
-    // The density sums up to one.
+    // The density sums to one.
     let steps = 200;
     let sum: f64 = (0..steps * steps)
         .map(|at| {
@@ -147,7 +149,7 @@ fn what_has_no_ground_state_is_named() {
     assert!(matches!(of(1.0, Array2::zeros((0, 0)), &[]), Error::Shape(_)));
     assert!(matches!(of(-1.0, array![[1.0]], &[(0.0, 1.0)]), Error::Parameter { .. }));
     assert!(matches!(of(1.0, array![[1.0]], &[(1.0, 0.0)]), Error::Interval { .. }));
-    // So nearly singular that a million products of states do not suffice.
+    // This matrix is so nearly singular that a million products of states do not suffice.
     let weights = array![[1.0, 1.0 - 1e-9], [1.0 - 1e-9, 1.0]];
     assert!(matches!(of(1.0, weights, &unit), Error::NotConverged { .. }));
     let eight = Array2::eye(8);
@@ -167,7 +169,7 @@ proptest! {
         let bounds = [0, 1].map(|at| (lower[at], lower[at] + width[at]));
         let whole = solved(lambda, &weights, &bounds, 1e-6);
         prop_assert!((whole.objective() / (4.0 * whole.mu()) - 1.0).abs() < 1e-8);
-        // The product of the axes' states bounds it from above.
+        // The product of the axes' states is an upper bound.
         let determinant = root * root * (1.0 - coupling * coupling);
         let product: f64 = [root * root, 1.0]
             .into_iter()

@@ -1,4 +1,5 @@
-//! In one dimension: against numbers from confluent hypergeometric functions at 80 digits, against limits, and against itself.
+//! Ground states in one dimension: against numbers from confluent hypergeometric functions at 80 digits,
+//! against limits, and for consistency.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;
@@ -9,7 +10,7 @@ fn solved(lambda: f64, weight: f64, lower: f64, upper: f64) -> GroundState {
 }
 
 struct Fact {
-    /// λ, ϑ, a, b.
+    /// The parameters λ, ϑ, a, b.
     of: [f64; 4],
     mu: f64,
     mean: f64,
@@ -17,8 +18,8 @@ struct Fact {
     density: &'static [(f64, f64)],
 }
 
-/// Zeros, at 80 digits, of what w(a) = w(b) = 0 asks of e^{−x²/2}·M((1−E)/4, ½, x²) and x·e^{−x²/2}·M((3−E)/4, 3/2, x²), with
-/// x = n/ℓ, ℓ⁴ = 4/(λϑ) and μ = ½√(λ/ϑ)·E; integrals by mpmath.
+/// Zeros at 80 digits, from the conditions w(a) = w(b) = 0 on e^{−x²/2}·M((1−E)/4, ½, x²) and
+/// x·e^{−x²/2}·M((3−E)/4, 3/2, x²), with x = n/ℓ, ℓ⁴ = 4/(λϑ) and μ = ½√(λ/ϑ)·E. Integrals by mpmath.
 const FACTS: [Fact; 8] = [
     Fact {
         of: [4.0, 2.0, -1.0, 3.0],
@@ -180,7 +181,7 @@ fn far_from_the_bounds_it_is_a_gaussian() {
 
 #[test]
 fn at_an_edge_it_is_the_oscillator_s_first_odd_state() {
-    // n·e^{−n²/4σ²} on a half line.
+    // The density's root is n·e^{−n²/4σ²} on a half line.
     for (lambda, weight) in [(1.0f64, 1.0f64), (1e16, 0.5)] {
         let sigma = (1.0 / (lambda * weight)).powf(0.25);
         let state = solved(lambda, weight, 0.0, 60.0 * sigma);
@@ -208,7 +209,8 @@ fn at_an_edge_it_is_the_oscillator_s_first_odd_state() {
 
 #[test]
 fn far_outside_of_zero_it_is_airys() {
-    // −w″ + g·t·w has energy g^{2/3}·2.338…, and the square that is left over adds ⟨t²⟩ = (8/15)·2.338…² to first order.
+    // −w″ + g·t·w has energy g^{2/3}·2.338…, and the remaining square adds ⟨t²⟩ = (8/15)·2.338…² to first
+    // order.
     let airy = 2.338107410459767;
     for (lambda, weight, lower, upper) in
         [(1e6f64, 1.0f64, 1e3f64, 1.1e3f64), (1.0, 1e6, -1e5, -1e4), (1e30, 1.0, 1.0, 2.0)]
@@ -250,7 +252,7 @@ fn outside_of_the_interval_there_is_nothing() {
 
 #[test]
 fn the_mass_of_a_gaussian_s_tail_is_its_own() {
-    // scipy.stats.norm.sf, and what the wall 40 deviations out takes lies below the floats.
+    // scipy.stats.norm.sf. The effect of the wall 40 deviations out is below the range of floats.
     let state = solved(1.0, 1.0, -40.0, 40.0);
     for (from, expected) in
         [(0.0, 0.5), (1.0, 0.15865525393145707), (10.0, 7.61985302416052e-24), (30.0, 4.906713927148187e-198)]
@@ -285,7 +287,7 @@ fn what_has_no_ground_state_is_named() {
 }
 
 prop_compose! {
-    /// λ, ϑ, a and b over many orders of magnitude, 0 inside, at the edge and outside.
+    /// λ, ϑ, a and b over many orders of magnitude, with 0 inside, at the edge and outside.
     fn problem()(
         lambda in -12.0..12.0f64, weight in -6.0..6.0f64, lower in -10.0..10.0f64, log_width in -3.0..3.0f64,
     ) -> [f64; 4] {
@@ -301,7 +303,7 @@ proptest! {
         prop_assert!((objective - 1.0).abs() < 1e-9, "{objective}");
         prop_assert!((state.mass(lower, upper) - 1.0).abs() < 1e-12);
         prop_assert!(lower < state.mean() && state.mean() < upper);
-        // Cramér and Rao's bound.
+        // The Cramér–Rao bound.
         prop_assert!(state.fisher_information() * state.variance() > 1.0 - 1e-12);
     }
 
@@ -316,7 +318,7 @@ proptest! {
         }
     }
 
-    /// More room means less μ, which is the objective's minimum.
+    /// A wider interval has a smaller μ, the minimum of the objective.
     #[test]
     fn more_room_costs_less([lambda, weight, lower, upper] in problem(), share in 0.1..0.99f64) {
         let wide = solved(lambda, weight, lower, upper).mu();
@@ -342,7 +344,7 @@ proptest! {
         }
     }
 
-    /// The second difference of log w is that of the potential: (log w)″ = ϑ(λn²/4 − μ) − ((log w)′)².
+    /// The second difference of log w follows from the potential: (log w)″ = ϑ(λn²/4 − μ) − ((log w)′)².
     #[test]
     fn the_amplitude_solves_the_equation([lambda, weight, lower, upper] in problem(), at in 0.1..0.9f64) {
         let state = solved(lambda, weight, lower, upper);
@@ -356,7 +358,7 @@ proptest! {
         prop_assert!((left - state.mu() * there).abs() < 1e-3 * size * there.max(state.amplitude(state.mean())));
     }
 
-    /// Even where floats thin out below 10⁻³⁰⁰, to what precision they leave.
+    /// The values hold even below 10⁻³⁰⁰, to the precision of the floats in this range.
     #[test]
     fn no_number_is_too_wild(
         lambda in any::<f64>(), weight in any::<f64>(), lower in any::<f64>(), upper in any::<f64>(), n in any::<f64>(),
