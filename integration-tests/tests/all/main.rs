@@ -9,6 +9,7 @@ mod estimate;
 mod keyed;
 mod layout;
 mod noise_aware;
+mod prose;
 mod stream;
 mod words;
 

@@ -41,13 +41,8 @@ const AVOIDED: [(&str, &str); 27] = [
     ("in earnest", "at the release"),
 ];
 
-<<<<<<< ours
-/// Where a word is right all the same: what the file's path contains, and what the line does.
-const RIGHT: [(&str, &str); 7] = [
-=======
 /// Exceptions: a part of the file's path, and a part of the line that contains the word.
-const RIGHT: [(&str, &str); 9] = [
->>>>>>> theirs
+const RIGHT: [(&str, &str); 7] = [
     ("evaluation/datasets", "wine law"),
     ("evaluation/datasets", "tax law"),
     ("evaluation/datasets", "by law"),
@@ -55,14 +50,9 @@ const RIGHT: [(&str, &str); 9] = [
     ("benches/src/page.rs", "growth law"),
     ("PERFORMANCE.md", "growth law"),
     ("scumble/tests/command/page.rs", "new Promise("), // JavaScript's
-<<<<<<< ours
-=======
-    ("CHANGELOG.md", "(`promises`, `rests on`)"),      // renamed items
-    ("CHANGELOG.md", "`Candidate` (`Entrant`)"),
->>>>>>> theirs
 ];
 
-fn texts(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn texts(folder: &Path) -> Vec<PathBuf> {
     let is_ours = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
         !name.starts_with('.') && !["target", "book", "corpus", "artifacts"].contains(&&*name)
