@@ -47,24 +47,69 @@ __all__ = [
 
 
 def mechanisms() -> list[str]:
-    """The names of all mechanisms."""
+    """Names of all mechanisms."""
     return _native.names()
 
 
 def describe(name: str) -> dict[str, Any]:
-    """What a mechanism does, its source, who runs it, and the JSON schemas of its parameters."""
+    """Describes a mechanism.
+
+    Parameters
+    ----------
+    name : str
+        Name of the mechanism, as :func:`mechanisms` lists it.
+
+    Returns
+    -------
+    dict
+        Name, summary, source, version, who runs the mechanism, and the JSON schemas of its parameters.
+
+    Raises
+    ------
+    UnknownName
+        If no mechanism has this name.
+    """
     return json.loads(_native.describe(name))
 
 
 def audit(name: str, *, quick: bool = True, seed: int | None = None) -> list[dict[str, Any]]:
-    """Attacks every claim of a mechanism's example: what was found, with an audited lower bound of each."""
+    """Attacks every claim of a mechanism's example.
+
+    Parameters
+    ----------
+    name : str
+        Name of the mechanism.
+    quick : bool
+        Use fewer samples, and ε = 1 alone.
+    seed : int, optional
+        Random seed: the same seed gives the same audit.
+
+    Returns
+    -------
+    list of dict
+        One finding for each claim, with an audited lower bound.
+    """
     return json.loads(_native.audit(name, quick, _seed(seed)))
 
 
 def account(what: str, **numbers: Any) -> dict[str, Any]:
-    """Privacy accounting, as ``scumble account`` does it: ``account("gaussian", epsilon=1, delta=1e-5, sensitivity=1)["sigma"]``.
+    """Privacy accounting, as ``scumble account`` does it.
 
-    Leave out what is to be solved for.
+    Parameters
+    ----------
+    what : str
+        Name of the account, such as ``"gaussian"`` or ``"dp-sgd"``.
+    **numbers
+        Options of ``scumble account``. Omit the number to be solved for.
+
+    Returns
+    -------
+    dict
+        Given and computed numbers.
+
+    Examples
+    --------
+    >>> scumble.account("gaussian", epsilon=1, delta=1e-5, sensitivity=1)["sigma"]  # doctest: +SKIP
     """
     words = [what.replace("_", "-")]
     for name, value in numbers.items():
@@ -73,5 +118,18 @@ def account(what: str, **numbers: Any) -> dict[str, Any]:
 
 
 def draft_schema(table: Any) -> str:
-    """A schema drafted from records, as TOML, for review: its bounds are those of the data until somebody says what is publicly known."""
+    """Drafts a schema from records, for review.
+
+    The bounds and levels of the draft are those of the data. Replace them by public knowledge before a design.
+
+    Parameters
+    ----------
+    table : table
+        Records as a pandas, Polars or pyarrow table, or an object with ``__arrow_c_stream__``.
+
+    Returns
+    -------
+    str
+        The draft as TOML.
+    """
     return _native.draft(_take(table)[0])

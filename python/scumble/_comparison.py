@@ -1,4 +1,4 @@
-"""Comparisons: which mechanism costs least on these records, and what a release is worth."""
+"""Comparisons: the accuracy that mechanisms cost on given records, and the worth of a release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._tables import take
 
 
 def _bar(wanted: bool | None) -> Callable[[int, int], None] | None:
-    """A progress bar: tqdm's where it is installed, which has one for notebooks."""
+    """Progress bar: tqdm's if it is installed, else a line on stderr."""
     if wanted is False or (wanted is None and not sys.stderr.isatty() and "ipykernel" not in sys.modules):
         return None
     try:
@@ -41,23 +41,26 @@ def _bar(wanted: bool | None) -> Callable[[int, int], None] | None:
 
 
 class Comparison:
-    """What came out: printed, the first screen of ``scumble compare``; in a notebook, its page with charts and cards."""
+    """Result of a comparison.
+
+    It prints as the first screen of ``scumble compare``. A notebook shows its page with charts and cards.
+    """
 
     def __init__(self, native: _native.Comparison) -> None:
         self._native = native
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One row a model, metric, mechanism and budget with differential privacy: scores, worth, guarantee."""
+        """Rows with differential privacy: scores, worth and guarantee by model, metric, mechanism and ε."""
         return list(self.to_json()["rows"])
 
     @property
     def without_dp(self) -> list[dict[str, Any]]:
-        """The rows without differential privacy, as at ε = ∞: they must not be compared with the others."""
+        """Rows without differential privacy, as at ε = ∞. Do not compare them with :attr:`rows`."""
         return list(self.to_json()["without_dp"])
 
     def to_pandas(self) -> Any:
-        """All rows as a frame; those with differential privacy have a true `dp`."""
+        """All rows as a pandas frame, with a column ``dp`` that marks those with differential privacy."""
         import io
 
         import pandas
@@ -65,21 +68,30 @@ class Comparison:
         return pandas.read_csv(io.StringIO(self._native.to_csv()))
 
     def to_json(self) -> dict[str, Any]:
-        """All that came out, of which data, by which versions, settings and seed. Scores of a private table are for its owner."""
+        """All results, with data, versions, settings and seed.
+
+        Scores of a private table are for its owner alone.
+        """
         return json.loads(self._native.to_json())
 
     @property
     def html(self) -> str:
-        """The page: one HTML text that loads nothing else."""
+        """The page as one HTML text that loads nothing else."""
         return self._native.to_html()
 
     @property
     def svg(self) -> str | None:
-        """The chart of scores by ε."""
+        """Chart of scores by ε."""
         return self._native.to_svg()
 
     def save(self, path: str | Path) -> None:
-        """Writes the page (.html), the chart (.svg), the rows (.csv) or everything (.json), by how the file is named."""
+        """Writes the page, the chart, the rows or all results.
+
+        Parameters
+        ----------
+        path : path
+            File whose suffix decides: ``.html`` for the page, ``.svg`` for the chart, ``.csv`` for the rows, ``.json`` for all.
+        """
         path = Path(path)
         made: dict[str, Callable[[], str]] = {
             ".html": lambda: self.html,
@@ -134,10 +146,53 @@ def compare(
     name: str = "the table",
     progress: bool | None = None,
 ) -> Comparison:
-    """Compares mechanisms on the records of `table`, as ``scumble compare`` does: what a model of a release is worth at each ε.
+    """Compares mechanisms on the records of a table, as ``scumble compare`` does.
 
-    `mechanisms` are names, or a dict of their parameters; all quick ones by default. `epsilon` may be ``float("inf")`` for no noise. What is left
-    out is as the command has it. `progress` shows a bar, by default on a terminal and in a notebook.
+    Parameters
+    ----------
+    table : table
+        Records as a pandas, Polars or pyarrow table, or an object with ``__arrow_c_stream__``.
+    schema : dict or path
+        Public knowledge about the columns, as in :func:`scumble.design`.
+    target : str
+        Column to learn.
+    mechanisms : str, iterable of str, or dict, optional
+        Names, or a dict from names to parameters. All quick mechanisms by default.
+    epsilon : float or iterable of float, optional
+        Budgets in nats; ``float("inf")`` for no noise.
+    delta : float, optional
+        δ of every budget.
+    trials : int, optional
+        Repetitions of each cell.
+    task : str, optional
+        ``"classify"`` or ``"regress"``, if the target can be both.
+    metrics : str or iterable of str, optional
+        Metrics in place of the default ones.
+    test_share : float, optional
+        Share of the records held out for tests.
+    volunteers : float, optional
+        Share of the other records that volunteer for designs.
+    unlabelled : bool
+        Volunteers keep their labels.
+    protect : str, optional
+        ``"record"``, ``"features"`` or ``"label"``.
+    label_share : float, optional
+        The label's share of ε for mechanisms that protect features alone.
+    shuffler : bool
+        Also compare local reports through a shuffler.
+    release_alone : bool
+        Models learn from the release alone, without the volunteers' records.
+    seed : int, optional
+        Seed of splits and noise.
+    name : str
+        Title of the comparison.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal and in a notebook.
+
+    Returns
+    -------
+    Comparison
+        Scores, worth and guarantees. Omitted options have the defaults of the command.
     """
     epsilons = [epsilon] if isinstance(epsilon, (int, float)) else epsilon
     options = {

@@ -17,11 +17,11 @@ from ._native import Ticket
 
 
 class ClippedWarning(UserWarning):
-    """Numbers were clipped to their public bounds. It says something of the records: it is for their owner alone."""
+    """Numbers were clipped to their public bounds. The warning is for the owner of the records alone."""
 
 
 def tell(clipped: list[tuple[str, int, str, str]], above: int = 3) -> None:
-    """Warns of what was clipped, in the name of the caller so many frames above."""
+    """Warns about clipped numbers; the warning names the caller `above` frames up."""
     if clipped:
         of = ", ".join(f"{cells} of {column!r} to [{lower}, {upper}]" for column, cells, lower, upper in clipped)
         warnings.warn(f"clipped to the public bounds: {of}", ClippedWarning, stacklevel=above)
@@ -45,22 +45,26 @@ def _seed(seed: int | None) -> int | None:
 
 
 def as_ticket(ticket: Any) -> Ticket:
-    """A ticket by its file."""
+    """Ticket in a file."""
     return ticket if isinstance(ticket, Ticket) else Ticket(os.fspath(ticket))
 
 
 class Card(dict[str, Any]):
-    """The card of one release: its guarantee, what it discloses and assumes, and the distribution of its noise. All of it is public."""
+    """Public card of one release.
+
+    It has the guarantee, the disclosures, the assumptions and the distribution of the noise.
+    """
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as JSON, as ``scumble release --card`` does."""
+        """Writes the card as JSON, as ``scumble release --card`` does."""
         Path(path).write_text(json.dumps(self, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 class Design:
-    """What is released of a record, and how. Made by :func:`scumble.design`, or read from a file of the command's.
+    """Mechanism with all its numbers and the schema.
 
-    ``card`` says what is guaranteed. Each release has a card of its own: :meth:`release_with_card` gives it.
+    :func:`scumble.design` makes a design, and :meth:`read` reads one of the command. :attr:`card` is its guarantee. Each
+    release has a card of its own (:meth:`release_with_card`).
     """
 
     def __init__(self, native: _native.Design) -> None:
@@ -68,11 +72,11 @@ class Design:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Design:
-        """A design that ``scumble design`` or :meth:`save` wrote."""
+        """Reads a design that ``scumble design`` or :meth:`save` wrote."""
         return cls(_native.Design.from_json(Path(path).read_text(encoding="utf-8")))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it for ``scumble release --design``; a file that exists is not replaced."""
+        """Writes the design for ``scumble release --design``. An existing file is not replaced."""
         with open(path, "x", encoding="utf-8") as file:
             file.write(self._native.to_json())
 
@@ -82,7 +86,7 @@ class Design:
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the records that it takes."""
+        """Columns of the records that the design takes."""
         return self._native.columns
 
     @property
@@ -95,22 +99,25 @@ class Design:
 
     @property
     def needs_view(self) -> bool:
-        """Whether a model of a release predicts from :meth:`view` of records, and not from records in the clear."""
+        """Whether a model of a release predicts from :meth:`view` of records."""
         return self._native.needs_view
 
     @property
     def rounded_columns(self) -> list[str]:
-        """The columns of which ``scumble estimate`` tells the mean only from a release with ``values="drawn"``: others round and clamp them."""
+        """Columns that a release rounds and clamps unless it has ``values="drawn"``.
+
+        ``scumble estimate`` needs ``values="drawn"`` for their means.
+        """
         return self._native.rounded_columns
 
     @property
     def card(self) -> str:
-        """What is guaranteed, disclosed and assumed, for people."""
+        """Guarantee, disclosures and assumptions, as text."""
         return self._native.shown_card()
 
     @property
     def guarantee(self) -> dict[str, Any]:
-        """The same for machines."""
+        """The same as :attr:`card`, for programs."""
         return json.loads(self._native.guarantee())
 
     def release(
@@ -125,15 +132,44 @@ class Design:
         strict: bool = False,
         values: str = "settled",
     ) -> Any:
-        """The records of `table` (pandas, Polars, pyarrow, or whatever has ``__arrow_c_stream__``), released: a table of the same kind.
+        """Releases the records of a table.
 
-        With `ticket`, a file, the noise of each record follows from a secret in it and from the record's `id`, a column of unique values
-        (without one, the number of its row): the release may be repeated and is paid for once. Without it, each call is a new release that is
-        paid for by itself. `seed` repeats the release of a seed, as ``scumble release --seed`` does, and voids the guarantee.
+        Without `ticket`, each call is a new release with a charge of its own. With `ticket`, the noise of a record follows
+        from a secret in this file and from the record's id. The release may then be repeated, and is charged once.
 
-        `ledger` and `dataset` have the release charged before anything is released. `strict` refuses numbers outside their bounds, which are
-        clipped else. `values` is "settled", "clamped" or "drawn", as the command's. Where the design releases a model in place of records, the
-        table holds it, and :class:`scumble.Model` predicts by it.
+        Parameters
+        ----------
+        table : table
+            Records as a pandas, Polars or pyarrow table, or an object with ``__arrow_c_stream__``.
+        ticket : path or Ticket, optional
+            File of the ticket.
+        id : str, optional
+            Column of unique values for a release by `ticket`; by default the row numbers.
+        seed : int, optional
+            Repeats the release of a seed, as ``scumble release --seed`` does, and voids the guarantee.
+        ledger : Ledger or path, optional
+            Ledger that is charged before the release.
+        dataset : str, optional
+            Name of the data set in `ledger`.
+        strict : bool
+            Refuse numbers outside their bounds instead of clipping them.
+        values : {"settled", "clamped", "drawn"}
+            Treatment of released numbers, as in ``scumble release --values``.
+
+        Returns
+        -------
+        table
+            Released table of the same kind as `table`. If the design releases a model, the table holds it, and
+            :class:`scumble.Model` predicts by it.
+
+        Raises
+        ------
+        InvalidRecords
+            If a value does not fit its column.
+        Overdrawn
+            If the ledger has too little left.
+        WrongTicket
+            If the ticket is for another design, another data set or other records.
         """
         return self._release(table, ticket, id, seed, ledger, dataset, strict, values)[0]
 
@@ -149,7 +185,7 @@ class Design:
         strict: bool = False,
         values: str = "settled",
     ) -> tuple[Any, Card]:
-        """The released table of :meth:`release`, and the card of this release."""
+        """Releases as :meth:`release` does, and returns the card of this release too."""
         return self._release(table, ticket, id, seed, ledger, dataset, strict, values)
 
     def _release(
@@ -178,27 +214,29 @@ class Design:
             if seed is not None:
                 raise InvalidInput("seed and ticket: noise is drawn from one of them")
             released = self._native.release_keyed(arrow, as_ticket(ticket), id, how)
-        # In the name of the caller of release, release_with_card or scan_released.
+        # The warning names the caller of release, release_with_card or scan_released.
         tell(released.clipped, above=4)
         for warning in released.repeats:
             warnings.warn(warning, PrivacyWarning, stacklevel=3)
         return back(released.table), Card(json.loads(released.card))
 
     def view(self, table: Any, *, strict: bool = False) -> Any:
-        """Where records lie in the space of what is released, without noise, for models that learned from a release (:attr:`needs_view` says
-        whether they need it). NOT private."""
+        """Maps records into the space of a release, without noise.
+
+        Models of a release need viewed records if :attr:`needs_view` is true. The view is NOT private.
+        """
         arrow, back = take(table)
         viewed = self._native.view(arrow, strict)
         tell(viewed.clipped)
         return back(viewed.table)
 
     def collect(self, reports: Any, *, records: int | None = None, seed: int | None = None) -> Any:
-        """Records drawn from the reports of many people, where the design releases reports. It is post-processing."""
+        """Draws records from the reports of many people: post-processing."""
         arrow, back = take(reports)
         return back(self._native.collect(arrow, records, _seed(seed)).table)
 
     def audit(self, *, quick: bool = True, seed: int | None = None) -> list[dict[str, Any]]:
-        """Attacks every claim of the design: what was found, with an audited lower bound of each."""
+        """Attacks every claim of the design, and returns findings with audited lower bounds."""
         return json.loads(_native.audit_design(self._native, quick, _seed(seed)))
 
     def __repr__(self) -> str:
@@ -234,10 +272,55 @@ def design(
     shuffled_delta: float | None = None,
     **parameters: Any,
 ) -> Design:
-    """Designs a mechanism: :func:`mechanisms` lists them, and :func:`describe` says what `parameters` each has.
+    """Designs a mechanism.
 
-    `schema` says what is publicly known of the columns: ``{"age": (0, 100), "children": range(0, 21), "smokes": ["no", "yes"]}``, or the path of
-    a schema's file. `epsilon` is in nats. `target` is the column to be learned. The others are those of ``scumble design``.
+    Parameters
+    ----------
+    mechanism : str
+        Name of the mechanism, as :func:`mechanisms` lists it.
+    schema : dict or path
+        Public knowledge about the columns, such as
+        ``{"age": (0, 100), "children": range(0, 21), "smokes": ["no", "yes"]}``, or the path of a schema file.
+    epsilon : float
+        ε in nats.
+    delta : float
+        δ.
+    target : str, optional
+        Column to learn.
+    task : str, optional
+        ``"classify"`` or ``"regress"``, if the target can be both.
+    protect : str, optional
+        ``"record"``, ``"features"`` or ``"label"``.
+    label_share : float, optional
+        The label's share of ε, if the label takes noise of its own.
+    people : int, optional
+        Public number of people.
+    volunteers : table, optional
+        Records that may shape the design.
+    volunteers_are : str, optional
+        ``"public"``, ``"consented"`` or ``"private"``.
+    shuffled : int, optional
+        Least number of reports that a trusted shuffler mixes.
+    shuffled_delta : float, optional
+        δ of the claim through the shuffler; given together with `shuffled`.
+    **parameters
+        Parameters of the mechanism, as :func:`describe` lists them.
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    UnknownName
+        If no mechanism, parameter or column has the name.
+    InvalidInput
+        If the budget, the schema or a parameter is invalid.
+
+    Warns
+    -----
+    PrivacyWarning
+        If the design protects little or nothing.
     """
     if (shuffled is None) != (shuffled_delta is None):
         raise InvalidInput("shuffled and shuffled_delta are given together")

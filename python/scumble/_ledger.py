@@ -1,4 +1,4 @@
-"""Ledgers: what was spent of which data set, in a file that the command and Python share."""
+"""Ledgers: spent budgets of data sets, in a file that the command and Python share."""
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ from ._errors import InvalidInput
 
 
 class Ledger:
-    """The ledger in a file: privacy budgets of data sets, and every charge."""
+    """Ledger in a file: privacy budgets of data sets, and every charge.
+
+    Parameters
+    ----------
+    path : path
+        File of the ledger.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._native = _native.Ledger(os.fspath(path))
 
     @property
     def path(self) -> str:
+        """Path of the file."""
         return os.fspath(self._native.path)
 
     def open(
@@ -30,17 +37,38 @@ class Ledger:
         target: str | None = None,
         exist_ok: bool = True,
     ) -> None:
-        """Opens an account: no more than `epsilon` and `delta` may be spent of `dataset` in all, as decimals that Python shows.
+        """Opens an account, which limits the total spent on a data set.
 
-        An account that exists with the same numbers stays as it is, so that a job can run again; other numbers are refused.
-        With `exist_ok=False` every existing account is refused.
+        An account with the same numbers stays unchanged, so that a job can run again. Other numbers are refused.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the data set.
+        epsilon, delta : float
+            Totals, as the decimals that Python shows.
+        unit : str
+            Protected unit, as in ``scumble ledger init --unit``.
+        target : str, optional
+            Name of the label, if `unit` is a label.
+        exist_ok : bool
+            If false, every existing account is refused.
         """
         self._opened(self._native.open(dataset, float(epsilon), float(delta), unit, target), dataset, exist_ok)
 
     def open_in_nats(self, dataset: str, *, nats: float, exist_ok: bool = True) -> None:
-        """Opens an account in nats of mutual information, for releases that hide which records were used (`pac-statistics`).
+        """Opens an account in nats of mutual information.
 
-        `exist_ok` is that of `open`.
+        It is for releases that hide which records were used (``pac-statistics``).
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the data set.
+        nats : float
+            Total in nats.
+        exist_ok : bool
+            If false, every existing account is refused.
         """
         self._opened(self._native.open_in_nats(dataset, float(nats)), dataset, exist_ok)
 
@@ -50,12 +78,12 @@ class Ledger:
 
     @property
     def information(self) -> list[dict[str, Any]]:
-        """All accounts in nats, each with its charges, what is spent and what is left."""
+        """All accounts in nats, each with its charges, spent and left."""
         return json.loads(self._native.information())
 
     @property
     def accounts(self) -> list[dict[str, Any]]:
-        """All accounts but those in nats, each with its charges, what is spent and what is left."""
+        """All accounts in ε and δ, each with its charges, spent and left."""
         return json.loads(self._native.accounts())
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Released models, and what they predict."""
+"""Released models and their predictions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._tables import take
 
 
 def _arrays(table: Any) -> list[Any]:
-    """The columns of an Arrow table as arrays of NumPy."""
+    """Columns of an Arrow table as NumPy arrays."""
     try:
         import numpy
         import pyarrow
@@ -22,10 +22,18 @@ def _arrays(table: Any) -> list[Any]:
 
 
 class Model:
-    """A model that a design released in place of records: ``Model(design.release(people), design)``, or :meth:`read` from a file.
+    """Model that a design released in place of records, with the interface of scikit-learn's models.
 
-    It is used as scikit-learn's models are. ``coef_`` and ``intercept_`` are of encoded records, whose columns ``feature_names_in_`` names: numbers on
-    [0, 1] by their public bounds, a 0 or 1 for each level.
+    Make it with ``Model(design.release(people), design)``, or with :meth:`read` from a file.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        Coefficients for encoded records: numbers in [0, 1] by their public bounds, and 0 or 1 for each level.
+    feature_names_in_ : array of str
+        Names of the encoded columns.
+    classes_ : array
+        Classes, if the target is a category.
     """
 
     def __init__(self, released: Any, design: Design) -> None:
@@ -33,7 +41,7 @@ class Model:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], design: Design) -> Model:
-        """A model that ``scumble release`` wrote, as CSV or Parquet, by this design."""
+        """Reads a model that ``scumble release`` wrote by this design, as CSV or Parquet."""
         model = cls.__new__(cls)
         model._take(_native.Model.read(design._native, os.fspath(path)))
         return model
@@ -42,7 +50,7 @@ class Model:
         self._native = native
 
     def __getattr__(self, name: str) -> Any:
-        # Those of what is fitted, as scikit-learn has them: a model of a number has no classes.
+        # Fitted attributes as in scikit-learn; a model of a number has no classes.
         if name not in ("classes_", "coef_", "intercept_", "feature_names_in_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         import numpy
@@ -59,19 +67,43 @@ class Model:
 
     @property
     def target(self) -> str:
-        """The column that is predicted."""
+        """Column that is predicted."""
         return self._native.target
 
     def predict(self, table: Any, *, strict: bool = False) -> Any:
-        """The class of each record of `table`, or the number in the target's own unit: an array in the order of the records.
+        """Predicts the target of each record.
 
-        `table` needs the columns of the design's schema but for the target, and may have others. `strict` refuses numbers outside their bounds,
-        which are clipped else. A prediction says what the model makes of a record in the clear: it is not private.
+        A prediction about a record in the clear is not private.
+
+        Parameters
+        ----------
+        table : table
+            Records with the columns of the design's schema except the target; other columns are ignored.
+        strict : bool
+            Refuse numbers outside their bounds instead of clipping them.
+
+        Returns
+        -------
+        array (n)
+            Classes, or numbers in the target's own unit, in the order of the records.
         """
         return self._predicted(table, False, strict)[0]
 
     def predict_proba(self, table: Any, *, strict: bool = False) -> Any:
-        """The probability of each class (n × classes, in the order of ``classes_``) for each record of `table`."""
+        """Predicts the probability of each class for each record.
+
+        Parameters
+        ----------
+        table : table
+            Records, as in :meth:`predict`.
+        strict : bool
+            Refuse numbers outside their bounds instead of clipping them.
+
+        Returns
+        -------
+        array (n × classes)
+            Probabilities, in the order of ``classes_``.
+        """
         import numpy
 
         return numpy.column_stack(self._predicted(table, True, strict)[1:])

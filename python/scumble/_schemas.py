@@ -1,4 +1,4 @@
-"""Schemas as Python values: what is publicly known of each column."""
+"""Schemas as Python values: public knowledge about each column."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _column(name: str, of: Any) -> dict[str, Any]:
 
 
 def given(schema: Any) -> dict[str, str | None]:
-    """A schema as native code takes it: a file's path, or columns as JSON."""
+    """Schema for native code: path of a file, or columns as JSON."""
     if isinstance(schema, (str, os.PathLike)):
         return {"file": os.fspath(schema), "columns": None}
     if isinstance(schema, Mapping):

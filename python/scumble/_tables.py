@@ -1,4 +1,4 @@
-"""Tables as people have them, and back: what comes in as a pandas frame goes out as one."""
+"""Conversion of the caller's tables to Arrow and back: a pandas frame returns as a pandas frame."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, Callable
 
 from ._errors import InvalidInput, InvalidRecords
 
-#: Frames to something with the Arrow C interface, and such back to frames, by the package that a frame's class is of.
+#: Makes a table of the caller's kind from a table with the Arrow C interface.
 _Back = Callable[[Any], Any]
 
-#: Engines with many tasks, by the package that a frame's class is of: their modules here, and what brings all records to this process.
+#: Engines with many tasks, by the package of the frame's class: name, module here, and call that brings all
+#: records to this process.
 _ENGINES = {
     "pyspark": ("Spark", "scumble.spark", "df.toArrow()"),
     "dask": ("Dask", "scumble.dask", "df.compute()"),
@@ -23,7 +24,7 @@ def _of(package: str, table: Any) -> bool:
 
 
 def _pandas_like(frame: Any, taken: Any) -> _Back:
-    """Frames with the dtypes of `frame`, which was `taken` as Arrow, in categories and in columns of the same Arrow type."""
+    """Makes frames with the dtypes of `frame`: its categories, and columns of equal Arrow type."""
 
     def back(arrow: Any) -> Any:
         import pandas
@@ -33,11 +34,11 @@ def _pandas_like(frame: Any, taken: Any) -> _Back:
         made = table.to_pandas()
         for name in made.columns.intersection(taken.column_names):
             dtype = frame[name].dtype
-            # Categories and their order are no part of the Arrow type.
+            # The Arrow type does not contain categories and their order.
             is_alike = isinstance(dtype, pandas.CategoricalDtype) or table.schema.field(name).type == taken.schema.field(name).type
             if is_alike and made[name].dtype != dtype:
                 cast = made[name].astype(dtype)
-                if not cast.isna().any():  # as of a level that the categories of the frame lack
+                if not cast.isna().any():  # such as a level that the frame's categories lack
                     made[name] = cast
         return made
 
@@ -45,7 +46,7 @@ def _pandas_like(frame: Any, taken: Any) -> _Back:
 
 
 def _polars_like(frame: Any) -> _Back:
-    """Frames with the categories of `frame`."""
+    """Makes frames with the categories of `frame`."""
 
     def back(arrow: Any) -> Any:
         import polars
@@ -68,7 +69,7 @@ def _pyarrow(arrow: Any) -> Any:
 
 
 def _arrow(frame: Any) -> Any:
-    """A pandas frame without its index, which may be of the records: it is no column, and none comes back."""
+    """Arrow table of a pandas frame without its index, which may identify records."""
     import pyarrow
 
     try:
@@ -78,7 +79,7 @@ def _arrow(frame: Any) -> Any:
             try:
                 pyarrow.array(column, from_pandas=True)
             except pyarrow.ArrowException:
-                # Arrow's own sentence has the value, which a worker's log must not.
+                # Arrow's own message has the value, which must not be in a worker's log.
                 raise InvalidRecords(
                     f"the table: column {str(name)!r} holds values of several types, or of one that is not read: numbers, text, flags and dates are"
                 ) from None
@@ -93,7 +94,7 @@ def _is_aligned(chunk: Any) -> bool:
 
 
 def _moved(chunk: Any) -> Any:
-    """The same values, in memory of their own."""
+    """Copy of the values in aligned memory."""
     import pyarrow
     import pyarrow.compute
 
@@ -103,10 +104,10 @@ def _moved(chunk: Any) -> Any:
 
 
 def aligned(table: Any) -> Any:
-    """A pyarrow table whose memory lies where native code may read it.
+    """Pyarrow table whose buffers are aligned for native code.
 
-    Dask hands frames over as bytes within other bytes. Arrow allows that, and native code would read numbers from addresses that no number may
-    have.
+    Dask passes frames as bytes within other bytes. Arrow allows this, but native code cannot read numbers from unaligned
+    addresses.
     """
     import pyarrow
 
@@ -121,7 +122,13 @@ def aligned(table: Any) -> Any:
 
 
 def take(table: Any) -> tuple[Any, _Back]:
-    """What native code reads of `table`, and what makes a table of the same kind of what it gives."""
+    """Converts a table for native code.
+
+    Returns
+    -------
+    tuple
+        The table for native code, and a function that makes a table of the caller's kind from an Arrow table.
+    """
     if _of("pandas", table):
         try:
             import pyarrow

@@ -1,4 +1,4 @@
-"""A release on Dask: partitions that are computed again, on whichever worker, repeat one release, which is paid for once."""
+"""Releases of Dask data frames: repeated partitions repeat one release, which is charged once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _check(frame: Any, design: Design, id: str, strict: bool) -> Any:
 
 
 def _with_ids(released: Any, id: str | None, ids: Any) -> Any:
-    """The released frame of a partition, with the ids where they are kept."""
+    """Released frame of a partition, with the ids if they are kept."""
     if id is not None:
         released.insert(0, id, ids.astype("str").to_numpy())
     return released
@@ -42,11 +42,38 @@ def release(
     keep_id: bool = False,
     persist: bool = True,
 ) -> tuple[Any, Card]:
-    """The records of a Dask data frame, released by `design`: a lazy frame of released columns alone, and its card.
+    """Releases the records of a Dask data frame by a ticket.
 
-    `id` is a column of unique values, all records are checked first, and workers must be able to read the file `ticket` and the file of admitted
-    records beside it. `persist` and `keep_id` are as of :func:`scumble.spark.release`: the columns that are read lie in the workers' memory until
-    the frame that is returned is gone; without a distributed client, in that of this process.
+    All records are checked first.
+
+    Parameters
+    ----------
+    df : dask.dataframe.DataFrame
+        Records.
+    design : Design
+        Design of a local mechanism.
+    ticket : path or Ticket
+        File of the ticket. Workers must be able to read it, and the file of admitted records beside it.
+    id : str
+        Column of unique values, without nulls.
+    ledger : Ledger or path, optional
+        Ledger that is charged once.
+    dataset : str, optional
+        Name of the data set in `ledger`.
+    strict : bool
+        Refuse numbers outside their bounds instead of clipping them.
+    values : {"settled", "clamped", "drawn"}
+        Treatment of released numbers, as in ``scumble release --values``.
+    keep_id : bool
+        Release the ids with the records, in the clear.
+    persist : bool
+        Keep the columns that are read in the workers' memory, so that all tasks read the same records. They stay until
+        the returned frame is gone. Without a distributed client, they stay in the memory of this process.
+
+    Returns
+    -------
+    tuple
+        A lazy frame of the released columns alone, and the card.
     """
     import pandas
 

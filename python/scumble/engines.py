@@ -1,7 +1,8 @@
-"""A release of a table in parts, for any engine: chunks of a file, tasks of Ray or Beam, partitions of a frame.
+"""Releases of tables in parts, for any engine: chunks of a file, tasks of Ray or Beam, partitions of a frame.
 
-All parts are checked first, then admitted together and paid for once, and then each part is released as often as the engine likes. A part whose
-records are not those that were admitted is refused: compute the table once (a snapshot, files), or from a source that gives the same each time.
+All parts are checked, then admitted together and paid for once. Each part can then be released any number of times. A
+part with records that were not admitted is refused. Take the parts from one evaluation of the table, or from a source
+that gives the same records each time.
 
 >>> parts = [scumble.engines.check_part(design, chunk, id="person") for chunk in chunks()]               # doctest: +SKIP
 >>> admission = scumble.engines.admit(design, parts, "ticket.json", id="person", ledger=ledger, dataset="survey")  # doctest: +SKIP
@@ -25,34 +26,58 @@ __all__ = ["Admission", "admit", "check_part"]
 
 
 def check_part(design: Design, part: Any, *, id: str, strict: bool = False) -> str:
-    """Checks a part of a table, which may be empty: a text for :func:`admit`, of some 43 bytes a record.
+    """Checks a part of a table.
 
-    What is wrong is said without its value, for it is said in the log of a worker. The text has digests of the records: it is for their owner alone.
+    Errors do not contain values, because they are in the log of a worker.
+
+    Parameters
+    ----------
+    design : Design
+        Design of a local mechanism.
+    part : table
+        Part of the records; it may be empty.
+    id : str
+        Column of unique values.
+    strict : bool
+        Refuse numbers outside their bounds.
+
+    Returns
+    -------
+    str
+        Text for :func:`admit`, some 43 bytes a record. It has digests of the records, and is for their owner alone.
     """
     return design._native.check(take(part)[0], id, strict, True)
 
 
 @dataclass(frozen=True)
 class Admission:
-    """Records that are admitted and paid for, and how they are released.
+    """Admitted and paid records, with the options of their release.
 
-    It can be pickled into tasks: it holds the path and the name of the ticket, and neither its secret nor records.
+    It can be pickled into tasks. It holds the path and the name of the ticket, but neither its secret nor records.
     """
 
-    #: The card of the release.
+    #: Card of the release.
     card: Card
-    #: The absolute path of the ticket, which tasks must be able to read, with the file of admitted records beside it.
+    #: Absolute path of the ticket. Tasks must be able to read it, and the file of admitted records beside it.
     ticket: str
-    #: The column of ids.
+    #: Column of ids.
     id: str
     strict: bool
     values: str
     _design: str = field(repr=False)
 
     def release(self, part: Any) -> Any:
-        """A part of the table, released: something with the Arrow C interface, for ``pyarrow.table`` or ``polars.DataFrame``.
+        """Releases a part of the table.
 
-        Raises :class:`scumble.NotAdmitted` where a record of the part was not admitted, or another ticket lies in the file by now.
+        Returns
+        -------
+        object
+            Released part with the Arrow C interface, for ``pyarrow.table`` or ``polars.DataFrame``.
+
+        Raises
+        ------
+        NotAdmitted
+            If a record of the part was not admitted, or the file has another ticket.
         """
         design = _read(self._design)
         return release_part(design, part, self.ticket, self.card["ticket"], self.id, strict=self.strict, values=self.values)
@@ -60,7 +85,7 @@ class Admission:
 
 @cache
 def _read(text: str) -> Design:
-    """A saved design, read once in a process."""
+    """Reads a saved design, once in each process."""
     return Design(_native.Design.from_json(text))
 
 
@@ -76,10 +101,30 @@ def admit(
     dataset: str | None = None,
     stacklevel: int = 1,
 ) -> Admission:
-    """Draws or reads the ticket for all parts together, keeps beside it which records it admits, and charges `ledger` once.
+    """Admits all parts together: draws or reads the ticket, and charges the ledger once.
 
-    It refuses an id that two records have, in whichever parts. It warns of what is clipped, once for each record, where a task that runs again
-    would count it again; `stacklevel` says in whose name, as that of ``warnings.warn``.
+    A file beside the ticket keeps the admitted records. An id that occurs twice is refused, in any parts. Clipped numbers
+    are reported once for each record.
+
+    Parameters
+    ----------
+    design : Design
+        Design of a local mechanism.
+    parts : iterable of str
+        Results of :func:`check_part`.
+    ticket : path or Ticket
+        File of the ticket.
+    id : str
+        Column of unique values.
+    strict, values, ledger, dataset
+        As in :meth:`scumble.Design.release`.
+    stacklevel : int
+        Frame that the warning names, as in ``warnings.warn``.
+
+    Returns
+    -------
+    Admission
+        It releases the parts.
     """
     how = _how(strict, values, ledger, dataset)
     card, clipped = design._native.admit(list(parts), as_ticket(ticket), id, how)
@@ -90,20 +135,26 @@ def admit(
 def release_part(
     design: Design, part: Any, ticket: Any, name: str | None, id: str, *, strict: bool, values: str, hidden: bool = True
 ) -> Any:
-    """A released part, with the Arrow C interface. `name` is the ticket's, if it is known; `hidden` keeps values out of errors."""
+    """Releases a part, as an object with the Arrow C interface.
+
+    `name` is the ticket's name, if it is known. `hidden` keeps values out of errors.
+    """
     how = _how(strict, values, None, None)
     return design._native.release_part(take(part)[0], as_ticket(ticket), name, id, how, hidden).table
 
 
 def released_columns(design: Design, like: Any = None, values: str = "settled") -> Any:
-    """A release of no records, as a pyarrow table: the columns and types of the release of tables `like` this one, as engines declare them."""
+    """Release of no records, as a pyarrow table.
+
+    It has the columns and types of the release of tables such as `like`, as engines declare them.
+    """
     import pyarrow
 
     return pyarrow.table(design._native.released_columns(like, values))
 
 
 def check_id(design: Design, columns: Iterable[str], id: str) -> None:
-    """Checks that there is a column of ids, which is not one that is released."""
+    """Checks that `id` is a column of the table, and not a released column."""
     names = list(columns)
     if id in design.columns:
         raise InvalidInput(f"id: {id!r} is a column that is released, and a released value is no id")
@@ -112,5 +163,5 @@ def check_id(design: Design, columns: Iterable[str], id: str) -> None:
 
 
 def path_of(ticket: Any) -> str:
-    """The absolute path of a ticket's file."""
+    """Absolute path of a ticket's file."""
     return os.path.abspath(os.fspath(as_ticket(ticket).path))

@@ -1,4 +1,4 @@
-"""A release of a lazy Polars frame, of which a query sees the released columns alone."""
+"""Releases of lazy Polars frames: a query has access to the released columns alone."""
 
 from __future__ import annotations
 
@@ -21,10 +21,29 @@ def scan_released(
     strict: bool = False,
     values: str = "settled",
 ) -> tuple[Any, Card]:
-    """The records of a lazy frame, released by `design`: a lazy frame of released columns alone, and its card.
+    """Releases the records of a lazy frame by a ticket.
 
-    The frame is computed once, now: what is checked is what is released, whatever becomes of its source. A filter runs on what was released.
-    A release by an expression would not do: a filter on a raw column is pushed below it, and which rows are left tells the raw value.
+    The frame is computed once, at the call, so that the checked records are the released ones. Later filters run on
+    released values. An expression cannot do this: an optimiser pushes a filter on a raw column below it, and the remaining
+    rows disclose the raw value.
+
+    Parameters
+    ----------
+    frame : polars.LazyFrame or polars.DataFrame
+        Records.
+    design : Design
+        Design of a local mechanism.
+    ticket : path or Ticket
+        File of the ticket.
+    id : str
+        Column of unique values.
+    ledger, dataset, strict, values
+        As in :meth:`scumble.Design.release`.
+
+    Returns
+    -------
+    tuple
+        A lazy frame of the released columns alone, and the card.
     """
     lazy = frame.lazy()
     check_id(design, lazy.collect_schema().names(), id)

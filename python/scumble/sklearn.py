@@ -1,4 +1,4 @@
-"""Releases in pipelines of scikit-learn, and estimators that know of the noise."""
+"""Releases in scikit-learn pipelines, and noise-aware estimators."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ __all__ = ["NoiseAwareLogisticRegression", "NoiseAwareRidge", "Release", "label_
 
 
 class Release(TransformerMixin, BaseEstimator):
-    """Releases records by a ticket, so that a search over many models and folds releases each record once.
+    """Transformer that releases records by a ticket.
 
-    ``fit`` looks at no record. ``transform`` takes a pandas frame whose index holds the unique ids of the records, and gives the same released
-    values for a record in whichever fold and however often. All records must have been admitted before: :meth:`admit` checks them, draws the ticket
-    and charges the ledger, once. A record that was not admitted is refused, for nobody has paid for it: a model of a release is used on
-    ``design.view(X)``, or on records in the clear (``pipeline[1:].predict(X)``).
+    A search over many models and folds releases each record once. ``fit`` reads no record. :meth:`admit` must come first,
+    once, with all records: it checks them, draws the ticket and charges the ledger. ``transform`` takes a pandas frame with
+    unique ids as its index, and gives the same released values for a record in every fold. It refuses other records: a
+    model of a release predicts from ``design.view(X)``, or from records in the clear (``pipeline[1:].predict(X)``).
 
     Parameters
     ----------
     design : scumble.Design
-        A local mechanism's design, for the columns of the frame. A label is released apart from it: a transformer has no say over ``y``.
+        Design of a local mechanism for the columns of the frame. A transformer cannot change ``y``, so release a label
+        separately.
     ticket : path or scumble.Ticket
-        The file of the ticket. A file beside it, of that name and ``.admitted``, tells admitted records from others.
+        File of the ticket. The file beside it with the suffix ``.admitted`` identifies admitted records.
     """
 
     def __init__(self, design: Design | None = None, ticket: Any = None) -> None:
@@ -54,13 +55,28 @@ class Release(TransformerMixin, BaseEstimator):
         return self.design
 
     def admit(self, X: Any, *, ledger: Any = None, dataset: str | None = None) -> Card:
-        """Checks all records, draws the ticket and charges `ledger` once: the card of the release. To be called with all records before a search."""
+        """Admits all records before a search: checks them, draws the ticket and charges the ledger once.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            All records, with unique ids as the index.
+        ledger : scumble.Ledger or path, optional
+            Ledger to charge.
+        dataset : str, optional
+            Name of the data set in `ledger`.
+
+        Returns
+        -------
+        scumble.Card
+            Card of the release.
+        """
         design = self._design()
         part = design._native.check(take(self._with_ids(X))[0], self._ID, False, False)
         return admit(design, [part], self.ticket, id=self._ID, ledger=ledger, dataset=dataset, stacklevel=2).card
 
     def fit(self, X: Any, y: Any = None) -> Release:
-        """Looks at the names of columns alone."""
+        """Stores the names of the columns, and reads no record."""
         self._design()
         if hasattr(X, "columns"):
             self.feature_names_in_ = np.asarray(X.columns, dtype=object)
@@ -68,7 +84,7 @@ class Release(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The released records: a frame of released columns, with the index of `X`."""
+        """Returns the released columns of admitted records, with the index of `X`."""
         import pyarrow
 
         design, records = self._design(), self._with_ids(X)
@@ -91,9 +107,17 @@ class Release(TransformerMixin, BaseEstimator):
 
 
 def label_flip(card: Mapping[str, Any]) -> Any:
-    """Of the card of a release whose label took randomised response: T (K × K), whose row y says with which probabilities class y is released as each.
+    """Reads the matrix of label flips from the card of a release.
 
-    Its order is that of the schema's levels.
+    Parameters
+    ----------
+    card : scumble.Card
+        Card of a release whose label took randomised response.
+
+    Returns
+    -------
+    array (K × K)
+        Row y has the probabilities with which class y is released as each class, in the order of the schema's levels.
     """
     target = card["noise"]["target"]
     if target["distribution"] != "flip":
@@ -105,9 +129,21 @@ def label_flip(card: Mapping[str, Any]) -> Any:
 
 
 def noise_covariance(card: Mapping[str, Any], bounds: Mapping[str, tuple[float, float]], target: str) -> Any:
-    """Of the card of a release of numbers with additive noise: its covariance ((d + 1) × (d + 1), the target last) in the columns' own units.
+    """Reads the covariance of additive noise from the card of a release of numbers.
 
-    `bounds` are those of the schema, of every feature in their order and of the target.
+    Parameters
+    ----------
+    card : scumble.Card
+        Card of the release.
+    bounds : dict
+        Lower and upper bound of every feature and of the target, as in the schema.
+    target : str
+        Name of the target.
+
+    Returns
+    -------
+    array ((d + 1) × (d + 1))
+        Covariance in the columns' own units: the features in the order of the card, and the target last.
     """
     noise = card["noise"]
     parts = [*noise["features"], noise["target"]]
@@ -129,22 +165,26 @@ def _matrix(values: Any) -> dict[str, Any]:
 
 
 class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
-    """Multinomial logistic regression on released records, told how labels were flipped: the model of largest likelihood for what was seen.
+    """Multinomial logistic regression for released records with flipped labels.
 
-    It minimises −Σ log Σ_y T[y, ỹᵢ]·P(y | xᵢ) + ½·l2_penalty·‖W‖², over weights W of standardised features and free intercepts.
+    It minimises −Σ log Σ_y T[y, ỹᵢ]·P(y | xᵢ) + ½·l2_penalty·‖W‖², over weights W of standardised features and free
+    intercepts.
 
     Parameters
     ----------
     label_flip : array (K × K), optional
-        T, as :func:`label_flip` reads it from a card. Its order is that of the sorted classes.
+        T, as :func:`label_flip` reads it from a card, in the order of the sorted classes.
     l2_penalty : float
+        Weight of ½‖W‖².
     max_iterations : int
+        Maximum number of iterations.
 
     Attributes
     ----------
     coef_ : array (1 × d for two classes, K × d for more)
-        Weights of the features in their own units: of ``classes_[1]`` for two classes, else a row a class.
+        Weights of the features in their own units: for two classes those of ``classes_[1]``, else one row for each class.
     intercept_ : array (1 or K)
+        Intercepts.
     """
 
     def __init__(self, label_flip: Any = None, l2_penalty: float = 1.0, max_iterations: int = 100) -> None:
@@ -165,7 +205,7 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
             _matrix(X), codes.tolist(), None if flip is None else _matrix(flip), float(self.l2_penalty), int(self.max_iterations)
         )
         coefficients, constants = np.asarray(weights).reshape(X.shape[1], len(self.classes_)).T, np.asarray(intercepts)
-        if len(self.classes_) == 2:  # one row, the logit of the second class beside the first, as scikit-learn has it
+        if len(self.classes_) == 2:  # as in scikit-learn: one row, the second class against the first
             coefficients, constants = np.diff(coefficients, axis=0), np.diff(constants)
         self.coef_, self.intercept_ = coefficients, constants
         return self
@@ -185,14 +225,16 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
 
 
 class NoiseAwareRidge(RegressorMixin, BaseEstimator):
-    """Ridge regression on released records, told of the covariance of their noise: errors in variables (Loh and Wainwright 2012).
+    """Ridge regression for released records with a known covariance of the noise.
+
+    It is errors-in-variables regression (Loh and Wainwright 2012).
 
     Parameters
     ----------
     noise_covariance : array ((d + 1) × (d + 1), the target last), optional
-        In the columns' own units, as :func:`noise_covariance` reads it from a card.
+        Covariance in the columns' own units, as :func:`noise_covariance` reads it from a card.
     l2_penalty : float
-        The weight of ½‖w‖² of standardised features beside half the mean squared error.
+        Weight of ½‖w‖² of standardised features beside half the mean squared error.
     """
 
     def __init__(self, noise_covariance: Any = None, l2_penalty: float = 1e-3) -> None:

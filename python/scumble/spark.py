@@ -1,4 +1,4 @@
-"""A release on Spark: tasks that run again, speculate or are lost repeat one release, which is paid for once.
+"""Releases on Spark: repeated, speculative or lost tasks repeat one release, which is charged once.
 
 >>> released, card = scumble.spark.release(df, design, ticket="/shared/ticket.json", id="person")  # doctest: +SKIP
 """
@@ -15,9 +15,10 @@ __all__ = ["collect", "release", "with_row_id"]
 
 
 def with_row_id(df: Any, name: str = "row_id") -> Any:
-    """`df`, read from files, with a column of ids: the path of its file and the number of the row in it.
+    """Adds a column of ids: the path of the file and the row number in it.
 
-    It is for formats that say so (Parquet), and is to be called on what was read, before any filter or join.
+    Call it on a frame that was read from files, before any filter or join. It needs a format with this metadata, such as
+    Parquet.
     """
     from pyspark.sql import functions as F
 
@@ -25,7 +26,7 @@ def with_row_id(df: Any, name: str = "row_id") -> Any:
 
 
 def _wanted(df: Any, design: Design, id: str) -> tuple[Any, list[str]]:
-    """The ids and the design's columns, under names that Spark reads as they are, and their names."""
+    """Selects the ids and the design's columns under safe names, and returns their own names."""
     present = df.columns
     names = list(dict.fromkeys([id, *design.columns]))
     repeated = sorted({name for name in names if present.count(name) > 1})
@@ -37,7 +38,7 @@ def _wanted(df: Any, design: Design, id: str) -> tuple[Any, list[str]]:
             raise UnknownName(f"the table: there is no column {column!r}")
     from pyspark.sql import functions as F
 
-    # A name with a dot would be read as that of a field in a struct, here and by mapInArrow.
+    # Spark and mapInArrow read a name with a dot as a field of a struct.
     columns = [F.col("`" + name.replace("`", "``") + "`").alias(f"column_{at}") for at, name in enumerate(names)]
     return df.select(*columns), names
 
@@ -55,22 +56,50 @@ def release(
     keep_id: bool = False,
     persist: bool = True,
 ) -> tuple[Any, Card]:
-    """The records of `df`, released by `design`: a data frame of released columns alone, and its card.
+    """Releases the records of a Spark data frame by a ticket.
 
-    `id` is a column of unique values, none of them null (:func:`with_row_id` makes one). First all records are checked, in a job of its own; then
-    the secret is drawn into the file `ticket`, and tags of the records that it admits into a file beside it, both of which executors must be able to
-    read (a shared file system, a mounted secret); `ledger` is charged once; then the frame is made, lazily. Run again, in whole or in part, it is the
-    same release. `keep_id` has the ids released with their records, in the clear.
+    One job checks all records. Then the secret is written to `ticket`, tags of the admitted records to a file beside it,
+    the ledger is charged, and the frame is made, lazily. Repeated tasks give the same release.
 
-    `persist` keeps the columns that are read in the executors' cache, so that the check and all that follows see one evaluation, also of a frame
-    that would be another one each time. ``spark.catalog.clearCache()`` empties the cache. A task whose records are not those that were admitted
-    fails: after an executor and its cache were lost, or with ``persist=False``, over a source that gives other records each time.
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Records.
+    design : Design
+        Design of a local mechanism.
+    ticket : path or Ticket
+        File of the ticket. Executors must be able to read it, and the file of admitted records beside it.
+    id : str
+        Column of unique values, without nulls; :func:`with_row_id` makes one.
+    ledger : Ledger or path, optional
+        Ledger that is charged once.
+    dataset : str, optional
+        Name of the data set in `ledger`.
+    strict : bool
+        Refuse numbers outside their bounds instead of clipping them.
+    values : {"settled", "clamped", "drawn"}
+        Treatment of released numbers, as in ``scumble release --values``.
+    keep_id : bool
+        Release the ids with the records, in the clear.
+    persist : bool
+        Keep the columns that are read in the executors' cache, so that all tasks read the same records.
+        ``spark.catalog.clearCache()`` empties it.
+
+    Returns
+    -------
+    tuple
+        A lazy frame of the released columns alone, and the card.
+
+    Notes
+    -----
+    A task fails if its records are not the admitted ones. Causes are a lost executor with its cache, or
+    ``persist=False``, over a source that gives other records each time.
     """
     from pyspark import StorageLevel
 
     (wanted, names), text = _wanted(df, design, id), design._native.to_json()
     level = df.storageLevel
-    keeps = persist and not (level.useMemory or level.useDisk)  # what somebody else has cached stays theirs
+    keeps = persist and not (level.useMemory or level.useDisk)  # a frame that the caller cached stays cached
     if keeps:
         wanted = wanted.persist(StorageLevel.MEMORY_AND_DISK)
 
@@ -82,7 +111,7 @@ def release(
         try:
             parts += [check_part(own, batch.rename_columns(names), id=id, strict=strict) for batch in batches]
         except InvalidInput as error:
-            problem = str(error)  # a task that fails would be tried again, and its trace written to logs
+            problem = str(error)  # a failed task would run again, and its trace would be in logs
         yield pa.RecordBatch.from_pydict(
             {"part": pa.array([*parts, None], pa.string()), "problem": pa.array([None] * len(parts) + [problem], pa.string())}
         )
@@ -113,7 +142,7 @@ def release(
 
 
 def _schema(wanted: Any, names: list[str], design: Design, values: str, id: str | None) -> Any:
-    """The types of the released columns of `wanted`, which stand for these names, after the ids where they are kept."""
+    """Types of the released columns of `wanted`, named `names`, after the ids if they are kept."""
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StringType, StructField, StructType
 
@@ -124,5 +153,8 @@ def _schema(wanted: Any, names: list[str], design: Design, values: str, id: str 
 
 
 def collect(reports: Any, design: Design, *, records: int | None = None, seed: int | None = None) -> Any:
-    """Records drawn from the reports of many people, as a pyarrow table: the reports are brought to the driver. It is post-processing."""
+    """Draws records from the reports of many people, as a pyarrow table.
+
+    The reports are brought to the driver. It is post-processing.
+    """
     return design.collect(reports.toArrow(), records=records, seed=seed)
