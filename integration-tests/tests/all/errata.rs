@@ -1,15 +1,15 @@
-//! Citations of `ERRATA.md`, the list of errors in the implemented papers: every cited id must be an entry of
-//! it.
+//! Citations of `papers/errata`, the errors of the implemented papers: every cited id must be an entry of one of
+//! its files.
 
 use crate::workspace;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Smallest plausible number of citations; with fewer, the search itself is faulty.
+/// Fewer citations than this mean that the search is at fault.
 const FEWEST: usize = 30;
 
-/// Splits `text` after the id at its beginning, such as T1 or D17.
+/// The id at the beginning of `text`, as T1 or D17, and what follows it.
 fn leading_id(text: &str) -> Option<(&str, &str)> {
     let digits = text.strip_prefix(|c: char| c.is_ascii_uppercase())?;
     let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -17,10 +17,9 @@ fn leading_id(text: &str) -> Option<(&str, &str)> {
     (rest.len() < digits.len() && ends).then(|| text.split_at(text.len() - rest.len()))
 }
 
-/// Returns the ids that a line cites: all ids after the word errata, erratum or `ERRATA.md`, separated by
-/// commas or "and".
+/// The ids that a line cites: all ids after errata, erratum or `ERRATA.md`, separated by commas or "and".
 fn cited(line: &str) -> Vec<&str> {
-    let lower = line.to_ascii_lowercase(); // has the same byte positions as `line`
+    let lower = line.to_ascii_lowercase(); // as long as the line, byte by byte
     let mut found = vec![];
     for (at, _) in lower.match_indices("errat") {
         let Some(length) = ["errata.md", "errata", "erratum"]
@@ -38,30 +37,41 @@ fn cited(line: &str) -> Vec<&str> {
     found
 }
 
-/// Strips leading commas, colons, spaces, backquotes and "and" from `text`.
+/// `text` without the commas, spaces, quotes and the "and" that it begins with.
 fn after_separator(text: &str) -> &str {
     let trimmed = text.trim_start_matches([' ', ',', ':', '`']);
     trimmed.strip_prefix("and ").unwrap_or(trimmed)
 }
 
-/// Returns the ids of the headings `### T1 …`, in order.
+/// The folder of the errata, one file per paper.
+fn folder() -> PathBuf {
+    workspace().join("papers/errata")
+}
+
+/// The text of all errata.
+fn errata() -> String {
+    let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|file| fs::read_to_string(file).unwrap()).collect()
+}
+
+/// The ids of the headings `### T1 …`, in their order.
 fn entries(errata: &str) -> Vec<&str> {
     let headings = errata.lines().filter_map(|line| line.strip_prefix("### "));
     let id_of = |heading| leading_id(heading).map(|(id, _)| id);
     headings.map(|heading| id_of(heading).unwrap_or_else(|| panic!("`### {heading}` has no id"))).collect()
 }
 
-/// Collects all texts below `folder`, without build output and the list itself.
-fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
+/// All texts below `within`, except build outputs and the errata.
+fn texts(within: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(within).unwrap() {
         let entry = entry.unwrap();
         let (path, kind) = (entry.path(), entry.file_type().unwrap());
         let name = entry.file_name();
-        if kind.is_dir() && name != "target" && name != ".git" {
+        if kind.is_dir() && name != "target" && name != ".git" && path != folder() {
             texts(&path, found);
         }
         let is_text = path.extension().is_some_and(|it| it == "rs" || it == "md" || it == "toml");
-        if kind.is_file() && is_text && name != "ERRATA.md" {
+        if kind.is_file() && is_text {
             found.push(path);
         }
     }
@@ -69,30 +79,30 @@ fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn every_entry_has_an_id_of_its_own() {
-    let errata = fs::read_to_string(workspace().join("ERRATA.md")).unwrap();
+    let errata = errata();
     let ids = entries(&errata);
     let mut seen = BTreeSet::new();
     let repeated: Vec<&str> = ids.into_iter().filter(|id| !seen.insert(*id)).collect();
-    assert!(!seen.is_empty() && repeated.is_empty(), "in ERRATA.md more than once: {repeated:?}");
+    assert!(!seen.is_empty() && repeated.is_empty(), "in papers/errata more than once: {repeated:?}");
 }
 
 #[test]
 fn every_cited_entry_exists() {
     let root = workspace();
-    let errata = fs::read_to_string(root.join("ERRATA.md")).unwrap();
+    let errata = errata();
     let known: BTreeSet<&str> = entries(&errata).into_iter().collect();
     let mut paths = vec![];
     texts(&root, &mut paths);
     let (mut citations, mut wrong) = (0, vec![]);
     for path in paths {
         let bytes = fs::read(&path).unwrap();
-        let text = String::from_utf8_lossy(&bytes); // some texts are invalid on purpose
+        let text = String::from_utf8_lossy(&bytes); // some texts are wrong on purpose
         let shown = path.strip_prefix(&root).unwrap_or(&path).display();
         for (at, line) in text.lines().enumerate() {
             let ids = cited(line);
             citations += ids.len();
             let unknown = ids.into_iter().filter(|id| !known.contains(id));
-            wrong.extend(unknown.map(|id| format!("{shown}:{}: ERRATA.md has no entry {id}", at + 1)));
+            wrong.extend(unknown.map(|id| format!("{shown}:{}: papers/errata has no entry {id}", at + 1)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -101,8 +111,7 @@ fn every_cited_entry_exists() {
 
 #[test]
 fn citations_are_found_in_each_of_their_forms() {
-    // The search includes this file, and Z99 is not an entry: so the test inserts the citing words at run
-    // time.
+    // This file is searched too, and Z99 is no entry: so the words that cite are put in here.
     let of = |form: &str| -> Vec<String> {
         let line = form.replace("list", "errata").replace("one", "Erratum");
         cited(&line).into_iter().map(str::to_owned).collect()
@@ -110,6 +119,7 @@ fn citations_are_found_in_each_of_their_forms() {
     assert_eq!(of("/// (list Z99)."), ["Z99"]);
     assert_eq!(of("as in one Z99: a slip"), ["Z99"]);
     assert_eq!(of("(`list.md`, Z99) and list.md, T2"), ["Z99", "T2"]);
+    assert_eq!(of("[list T2](../papers/list/task-aware.md)"), ["T2"]);
     assert_eq!(of("list T1 and Z99, by lists of D12"), ["T1", "Z99"]);
     assert_eq!(of("list T2, Z99, or more"), ["T2", "Z99"]);
     for none in ["a list of Z99", "list Z99a", "list Z", "(Z99)", "T1 is in the list"] {

@@ -25,8 +25,3 @@ pub use logistic::{PRIVATE_LOGISTIC, PrivateLogistic};
 pub use moments::{NOISY_MOMENTS, NoisyMoments};
 pub use ridge::{PRIVATE_RIDGE, PrivateRidge};
 pub use rows::Population;
-
-/// Runs the README's examples.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-mod readme {}

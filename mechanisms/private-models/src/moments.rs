@@ -23,7 +23,7 @@ const NAME: &str = "noisy-moments";
 /// of levels. Noise is added to every product of two coordinates that is not known in advance, summed over
 /// all records. Let k be the number of numbers, g the number of groups, and T = 1 + k + g. The sums of two
 /// tables that differ in one replaced record are at most T apart in ℓ₂. With one added record they are at
-/// most √((T² + 1 + k − g)/2) apart (the README has the proof).
+/// most √((T² + 1 + k − g)/2) apart (proof: `guide/equations/noisy-moments.md`).
 ///
 /// Rows are normal about the mean of their class, or about one mean if the target is a number. Eigenvalues of
 /// their covariance that are smaller than the noise are raised to its size. A group of a row consists of

@@ -110,8 +110,3 @@ pub use text::{is_unseen, nearest_name, shown};
 pub use plugin::{built, learned};
 #[doc(hidden)]
 pub use {inventory, schemars};
-
-/// Runs the README's examples as doctests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-mod readme {}

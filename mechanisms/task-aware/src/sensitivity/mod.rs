@@ -4,6 +4,35 @@
 //! sᵀg over the set. For a linear map E this is the spread of the set in the direction Eᵀs. For a product of
 //! sets it is the sum of their spreads, in one common direction.
 //!
+//! The result is never too small:
+//!
+//! | over | value | exact |
+//! |---|---|---|
+//! | an ℓ₁ ball | 2r·(largest ℓ₁ norm of a column) | always |
+//! | one-hot vectors | the largest distance of two columns: points | as points |
+//! | a box | max Σⱼ wⱼ·\|Σᵢ sᵢEᵢⱼ\| over the signs s | up to 20 outputs or inputs, else if the search ends |
+//! | an ℓ₂ ball | 2r·max ‖Eᵀs‖₂ | up to 20 outputs, else if the search ends |
+//! | a product | the sum of the above in one direction Eᵀs | likewise |
+//! | points | max (max sᵀvᵢ − min sᵀvᵢ), or by pairs | if either takes less than about ten seconds |
+//! | clipped outputs | the diameter of the clipping set: 2l, or Σ wⱼ | always |
+//!
+//! - **A tree of signs, not Gray's order.** Each partial sum has at most Z roundings. Branches are pruned:
+//!   the spread is a seminorm, so the remaining rows add at most their own spreads. Twenty outputs of 24
+//!   numbers take 13 ms, of 784 numbers 1.3 s.
+//! - **The shorter side of a box.** Signs of outputs and corners of inputs are the same problem, transposed.
+//! - **Points near the middle are set aside.** A walk from farthest point to farthest point finds a large
+//!   distance. Only points whose norms add up to more can be farther apart. 100,000 points take 0.1 s with 10
+//!   or 16 latents and 0.3 s with 30. On an ℓ₁ sphere, where no point can be set aside, they take 0.2 s with
+//!   10 and 9 s with 16. The 512 bounds of 10 latents take 0.1 s more, the 32,768 of 16 about 5 s. (One core,
+//!   at the tests' optimisation level.)
+//! - **A bound without an exact answer** is the least of the sums over outputs and over sets, of column sums,
+//!   and of √(nZ)·σ₁ for a box and 2r√Z·σ₁ for a ball. For Sylvester's matrix of 64 rows the bound is 516,
+//!   the exact value 512 and the sum over columns 4096. σ₁ comes from powers of the Gram matrix, because a
+//!   decomposition has no provable rounding bound.
+//! - **Rounding is included.** The error of a sum of k terms is at most ku/(1 − ku) of their magnitudes. Four
+//!   times this is added, plus underflow; numbers that could overflow are an error. Tests compare with
+//!   128-bit integers. Rounding in a mechanism's own use of its map belongs to the mechanism.
+//!
 //! ```
 //! use ndarray::array;
 //! use scumble_task_aware::sensitivity::{Set, linear, over_points};
