@@ -255,7 +255,7 @@ class TestParts:
         from scumble.engines import admit, check_part
 
         parts = [check_part(design, part, id="person") for part in [people[:200], people[199:400], people[398:500]]]
-        with pytest.raises(scumble.InvalidRecords, match='column "person": 3 ids are those of two records or more'):
+        with pytest.raises(scumble.InvalidRecords, match='column "person": 3 ids occur in more than one record'):
             admit(design, parts, tmp_path / "ticket.json", id="person", ledger=ledger, dataset="survey")
         assert spent(ledger) == 0 and not (tmp_path / "ticket.json").exists()
 

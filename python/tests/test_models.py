@@ -72,7 +72,7 @@ def test_a_number_is_predicted_in_its_own_unit():
     assert np.abs(model.predict(people) - (50 + 200 * scores)).max() < 1e-9
     assert np.abs(model.predict(people) - people.height).mean() < 30  # and the mean would be off by 37.5
     assert not hasattr(model, "classes_") and isinstance(model.intercept_, float)
-    with pytest.raises(ValueError, match="is a number, and no class has a probability"):
+    with pytest.raises(ValueError, match="is a number, and only classes have probabilities"):
         model.predict_proba(people)
 
 
@@ -94,7 +94,7 @@ def test_a_model_of_another_design_is_refused():
     people = plants()
     design = designed("private-logistic", "kind")
     released = design.release(people, seed=4)
-    with pytest.raises(ValueError, match="row 1 is of the design"):
+    with pytest.raises(ValueError, match="row 1 belongs to the design"):
         scumble.Model(released, designed("private-logistic", "kind", steps=20))
     with pytest.raises(ValueError, match="releases no model"):
         scumble.Model(released, scumble.design("direct", schema=SCHEMA, target="kind", epsilon=1.0))

@@ -319,21 +319,21 @@ fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
     };
     assert_eq!(
         adult("40, P", "forty, P"),
-        "adult/adult.data, row 2, column \"age\": \"forty\" is no number; a number between 17 and 90 years is needed"
+        "adult/adult.data, row 2, column \"age\": \"forty\" is not a number; a number between 17 and 90 years is needed"
     );
     assert_eq!(
         adult("White", "Whit"),
-        "adult/adult.data, row 2, column \"race\": \"Whit\" is no level of it; the schema has White, Asian-Pac-Islander, \
+        "adult/adult.data, row 2, column \"race\": \"Whit\" is not a level of the column; the schema has White, Asian-Pac-Islander, \
          Amer-Indian-Eskimo, Other, Black"
     );
     assert_eq!(Changed::new("adult/adult.data", "\n").message("adult"), "adult/adult.data holds no records");
-    assert_eq!(adult(", <=50K", ""), "adult/adult.data, row 2: it has 14 cells where the header has 15");
+    assert_eq!(adult(", <=50K", ""), "adult/adult.data, row 2: the row has 14 cells, and the header has 15");
     let made_up = fs::read_to_string(folder().join("wdbc/wdbc.csv")).unwrap();
     let wdbc =
         |from: &str, to: &str| Changed::new("wdbc/wdbc.csv", made_up.replace(from, to)).message("wdbc");
     assert_eq!(
         wdbc("\n2.0,1.0,", "\n2.0,0.5,"),
-        "wdbc/wdbc.csv, row 2, column \"Cancer\": \"0.5\" is no level of it; the schema has malignant, benign"
+        "wdbc/wdbc.csv, row 2, column \"Cancer\": \"0.5\" is not a level of the column; the schema has malignant, benign"
     );
     assert!(
         wdbc("Feature 30", "Feature 31")
@@ -342,7 +342,7 @@ fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
     let made_up = fs::read_to_string(folder().join("valuation/valuation.csv")).unwrap();
     let valuation = Changed::new("valuation/valuation.csv", made_up.replace("25.05", "north"));
     let message = valuation.message("valuation");
-    let expected = "valuation/valuation.csv, row 3, column \"X5 latitude\": \"north\" is no number";
+    let expected = "valuation/valuation.csv, row 3, column \"X5 latitude\": \"north\" is not a number";
     assert!(message.starts_with(expected));
 }
 
@@ -371,10 +371,10 @@ fn a_broken_loan_is_named_by_its_row_in_the_file() {
     assert_eq!(
         loans("500,", ","),
         format!(
-            "{file}, row 2, column \"loan_amnt\": \"\" is no number; a number between 500 and 35000 USD is needed"
+            "{file}, row 2, column \"loan_amnt\": \"\" is not a number; a number between 500 and 35000 USD is needed"
         )
     );
-    assert_eq!(loans(",CA", ""), format!("{file}, row 2: it has 21 cells where the header has 22"));
+    assert_eq!(loans(",CA", ""), format!("{file}, row 2: the row has 21 cells, and the header has 22"));
 }
 
 #[test]

@@ -265,7 +265,7 @@ fn designs_learn_the_task_from_the_volunteers() {
         ["task-agnostic", "task-aware-linear"].map(|name| Candidate::new(*registry.get(name).unwrap()));
     let mut with = Comparison { candidates: candidates.to_vec(), ..comparison(&[20.0]) };
     let without = with.run(|_| (), || ()).unwrap_err().to_string();
-    assert!(without.contains("it learns from volunteers' records, and there are none"), "{without}");
+    assert!(without.contains("it learns from volunteers' records, and no volunteers are given"), "{without}");
     with.splitting.volunteers = 0.5;
     with.release_alone = true;
     let outcome = run(&with);

@@ -100,7 +100,7 @@ fn the_key_is_saved_apart_and_opens_the_release() {
     let refused = |text: &str, passphrase| load(text, passphrase).unwrap_err().to_string();
     assert_eq!(
         refused(&text, "another passphrase"),
-        "key.json: the key cannot be used: the passphrase is not the one that it was saved with, and nothing of it was read"
+        "key.json: the key cannot be used: the passphrase is wrong, and nothing was read"
     );
     let changed = text.replacen("\"passes\": 3", "\"passes\": 4", 1);
     assert_ne!(changed, text);
@@ -149,7 +149,7 @@ fn a_release_without_its_key_is_refused_and_a_key_is_never_replaced() {
     assert!(desk.refuses(RELEASE).contains("--key"));
     std::fs::write(desk.path("keys/key.json"), "another's").unwrap();
     let message = desk.refuses(&format!("{RELEASE} --key keys/key.json --force"));
-    assert!(message.contains("keys/key.json is there already, and stays"), "{message}");
+    assert!(message.contains("keys/key.json already exists, and is not overwritten"), "{message}");
     assert_eq!(std::fs::read_to_string(desk.path("keys/key.json")).unwrap(), "another's");
 }
 

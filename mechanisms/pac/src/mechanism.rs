@@ -174,7 +174,7 @@ impl CuratorMechanism for PacStatistics {
             assumes: [
                 "the bounds and levels are public, and were not taken from the data",
                 "each person contributes one record",
-                "a curator is trusted, who holds all records in the clear",
+                "a trusted curator holds all records in the clear",
                 "which half was taken stays secret, and nothing else that leaves is made of it",
             ]
             .map(str::to_owned)

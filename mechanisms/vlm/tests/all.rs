@@ -209,9 +209,9 @@ fn without_noise_on_records_a_guarantee_for_volunteers_is_none_for_others() {
     assert!(guarantee.protects_volunteers() && !guarantee.has_dp());
     assert_eq!(guarantee.summary(), "no claim");
     let card = guarantee.to_string();
-    assert!(card.contains("nothing to those whose records are released"), "{card}");
+    assert!(card.contains("nothing for the people whose records are released"), "{card}");
     assert!(
-        card.contains("each person contributes one record") && card.contains("that release's ε comes on top"),
+        card.contains("each person contributes one record") && card.contains("adds the ε of that release"),
         "{card}"
     );
 }
@@ -262,7 +262,7 @@ fn what_is_wrong_is_said_in_a_sentence() {
         (json!({"epochs": 0}), "epochs must be one or more"),
         (json!({"batch_size": 0}), "batch_size must be one or more"),
         (json!({"pretraining_epsilon": -3.0}), "pretraining_epsilon must be finite and above zero"),
-        (json!({"learning_rate": 1e30}), "left the finite numbers in epoch"),
+        (json!({"learning_rate": 1e30}), "diverged to non-finite numbers in epoch"),
     ] {
         let message = refused(&short(parameters.clone()), &ordinary);
         assert!(message.contains(says), "{parameters}: {message}");
@@ -272,7 +272,10 @@ fn what_is_wrong_is_said_in_a_sentence() {
         (json!({"epsilon": 1e-6, "noise_multiplier": 0.5}), "one step"),
         (json!({"epsilon": 1e-7}), "noise"),
         (json!({"epsilon": 1.0, "expected_batch": 1000}), "1000"),
-        (json!({"epsilon": 1.0, "delta": 0.01}), "must be below one in their number, 1/200, and 1e-2 is not"),
+        (
+            json!({"epsilon": 1.0, "delta": 0.01}),
+            "must be below one over their number, 1/200, and 1e-2 is not",
+        ),
     ] {
         let message = refused(&json!({"hidden": [16], "volunteers": volunteers}), &ordinary);
         assert!(message.contains(says), "{volunteers}: {message}");
@@ -280,7 +283,7 @@ fn what_is_wrong_is_said_in_a_sentence() {
     let message = refused(&json!({"learn_scale": true, "volunteers": {"epsilon": 1.0}}), &ordinary);
     assert!(message.contains("learn_scale cannot be had"), "{message}");
     let nobody = Brief { volunteers: Volunteers::None, ..ordinary.clone() };
-    assert!(refused(&short(json!({})), &nobody).contains("there are none"));
+    assert!(refused(&short(json!({})), &nobody).contains("no volunteers are given"));
     let mut outside = ordinary.clone();
     let beyond = Array2::from_elem((4, 3), 2.0);
     outside.volunteers = Volunteers::Public(Table::new(columns(3), beyond, Target::None).unwrap());

@@ -166,7 +166,7 @@ pub fn collect(
     let local = design.local()?;
     let Some(collector) = local.collector() else {
         let plugin = &design.origin().plugin;
-        let problem = format!("{plugin} releases records and not reports, so nothing is to be collected");
+        let problem = format!("{plugin} releases records, not reports, so there is nothing to collect");
         return Err(Error::Unreadable { file: "the design".into(), problem }.into());
     };
     let rows = rows(reports)?;
@@ -174,7 +174,7 @@ pub fn collect(
     let reports = read_numbers(rows, &local.layout().columns)?;
     let records = records.unwrap_or(reports.len());
     if records == 0 {
-        return Err(scumble_core::Error::Empty { place: "what is to be collected".into() }.into());
+        return Err(scumble_core::Error::Empty { place: "the collection".into() }.into());
     }
     let collected = collector.collect(&reports, records, &mut streams.stream(0))?;
     let decoder = design.decoder_of(&stream::layout(&collected, local.domain()))?;
@@ -347,7 +347,7 @@ mod tests {
         let design = design(&LAPLACE, SCHEMA);
         let (people, _) = people(5);
         let error = collect(&design, &[people], None, &Randomness::seeded(1).streams()).unwrap_err();
-        assert!(error.to_string().contains("releases records and not reports"), "{error}");
+        assert!(error.to_string().contains("releases records, not reports"), "{error}");
     }
 
     #[test]
@@ -443,7 +443,7 @@ mod tests {
             release(&design, batches, &streams, OutOfBounds::Clip, Values::Settled).unwrap_err().to_string()
         };
         let error = release(&[people.clone(), people.project(&[0, 1]).unwrap()]);
-        assert!(error.contains("other columns than the first"), "{error}");
+        assert!(error.contains("differ from those of the first batch"), "{error}");
         assert!(release(&[]).contains("the table"));
         assert!(release(&[people.slice(0, 0)]).contains("no records"));
         let bytes: ArrayRef = Arc::new(arrow_array::BinaryArray::from(vec![&b"x"[..]; 4]));

@@ -57,13 +57,14 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
             let name = self.header.get(place).map_or("", String::as_str);
             let found = batch.columns().get(place).filter(|_| batch.num_columns() == self.header.len());
             let Some(array) = found else {
-                return Err(
-                    self.refuse(format!("a batch has other columns than the first: {name:?} is not there"))
-                );
+                return Err(self.refuse(format!(
+                    "the columns of a batch differ from those of the first batch: {name:?} is missing"
+                )));
             };
             let values = Values::of(array.as_ref()).ok_or_else(|| {
                 self.refuse(format!(
-                    "column {name:?} holds values of the type {}, which are not read: numbers, text, flags and dates are",
+                    "column {name:?} holds values of the type {}, which are not supported; use numbers, \
+                     text, booleans or dates",
                     array.data_type()
                 ))
             })?;
@@ -93,7 +94,7 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
                         row: self.row,
                         column: self.header.get(*place).cloned().unwrap_or_default(),
                         value: "a date".into(),
-                        problem: "is beyond those that can be written".into(),
+                        problem: "is outside the range of dates".into(),
                     })?;
                 }
             }

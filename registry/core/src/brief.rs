@@ -65,7 +65,7 @@ impl Brief {
             Task::Differentiable(_) => {
                 return Err(Error::not_applicable(
                     "the task",
-                    "it takes whole records, and not some of their columns",
+                    "it takes whole records, not a selection of their columns",
                 ));
             }
         };
@@ -91,7 +91,8 @@ impl Brief {
             return Ok(());
         }
         let problem = format!(
-            "such noise has ε = {} at δ = {:e}, and the budget is ε = {}; an infinite budget takes whatever follows",
+            "this noise has ε = {} at δ = {:e}, and the budget is ε = {}; an infinite budget accepts any \
+             noise",
             short(epsilon),
             self.budget.delta(),
             self.budget.epsilon()
@@ -108,8 +109,13 @@ impl Brief {
     /// [`Error::NotApplicable`] if there are no volunteers. [`Error::Shape`] for another shape, and for a
     /// record outside the domain.
     pub fn volunteers_within(&self, plugin: &str) -> Result<&Table> {
-        let nobody =
-            || Error::not_applicable(plugin, "it learns from volunteers' records, and there are none");
+        let nobody = || {
+            Error::not_applicable(
+                plugin,
+                "it learns from volunteers' records, and no volunteers are \
+                                              given",
+            )
+        };
         let table = self.volunteers.table().ok_or_else(nobody)?;
         match (self.domain.target(), table.target()) {
             (TargetDomain::None, _) | (_, Target::None) => {
@@ -155,9 +161,11 @@ impl Brief {
     pub fn labelled_volunteers(&self, plugin: &str) -> Result<&Table> {
         let table = self.unclaimed_volunteers(plugin)?;
         match table.target() {
-            Target::None => {
-                Err(Error::not_applicable(plugin, "it learns from volunteers' labels, and these have none"))
-            }
+            Target::None => Err(Error::not_applicable(
+                plugin,
+                "it learns from volunteers' labels, and the volunteers \
+                                                   have no labels",
+            )),
             _ => Ok(table),
         }
     }

@@ -70,7 +70,7 @@ impl Budget {
     pub fn check_for_gaussian(&self, mechanism: &str) -> Result<()> {
         match self.delta {
             0.0 if self.epsilon.is_finite() => {
-                Err(Error::not_applicable(mechanism, "Gaussian noise guarantees nothing where δ is zero"))
+                Err(Error::not_applicable(mechanism, "Gaussian noise needs a δ above zero, for example 1e-6"))
             }
             _ => Ok(()),
         }

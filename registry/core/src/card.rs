@@ -37,8 +37,8 @@ impl fmt::Display for Notion {
             }
             Self::ShuffledDp(dp) => write!(
                 formatter,
-                "{budget} central differential privacy ({}) through a shuffler whom all trust, who mixes the reports of {} people or more, hides who sent which, \
-                 and hands on nothing else,",
+                "{budget} central differential privacy ({}) through a trusted shuffler, which mixes the \
+                 reports of at least {} people, hides their senders and forwards nothing else,",
                 dp.neighbours, dp.people
             ),
             Self::CramerRao(bound) => write!(
@@ -47,16 +47,17 @@ impl fmt::Display for Notion {
                 AtLeast(bound.error())
             ),
             Self::PacResistance(pac) if pac.budget < 1.0 => {
-                formatter.write_str("NOTHING of resistance to recovery: its budget allows not one sample")
+                formatter.write_str("NO resistance to recovery (the budget is below one sample)")
             }
             Self::PacResistance(pac) if pac.spent > pac.budget => write!(
                 formatter,
-                "NOTHING ANY MORE: {} samples are spent of a budget of {} for resistance to recovery",
+                "NO resistance to recovery any more ({} samples are spent of a budget of {})",
                 pac.spent, pac.budget
             ),
             Self::PacResistance(pac) => write!(
                 formatter,
-                "no recovery within {} with probability {} or more if records were independent and normal, {} of {} samples spent",
+                "no recovery within {} with probability at least {} if records are independent and normal \
+                 ({} of {} samples spent)",
                 pac.error,
                 1.0 - pac.confidence_gap,
                 pac.spent,
@@ -66,7 +67,7 @@ impl fmt::Display for Notion {
             Self::PerfectSecrecy(_) => formatter.write_str("perfect secrecy"),
             Self::MutualInformation(bound) => write!(
                 formatter,
-                "mutual information of at most {} nats with {}, on average over these,",
+                "mutual information of at most {} nats with {}, on average over the choice,",
                 Significant(bound.nats),
                 bound.prior
             ),
@@ -77,7 +78,7 @@ impl fmt::Display for Notion {
 impl fmt::Display for Prior {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Halves { sets } => write!(formatter, "which of {sets} halves of the records was used"),
+            Self::Halves { sets } => write!(formatter, "the choice among {sets} halves of the records"),
         }
     }
 }
@@ -125,14 +126,17 @@ impl Claim {
         // protected part.
         match self.protects {
             Unit::Features => format!(
-                "To one who knows the label: {words} What the label says of the features is not hidden."
+                "To an adversary who knows the label: {words} What the label reveals about the features is \
+                 not hidden."
             ),
             Unit::Label => format!(
-                "To one who knows the features: {words} What the features say of the label is not hidden."
+                "To an adversary who knows the features: {words} What the features reveal about the label is \
+                 not hidden."
             ),
             // The guarantee is about the design, which is published before any release.
             Unit::Volunteer => format!(
-                "Of one who shaped the design, from the design: {words} If their own record is released by it, that release's ε comes on top."
+                "About a volunteer who shaped the design, from the design: {words} A release of the \
+                 volunteer's own record adds the ε of that release."
             ),
             _ => words,
         }
@@ -143,7 +147,8 @@ impl Claim {
     pub fn how_sure(&self) -> &'static str {
         match self.protects {
             Unit::Volunteer => {
-                "As sure as one is of who made the design: how it was made is stated by the designer, and cannot be checked."
+                "Depends on trust in the designer, who states how the design was made. The statement cannot \
+                 be checked."
             }
             _ => self.notion.how_sure(),
         }
@@ -170,7 +175,7 @@ impl Claim {
     ///     theorem: "Corollary 1".into(),
     /// };
     /// assert_eq!(of(99.0).warning(), None);
-    /// assert_eq!(of(100.0).warning().unwrap(), "100 samples are spent of a budget of 99, so nothing of it is guaranteed any more");
+    /// assert_eq!(of(100.0).warning().unwrap(), "100 samples are spent of a budget of 99, so the guarantee has ended");
     /// ```
     pub fn warning(&self) -> Option<String> {
         self.notion.warning()
@@ -205,12 +210,13 @@ impl Notion {
         match self {
             Self::LocalDp(dp) => match (dp.delta, dp.profile) {
                 (0.0, None) => format!(
-                    "What is released changes the odds between any two values by at most {}.{}",
+                    "A release changes the odds between any two values at most {}.{}",
                     fold(dp.epsilon),
                     guess(dp)
                 ),
                 (delta, profile) => format!(
-                    "Nothing that is released is more than {} as likely for one value as for another, plus {delta:e}.{}{}",
+                    "No release is more than {} as likely for one value as for another, plus a probability \
+                     of {delta:e}.{}{}",
                     fold(dp.epsilon),
                     profile.map_or(String::new(), |profile| along(profile, dp.epsilon)),
                     guess(dp)
@@ -218,33 +224,43 @@ impl Notion {
             },
             Self::CentralDp(dp) => of_neighbours(dp),
             Self::ShuffledDp(dp) => format!(
-                "Nothing that the shuffler hands on is more than {} as likely for one value of a given record as for another, plus {:e}. That it is among the data \
-                 is not hidden. The shuffler itself, and whoever sees a report before it is mixed, may learn what the local claim allows.",
+                "No output of the shuffler is more than {} as likely for one value of a given record as for \
+                 another, plus a probability of {:e}. The presence of the record among the data is not \
+                 hidden. The shuffler, and anyone with a report before the shuffler mixes it, may learn what \
+                 the local claim allows.",
                 fold(dp.epsilon),
                 dp.delta
             ),
             Self::CramerRao(bound) => format!(
-                "The record, but for a squared error of {} on average, if the adversary guesses without bias.",
+                "The record, with a mean squared error of at least {} if the adversary's estimator is \
+                 unbiased.",
                 AtLeast(bound.error())
             ),
-            Self::PacResistance(pac) if pac.budget < 1.0 => "All of it: there is no budget.".into(),
-            Self::PacResistance(pac) if pac.spent > pac.budget => "All of it: the budget is spent.".into(),
+            Self::PacResistance(pac) if pac.budget < 1.0 => {
+                "All of the record: the budget is below one sample.".into()
+            }
+            Self::PacResistance(pac) if pac.spent > pac.budget => {
+                "All of the record: the budget is spent.".into()
+            }
             Self::PacResistance(pac) => format!(
-                "If records were independent and normal: a mixed record within {}, with a probability below {}. Of records with bounds it says \
-                 nothing.",
+                "If records are independent and normal: a mixed record within {}, with a probability below \
+                 {}. The claim does not cover records with bounds.",
                 pac.error,
                 1.0 - pac.confidence_gap
             ),
             Self::AmbiguitySet(_) => {
-                "That the record is in the set; which member of the set it was cannot be told.".into()
+                "That the record is in the set, but not which member of the set it is.".into()
             }
-            Self::PerfectSecrecy(_) => "Nothing at all of what is protected.".into(),
+            Self::PerfectSecrecy(_) => "Nothing about what is protected.".into(),
             Self::MutualInformation(bound) => {
                 let [member, set] = [bound.prior.membership(), bound.prior.set()]
                     .map(|prior| Significant(100.0 * bound.success(prior)).to_string());
                 format!(
-                    "Whether a given record was used, as each is in half of the sets, is guessed rightly in {member} % of cases at most, and which set it was in {set} %: on average over which was \
-                     drawn, so that for one of them it may be told for certain. That a record is among those that sets are drawn from is not hidden: of somebody unlike all others it may show."
+                    "Whether a given record was used: a guess is right in at most {member} % of cases, since \
+                     each record is in half of the sets. Which set was drawn: in at most {set} %. Both are \
+                     averages over the drawn sets; a single set may be revealed with certainty. The presence \
+                     of a record among the data is not hidden: a release may show it for a person unlike all \
+                     others."
                 )
             }
         }
@@ -256,19 +272,21 @@ impl Notion {
             Self::LocalDp(LocalDp { epsilon, delta, .. })
             | Self::CentralDp(CentralDp { epsilon, delta, .. })
             | Self::ShuffledDp(ShuffledDp { epsilon, delta, .. }) => (!epsilon.is_finite() || *delta >= 1.0)
-                .then(|| format!("{} is vacuous: anything may leave", self.budget().unwrap_or_default())),
+                .then(|| {
+                    format!("{} is vacuous: any disclosure is possible", self.budget().unwrap_or_default())
+                }),
             Self::CramerRao(bound) => (bound.error() <= 0.0)
-                .then(|| "a squared error of zero is vacuous: all of it may leave".into()),
+                .then(|| "a squared error of zero is vacuous: full disclosure is possible".into()),
             Self::PacResistance(pac) if pac.budget < 1.0 => {
-                Some("the budget is vacuous: the theorem allows not one sample in such a setting".into())
+                Some("the budget is vacuous: the theorem does not allow a single sample".into())
             }
             Self::PacResistance(pac) if pac.spent > pac.budget => Some(format!(
-                "{} samples are spent of a budget of {}, so nothing of it is guaranteed any more",
+                "{} samples are spent of a budget of {}, so the guarantee has ended",
                 pac.spent, pac.budget
             )),
             Self::MutualInformation(bound) => (bound.success(bound.prior.membership()) >= 1.0).then(|| {
                 format!(
-                    "{} nats are vacuous: who was used may be told for certain, on average too",
+                    "{} nats are vacuous: membership may be revealed with certainty",
                     Significant(bound.nats)
                 )
             }),
@@ -294,27 +312,30 @@ impl Notion {
     fn how_sure(&self) -> &'static str {
         match self {
             Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
-                "Proven for every adversary, whatever else it knows and computes, if what is assumed is so."
+                "Proven for every adversary, whatever it knows and computes, if the assumptions hold."
             }
             Self::ShuffledDp(_) => {
-                "Proven for every adversary that sees what the shuffler hands on and no report before, whatever else it knows and computes, if what is assumed is so. If the \
-                 shuffler tells who sent which, the local claim is what is left."
+                "Proven for every adversary that sees only the shuffler's output, whatever else it knows and \
+                 computes, if the assumptions hold. If the shuffler reveals the senders, only the local \
+                 claim remains."
             }
             Self::AmbiguitySet(_) => {
-                "Proven for every adversary that knows nothing else of the record; what it knows may leave one member."
+                "Proven for every adversary that knows nothing else about the record. Other knowledge may \
+                 leave a single member."
             }
             Self::CramerRao(_) => {
-                "Proven on average, for one who knows no other record. A biased guess, or one by somebody who knows other \
-                 records, may come closer. It is no differential privacy."
+                "Proven on average, for an adversary who knows no other record. A biased estimate may come \
+                 closer, and so may an adversary who knows other records. This is not differential privacy."
             }
             Self::MutualInformation(_) => {
-                "Proven for every adversary, also one who knows all records and everything but which set was drawn, on average over sets. It is an average over this prior, and no bound for one worst-case \
-                 record: nothing is said of data without it, or with another in its place. It is no differential privacy."
+                "Proven for every adversary, even one who knows everything but the drawn set, on average \
+                 over the sets. It does not bound a single worst-case record: it does not cover data without \
+                 the record, or with another in its place. This is not differential privacy."
             }
             Self::PacResistance(_) => {
-                "For independent normal records alone, while the budget lasts. Records with bounds are not normal: for them it is a calculation, \
-                 not a proof. Success below that probability is not excluded, nor is learning less than the whole record. It is no differential \
-                 privacy."
+                "Proven for independent normal records only, while the budget lasts. Records with bounds are \
+                 not normal: for them it is a calculation, not a proof. An adversary may succeed with a \
+                 smaller probability, and may learn a part of the record. This is not differential privacy."
             }
         }
     }
@@ -325,21 +346,21 @@ fn of_neighbours(dp: &CentralDp) -> String {
     let odds = fold(dp.epsilon);
     match (dp.neighbours, dp.delta) {
         (Neighbours::AddOrRemoveOne, 0.0) => {
-            format!(
-                "What is released changes the odds that a given record was among the data by at most {odds}."
-            )
+            format!("A release changes the odds that a given record was among the data at most {odds}.")
         }
         (Neighbours::AddOrRemoveOne, delta) => format!(
-            "Nothing that is released is more than {odds} as likely with a given record among the data as without it, plus {delta:e}."
+            "No release is more than {odds} as likely with a given record among the data as without it, plus \
+             a probability of {delta:e}."
         ),
         (Neighbours::ReplaceOne, 0.0) => {
             format!(
-                "What is released changes the odds between any two values of a given record by at most {odds}. That it is among the data is not hidden."
+                "A release changes the odds between any two values of a given record at most {odds}. The \
+                 presence of the record among the data is not hidden."
             )
         }
         (Neighbours::ReplaceOne, delta) => format!(
-            "Nothing that is released is more than {odds} as likely for one value of a given record as for another, plus {delta:e}. That \
-             it is among the data is not hidden."
+            "No release is more than {odds} as likely for one value of a given record as for another, plus a \
+             probability of {delta:e}. The presence of the record among the data is not hidden."
         ),
     }
 }
@@ -367,10 +388,10 @@ fn guess(dp: &LocalDp) -> String {
     let difference = dp.profile.map_or(difference, |profile| difference.min(profile.delta(0.0)));
     let percent = 50.0 * (1.0 + difference);
     if dp.epsilon.exp() == f64::INFINITY || percent > 99.995 {
-        return " That rules out next to nothing.".into();
+        return " This ε gives no meaningful protection.".into();
     }
     format!(
-        " Of two that are equally likely, the better guess is right in {} % of cases at most.",
+        " Between two equally likely values, a guess is right in at most {} % of cases.",
         Significant(percent)
     )
 }
@@ -385,7 +406,7 @@ fn along(profile: PrivacyProfile, epsilon: f64) -> String {
     if points.is_empty() {
         return String::new();
     }
-    format!(" Nor is it more than {}, and so on along the privacy profile.", points.join(", "))
+    format!(" Further points of the privacy profile: {}.", points.join(", "))
 }
 
 /// Probability with two significant digits, rounded up.
@@ -432,10 +453,10 @@ impl Guarantee {
             let to_whom = if self.claims.is_empty() {
                 "nothing"
             } else {
-                "nothing to those whose records are released"
+                "nothing for the people whose records are released"
             };
             card.push(("guarantee", to_whom.into()));
-            card.push(("may learn", "All that is disclosed below.".into()));
+            card.push(("may learn", "Everything that is disclosed below.".into()));
         }
         for claim in &self.claims {
             card.extend(claim.warning().map(|warning| ("WARNING", warning)));
@@ -453,9 +474,10 @@ impl Guarantee {
                 _ => "private volunteers'",
             };
             let theirs = if self.protects_volunteers() {
-                "the central claim above is all that those people have, and their own releases come on top"
+                "the central claim above is the only one for these people, and releases of their own records \
+                 add to it"
             } else {
-                "no claim for anyone whose record shaped it"
+                "no claim for the people whose records shaped it"
             };
             card.push((
                 "holds",
@@ -507,7 +529,7 @@ mod tests {
         assert!(guess(&LocalDp::new(1.0, 0.01)).contains(" 73.38 % "));
         let profile = PrivacyProfile::gaussian(0.25, 0.0, 0.0);
         assert!(guess(&LocalDp::new(1.0, profile.delta(1.0)).along(profile)).contains(" 54.98 % "));
-        assert!(guess(&LocalDp::pure(40.0)).contains("next to nothing"));
+        assert!(guess(&LocalDp::pure(40.0)).contains("no meaningful protection"));
     }
 
     #[test]
@@ -527,7 +549,7 @@ mod tests {
         };
         for (notion, why) in [
             (pac(3.0, 4.0), "4 samples are spent of a budget of 3"),
-            (pac(0.0, 1.0), "the budget is vacuous: the theorem allows not one sample"),
+            (pac(0.0, 1.0), "the budget is vacuous: the theorem does not allow a single sample"),
             (Notion::LocalDp(LocalDp::pure(f64::INFINITY)), "ε = inf is vacuous"),
             (Notion::LocalDp(LocalDp::new(1.0, 1.0)), "(ε, δ) = (1, 1e0) is vacuous"),
             (error(f64::INFINITY), "a squared error of zero is vacuous"),
@@ -564,9 +586,9 @@ mod tests {
         let bound = MutualInformation::new(1.0 / 128.0, Prior::Halves { sets: 128 });
         let guarantee = Guarantee::of_records([(Notion::MutualInformation(bound), "a theorem".into())]);
         let card = guarantee.to_string();
-        assert!(!card.contains('ε') && card.contains("no differential privacy"), "{card}");
-        assert!(card.contains("56.25 % of cases") && card.contains("in 2.115 %"), "{card}");
-        assert!(card.contains("at most 0.007813 nats with which of 128 halves"), "{card}");
+        assert!(!card.contains('ε') && card.contains("not differential privacy"), "{card}");
+        assert!(card.contains("56.25 % of cases") && card.contains("in at most 2.115 %"), "{card}");
+        assert!(card.contains("at most 0.007813 nats with the choice among 128 halves"), "{card}");
         assert_eq!((guarantee.epsilon(), guarantee.has_dp()), (None, false));
         let text = serde_json::to_string(&guarantee).unwrap();
         assert!(
@@ -595,7 +617,10 @@ mod tests {
         let profile = PrivacyProfile::gaussian(0.25, 0.0, 0.0);
         let dp = LocalDp::new(1.0, profile.delta(1.0)).along(profile);
         let words = Notion::LocalDp(dp).may_learn();
-        assert!(words.contains("plus 2.92") && words.contains("1.285-fold plus 2.4e-2"), "{words}");
+        assert!(
+            words.contains("plus a probability of 2.92") && words.contains("1.285-fold plus 2.4e-2"),
+            "{words}"
+        );
         assert_eq!(Upward(0.01001).to_string(), "1.1e-2");
         assert_eq!(Upward(0.01).to_string(), "1.0e-2");
         assert_eq!(Upward(0.0).to_string(), "less than 1e-300");

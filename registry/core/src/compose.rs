@@ -60,9 +60,9 @@ pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
     let mut whole = compose(Rule::Parallel(partition), &whole_records(parts));
     match partition {
         Partition::FixedInAdvance => {
-            whole.assumes.push("who is in which part was fixed before anybody saw a record".into());
+            whole.assumes.push("the partition was fixed before anybody saw a record".into());
         }
-        Partition::ByValue => whole.discloses.push("which part holds each record".into()),
+        Partition::ByValue => whole.discloses.push("the part that holds each record".into()),
     }
     whole
 }
@@ -326,7 +326,8 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
             let together = Notion::MutualInformation(MutualInformation::new(nats, first.prior));
             is_one.then_some((
                 together,
-                "the mutual information of releases from sets that are drawn anew for each adds up, also where one is chosen by those before",
+                "the mutual information of releases adds up if each draws a new set, even if earlier \
+                 releases determine later ones",
             ))
         }
         Notion::PerfectSecrecy(secrecy) => Some((
@@ -528,7 +529,7 @@ mod tests {
         let parts = [guarantee(local(1.0), Unit::Record), guarantee(local(2.0), Unit::Record)];
         let by_value = in_parallel(&parts, Partition::ByValue);
         assert!(by_value.claims.is_empty(), "{by_value}");
-        assert!(by_value.discloses.iter().any(|line| line.contains("which part")), "{by_value}");
+        assert!(by_value.discloses.iter().any(|line| line.contains("the part that holds")), "{by_value}");
         let fixed = in_parallel(&parts, Partition::FixedInAdvance);
         assert_eq!(fixed.local_dp(Unit::Record).unwrap().epsilon, 2.0);
     }

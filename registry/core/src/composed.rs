@@ -58,10 +58,10 @@ fn places<'d>(
     });
     let found: Vec<Vec<usize>> = found.collect::<Result<_>>()?;
     if found.is_empty() {
-        return Err(Error::shape("a composition needs a part"));
+        return Err(Error::shape("a composition needs at least one part"));
     }
     if with_target > 1 {
-        return Err(Error::shape("two parts take the target, and a table has but one"));
+        return Err(Error::shape("two parts take the target, and a table has only one target"));
     }
     Ok(found)
 }
@@ -75,7 +75,7 @@ fn refuse_reports<'p>(mut parts: impl Iterator<Item = &'p dyn LocalMechanism>) -
         None => Ok(()),
         Some(_) => Err(Error::not_applicable(
             "a composition",
-            "a part makes reports of whole records, and cannot be one part of a composition",
+            "one part makes reports of whole records, and such reports cannot be composed",
         )),
     }
 }
@@ -347,14 +347,15 @@ impl CuratorComposed {
 fn refuse_drawn(parts: &[Designed]) -> Result<()> {
     let refuse = |what: &str| {
         let reason = format!(
-            "{what}, and another part's rows cannot be put beside them: let it protect the whole record"
+            "{what}, so its output cannot be joined with the rows of another part; let this part protect the \
+             whole record"
         );
         Err(Error::not_applicable("a composition", reason))
     };
     let mut releases = parts.iter().map(Designed::releases).filter(|_| parts.len() > 1);
     releases.try_for_each(|releases| match releases {
         Releases::Model { .. } => refuse("a part releases a model's coefficients"),
-        Releases::Synthetic { .. } => refuse("a part draws rows, which belong to no record"),
+        Releases::Synthetic { .. } => refuse("a part draws rows that correspond to no record"),
         Releases::Records | Releases::View { .. } | Releases::Reports { .. } => Ok(()),
     })
 }
@@ -425,13 +426,13 @@ impl CuratorMechanism for CuratorComposed {
     fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
         let states: Vec<Option<Value>> = Error::read_state(state)?;
         if states.len() != self.parts.len() {
-            return Err(Error::state("the key does not have one part for each part of the design"));
+            return Err(Error::state("the key and the design have different numbers of parts"));
         }
         let secret_of = |(part, state): (&Designed, Option<Value>)| match (part.releases().is_secret(), state)
         {
             (true, Some(state)) => part.key_of(&state).map(Some),
             (false, None) => Ok(None),
-            _ => Err(Error::state("the key does not have a secret for each curator of the design")),
+            _ => Err(Error::state("the secrets of the key do not match the curators of the design")),
         };
         let secrets = self.parts.iter().zip(states).map(secret_of).collect::<Result<_>>()?;
         Ok(Arc::new(ComposedKey { composed: self.clone(), secrets }))

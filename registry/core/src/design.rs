@@ -152,7 +152,7 @@ impl Design {
         match &self.mechanism {
             Designed::Local(local) => Ok(&**local),
             Designed::Curator(_) => {
-                Err(Error::shape("the design is a curator's, and no record is released by itself"))
+                Err(Error::shape("the design needs a curator, and does not release records one by one"))
             }
         }
     }

@@ -147,7 +147,7 @@ impl Factor {
             ),
             Self::OneHot { levels } => ("two levels or more", *levels >= 2),
             Self::L1Ball { dim, radius } | Self::L2Ball { dim, radius } => (
-                "a coordinate or more and a finite radius above zero",
+                "at least one coordinate and a finite radius above zero",
                 *dim > 0 && radius.is_finite() && *radius > 0.0,
             ),
             Self::Polytope { center, bounds } => return polytope::check(center, bounds),
@@ -509,7 +509,7 @@ pub fn check_width(expected: usize, found: usize) -> Result<()> {
     if expected == found {
         return Ok(());
     }
-    Err(Error::shape(format!("a record has {found} values where the domain has {expected}")))
+    Err(Error::shape(format!("a record has {found} values, and the domain has {expected} coordinates")))
 }
 
 #[cfg(test)]

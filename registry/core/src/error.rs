@@ -15,7 +15,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// Key that answers no more records.
     #[error(
-        "the release answers {most} records at most, {answered} were answered, and {asked} more are asked for"
+        "the release answers at most {most} records: {answered} were answered, and {asked} more are requested"
     )]
     Spent {
         /// Maximum number of records that it answers.
@@ -38,7 +38,7 @@ pub enum Error {
         problem: String,
     },
     /// A NaN or an infinity where a number is needed.
-    #[error("row {row}, column {column:?}: {value} is no finite number")]
+    #[error("row {row}, column {column:?}: {value} is not a finite number")]
     NonFinite {
         /// Record, counted from 1.
         row: usize,
@@ -48,7 +48,7 @@ pub enum Error {
         value: f64,
     },
     /// Bounds, radii or levels that do not make a domain.
-    #[error("a domain needs {needs}, and was given {given}")]
+    #[error("a domain needs {needs}; it was given {given}")]
     Domain {
         /// Requirement.
         needs: &'static str,
@@ -123,7 +123,8 @@ pub enum Error {
     },
     /// Training that diverged.
     #[error(
-        "the training of {mechanism:?} left the finite numbers in epoch {epoch}: a smaller learning rate may help"
+        "the training of {mechanism:?} diverged to non-finite numbers in epoch {epoch}; a smaller learning \
+         rate may help"
     )]
     Diverged {
         /// Mechanism.
@@ -133,8 +134,8 @@ pub enum Error {
     },
     /// Design that would publish information about private volunteers.
     #[error(
-        "private volunteers were at hand when {plugin:?} designed it, and it claims no central differential privacy for \
-         them: such a design must not be saved"
+        "{plugin:?} had records of private volunteers, but its design claims no central differential privacy \
+         for them; such a design must not be saved"
     )]
     PrivateVolunteers {
         /// Plugin.
@@ -142,8 +143,8 @@ pub enum Error {
     },
     /// δ for volunteers that is so large that it permits publishing one of their records.
     #[error(
-        "delta, of all that was learned from the volunteers, must be below one in their number, 1/{volunteers}, and {delta:e} is not: to publish \
-         the record of one of them would keep it"
+        "delta for the volunteers must be below one over their number, 1/{volunteers}, and {delta:e} is not: \
+         a larger delta permits publishing one volunteer's record"
     )]
     DeltaOfVolunteers {
         /// δ of all parts of the design together.

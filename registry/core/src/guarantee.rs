@@ -407,7 +407,7 @@ pub enum ShapedBy {
 pub const ASSUMED: [&str; 3] = [
     "the bounds and levels are public, and were not taken from the data",
     "each person contributes one record",
-    "the order of the records says nothing of them: they are released in the order in which they come",
+    "the order of the records carries no information: they are released in the order of the input",
 ];
 
 impl Guarantee {
@@ -443,11 +443,11 @@ impl Guarantee {
     /// disclosures and assumptions. `claims` are the claims with their theorems, also for other neighbouring
     /// relations.
     pub fn of_curator(neighbours: Neighbours, claims: impl IntoIterator<Item = (CentralDp, String)>) -> Self {
-        let trusted = "a curator is trusted, who holds all records in the clear";
+        let trusted = "a trusted curator holds all records in the clear";
         let (discloses, exists) = match neighbours {
             Neighbours::ReplaceOne => (vec!["the number of records".to_owned()], None),
             // An empty table is refused, which distinguishes it from its neighbours.
-            Neighbours::AddOrRemoveOne => (vec![], Some("that there is a record is public")),
+            Neighbours::AddOrRemoveOne => (vec![], Some("the existence of at least one record is public")),
         };
         let assumes = ASSUMED[..2].iter().copied().chain([trusted]).chain(exists);
         let claims = claims.into_iter().map(|(dp, theorem)| (Notion::CentralDp(dp), theorem));
@@ -523,7 +523,8 @@ impl Guarantee {
             Provenance::Seed(_) => {
                 self.claims.retain(|claim| claim.protects == Unit::Volunteer);
                 self.each_release.clear();
-                let line = "whatever the noise hides, to anyone who knows or can guess the seed: a release made from a known seed has no guarantee";
+                let line = "everything that the noise hides, to anyone who knows or can guess the seed: a \
+                            release from a known seed has no guarantee";
                 self.discloses.insert(0, line.into());
             }
             Provenance::Ticket => self.assumes.extend(KEYED.map(str::to_owned)),
@@ -567,9 +568,10 @@ pub fn in_clear(domain: &RecordDomain, unit: Unit) -> Vec<String> {
 
 /// Additional assumptions of a release by a ticket.
 const KEYED: [&str; 2] = [
-    "a secret kept in a ticket, which nobody else reads: who has it can take the noise away, until it is forgotten everywhere",
-    "ids that are unique: the noise of a record is drawn from the secret, its id and its values, so that a task which runs again releases the \
-     same, and two equal records with one id would be seen to be equal",
+    "nobody else reads the secret in the ticket: anyone who has the secret can remove the noise, until all \
+     its copies are deleted",
+    "ids are unique: the noise of a record is drawn from the secret, its id and its values, so that a \
+     repeated task releases the same; two equal records with one id would have equal releases",
 ];
 
 #[cfg(test)]
@@ -744,6 +746,6 @@ mod tests {
     fn a_design_shaped_by_volunteers_says_that_they_have_no_claim() {
         let shaped = Guarantee { shaped_by: ShapedBy::ConsentingVolunteers, ..local(1.0, Unit::Record) };
         let card = shaped.to_string();
-        assert!(card.contains("no claim for anyone whose record shaped it"), "{card}");
+        assert!(card.contains("no claim for the people whose records shaped it"), "{card}");
     }
 }

@@ -200,7 +200,7 @@ pub(crate) fn map_blocks<M: LocalMechanism + ?Sized>(
         if records.len() != room.len() {
             let (found, width) = (records.len(), made.width());
             return Err(Error::shape(format!(
-                "{found} values are no {} records of {width}",
+                "{found} values do not make {} records of {width} values each",
                 room.len() / width
             )));
         }

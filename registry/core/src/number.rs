@@ -33,7 +33,7 @@ pub fn to_json(value: f64) -> serde_json::Value {
 pub fn parse(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_infinite() && !matches!(text, "inf" | "-inf") => {
-            Err("it is beyond the largest number, 1.8e308; only the word inf stands for infinity".into())
+            Err("it exceeds the largest number, 1.8e308; write inf for infinity".into())
         }
         parsed => parsed.map_err(|problem| problem.to_string()),
     }

@@ -144,7 +144,7 @@ impl Plugin {
             Value::Object(given) => given,
             Value::Null => &empty,
             other => {
-                let problem = format!("{other} is no object of names and values");
+                let problem = format!("{other} is not an object of names and values");
                 return Err(Error::parameter(self.name, problem));
             }
         };

@@ -80,7 +80,7 @@ impl Portion {
             return Ok(set);
         }
         let lacking = if self.protect == Protect::Label { "label" } else { "feature" };
-        Err(Error::not_applicable(mechanism, format!("there is no {lacking} to protect")))
+        Err(Error::not_applicable(mechanism, format!("the records have no {lacking} to protect")))
     }
 
     /// Portion of a point of the flat domain.
@@ -91,7 +91,9 @@ impl Portion {
         let (found, width) = (point.len(), self.domain.flat().dim());
         match point.get_mut(self.coordinates()) {
             Some(portion) if found == width => Ok(portion),
-            _ => Err(Error::shape(format!("a point has {found} values where the range has {width}"))),
+            _ => Err(Error::shape(format!(
+                "a point has {found} values, and the range has {width} coordinates"
+            ))),
         }
     }
 
@@ -160,7 +162,7 @@ impl Portion {
         if self.protect != Protect::Features && matches!(self.domain.target(), TargetDomain::Class { .. }) {
             return Err(Error::not_applicable(
                 mechanism,
-                format!("a class label takes no {mechanism} noise"),
+                format!("{mechanism} noise cannot be added to a class label"),
             ));
         }
         Ok(())

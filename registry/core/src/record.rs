@@ -262,7 +262,8 @@ impl Layout {
                 None => "missing".to_owned(),
             };
             return Err(Error::shape(format!(
-                "the table has {} columns where {} are designed for; column {} is {} where {} belongs",
+                "the table has {} columns, and the design expects {}; column {} is {}, and the design \
+                 expects {}",
                 table.columns().len(),
                 self.columns.len(),
                 at + 1,
@@ -286,7 +287,7 @@ impl Layout {
         };
         if let Some(found) = found {
             return Err(Error::shape(format!(
-                "the table's target is {found} where {} is designed for",
+                "the table's target is {found}, and the design expects {}",
                 match self.target {
                     TargetLayout::None => "none".to_owned(),
                     TargetLayout::Class { levels } => format!("one of {levels} classes"),

@@ -64,7 +64,7 @@ impl Registry {
         };
         if origin.plugin_version != installed {
             return Err(format!(
-                "{:?} {} designed it, and version {installed} is installed",
+                "it was designed by {:?} {}, and version {installed} is installed",
                 origin.plugin, origin.plugin_version
             ));
         }
@@ -84,7 +84,7 @@ impl Registry {
                 let ComposedState { domain, parts } = Error::read_state(&state)?;
                 if parts.len() != origin.parts.len() {
                     return Err(Error::state(
-                        "the parts that it says it was composed of are not those of its mechanism",
+                        "the parts of its origin do not match the parts of its mechanism",
                     ));
                 }
                 let parts = origin.parts.into_iter().zip(parts);
@@ -96,7 +96,7 @@ impl Registry {
                 Design::built(origin, state, mechanism)
             }
             plugin => {
-                return Err(Error::state(format!("{plugin:?} designed it, which composes no parts")));
+                return Err(Error::state(format!("it was designed by {plugin:?}, which composes no parts")));
             }
         };
         design.check_volunteers()?;

@@ -12,15 +12,12 @@ impl ShuffledDp {
     /// is finite, and there are at most 10¹⁰ people.
     pub fn new(epsilon_local: f64, people: u64, delta: f64) -> Result<Self> {
         if people < 2 {
-            let few = format!(
-                "a shuffler hides nobody among {people}: the reports of two people or more are needed"
-            );
+            let few = format!("a shuffler needs the reports of at least two people, and {people} is too few");
             return Err(Error::shape(few));
         }
         if delta >= 1.0 / people as f64 {
-            let range =
-                "below one in the number of people, or the whole report of one of them may be disclosed";
-            return Err(Error::Budget { name: "the delta of what is shuffled", range, value: delta });
+            let range = "below one over the number of people";
+            return Err(Error::Budget { name: "the delta of the shuffler's output", range, value: delta });
         }
         let bounds = Shuffle::new(epsilon_local, people).and_then(|shuffle| shuffle.epsilon(delta));
         let epsilon = bounds.map_err(out_of_range)?.upper;
@@ -44,7 +41,7 @@ impl Guarantee {
     ///
     /// let local = Guarantee::of_records([(Notion::LocalDp(LocalDp::pure(1.0)), "a theorem".into())]);
     /// let card = local.shuffled(32_561, 1e-6)?.to_string();
-    /// assert!(card.contains("(ε, δ) = (0.02286, 1e-6)") && card.contains("shuffler whom all trust"));
+    /// assert!(card.contains("(ε, δ) = (0.02286, 1e-6)") && card.contains("trusted shuffler"));
     /// # Ok::<(), scumble_core::Error>(())
     /// ```
     ///
@@ -54,7 +51,8 @@ impl Guarantee {
     pub fn shuffled(mut self, people: u64, delta: f64) -> Result<Self> {
         let pure = self.local_dp(Unit::Record).filter(|dp| dp.delta == 0.0 && dp.epsilon.is_finite());
         let Some(epsilon_local) = pure.map(|dp| dp.epsilon) else {
-            let lacks = "what a shuffler adds is known where a local ε at δ = 0 is claimed for the whole record, and this guarantee claims none";
+            let lacks = "a shuffler's claim needs a local ε at δ = 0 for the whole record, and this guarantee \
+                         claims none";
             return Err(Error::shape(lacks));
         };
         let notion = Notion::ShuffledDp(ShuffledDp::new(epsilon_local, people, delta)?);
@@ -68,8 +66,10 @@ impl Guarantee {
 
 /// Assumptions of a claim for a shuffler's output, in addition to those of its local claim.
 const ASSUMED_OF_A_SHUFFLER: [&str; 2] = [
-    "for the claim through a shuffler: rows are put into a random order before anyone but the shuffler sees them, and no time, sender or order is handed on",
-    "for the claim through a shuffler: all people report by this design, once each, and no row is left out for what it says",
+    "for the claim through a shuffler: the shuffler puts the rows into a random order before anyone else \
+     sees them, and forwards no time, sender or order",
+    "for the claim through a shuffler: each person reports once, by this design, and no row is left out \
+     because of its values",
 ];
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
     fn the_claim_is_never_shown_without_its_trust_model() {
         let guarantee = local(LocalDp::pure(1.0)).shuffled(1_279, 1e-6).unwrap();
         let claim = guarantee.claims.last().unwrap();
-        let trust = "a shuffler whom all trust";
+        let trust = "a trusted shuffler";
         for words in [claim.to_string(), claim.may_learn(), guarantee.to_string(), guarantee.summary()] {
             assert!(words.contains("shuffler"), "{words}");
         }
@@ -121,8 +121,8 @@ mod tests {
         let refused =
             |guarantee: Guarantee, people, delta| guarantee.shuffled(people, delta).unwrap_err().to_string();
         let pure = || local(LocalDp::pure(1.0));
-        assert!(refused(pure(), 1, 1e-6).contains("hides nobody among 1"));
-        assert!(refused(pure(), 1_000, 0.001).contains("below one in the number of people"));
+        assert!(refused(pure(), 1, 1e-6).contains("at least two people"));
+        assert!(refused(pure(), 1_000, 0.001).contains("below one over the number of people"));
         assert!(refused(pure(), 1_000, 0.0).starts_with("delta must be"));
         assert!(refused(pure(), 1_000, f64::NAN).starts_with("delta must be"));
         assert!(refused(pure(), u64::MAX, 1e-30).contains("the number of people must be"));

@@ -109,7 +109,7 @@ impl Table {
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         if let Some(row) = rows.iter().find(|&&row| row >= self.len()) {
             return Err(Error::shape(format!(
-                "record {row} was asked for, and there are {}, counted from 0",
+                "record {row} does not exist: the table has {} records, counted from 0",
                 self.len()
             )));
         }
@@ -198,7 +198,7 @@ impl Table {
 /// [`Error::Shape`] unless there are `width` names, each once. `whose` says what has this width.
 pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -> String) -> Result<()> {
     if columns.len() != width {
-        return Err(Error::shape(format!("{} columns are named where {}", columns.len(), whose())));
+        return Err(Error::shape(format!("{} columns are named, and {}", columns.len(), whose())));
     }
     match first_duplicate(columns) {
         Some(column) => Err(Error::shape(format!("the column {column:?} is listed twice"))),
@@ -265,7 +265,7 @@ mod tests {
         let records = array![[1.0, 2.0], [3.0, f64::NAN]];
         let table = Table::new(named(&["a", "b"]), records, Target::None).unwrap();
         let message = table.check_finite().unwrap_err().to_string();
-        assert_eq!(message, "row 2, column \"b\": NaN is no finite number");
+        assert_eq!(message, "row 2, column \"b\": NaN is not a finite number");
     }
 
     #[test]

@@ -45,7 +45,8 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 pub fn check(text: &str) -> std::result::Result<(), String> {
     let Some(unseen) = text.chars().find(|&c| is_unseen(c)) else { return Ok(()) };
     Err(format!(
-        "the text {:?} has the character U+{:04X}, which does not show or changes how other text shows",
+        "the text {:?} contains the character U+{:04X}, which is invisible or changes how other text is \
+         displayed",
         abridged(text, 60),
         u32::from(unseen)
     ))

@@ -57,7 +57,7 @@ impl<'de> Deserialize<'de> for Digests {
         let (pairs, odd) = digests.as_chunks::<2>();
         match rest.is_empty() && odd.is_empty() {
             true => Ok(Self(pairs.to_vec())),
-            false => Err(D::Error::custom("the digests are cut off")),
+            false => Err(D::Error::custom("the digests are incomplete")),
         }
     }
 }
@@ -108,7 +108,11 @@ impl AdmittedRecords {
             return Ok(());
         }
         if own.file.exists() && !own.is_ours()? {
-            return Err(Error::Exists { file: own.file, what: "no file of admitted records, and stays" });
+            return Err(Error::Exists {
+                file: own.file,
+                what: "is not a file of admitted records, and is not \
+                                                              overwritten",
+            });
         }
         let bytes = [header(ticket).as_bytes(), own.tags.as_flattened()].concat();
         NewFile::create(&own.file, Existing::Replace, Readable::ByOwner)?.finish(&bytes)
@@ -138,7 +142,7 @@ impl AdmittedRecords {
         let (header, records) = (header(ticket), ticket.binding().records);
         let length = records.checked_mul(16).and_then(|tags| tags.checked_add(header.len() as u64));
         if length != Some(opened.metadata().map_err(failed)?.len()) {
-            return Err(wrong("it is of another ticket, or cut off; admit all records again"));
+            return Err(wrong("it belongs to another ticket, or is incomplete; admit all records again"));
         }
         let mut bytes = vec![];
         opened.take(length.unwrap_or_default()).read_to_end(&mut bytes).map_err(failed)?;
@@ -147,7 +151,7 @@ impl AdmittedRecords {
             Some((tags, [])) if tags.len() as u64 == records && tags.is_sorted() => {
                 Ok(Self { tags: tags.to_vec(), file })
             }
-            _ => Err(wrong("it is of another ticket, or was changed; admit all records again")),
+            _ => Err(wrong("it belongs to another ticket, or was changed; admit all records again")),
         }
     }
 

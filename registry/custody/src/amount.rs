@@ -14,7 +14,7 @@ use std::ops::Add;
 #[non_exhaustive]
 pub enum NoAmount {
     /// Text that is not an amount.
-    #[error("{text:?} is no amount: {problem}")]
+    #[error("{text:?} is not an amount: {problem}")]
     Text {
         /// The text, abridged.
         text: String,
@@ -189,7 +189,7 @@ impl std::str::FromStr for Amount {
             _ => {}
         }
         // The number is in the range of binary64, so the following operations are fast.
-        let typed: BigDecimal = text.parse().map_err(|_| wrong("it is no number".into()))?;
+        let typed: BigDecimal = text.parse().map_err(|_| wrong("it is not a number".into()))?;
         let shortest = format!("{value:e}").parse::<BigDecimal>();
         if shortest.is_ok_and(|shortest| shortest == typed) {
             return Self::try_from(value);
@@ -270,10 +270,10 @@ impl<'de> Deserialize<'de> for Amount {
             Value::String(text) => text.parse().map_err(D::Error::custom),
             Value::Number(number) => {
                 let value =
-                    number.as_f64().ok_or_else(|| D::Error::custom("an amount beyond all numbers"))?;
+                    number.as_f64().ok_or_else(|| D::Error::custom("an amount above the largest number"))?;
                 Self::try_from(value).map_err(D::Error::custom)
             }
-            _ => Err(D::Error::custom("an amount is a number, or text that shows one")),
+            _ => Err(D::Error::custom("an amount must be a number, or text that holds a number")),
         }
     }
 }

@@ -81,7 +81,7 @@ impl Arrangement {
             (Some(_), None | Some(Protect::Record)) => (Self::WithLabel, None),
             (Some(_), Some(less)) => {
                 let reason = format!(
-                    "a share of ε for the label is for the whole record, and not for the {less} alone"
+                    "a share of ε for the label needs the whole record to be protected, not the {less} alone"
                 );
                 return Err(Error::not_applicable(plugin.name, reason));
             }
@@ -140,9 +140,11 @@ impl Arrangement {
         };
         if *target == TargetDomain::None {
             return match wanted {
-                Some(Protect::Label) => {
-                    Err(Error::not_applicable(name, "there is no label to protect: no column is the target"))
-                }
+                Some(Protect::Label) => Err(Error::not_applicable(
+                    name,
+                    "no column is the target, so the records have no label \
+                                                     to protect",
+                )),
                 _ => Ok(Self::Alone), // the record consists of features only
             };
         }
@@ -197,7 +199,7 @@ impl Arrangement {
                 let Some(of_label) = label_mechanism(domain.target()) else {
                     return Err(Error::not_applicable(
                         plugin.name,
-                        "there is no label that could take noise",
+                        "noise cannot be added to a label of this kind",
                     ));
                 };
                 let (share, rest) = budget.split(label_share)?;
@@ -226,7 +228,7 @@ pub(crate) fn label_mechanism(target: &TargetDomain) -> Option<&'static str> {
 }
 
 fn less(name: &str, own: &str) -> Error {
-    let reason = format!("it protects the {own}, and not the whole record; --protect {own} asks for no more");
+    let reason = format!("it protects only the {own}, not the whole record; --protect {own} accepts this");
     Error::not_applicable(name, reason)
 }
 

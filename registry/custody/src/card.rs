@@ -6,7 +6,7 @@ use scumble_records::Values;
 use serde_json::{Value, json};
 
 /// Meaning of a coordinate of an encoded record.
-pub const ENCODED: &str = "(value - lower)/(upper - lower) of a number, 0 or 1 of a level";
+pub const ENCODED: &str = "(value - lower)/(upper - lower) for a number, 0 or 1 for a level";
 
 /// Public information about a release, apart from its records.
 #[derive(Debug)]

@@ -97,17 +97,17 @@ pub(crate) fn encrypt(format: &str, secret: &[u8], passphrase: &str) -> Result<S
 pub(crate) fn decrypt(format: &str, sealed: &Sealed, passphrase: &str) -> Result<Vec<u8>, String> {
     let derivation: Derivation = sealed.field(DERIVATION)?;
     let nonce = decoded(NONCE, &sealed.field::<String>(NONCE)?)?;
-    let nonce: [u8; 24] = nonce.try_into().map_err(|_| "its nonce is not of 24 bytes".to_owned())?;
+    let nonce: [u8; 24] = nonce.try_into().map_err(|_| "its nonce does not have 24 bytes".to_owned())?;
     let ciphertext = decoded(CIPHERTEXT, &sealed.field::<String>(CIPHERTEXT)?)?;
     sealed.check_untouched()?;
     let cipher = XChaCha20Poly1305::new(&derivation.key(passphrase)?.into());
     let payload = Payload { msg: &ciphertext, aad: format.as_bytes() };
-    let wrong = "the passphrase is not the one that it was saved with, and nothing of it was read";
+    let wrong = "the passphrase is wrong, and nothing was read";
     cipher.decrypt(&nonce.into(), payload).map_err(|_| wrong.into())
 }
 
 fn decoded(name: &str, text: &str) -> Result<Vec<u8>, String> {
-    BASE64_STANDARD.decode(text).map_err(|problem| format!("its {name} is no base64: {problem}"))
+    BASE64_STANDARD.decode(text).map_err(|problem| format!("its {name} is not base64: {problem}"))
 }
 
 fn random<const N: usize>() -> Result<[u8; N], String> {

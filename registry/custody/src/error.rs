@@ -20,7 +20,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// An existing file at the path of a new file.
-    #[error("{} is {what}", file.display())]
+    #[error("{} {what}", file.display())]
     Exists {
         /// The file.
         file: PathBuf,
@@ -72,7 +72,7 @@ pub enum Error {
     },
     /// A release of another design than the one given to read it.
     #[error(
-        "{origin}: released by another design, with the digest {}…, and not by this one, {}…",
+        "{origin}: it was released by another design (digest {}…), not by this one (digest {}…)",
         abridged(found),
         abridged(own)
     )]
@@ -86,8 +86,8 @@ pub enum Error {
     },
     /// Records that changed between the check and the release.
     #[error(
-        "{place}: the records changed between the check and the release, so none is released; release a file or \
-         a table that stays as it is"
+        "{place}: the records changed between the check and the release, so no record is released; release a \
+         file or a table that does not change"
     )]
     Changed {
         /// The file or table.
@@ -95,8 +95,8 @@ pub enum Error {
     },
     /// Records that were not admitted, so that no ledger was charged for them.
     #[error(
-        "{}: {unknown} of {records} records were not admitted, or changed since, so none is released; release \
-         from a snapshot (checkpoint, persist, Parquet)",
+        "{}: {unknown} of {records} records were not admitted, or changed since, so no record is released; \
+         release from a snapshot (checkpoint, persist, Parquet)",
         file.display()
     )]
     NotAdmitted {
@@ -108,9 +108,7 @@ pub enum Error {
         records: usize,
     },
     /// Ids that several records share.
-    #[error(
-        "column {column:?}: {repeated} ids are those of two records or more; each record needs one of its own"
-    )]
+    #[error("column {column:?}: {repeated} ids occur in more than one record; each record needs its own id")]
     RepeatedIds {
         /// Name of the id column.
         column: String,
@@ -138,8 +136,8 @@ pub enum Error {
     Amount(#[from] NoAmount),
     /// A charge that exceeds the budget of an account.
     #[error(
-        "{dataset:?} has too little left for {unit}: ε = {} and δ = {} were spent of ε = {} and δ = {}, \
-         and ε = {} and δ = {} were asked for",
+        "{dataset:?}: budget for {unit} exceeded: ε = {} and δ = {} of ε = {} and δ = {} spent, ε = {} and δ \
+         = {} requested",
         spent.0, spent.1, total.0, total.1, asked.0, asked.1
     )]
     Overdrawn {
@@ -157,7 +155,11 @@ pub enum Error {
     /// A charge that exceeds the budget of an account in nats.
     #[error(
         "{dataset:?}: mutual-information budget exceeded: {spent} of {total} nats spent, {}",
-        if asked.is_finite() { format!("{asked} requested") } else { "and this release bounds none".into() }
+        if asked.is_finite() {
+            format!("{asked} requested")
+        } else {
+            "and this release claims no bound".into()
+        }
     )]
     Overtold {
         /// Name of the data set.

@@ -18,10 +18,9 @@ const FORMAT: &str = "scumble-key-3";
 /// [`Error::Key`] if the key belongs to another release.
 pub fn check_release(key: &Key, released: &Table, source: &str) -> Result<()> {
     match key.released() {
-        Some(release) if release != released.digest() => Err(Error::Key {
-            file: source.into(),
-            problem: "it belongs to another release, and would make nonsense of this one".into(),
-        }),
+        Some(release) if release != released.digest() => {
+            Err(Error::Key { file: source.into(), problem: "it belongs to another release".into() })
+        }
         _ => Ok(()),
     }
 }

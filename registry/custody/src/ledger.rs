@@ -188,12 +188,10 @@ impl Ledger {
     ) -> Result<bool> {
         let target = match (unit, target) {
             (Unit::Features | Unit::Label, None) => {
-                return Err(
-                    self.wrong(format!("an account for {unit} needs to know which column the label is"))
-                );
+                return Err(self.wrong(format!("an account for {unit} needs the name of the label column")));
             }
             (Unit::Record | Unit::Volunteer, Some(_)) => {
-                return Err(self.wrong(format!("an account for {unit} is one whatever the label")));
+                return Err(self.wrong(format!("an account for {unit} takes no label column")));
             }
             (_, target) => target,
         };
@@ -212,8 +210,8 @@ impl Ledger {
                     return Ok(false);
                 }
                 return Err(self.wrong(format!(
-                    "{dataset:?} has an account for {unit} already, and its total stays: ε = {} and δ = {}, \
-                     where ε = {} and δ = {} were asked for",
+                    "{dataset:?} already has an account for {unit}, and its total cannot change: it is ε = \
+                     {} and δ = {}, not ε = {} and δ = {}",
                     before.epsilon(),
                     before.delta(),
                     total.epsilon(),
@@ -227,9 +225,8 @@ impl Ledger {
             };
             if own().any(is_charged) {
                 return Err(self.wrong(format!(
-                    "{dataset:?} was charged already, and what that cost {unit} is not known: all \
-                     accounts of a data set \
-                     are opened before its first release"
+                    "{dataset:?} was already charged, and the cost for {unit} is not known; open all \
+                     accounts of a data set before its first release"
                 )));
             }
             content.check_new(dataset).map_err(|problem| self.wrong(problem))?;
@@ -257,8 +254,8 @@ impl Ledger {
                     return Ok(false);
                 }
                 return Err(self.wrong(format!(
-                    "{dataset:?} has an account in nats already, and its total stays: {}, where {nats} \
-                     were asked for",
+                    "{dataset:?} already has an account in nats, and its total cannot change: it is {}, not \
+                     {nats}",
                     account.total
                 )));
             }
@@ -282,7 +279,8 @@ impl Ledger {
     /// Error about accounts of both kinds for one data set.
     fn both(&self, dataset: &str) -> Error {
         self.wrong(format!(
-            "{dataset:?} would have an account in nats beside one in ε, and no release pays into both: what bounds the one claims nothing of the other"
+            "{dataset:?} cannot have accounts in both nats and ε: a release that bounds one claims nothing \
+             about the other"
         ))
     }
 
@@ -348,9 +346,9 @@ impl Ledger {
                 [account] => &account.target,
                 [] => return Err(self.without_account(&format!("for {unit} of"), content, dataset)),
                 _ => {
-                    return Err(
-                        self.wrong(format!("{dataset:?} has several accounts for {unit}: of which column?"))
-                    );
+                    return Err(self.wrong(format!(
+                        "{dataset:?} has several accounts for {unit}; name the label column"
+                    )));
                 }
             };
             let label = label.clone();
@@ -441,7 +439,7 @@ impl Ledger {
 
     /// Error about a data set without an account of this `kind`. The message shows a name that looks similar.
     fn without_account(&self, kind: &str, content: &Content, dataset: &str) -> Error {
-        let alike = content.alike(dataset).map(|name| format!("; {name:?} looks alike, and is another name"));
+        let alike = content.alike(dataset).map(|name| format!("; {name:?} looks alike, but is another name"));
         let alike = alike.unwrap_or_default();
         self.wrong(format!("there is no account {kind} {dataset:?}{alike}"))
     }
@@ -486,12 +484,12 @@ impl Ledger {
         let content = self.parse()?;
         let seen = witness.changes(self)?;
         if seen == 0 && content.changes > 1 {
-            return Err(self.wrong("its witness is empty, so that an older copy would pass for the newest"));
+            return Err(self.wrong("its witness is empty, so an older copy cannot be recognised"));
         }
         if content.changes < seen {
             return Err(self.wrong(format!(
-                "it was changed {} times, and its witness has seen {seen}: it is an older copy, and what was spent since is \
-                 not in it",
+                "it is an older copy, without the latest charges: it has {} changes, and its witness has \
+                 seen {seen}",
                 content.changes
             )));
         }
@@ -616,12 +614,12 @@ impl Witness {
         let file = match opened {
             Err(error) if error.kind() == ErrorKind::NotFound && !create => {
                 if !is_there {
-                    return Err(ledger.wrong("there is no such ledger; `scumble ledger init` makes one"));
+                    return Err(ledger.wrong("it does not exist; `scumble ledger init` creates it"));
                 }
                 ledger.parse()?; // a file that is not a ledger has no witness
                 return Err(ledger.wrong(
-                    "its witness, the file beside it of that name and \".witness\", is missing; without it an older copy would \
-                     pass for the newest, so the two move together",
+                    "its witness, the file of the same name with \".witness\" added, is missing, so an older \
+                     copy cannot be recognised; always move the two files together",
                 ));
             }
             opened => opened.map_err(failed)?,
@@ -638,7 +636,7 @@ impl Witness {
         match (read, text.trim()) {
             (Ok(_), "") => Ok(0),
             (Ok(_), number) if number.parse::<u64>().is_ok() => Ok(number.parse().unwrap_or(u64::MAX)),
-            _ => Err(ledger.wrong("its witness is no number")),
+            _ => Err(ledger.wrong("its witness is not a number")),
         }
     }
 
@@ -650,7 +648,7 @@ impl Witness {
         match self.changes(ledger)? {
             0 => Ok(()),
             seen => Err(ledger.wrong(format!(
-                "it is gone, and its witness has seen {seen} changes of it: what was spent is not known any more"
+                "it is missing, and its witness has seen {seen} changes; the amount spent is no longer known"
             ))),
         }
     }
@@ -751,8 +749,8 @@ mod tests {
         let refused = desk.charge(0.11).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "\"survey\" has too little left for the whole record: ε = 0.2 and δ = 0 were spent of ε = 0.3 and δ = 1e-6, \
-             and ε = 0.11 and δ = 0 were asked for"
+            "\"survey\": budget for the whole record exceeded: ε = 0.2 and δ = 0 of ε = 0.3 and δ = 1e-6 spent, \
+             ε = 0.11 and δ = 0 requested"
         );
         assert_eq!(desk.ledger.accounts().unwrap()[0].to_json()["left"]["epsilon"], 0.1);
         let too_likely = Budget::new(1e-9, 1e-5).unwrap();
@@ -795,13 +793,13 @@ mod tests {
         assert_eq!(fs::read(desk.file("ledger.json")).unwrap(), before);
         let refused = again(2.0).unwrap_err().to_string();
         assert!(
-            refused.ends_with("its total stays: ε = 1 and δ = 1e-6, where ε = 2 and δ = 1e-6 were asked for"),
+            refused.ends_with("its total cannot change: it is ε = 1 and δ = 1e-6, not ε = 2 and δ = 1e-6"),
             "{refused}"
         );
         let nats = |text: &str| desk.ledger.init_information("halves", text.parse().unwrap());
         assert!(nats("0.5").unwrap() && !nats("0.50").unwrap());
         let refused = nats("0.25").unwrap_err().to_string();
-        assert!(refused.ends_with("its total stays: 0.5, where 0.25 were asked for"), "{refused}");
+        assert!(refused.ends_with("its total cannot change: it is 0.5, not 0.25"), "{refused}");
     }
 
     #[test]
@@ -930,7 +928,7 @@ mod tests {
             let cost = Budget::pure(1.0).unwrap();
             desk.ledger.charge("survey", Unit::Label, target, cost, "a test").unwrap_err().to_string()
         };
-        assert!(charge(None).contains("of which column"));
+        assert!(charge(None).contains("name the label column"));
         assert!(charge(Some("quality")).contains("ε = inf"), "alcohol left in clear");
         assert!(charge(Some("price")).contains("there is no account"));
     }
@@ -980,13 +978,13 @@ mod tests {
         fs::remove_file(&ledger).unwrap();
         assert!(desk.refusal().contains("ledger.json"));
         let renewed = desk.ledger.init("survey", Unit::Record, None, Budget::pure(1.0).unwrap());
-        assert!(renewed.unwrap_err().to_string().contains("not known any more"));
+        assert!(renewed.unwrap_err().to_string().contains("no longer known"));
         fs::write(&ledger, &text).unwrap();
         assert_eq!(desk.spent(), 0.25);
         fs::write(&witness, "").unwrap();
         assert!(desk.refusal().contains("witness is empty"));
         fs::write(&witness, "many").unwrap();
-        assert!(desk.refusal().contains("no number"));
+        assert!(desk.refusal().contains("not a number"));
         fs::remove_file(&witness).unwrap();
         assert!(desk.refusal().contains("missing"));
         // Opening another account creates no new witness, which would not know the number of changes.
@@ -1052,7 +1050,7 @@ mod tests {
             "\"halves\": mutual-information budget exceeded: 0.1875 of 0.25 nats spent, 0.125 requested"
         );
         let refused = ledger.charge_release("halves", &of_epsilon, None, "of another kind").unwrap_err();
-        assert!(refused.to_string().ends_with("and this release bounds none"), "{refused}");
+        assert!(refused.to_string().ends_with("and this release claims no bound"), "{refused}");
         assert!(ledger.charge_release("survey", &nats(0.001), None, "of another kind").is_err());
         ledger.charge_information("halves", "0.0625".parse().unwrap(), "by hand").unwrap();
         let account = &ledger.information().unwrap()[0];
@@ -1065,7 +1063,7 @@ mod tests {
             ledger.init_information("survey", Amount::infinity()),
             ledger.init("halves", Unit::Record, None, Budget::pure(1.0).unwrap()),
         ] {
-            assert!(twice.unwrap_err().to_string().contains("no release pays into both"));
+            assert!(twice.unwrap_err().to_string().contains("cannot have accounts in both nats and ε"));
         }
         assert!(ledger.init_information("halves", Amount::infinity()).is_err());
     }

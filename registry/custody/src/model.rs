@@ -152,7 +152,7 @@ impl ShippedDesign {
         let refuse = |problem: String| Error::Model { file: file.clone(), problem };
         if self.mechanism().releases().family().is_none() {
             return Err(refuse(format!(
-                "the design is of {}, which releases no model",
+                "the design was made by {}, which releases no model",
                 self.origin().plugin
             )));
         }
@@ -171,7 +171,7 @@ impl ShippedDesign {
         if let Some(row) = designs.iter().position(|digest| *digest != own) {
             let other = &designs[row];
             return Err(refuse(format!(
-                "row {} is of the design {other:?}, and the given one is {own:?}",
+                "row {} belongs to the design {other:?}, and the given design is {own:?}",
                 row + 1
             )));
         }
@@ -237,7 +237,8 @@ impl ShippedModel {
         }];
         if has_probabilities {
             if self.classes.is_empty() {
-                let problem = format!("{:?} is a number, and no class has a probability", self.target.name);
+                let problem =
+                    format!("{:?} is a number, and only classes have probabilities", self.target.name);
                 return Err(Error::Model { file: "the model".into(), problem });
             }
             columns.extend(self.classes.iter().map(|class| number(&format!("probability of {class}"))));

@@ -27,9 +27,8 @@ pub(crate) fn look_alike(one: &str, other: &str) -> bool {
 pub(crate) fn check_visible(name: &str) -> Result<(), String> {
     if name.is_empty() || name.trim() != name || text::check(name).is_err() {
         return Err(format!(
-            "a data set and a label need a name of one line in which all shows, without a space before or \
-             behind it, \
-             and {name:?} is none"
+            "{name:?} is not a valid name for a data set or a label; a name is one line of visible text \
+             without spaces at its ends"
         ));
     }
     Ok(())
@@ -48,7 +47,7 @@ pub(crate) fn check_scripts(name: &str) -> Result<(), String> {
     let shown: Vec<String> =
         foreign.take(3).map(|letter| format!("{letter:?} is U+{:04X}", u32::from(letter))).collect();
     Err(format!(
-        "the name {name:?} of a data set mixes letters of several scripts, which may pass for each other: {}",
+        "the name {name:?} of a data set mixes letters of several scripts, which may look alike: {}",
         shown.join(", ")
     ))
 }

@@ -58,7 +58,10 @@ impl NewFile {
         let failed = |source| Error::Io { file: path.into(), source };
         let before = fs::metadata(path).ok();
         if before.as_ref().is_some_and(|found| !found.is_file()) {
-            return Err(Error::Exists { file: path.into(), what: "no plain file, and stays" });
+            return Err(Error::Exists {
+                file: path.into(),
+                what: "is not a plain file, and is not overwritten",
+            });
         }
         if path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(failed(io::ErrorKind::InvalidFilename.into()));
@@ -66,7 +69,10 @@ impl NewFile {
         match fs::symlink_metadata(path) {
             // A broken link exists too.
             Ok(_) if existing == Existing::Keep => {
-                return Err(Error::Exists { file: path.into(), what: "there already, and stays" });
+                return Err(Error::Exists {
+                    file: path.into(),
+                    what: "already exists, and is not overwritten",
+                });
             }
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)), // a long name
             _ => {}
@@ -114,7 +120,7 @@ impl NewFile {
         };
         renamed.map_err(|error| match error.error.kind() {
             io::ErrorKind::AlreadyExists => {
-                Error::Exists { file: path.clone(), what: "there already, and stays" }
+                Error::Exists { file: path.clone(), what: "already exists, and is not overwritten" }
             }
             _ => failed(error.error),
         })?;

@@ -109,7 +109,7 @@ impl PrivateAnswer {
     /// [`Error::Shape`] if there are no answers; [`Error::Budget`] unless ½ < `level` < 1.
     pub fn estimate(&self, answers: &[bool], level: f64) -> Result<Accuracy> {
         if answers.is_empty() {
-            return Err(Error::shape("an accuracy needs an answer, and there is none"));
+            return Err(Error::shape("an accuracy needs at least one answer"));
         }
         if !(level > 0.5 && level < 1.0) {
             let range = "above one half and below one";
@@ -139,8 +139,8 @@ impl PrivateAnswer {
             claims: vec![Claim {
                 notion: Notion::LocalDp(LocalDp::pure(self.epsilon)),
                 protects: Unit::Record,
-                theorem: "randomised response of whether a model is right about a validation record (Warner 1965), of which \
-                          features and label enter in no other way"
+                theorem: "randomised response to whether a model is right about a validation record (Warner \
+                          1965), whose features and label are used in no other way"
                     .into(),
             }],
             assumes: vec![one_record.into(), order.into()],

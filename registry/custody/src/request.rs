@@ -84,7 +84,7 @@ impl<'a> DesignRequest<'a> {
         match protected(&design.mechanism().guarantee()) {
             Some(own) if own != Protect::Record && own != wanted => {
                 let problem = format!(
-                    "the mechanisms protect the {own}, and not the {wanted}; --protect {own} asks for no more"
+                    "the mechanisms protect only the {own}, not the {wanted}; --protect {own} accepts this"
                 );
                 Err(Error::shape(problem).into())
             }

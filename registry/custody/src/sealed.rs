@@ -32,14 +32,14 @@ pub(crate) fn digest_of(format: &str, mut body: Map<String, Value>) -> serde_jso
 /// can first report a faulty number.
 pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
     let Unique(Value::Object(mut body)) = serde_json::from_str(text).map_err(sentence)? else {
-        return Err("it is no JSON object".into());
+        return Err("it is not a JSON object".into());
     };
     match body.get(FORMAT) {
         Some(Value::String(found)) if found == format => {}
         Some(found) => {
             let hint = found.as_str().map_or("", |found| how_to_remake(found, format));
             return Err(format!(
-                "its format is {} where {format:?} is read{hint}",
+                "its format is {}, and {format:?} is expected{hint}",
                 abridged(&found.to_string(), 60)
             ));
         }
@@ -61,9 +61,9 @@ fn how_to_remake(found: &str, format: &str) -> &'static str {
         return "";
     };
     match kind {
-        "scumble-design" => ": `scumble design` with the same options makes it anew",
+        "scumble-design" => "; `scumble design` with the same options makes it again",
         "scumble-key" => {
-            ": only the version of scumble that released it reads it; a new release has a new key"
+            "; only the version of scumble that released it can read it; a new release has a new key"
         }
         _ => "",
     }
@@ -102,7 +102,7 @@ impl Sealed {
         if self.is_untouched {
             return Ok(());
         }
-        Err("something in it was changed after it was saved: its digest is another".into())
+        Err("it was changed after it was saved: its digest does not match".into())
     }
 }
 

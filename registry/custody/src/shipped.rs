@@ -104,7 +104,7 @@ impl ShippedDesign {
     /// # Errors
     /// An error if the design has no description.
     pub fn records(&self) -> Result<&Records> {
-        let lacks = "the design holds no schema, so it releases encoded records only, and no file";
+        let lacks = "the design holds no schema, so it releases only encoded records, and no file";
         self.records.as_ref().ok_or_else(|| scumble_core::Error::shape(lacks).into())
     }
 

@@ -171,8 +171,8 @@ pub fn warnings_of_repeats<'r, E: From<Error>>(
         let searched = stream::check_ids(&mut reader()?.beside(name)?, count, go_on);
         if let Err(Error::RepeatedId { file, row, column, id }) = searched {
             warnings.push(format!(
-                "{file}: column {column:?} has {id:?} again in row {row}: where it tells people apart, one person \
-                 is in several rows, and the claims hold for each row by itself, not for the person"
+                "{file}: column {column:?} repeats {id:?} in row {row}: if the column identifies people, one \
+                 person has several rows, and the claims hold for each row, not for the person"
             ));
         }
     }

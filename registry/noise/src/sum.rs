@@ -39,7 +39,7 @@ impl SumNoise {
     /// [`Error::NotApplicable`] unless `set` consists of intervals. [`Error::Budget`] for an ε that is too
     /// small for d numbers.
     pub fn calibrated(set: &Domain, budget: Budget) -> Result<Self> {
-        let reason = "it takes numbers within bounds, and neither levels nor balls";
+        let reason = "it takes numbers within bounds, not levels or balls";
         let bounds = set.intervals().ok_or_else(|| Error::not_applicable("noise on sums", reason))?;
         let noise = match budget.divide(bounds.len())?.divide(STEPS as usize)?.epsilon() {
             f64::INFINITY => None,

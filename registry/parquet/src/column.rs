@@ -192,7 +192,7 @@ impl Column {
                 read(reader, most, is_nullable, Stored::Fixed)
             }
             ColumnReader::Int96ColumnReader(_) => {
-                Err(ParquetError::General("numbers of 96 bits are not read".into()))
+                Err(ParquetError::General("96-bit numbers are not supported".into()))
             }
         }?;
         let given = (0, 0);
@@ -268,14 +268,14 @@ fn text(bytes: &[u8], most: usize) -> std::result::Result<&str, Misfit> {
         }
         Err(_) => Err(Misfit {
             value: String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]).into_owned(),
-            problem: "is no text in UTF-8".into(),
+            problem: "is not UTF-8 text".into(),
         }),
     }
 }
 
 /// Cell of a whole number. A number with another meaning is formatted into `text`.
 fn whole<'t>(number: i64, meaning: &Meaning, text: &'t mut String) -> std::result::Result<Cell<'t>, Misfit> {
-    let no_date = || Misfit { value: number.to_string(), problem: "is no date that can be written".into() };
+    let no_date = || Misfit { value: number.to_string(), problem: "is outside the range of dates".into() };
     *text = match meaning {
         Meaning::Unsigned if number < 0 => (number as u64).to_string(),
         Meaning::Decimal { scale } => written::decimal(number.into(), *scale),
@@ -300,7 +300,7 @@ fn unscaled(bytes: &[u8]) -> std::result::Result<i128, Misfit> {
     let is_negative = bytes.first().is_some_and(|byte| *byte >= 0x80);
     let mut number = if is_negative { [0xff; 16] } else { [0; 16] };
     let Some(place) = 16_usize.checked_sub(bytes.len()) else {
-        let problem = format!("has {} bytes, and a decimal of at most 16 is read", bytes.len());
+        let problem = format!("has {} bytes, and a decimal may have at most 16", bytes.len());
         return Err(Misfit { value: "a decimal".into(), problem });
     };
     number[place..].copy_from_slice(bytes);

@@ -82,10 +82,10 @@ pub fn open(file: &Path, format: &TextFormat) -> Result<Box<dyn ReadRows>> {
     opened.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
     match &magic[..] {
         b"PAR1" if opened.metadata().map_err(failed)?.is_file() => Ok(Box::new(Rows::new(opened, &source)?)),
-        b"PAR1" => refuse("it is Parquet, which is read from its end, and this is no plain file"),
-        b"PARE" => refuse("it is encrypted Parquet, which is not read"),
+        b"PAR1" => refuse("it is Parquet, which can be read only from a plain file"),
+        b"PARE" => refuse("it is encrypted Parquet, which is not supported"),
         _ if is_named_as_parquet(file) => {
-            refuse("it is named as Parquet and does not begin as such; if it is CSV, name it so")
+            refuse("its name ends with .parquet, but its content is not Parquet; if it is CSV, rename it")
         }
         _ => Ok(Box::new(csv::Rows::written(std::io::Cursor::new(magic).chain(opened), &source, format)?)),
     }

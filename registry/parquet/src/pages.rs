@@ -31,14 +31,14 @@ impl<R: ChunkReader> ChunkReader for Bounded<R> {
 
     fn get_read(&self, start: u64) -> Result<R::T> {
         if start > self.len() {
-            return Err(ParquetError::EOF("a page begins behind the end of the file".into()));
+            return Err(ParquetError::EOF("a page begins after the end of the file".into()));
         }
         self.0.get_read(start)
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         if start.checked_add(length as u64).is_none_or(|end| end > self.len()) {
-            return Err(ParquetError::EOF("a page ends behind the end of the file".into()));
+            return Err(ParquetError::EOF("a page ends after the end of the file".into()));
         }
         check(length, LARGEST)?;
         self.0.get_bytes(start, length)
@@ -64,7 +64,7 @@ impl<R: ChunkReader> Pages<R> {
             return Err(ParquetError::General("a column begins before the file".into()));
         }
         if chunk.file_path().is_some() {
-            return Err(ParquetError::General("a column lies in another file".into()));
+            return Err(ParquetError::General("a column is in another file".into()));
         }
         let column = chunk.column_descr();
         let as_packed = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
@@ -84,7 +84,7 @@ impl<R: ChunkReader> Pages<R> {
             Page::DictionaryPage { buf, num_values, .. } => {
                 *buf = unpack(std::mem::take(buf), self.packing, LARGEST)?;
                 if self.most_values(buf).is_none_or(|most| *num_values as usize > most) {
-                    return Err(ParquetError::General("a dictionary is shorter than it says".into()));
+                    return Err(ParquetError::General("a dictionary is shorter than declared".into()));
                 }
                 self.has_dictionary = true;
             }
@@ -110,7 +110,7 @@ impl<R: ChunkReader> Pages<R> {
             } => {
                 let levels = *def_levels_byte_len as usize + *rep_levels_byte_len as usize;
                 if levels > buf.len() {
-                    return Err(ParquetError::EOF("a page is shorter than it says".into()));
+                    return Err(ParquetError::EOF("a page is shorter than declared".into()));
                 }
                 // A page with only nulls has nothing to decompress.
                 if *is_compressed && self.packing != Compression::UNCOMPRESSED && buf.len() > levels {
@@ -143,7 +143,7 @@ impl<R: ChunkReader> Pages<R> {
     /// An error for an unsupported encoding, or for values that would make the decoder panic.
     fn trusted_values(&self, page: Bytes, levels: usize, encoding: Encoding) -> Result<(Bytes, Encoding)> {
         let Some(values) = page.get(levels..) else {
-            return Err(ParquetError::EOF("a page is shorter than it says".into()));
+            return Err(ParquetError::EOF("a page is shorter than declared".into()));
         };
         match encoding {
             Encoding::PLAIN if self.physical == Type::BYTE_ARRAY => match arrays(values) {
@@ -178,7 +178,7 @@ impl<R: ChunkReader> Pages<R> {
 const LARGEST_BLOCK: u64 = 1 << 16;
 
 fn not_read(encoding: Encoding) -> ParquetError {
-    ParquetError::General(format!("pages encoded as {encoding} are not read; PLAIN and dictionaries are"))
+    ParquetError::General(format!("pages encoded as {encoding} are not supported; use PLAIN or dictionaries"))
 }
 
 /// Counts length-prefixed byte arrays. `None` unless they end where the bytes end.

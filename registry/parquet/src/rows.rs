@@ -42,10 +42,10 @@ impl<R: ChunkReader + 'static> Rows<R> {
     pub fn new(file: R, source: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Unreadable { file: source.into(), problem };
         let file = Arc::new(Bounded(file));
-        let invalid = |problem: &str| refuse(format!("its footer is no valid Parquet: {problem}"));
+        let invalid = |problem: &str| refuse(format!("its footer is not valid Parquet: {problem}"));
         let footer = footer_of(&*file).map_err(|error| invalid(&in_one_line(&error)))?;
         if !is_shallow(&footer) {
-            return Err(invalid("its schema is damaged, or deeper than any that is read"));
+            return Err(invalid("its schema is damaged, or nested too deeply"));
         }
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&*file);
         let metadata = metadata.map_err(|error| invalid(&in_one_line(&error)))?;
@@ -131,18 +131,20 @@ impl<R: ChunkReader + 'static> Rows<R> {
         let name = self.header.get(place).map_or("", String::as_str);
         let Some(leaf) = self.leaves.get(place).copied().flatten() else {
             return Err(self.refuse(format!(
-                "column {name:?} holds lists or groups, which are not read: make columns of them"
+                "column {name:?} holds lists or groups, which are not supported; convert them to plain \
+                 columns"
             )));
         };
         let schema = self.metadata.file_metadata().schema_descr();
         let group = self.metadata.row_groups().get(self.group);
         let chunk = group.and_then(|group| group.columns().get(leaf));
         let (Some(column), Some(chunk)) = (schema.columns().get(leaf), chunk) else {
-            return Err(self.damaged(place, "it is not there"));
+            return Err(self.damaged(place, "it is missing"));
         };
         let meaning = self.meaning(place, column).map_err(|kind| {
             self.refuse(format!(
-                "column {name:?} holds values of the type {kind}, which are not read: numbers, text, flags and dates are"
+                "column {name:?} holds values of the type {kind}, which are not supported; use numbers, \
+                 text, booleans or dates"
             ))
         })?;
         let opened = Column::open(&self.file, column, chunk, meaning, self.rows_of_group());
@@ -250,7 +252,7 @@ impl<R: ChunkReader + 'static> ReadRows for Rows<R> {
 
 /// Reads the footer, which is followed by its length and four letters at the end of the file.
 fn footer_of(file: &impl ChunkReader) -> parquet::errors::Result<Bytes> {
-    let short = || ParquetError::EOF("the file is shorter than it says".into());
+    let short = || ParquetError::EOF("the file is shorter than declared".into());
     let end = file.len().checked_sub(8).ok_or_else(short)?;
     let tail = file.get_bytes(end, 8)?;
     let length = tail.first_chunk().map_or(0, |length| u32::from_le_bytes(*length));

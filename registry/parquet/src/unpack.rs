@@ -35,7 +35,7 @@ pub(crate) fn unpack(packed: Bytes, packing: Compression, most: usize) -> Result
             unpacked.truncate(length);
             unpacked
         }
-        other => return Err(ParquetError::General(format!("pages packed by {other} are not read"))),
+        other => return Err(ParquetError::General(format!("pages compressed by {other} are not supported"))),
     };
     Ok(unpacked.into())
 }
@@ -56,7 +56,7 @@ fn read(mut input: impl Read, most: usize) -> Result<Vec<u8>> {
 pub(crate) fn check(length: usize, most: usize) -> Result<()> {
     if length > most {
         let problem =
-            format!("a page takes more than {} MiB of memory: write it with smaller pages", most >> 20);
+            format!("a page takes more than {} MiB of memory; write the file with smaller pages", most >> 20);
         return Err(ParquetError::General(problem));
     }
     Ok(())

@@ -317,7 +317,8 @@ fn unreadable(source: &str, row: usize, error: &csv::Error) -> Error {
         csv::ErrorKind::Utf8 { .. } => {
             let row = if row > 0 { format!("row {row}: ") } else { String::new() };
             format!(
-                "{row}it is not UTF-8, as what comes before it is; if the file is in Latin-1: --encoding latin-1"
+                "{row}it is not UTF-8, unlike the text before it; if the file is in Latin-1, \
+                 give --encoding latin-1"
             )
         }
         _ => error.to_string(),
@@ -404,7 +405,7 @@ mod tests {
         for text in [&b"size\n1\n\n2\n"[..], b"size\n1\n\n", b"size\r\n1\r\n\r\n"] {
             assert_eq!(
                 message(text),
-                "data.csv, row 2, column \"size\": \"\" is no number; a number between 0 and 2 is needed"
+                "data.csv, row 2, column \"size\": \"\" is not a number; a number between 0 and 2 is needed"
             );
         }
     }
@@ -591,7 +592,7 @@ mod tests {
         let missing = reader("when,size\nb,1\n").read_all_beside("wenn").unwrap_err().to_string();
         assert_eq!(missing, "data.csv: there is no column \"wenn\"; did you mean \"when\"?");
         let short = reader("when,size\nb,1\n2\n").read_all_beside("when").unwrap_err().to_string();
-        assert_eq!(short, "data.csv, row 2: it has 1 cells where the header has 2");
+        assert_eq!(short, "data.csv, row 2: the row has 1 cells, and the header has 2");
     }
 
     #[test]
@@ -610,7 +611,7 @@ mod tests {
         assert_eq!(message(b"size\n"), "data.csv holds no records");
         assert_eq!(message(b""), "data.csv holds no records");
         assert!(message(b"size,size\n1,2\n").contains("twice"));
-        assert!(message(b"size\n1\n1,2\n").contains("row 2: it has 2 cells"));
+        assert!(message(b"size\n1\n1,2\n").contains("row 2: the row has 2 cells"));
         let late = [b"size,notes\n".to_vec(), b"1,a\n".repeat(1 << 15), b"1,\xff\n".to_vec()].concat();
         assert!(message(&late).contains("row 32769: it is not UTF-8"));
         assert!(message(b"size\n\"1\n").contains("ends in the middle of row 1: a quotation mark"));

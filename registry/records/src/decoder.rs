@@ -374,7 +374,7 @@ impl Decoder {
         match places.iter().zip(before).all(|(place, before)| record[*place] == *before) {
             true => Ok(()),
             false => Err(scumble_core::Error::shape(format!(
-                "the mechanism states that column {:?} leaves unchanged, and changed it",
+                "the mechanism states that column {:?} stays unchanged, and changed it",
                 self.header[column]
             ))),
         }
@@ -448,7 +448,8 @@ impl<'d> Decoded<'d> {
             let pushed = stored.and_then(|stored| push(&mut columns[at], stored));
             pushed.ok_or_else(|| {
                 let (name, text) = (&self.decoder.header[at], cell.text());
-                let problem = format!("column {name:?} is stored as {:?}, which has no {text:?}", types[at]);
+                let problem =
+                    format!("column {name:?} is stored as {:?}, which cannot hold {text:?}", types[at]);
                 scumble_core::Error::shape(problem).into()
             })
         };

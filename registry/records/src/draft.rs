@@ -79,9 +79,9 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
         return Err(Error::empty(file));
     }
     let mut text = format!(
-        "# Drafted from the records of {}. Bounds and levels that come from private records disclose something of\n\
-         # them: compare mechanisms by this, and before anything is released, put here what is publicly known of each\n\
-         # column, and take away the next line.\n\
+        "# Drafted from the records of {}. Bounds and levels taken from private records disclose\n\
+         # information about them. A comparison may use them. Before a release, replace them by what is\n\
+         # publicly known of each column, and delete the next line.\n\
          draft = true\n",
         shown(&file)
     );
@@ -163,7 +163,7 @@ impl Dates {
         let (format, first, last) = formats.first().filter(|(_, first, last)| first < last)?;
         let (lower, upper) = (first.first_of_year(), last.last_of_year());
         let remark = (formats.len() > 1).then(|| {
-            format!("Days and months could be the other way round: see whether format = {format:?} is right.")
+            format!("Days and months may be exchanged: check whether format = {format:?} is right.")
         });
         Some((Kind::Date { lower, upper, format: (*format).into() }, remark))
     }
@@ -256,7 +256,8 @@ impl Seen {
         }
         if !self.is_of_few_levels() {
             return Err(format!(
-                "it has more than {MOST_LEVELS} different texts, or long ones, as names, dates and free text are"
+                "it has more than {MOST_LEVELS} different texts, or long texts, like names, dates and free \
+                 text"
             ));
         }
         let mut levels: Vec<String> = self.levels.iter().cloned().collect();
@@ -273,7 +274,7 @@ impl Seen {
         }
         if !self.has_repeats && self.numbers > MOST_LEVELS {
             return Some(
-                "No number stands here twice: if they name the records, take the column away.".into(),
+                "No number occurs twice: if the numbers identify the records, delete the column.".into(),
             );
         }
         self.is_of_few_levels().then(|| {
@@ -281,7 +282,8 @@ impl Seen {
             let number = |level: &str| level.parse::<f64>().unwrap_or(f64::INFINITY);
             levels.sort_by(|one, other| number(one).total_cmp(&number(other)));
             format!(
-                "Whole numbers, of {} values: if they name classes, kind = \"category\" and levels = {levels:?}.",
+                "Whole numbers with {} different values: if they name classes, use kind = \"category\" and \
+                 levels = {levels:?}.",
                 levels.len()
             )
         })
@@ -413,8 +415,8 @@ mod tests {
             "\"id\" is left out: it counts the rows",
             "\"note\" is left out: it has more than 50 different texts",
             "\"same\" is left out: it has one value",
-            "# Whole numbers, of 6 values: if they name classes, kind = \"category\" and levels = [\"3\", \"4\"",
-            "# No number stands here twice: if they name the records, take the column away.\n[[column]]\nname = \"card\"",
+            "# Whole numbers with 6 different values: if they name classes, use kind = \"category\" and levels = [\"3\", \"4\"",
+            "# No number occurs twice: if the numbers identify the records, delete the column.\n[[column]]\nname = \"card\"",
         ] {
             assert!(schema.contains(left_out), "{left_out} in\n{schema}");
         }
@@ -456,7 +458,7 @@ mod tests {
             ("", "data.csv holds no records"),
             ("a,b\n", "data.csv holds no records"),
             ("a,a\n1,2\n", "data.csv: the column \"a\" occurs twice"),
-            ("a,b\n1\n", "data.csv, row 1: it has 1 cells where the header has 2"),
+            ("a,b\n1\n", "data.csv, row 1: the row has 1 cells, and the header has 2"),
             ("a\n1\n1\n", "data.csv: no column holds numbers, or between 2 and 50 different texts"),
             (&many, "data.csv: no column holds numbers"),
         ] {
@@ -470,8 +472,8 @@ mod tests {
         let schema = Schema::from_toml(&drafted("x\n1.5\n7\n8\n").unwrap(), "mine.toml").unwrap();
         assert_eq!(
             schema.clone().settled().unwrap_err().to_string(),
-            "mine.toml: it is a draft, and bounds that were taken from the records guarantee nothing: say what is publicly \
-             known of the columns, and take `draft = true` away"
+            "mine.toml: it is a draft, and bounds taken from the records give no guarantee; enter what is publicly \
+             known of the columns, and delete `draft = true`"
         );
         assert!(schema.columns_named(&["x"]).unwrap().settled().is_err(), "a part of a draft is one too");
     }

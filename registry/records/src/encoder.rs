@@ -379,12 +379,12 @@ impl Field {
             Form::Number { lower, upper } => {
                 let value = match (kind.number(cell), out_of_bounds) {
                     // A released value that was not rounded.
-                    (Err(_), OutOfBounds::Keep) => cell.number().ok_or("is no number"),
+                    (Err(_), OutOfBounds::Keep) => cell.number().ok_or("is not a number"),
                     (value, _) => value,
                 };
                 let value = value.map_err(|problem| format!("{problem}; {}", wanted()))?;
                 if !value.is_finite() {
-                    return Err(format!("is no finite number; {}", wanted()));
+                    return Err(format!("is not a finite number; {}", wanted()));
                 }
                 let within = value.clamp(lower, upper);
                 let kept = match out_of_bounds {
@@ -402,7 +402,8 @@ impl Field {
                 Ok(kept != value)
             }
             Form::Levels(levels) => {
-                let level = kind.level(cell).ok_or_else(|| format!("is no level of it; {}", wanted()))?;
+                let level =
+                    kind.level(cell).ok_or_else(|| format!("is not a level of the column; {}", wanted()))?;
                 record.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
                 Ok(false)
             }
@@ -484,13 +485,13 @@ mod tests {
         for (row, expected) in [
             (
                 ["NA", "1", "no"],
-                "data.csv, row 3, column \"size\": \"NA\" is no number; a number between 0 and 10 is needed",
+                "data.csv, row 3, column \"size\": \"NA\" is not a number; a number between 0 and 10 is needed",
             ),
             (
                 ["1", "", "no"],
-                "data.csv, row 3, column \"weight\": \"\" is no number; a number between 0 and 10 is needed",
+                "data.csv, row 3, column \"weight\": \"\" is not a number; a number between 0 and 10 is needed",
             ),
-            (["1", "1", "NA"], "column \"good\": \"NA\" is no level of it"),
+            (["1", "1", "NA"], "column \"good\": \"NA\" is not a level of the column"),
         ] {
             let message = encode(row).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
@@ -529,11 +530,11 @@ mod tests {
             assert_eq!(encode(size, flag).unwrap(), expected, "{size:?} {flag:?}");
         }
         for (size, flag, expected) in [
-            (Cell::Text(""), Cell::Null, "\"\" is no number"),
-            (Cell::Number(f64::NAN), Cell::Null, "\"NaN\" is no finite number"),
+            (Cell::Text(""), Cell::Null, "\"\" is not a number"),
+            (Cell::Number(f64::NAN), Cell::Null, "\"NaN\" is not a finite number"),
             (Cell::Whole(11), Cell::Null, "\"11\" lies outside the bounds"),
-            (Cell::Whole(1), Cell::Flag(false), "\"false\" is no level of it"),
-            (Cell::Whole(1), Cell::Number(0.1), "\"0.1\" is no level of it"),
+            (Cell::Whole(1), Cell::Flag(false), "\"false\" is not a level of the column"),
+            (Cell::Whole(1), Cell::Number(0.1), "\"0.1\" is not a level of the column"),
         ] {
             let message = encode(size, flag).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
@@ -545,21 +546,21 @@ mod tests {
         for (row, expected) in [
             (
                 ["red", "x", "yes", "tall"],
-                "data.csv, row 7, column \"size\": \"tall\" is no number; a number between 10 and 20 cm is needed",
+                "data.csv, row 7, column \"size\": \"tall\" is not a number; a number between 10 and 20 cm is needed",
             ),
             (
                 ["red", "x", "yes", "inf"],
-                "data.csv, row 7, column \"size\": \"inf\" is no finite number; a number between 10 and 20 cm is needed",
+                "data.csv, row 7, column \"size\": \"inf\" is not a finite number; a number between 10 and 20 cm is needed",
             ),
             (
                 ["pink", "x", "yes", "12"],
-                "data.csv, row 7, column \"colour\": \"pink\" is no level of it; the schema has red, green, blue",
+                "data.csv, row 7, column \"colour\": \"pink\" is not a level of the column; the schema has red, green, blue",
             ),
         ] {
             assert_eq!(encode(&row).unwrap_err().to_string(), expected);
         }
         let short = encode(&["red", "x"]).unwrap_err().to_string();
-        assert_eq!(short, "data.csv, row 7: it has 2 cells where the header has 4");
+        assert_eq!(short, "data.csv, row 7: the row has 2 cells, and the header has 4");
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub enum Error {
     },
     /// A record with the id of another record.
     #[error(
-        "{file}, row {row}, column {column:?}: {id:?} is the id of two records; each needs one of its own"
+        "{file}, row {row}, column {column:?}: {id:?} is the id of two records; each record needs its own id"
     )]
     RepeatedId {
         /// The file.
@@ -64,7 +64,7 @@ pub enum Error {
         id: String,
     },
     /// A row with too few or too many cells.
-    #[error("{file}, row {row}: it has {found} cells where the header has {expected}")]
+    #[error("{file}, row {row}: the row has {found} cells, and the header has {expected}")]
     RowLength {
         /// The file.
         file: String,
@@ -141,7 +141,8 @@ impl Error {
             Self::RepeatedId { file, row, column, .. } => Self::Unreadable {
                 file: format!("{file}, row {row}, column {column:?}"),
                 problem:
-                    "the id, which is not shown here, is that of a record before; each needs one of its own"
+                    "the id, which is not shown here, repeats that of an earlier record; each record needs \
+                     its own id"
                         .into(),
             },
             other => other,

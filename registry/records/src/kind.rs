@@ -241,16 +241,18 @@ impl Kind {
     pub(crate) fn number(&self, cell: Cell) -> Result<f64, &'static str> {
         match self {
             Self::Integer { .. } => match cell.number() {
-                Some(number) if number.is_finite() && number.fract() != 0.0 => Err("is no whole number"),
-                number => number.ok_or("is no whole number"),
+                Some(number) if number.is_finite() && number.fract() != 0.0 => Err("is not a whole number"),
+                number => number.ok_or("is not a whole number"),
             },
             Self::Date { format, .. } => {
                 let text = cell.text();
                 let date = parse_date(&text, format).or_else(|| parse_date(&text, ISO));
-                date.map(days).ok_or("is no date of its format")
+                date.map(days).ok_or("is not a date in the format of the column")
             }
-            Self::Ordered { .. } => self.level(cell).map(|rank| rank as f64).ok_or("is no level of it"),
-            _ => cell.number().ok_or("is no number"),
+            Self::Ordered { .. } => {
+                self.level(cell).map(|rank| rank as f64).ok_or("is not a level of the column")
+            }
+            _ => cell.number().ok_or("is not a number"),
         }
     }
 
@@ -339,7 +341,8 @@ impl Kind {
                 let fits = |bound: f64| bound.abs() <= LARGEST_BOUND;
                 (!(lower < upper && fits(*lower) && fits(*upper))).then(|| {
                     format!(
-                        "the bounds {} and {} must be finite (at most {LARGEST_BOUND:e}), and the lower one smaller",
+                        "the bounds {} and {} must be finite (at most {LARGEST_BOUND:e}), and the lower \
+                         bound must be smaller",
                         short(*lower),
                         short(*upper)
                     )
@@ -348,7 +351,10 @@ impl Kind {
             Self::Integer { lower, upper, .. } => {
                 let fits = |bound: i64| bound.unsigned_abs() <= LARGEST_WHOLE as u64;
                 (!(lower < upper && fits(*lower) && fits(*upper))).then(|| {
-                    format!("the bounds {lower} and {upper} must be at most 2^53, and the lower one smaller")
+                    format!(
+                        "the bounds {lower} and {upper} must be at most 2^53, and the lower bound must be \
+                         smaller"
+                    )
                 })
             }
             Self::Date { lower, upper, format } => {
@@ -358,7 +364,7 @@ impl Kind {
                 let written = jiff::fmt::strtime::format(format, *upper).ok();
                 let is_read = written.is_some_and(|text| parse_date(&text, format) == Some(*upper));
                 (!is_read).then(|| {
-                    format!("the format {format:?} does not write a day, month and year that it reads again")
+                    format!("the format {format:?} must write a day, month and year that it can read again")
                 })
             }
             Self::Boolean {} => None,
@@ -369,7 +375,8 @@ impl Kind {
                 }
                 if let Some(level) = levels.iter().find(|level| level.trim() != *level) {
                     return Some(format!(
-                        "the level {level:?} begins or ends with a space, and cells are read without"
+                        "the level {level:?} begins or ends with a space, and cells are read without \
+                         surrounding spaces"
                     ));
                 }
                 first_duplicate(levels).map(|level| format!("the level {level:?} occurs twice"))
@@ -432,11 +439,11 @@ mod tests {
     fn cells_are_read_by_their_kind() {
         let age = kind("kind = \"integer\"\nlower = 0\nupper = 90");
         assert_eq!(age.number(Cell::Text("41.0")), Ok(41.0));
-        assert_eq!(age.number(Cell::Text("41.5")), Err("is no whole number"));
+        assert_eq!(age.number(Cell::Text("41.5")), Err("is not a whole number"));
         let day = kind("kind = \"date\"\nlower = \"1969-12-01\"\nupper = \"2020-12-31\"");
         assert_eq!(day.number(Cell::Text("1970-01-02T09:30:00")), Ok(1.0));
         assert_eq!(day.number(Cell::Text("1969-12-31")), Ok(-1.0));
-        assert_eq!(day.number(Cell::Text("31.12.1969")), Err("is no date of its format"));
+        assert_eq!(day.number(Cell::Text("31.12.1969")), Err("is not a date in the format of the column"));
         let smokes = kind("kind = \"boolean\"");
         for (text, expected) in [("YES", Some(1)), ("0", Some(0)), ("f", Some(0)), ("perhaps", None)] {
             assert_eq!(smokes.level(Cell::Text(text)), expected, "{text}");
@@ -447,14 +454,14 @@ mod tests {
     #[test]
     fn what_is_no_kind_is_refused_in_one_line() {
         for (toml, expected) in [
-            ("kind = \"integer\"\nlower = 5\nupper = 5", "and the lower one smaller"),
+            ("kind = \"integer\"\nlower = 5\nupper = 5", "and the lower bound must be smaller"),
             (
                 "kind = \"date\"\nlower = \"2021-01-01\"\nupper = \"2020-01-01\"",
                 "must be before the last day",
             ),
             (
                 "kind = \"date\"\nlower = \"2020-01-01\"\nupper = \"2021-01-01\"\nformat = \"%d.%m.\"",
-                "does not write a day",
+                "must write a day, month and year",
             ),
             ("kind = \"ordered\"\nlevels = [\"a\"]", "an order needs two levels or more"),
             ("kind = \"ordered\"\nlevels = [\"a\", \"a\"]", "occurs twice"),

@@ -33,13 +33,14 @@ impl Schema {
             }
             (Learning::Classify, _) => {
                 return Err(self.refused(format!(
-                    "column {target:?} cannot be classified: its classes are to be listed, as levels, or to be at most {MOST_CLASSES} whole numbers"
+                    "column {target:?} cannot be classified: list its classes as levels, or use at most \
+                     {MOST_CLASSES} whole numbers"
                 )));
             }
             (Learning::Regress, kind) => match kind.levels() {
                 None => kind.clone(),
                 Some(levels) => of_numbers(levels).ok_or_else(|| {
-                    self.refused(format!("column {target:?} cannot be regressed: its levels are no numbers"))
+                    self.refused(format!("column {target:?} cannot be regressed: its levels are not numbers"))
                 })?,
             },
         };

@@ -31,6 +31,6 @@ impl Records {
         if self.schema.domain(self.target.as_deref())? == *domain {
             return Ok(());
         }
-        Err(Error::shape("its schema describes other records than its mechanism takes").into())
+        Err(Error::shape("its schema does not describe the records that its mechanism takes").into())
     }
 }

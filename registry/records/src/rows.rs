@@ -275,7 +275,7 @@ impl RawRows {
                 row,
                 column: column.into(),
                 value: String::new(),
-                problem: "is no id; each record needs one of its own".into(),
+                problem: "is not an id; each record needs its own id".into(),
             }),
             id => Ok(id),
         });

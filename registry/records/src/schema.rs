@@ -167,9 +167,11 @@ impl Column {
     /// Describes the problem with the column's bins, if there is one.
     fn misfit_of_bins(&self) -> Option<String> {
         match (self.bins, self.kind.form(false)) {
-            (Some(_), Form::Levels(_)) => Some("bins are of a number, and a category has its levels".into()),
+            (Some(_), Form::Levels(_)) => {
+                Some("bins apply only to numbers, and a category has levels".into())
+            }
             (Some(bins), Form::Number { .. }) if bins < 2 => {
-                Some(format!("bins = {bins} are too few: there must be two or more"))
+                Some(format!("bins = {bins} is too few: at least two are needed"))
             }
             _ => None,
         }
@@ -180,23 +182,23 @@ impl Column {
         let padded = |text: &&String| text.trim() != *text;
         if let Some(cell) = self.missing_cells.iter().find(padded) {
             return Some(format!(
-                "the missing cell {cell:?} begins or ends with a space, and cells are read without"
+                "the missing cell {cell:?} begins or ends with a space, and cells are read without \
+                 surrounding spaces"
             ));
         }
         let Some(missing) = &self.missing else {
-            return (!self.missing_cells.is_empty()).then(|| {
-                "missing_cells are listed, and `missing` does not say what they are read as".into()
-            });
+            return (!self.missing_cells.is_empty())
+                .then(|| "missing_cells are listed, and `missing` gives no replacement for them".into());
         };
         match (missing, &self.kind, self.kind.levels()) {
-            (Missing::Level(level), _, Some(levels)) => {
-                match levels.contains(level) {
-                    true => self.missing_cells.iter().find(|cell| levels.contains(cell)).map(|cell| {
-                        format!("the missing cell {cell:?} is a level, and so it is not missing")
-                    }),
-                    false => Some(format!("missing = {level:?} must be one of its levels")),
-                }
-            }
+            (Missing::Level(level), _, Some(levels)) => match levels.contains(level) {
+                true => self
+                    .missing_cells
+                    .iter()
+                    .find(|cell| levels.contains(cell))
+                    .map(|cell| format!("the missing cell {cell:?} is also a level")),
+                false => Some(format!("missing = {level:?} must be one of its levels")),
+            },
             (Missing::Number(number), _, Some(_)) => {
                 Some(format!("missing = {number} must be one of its levels, in quotation marks"))
             }
@@ -305,8 +307,8 @@ impl Schema {
         match self.is_draft {
             true => Err(Error::Schema {
                 file: self.source,
-                problem: "it is a draft, and bounds that were taken from the records guarantee nothing: say what is publicly known of \
-                          the columns, and take `draft = true` away"
+                problem: "it is a draft, and bounds taken from the records give no guarantee; enter what is \
+                          publicly known of the columns, and delete `draft = true`"
                     .into(),
             }),
             false => Ok(self),
@@ -383,7 +385,7 @@ impl Schema {
         let padded = |text: &String| text.trim() != text;
         for column @ Column { name, kind, .. } in &self.columns {
             if padded(name) {
-                return refuse(format!("column {name:?}: a name neither begins nor ends with a space"));
+                return refuse(format!("column {name:?}: the name begins or ends with a space"));
             }
             let misfit = kind.misfit().or_else(|| column.misfit_of_missing());
             if let Some(problem) = misfit.or_else(|| column.misfit_of_bins()) {
@@ -590,9 +592,9 @@ pub(crate) mod tests {
     #[test]
     fn what_is_no_schema_is_refused_in_one_line() {
         for (text, expected) in [
-            (TOML.replace("\"cm\"", "\"cm\"\nbins = 1"), "column \"size\": bins = 1 are too few"),
-            (TOML.replace("name = \"good\"", "name = \"good\"\nbins = 3"), "a category has its levels"),
-            (TOML.replace("20.0", "5.0"), "and the lower one smaller"),
+            (TOML.replace("\"cm\"", "\"cm\"\nbins = 1"), "column \"size\": bins = 1 is too few"),
+            (TOML.replace("name = \"good\"", "name = \"good\"\nbins = 3"), "a category has levels"),
+            (TOML.replace("20.0", "5.0"), "and the lower bound must be smaller"),
             (TOML.replace("20.0", "inf"), "must be finite"),
             (TOML.replace("[\"no\", \"yes\"]", "[\"no\"]"), "two levels or more"),
             (TOML.replace("\"yes\"", "\"no\""), "occurs twice"),
@@ -610,15 +612,15 @@ pub(crate) mod tests {
             (missing("size", "true"), "must be a number within the bounds, or a level"),
             (missing("good", "\"maybe\""), "column \"good\": missing = \"maybe\" must be one of its levels"),
             (missing("good", "1"), "missing = 1 must be one of its levels, in quotation marks"),
-            (missing("good", "\"no\"\nmissing_cells = [\"yes\"]"), "the missing cell \"yes\" is a level"),
+            (
+                missing("good", "\"no\"\nmissing_cells = [\"yes\"]"),
+                "the missing cell \"yes\" is also a level",
+            ),
             (
                 missing("good", "\"no\"\nmissing_cells = [\" ?\"]"),
                 "the missing cell \" ?\" begins or ends with",
             ),
-            (
-                TOML.replace("\"good\"", "\"good\"\nmissing_cells = [\"?\"]"),
-                "does not say what they are read as",
-            ),
+            (TOML.replace("\"good\"", "\"good\"\nmissing_cells = [\"?\"]"), "gives no replacement for them"),
         ] {
             let message = Schema::from_toml(&text, "schema.toml").unwrap_err().to_string();
             assert!(message.contains(expected) && !message.contains('\n'), "{message}");

@@ -363,7 +363,7 @@ mod tests {
             changed[row][place] = changed[row][place].next_up();
             let refused = came_as(&changed).unwrap_err().to_string();
             assert!(
-                refused.contains(&format!("column {name:?} leaves unchanged, and changed it")),
+                refused.contains(&format!("column {name:?} stays unchanged, and changed it")),
                 "{refused}"
             );
         }

@@ -30,7 +30,7 @@ pub fn read_text(file: &Path, most: u64) -> Result<String> {
     match read {
         Ok(length) if length as u64 > most => Err(Error::Unreadable {
             file: file.display().to_string(),
-            problem: format!("it is longer than the {most} bytes that are read of such a file"),
+            problem: format!("it is longer than the limit of {most} bytes"),
         }),
         Ok(_) => Ok(text),
         Err(source) => Err(Error::Io { file: file.into(), source }),
@@ -48,7 +48,7 @@ mod tests {
         std::fs::write(&file, "four").unwrap();
         assert_eq!(read_text(&file, 4).unwrap(), "four");
         let refused = read_text(&file, 3).unwrap_err().to_string();
-        assert!(refused.ends_with("schema.toml: it is longer than the 3 bytes that are read of such a file"));
+        assert!(refused.ends_with("schema.toml: it is longer than the limit of 3 bytes"));
         assert!(read_text(folder.path(), 9).is_err());
     }
 }

@@ -364,7 +364,7 @@ mod tests {
         }
         assert_eq!(
             "ebcdic".parse::<Encoding>().unwrap_err(),
-            "\"ebcdic\" is no encoding; there are utf-8, utf-16, latin-1"
+            "\"ebcdic\" is not a valid encoding; valid are utf-8, utf-16, latin-1"
         );
     }
 }

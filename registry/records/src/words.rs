@@ -27,7 +27,8 @@ macro_rules! words {
             fn from_str(text: &str) -> std::result::Result<Self, String> {
                 match text.to_ascii_lowercase().as_str() {
                     $($shown $(| $name)* => Ok(Self::$variant),)+
-                    _ => Err(format!("{text:?} is no {}; there are {}", $what, Self::NAMES.join(", "))),
+                    _ => Err(format!(
+                        "{text:?} is not a valid {}; valid are {}", $what, Self::NAMES.join(", "))),
                 }
             }
         }

@@ -197,7 +197,7 @@ fn what_cannot_be_accounted_for_is_one_line() {
         (&without("--delta", "--delta 2"), "delta is 2, and must be strictly between zero and one"),
         (&without("--sampling-rate", "--sampling-rate -1"), "the sampling rate is -1"),
         (&without("--sampling-rate", "--sampling-rate 1e-320"), "at least 1e-12 and at most one"),
-        (&without("--steps", "--epsilon 1e400"), "only the word inf stands for infinity"),
+        (&without("--steps", "--epsilon 1e400"), "write inf for infinity"),
         (&without("--steps", "--steps 0"), "the number of steps is 0"),
         (&without("--noise-multiplier", "--noise-multiplier nan"), "the noise multiplier is NaN"),
         (&without("--steps", "--epsilon 1e-9"), "no number of steps"),

@@ -63,7 +63,7 @@ fn what_is_no_report_is_refused_with_its_row_and_writes_nothing() {
         ("0,999", "gives no such answer"),
         ("0,-1", "no whole number"),
         ("0,0.5", "no whole number"),
-        ("0,red", "no number"),
+        ("0,red", "not a number"),
     ] {
         let kept = std::mem::replace(&mut lines[5], wrong.to_owned());
         files.write("reports.csv", lines.join("\n"));

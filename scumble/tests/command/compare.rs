@@ -264,7 +264,10 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
     assert!(!text.contains("the volunteers alone"), "{text}");
     let refused =
         files.refuses(&format!("{} --unlabelled", unlabelled.replace("learned-codes", "gradient-report")));
-    assert!(refused.contains("it learns from volunteers' labels, and these have none"), "{refused}");
+    assert!(
+        refused.contains("it learns from volunteers' labels, and the volunteers have no labels"),
+        "{refused}"
+    );
     let without = files.run("compare --input data.csv --schema schema.toml --target price --trials 1 --epsilon 1 --mechanism laplace");
     assert!(!without.contains("volunteers"), "{without}");
 }
@@ -286,23 +289,26 @@ fn bad_cells_are_named() {
     for (rows, expected) in [
         (
             "1,red,5\n2,green,dear\n",
-            "bad.csv, row 2, column \"price\": \"dear\" is no number; a number between 0 and 100 € is needed",
+            "bad.csv, row 2, column \"price\": \"dear\" is not a number; a number between 0 and 100 € is needed",
         ),
         (
             "1,red,nan\n",
-            "bad.csv, row 1, column \"price\": \"nan\" is no finite number; a number between 0 and 100 € is needed",
+            "bad.csv, row 1, column \"price\": \"nan\" is not a finite number; a number between 0 and 100 € is needed",
         ),
         (
             "inf,red,5\n",
-            "bad.csv, row 1, column \"size\": \"inf\" is no finite number; a number between 0 and 10 cm is needed",
+            "bad.csv, row 1, column \"size\": \"inf\" is not a finite number; a number between 0 and 10 cm is needed",
         ),
         (
             "1,pink,5\n",
-            "bad.csv, row 1, column \"colour\": \"pink\" is no level of it; the schema has red, green",
+            "bad.csv, row 1, column \"colour\": \"pink\" is not a level of the column; the schema has red, green",
         ),
-        ("1,,5\n", "bad.csv, row 1, column \"colour\": \"\" is no level of it; the schema has red, green"),
-        ("1,red\n", "bad.csv, row 1: it has 2 cells where the header has 3"),
-        ("1,red,5,6\n", "bad.csv, row 1: it has 4 cells where the header has 3"),
+        (
+            "1,,5\n",
+            "bad.csv, row 1, column \"colour\": \"\" is not a level of the column; the schema has red, green",
+        ),
+        ("1,red\n", "bad.csv, row 1: the row has 2 cells, and the header has 3"),
+        ("1,red,5,6\n", "bad.csv, row 1: the row has 4 cells, and the header has 3"),
         ("", "bad.csv holds no records"),
         ("1,red,5\n", "bad.csv: it holds 1 records, and a comparison needs 10 or more"),
     ] {
@@ -403,7 +409,7 @@ fn bad_arguments_are_named_with_the_nearest_name() {
         ("compare --volunteers nan", "volunteers must be zero or more and below one, and NaN is not"),
         (
             "compare --mechanism task-aware-linear",
-            "task-aware-linear is left out: it learns from volunteers' records, and there are none; --volunteers 0.2 takes a fifth of the training records for volunteers",
+            "task-aware-linear is left out: it learns from volunteers' records, and no volunteers are given; --volunteers 0.2 takes a fifth of the training records for volunteers",
         ),
         ("compare --delta 1", "delta must be zero or more and below one, and 1 is not"),
         (

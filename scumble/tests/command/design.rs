@@ -35,10 +35,10 @@ fn a_shuffler_adds_a_claim_to_the_card_of_a_local_design() {
     let files = Files::new();
     let line = "design direct --schema schema.toml --target colour --epsilon 2 --shuffled 32561 --shuffled-delta 1e-6 --output design.json";
     let card = files.run(line);
-    let claim = "(ε, δ) = (0.06072, 1e-6) central differential privacy (replace one record) through a shuffler whom all trust, who mixes the reports of \
-                 32561 people or more";
+    let claim = "(ε, δ) = (0.06072, 1e-6) central differential privacy (replace one record) through a trusted shuffler, which mixes the reports of \
+                 at least 32561 people";
     assert!(card.contains(claim) && card.contains("ε = 2 local differential privacy"), "{card}");
-    assert!(card.contains("random order before anyone but the shuffler sees them"), "{card}");
+    assert!(card.contains("random order before anyone else sees them"), "{card}");
     let design = saved(&files, "design.json");
     assert_eq!(design["shuffled"], serde_json::json!({ "people": 32_561, "delta": 1e-6 }));
     assert!(files.run("describe --design design.json").contains(claim));
@@ -50,11 +50,11 @@ fn a_shuffler_adds_a_claim_to_the_card_of_a_local_design() {
     for (options, expected) in [
         (
             "direct --schema schema.toml --target colour --epsilon 2 --shuffled 1 --shuffled-delta 1e-6",
-            "--shuffled 1: a shuffler hides nobody among 1",
+            "--shuffled 1: a shuffler needs the reports of at least two people",
         ),
         (
             "direct --schema schema.toml --target colour --epsilon 2 --shuffled 100 --shuffled-delta 0.01",
-            "below one in the number of people",
+            "below one over the number of people",
         ),
         (
             "direct --schema schema.toml --target colour --epsilon inf --shuffled 100 --shuffled-delta 1e-6",
@@ -77,7 +77,7 @@ fn a_design_that_is_there_stays_unless_forced() {
     let files = Files::new();
     files.write("design.json", "mine");
     let line = "design laplace --schema schema.toml --epsilon 1 --output design.json";
-    assert_eq!(files.refuses(line), "design.json is there already, and stays");
+    assert_eq!(files.refuses(line), "design.json already exists, and is not overwritten");
     assert_eq!(files.read("design.json"), "mine");
     files.run(&format!("{line} --force"));
     assert_eq!(saved(&files, "design.json")["plugin"], "laplace");
@@ -178,7 +178,7 @@ fn what_makes_no_composition_is_refused() {
         ),
         (
             "--mechanism direct --mechanism direct --columns size,colour --columns price,colour --target colour",
-            "two parts take the target, and a table has but one",
+            "two parts take the target, and a table has only one target",
         ),
         (
             "laplace --set protct=record",
@@ -220,10 +220,10 @@ fn only_the_word_inf_means_no_privacy() {
     };
     for epsilon in ["1e400", "1e309", "infinity", "Inf"] {
         let refused = files.refuses(&line(epsilon));
-        assert!(refused.contains("only the word inf stands for infinity"), "{epsilon}: {refused}");
+        assert!(refused.contains("write inf for infinity"), "{epsilon}: {refused}");
     }
     let refused = files.refuses("compare --epsilon 1,1e400");
-    assert!(refused.contains("only the word inf"), "{refused}");
+    assert!(refused.contains("write inf for infinity"), "{refused}");
     assert_eq!(files.all(), ["schema.toml"]);
     assert!(files.run(&line("inf")).contains("guarantee  nothing"));
 }
@@ -257,13 +257,13 @@ fn a_design_whose_names_are_not_what_they_seem_is_refused() {
     forged["parts"].as_array_mut().unwrap().reverse();
     assert!(refused(&forged.to_string()).contains("the design cannot be loaded: unknown field"));
     forged["parts"].as_array_mut().unwrap().pop();
-    assert!(refused(&forged.to_string()).contains("are not those of its mechanism"));
+    assert!(refused(&forged.to_string()).contains("do not match the parts of its mechanism"));
     // One name has two values, and one text contains an invisible character.
     let text = laplace.to_string();
     let twice = text.replacen("\"plugin\":", "\"plugin\":\"identity\",\"plugin\":", 1);
     assert!(refused(&twice).contains("the name \"plugin\" appears twice in one object"));
     let unseen = refused(&text.replacen("\"cm\"", "\"cm\\u001b[8m\"", 1));
-    assert!(unseen.contains("has the character U+001B") && !unseen.contains('\u{1b}'), "{unseen}");
+    assert!(unseen.contains("contains the character U+001B") && !unseen.contains('\u{1b}'), "{unseen}");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn private_volunteers_must_have_a_guarantee() {
     };
     files.write("data.csv", files.read("data.csv") + "99,red,5\n"); // one cell is clipped; a refusal does not report it
     let refused = files.refuses(&line("private"));
-    assert!(refused.starts_with("private volunteers were at hand when \"laplace\" designed it"), "{refused}");
+    assert!(refused.starts_with("\"laplace\" had records of private volunteers"), "{refused}");
     assert!(!files.exists("private.json"));
     // No volunteer's record shaped these designs, and the command says so.
     for status in ["public", "consented"] {
@@ -310,7 +310,10 @@ fn volunteers_may_keep_their_labels() {
     files.run("collect --design learned-codes.json --reports reports.csv --output records.csv");
     assert!(files.read("records.csv").starts_with("size,colour,price\n"));
     let refused = files.refuses(&line("gradient-report"));
-    assert!(refused.contains("it learns from volunteers' labels, and these have none"), "{refused}");
+    assert!(
+        refused.contains("it learns from volunteers' labels, and the volunteers have no labels"),
+        "{refused}"
+    );
     assert!(!files.exists("gradient-report.json"));
     // Any other missing column is an error that names it.
     files.write("volunteers.csv", "size,price\n1,20\n");
@@ -343,7 +346,7 @@ fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assu
         )
     };
     let refused = files.refuses(&line(0.01));
-    assert!(refused.contains("must be below one in their number, 1/60, and 2e-2 is not"), "{refused}");
+    assert!(refused.contains("must be below one over their number, 1/60, and 2e-2 is not"), "{refused}");
     assert!(!files.exists("design.json"));
     let card = files.run(&line(0.005));
     assert_eq!(card.matches("nothing else was learned from these volunteers").count(), 1, "{card}");
@@ -429,13 +432,13 @@ fn volunteers_of_whom_nothing_can_be_learned_leave_no_design() {
         "design task-aware-linear --schema schema.toml --target price --epsilon 4 --output design.json";
     assert_eq!(
         files.refuses(without),
-        "task-aware-linear does not apply: it learns from volunteers' records, and there are none"
+        "task-aware-linear does not apply: it learns from volunteers' records, and no volunteers are given"
     );
     for (mechanism, expected) in [
         ("task-aware-linear --set latent_dim=0", "latent_dim must lie between 1 and"),
         (
             "task-aware-gradient --set training={\"learning_rate\":1e300,\"epochs\":2,\"task_epochs\":2}",
-            "the training of \"task-aware-gradient\" left the finite numbers in epoch",
+            "the training of \"task-aware-gradient\" diverged to non-finite numbers in epoch",
         ),
         ("task-aware-gradient --set eta=-1", "eta must be finite and not negative, and -1 is not"),
         ("task-aware-bounded --set training={\"epochs\":0}", "epochs must be one or more, and 0 is not"),
@@ -464,7 +467,7 @@ fn a_task_is_a_matrix_over_the_encoded_columns() {
         "task.csv: there is no column \"colour=green\"; did you mean \"colour=red\"?"
     );
     files.write("task.csv", "price,size,colour=red,colour=green\n1,0,0,many\n");
-    let expected = "task.csv, row 1, column \"colour=green\": \"many\" is no number; a number is needed";
+    let expected = "task.csv, row 1, column \"colour=green\": \"many\" is not a number; a number is needed";
     assert_eq!(files.refuses(line), expected);
     files.write("task.csv", "price,size,colour=red,colour=green\n1,0,0,-2.5\n");
     files.run(line);
@@ -513,23 +516,23 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
     for (words, expected) in [
         (
             "randomized-response --target colour",
-            "randomized-response does not apply: it protects the label, and not the whole record; --protect label asks for no more",
+            "randomized-response does not apply: it protects only the label, not the whole record; --protect label accepts this",
         ),
         (
             "column-space --target colour",
-            "column-space does not apply: it protects the features, and not the whole record; --protect features asks for no more",
+            "column-space does not apply: it protects only the features, not the whole record; --protect features accepts this",
         ),
         (
             "--mechanism laplace --columns size,colour --target colour",
-            "the mechanisms protect the features, and not the record; --protect features asks for no more",
+            "the mechanisms protect only the features, not the record; --protect features accepts this",
         ),
         (
             "laplace --protect label",
-            "laplace does not apply: there is no label to protect: no column is the target",
+            "laplace does not apply: no column is the target, so the records have no label to protect",
         ),
         (
             "laplace --target price --label-share 0.5 --protect label",
-            "laplace does not apply: a share of ε for the label is for the whole record, and not for the label alone",
+            "laplace does not apply: a share of ε for the label needs the whole record to be protected, not the label alone",
         ),
     ] {
         assert_eq!(files.refuses(&line(words)), expected);
@@ -569,6 +572,6 @@ fn a_public_data_set_brings_its_own_schema() {
     assert_eq!(files.refuses(line), "mnist: its records are images, for which there is no schema");
     assert_eq!(
         files.refuses("schema --data wine --output wine.toml"),
-        "wine.toml is there already, and stays"
+        "wine.toml already exists, and is not overwritten"
     );
 }

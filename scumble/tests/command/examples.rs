@@ -23,7 +23,7 @@ fn a_composition_is_designed_released_and_saved() {
         "in sequence, the same columns twice: 22 columns, ε = 3 local differential privacy",
         "with a curator: 11 columns, ",
         "composed 0.1.0 of column-space 0.1.0, randomized-response 0.1.0, its key is secret",
-        "refused: a composition does not apply: a part draws rows, which belong to no record",
+        "refused: a composition does not apply: a part draws rows that correspond to no record",
     ] {
         assert!(printed.contains(expected), "{expected:?} is missing:\n{printed}");
     }

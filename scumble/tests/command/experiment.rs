@@ -82,7 +82,10 @@ fn options_take_the_place_of_what_the_file_says() {
     assert_eq!(outcome["rows"][0]["mechanism"], "gaussian");
     let colour = "--config exp.toml --input data.csv --schema schema.toml --target colour";
     let refused = files.refuses(&format!("compare {colour}"));
-    assert!(refused.starts_with("laplace is left out: a class label takes no laplace noise"), "{refused}");
+    assert!(
+        refused.starts_with("laplace is left out: laplace noise cannot be added to a class label"),
+        "{refused}"
+    );
     let outcome = files.compared(&format!("{colour} --mechanism direct"));
     assert_eq!(outcome["rows"][0]["metric"], "accuracy");
 }

@@ -19,10 +19,7 @@ fn charges_add_up_to_the_total_and_no_further() {
     let shown = files.run(&format!("{CHARGE} --what interviews"));
     assert!(shown.contains("survey, the whole record") && shown.contains("interviews"), "{shown}");
     let refused = files.refuses(CHARGE);
-    assert!(
-        refused.starts_with("\"survey\" has too little left for the whole record: ε = 0.25"),
-        "{refused}"
-    );
+    assert!(refused.starts_with("\"survey\": budget for the whole record exceeded: ε = 0.25"), "{refused}");
     assert_eq!(files.spent(), 0.25);
     let shown = files.run("ledger show --ledger ledger.json");
     assert!(shown.lines().last().unwrap().trim_start().starts_with("left"));
@@ -56,7 +53,7 @@ fn charges_are_the_decimals_that_are_typed() {
         assert!(files.refuses(&charge).contains(&format!("ε = {}", epsilon[0])));
         // Opening the account again with the same total changes nothing; another total is refused.
         files.run(&format!("{init} people --epsilon {} --delta {}", epsilon[0], delta[0]));
-        assert!(files.refuses(&format!("{init} people --epsilon 9")).contains("its total stays"));
+        assert!(files.refuses(&format!("{init} people --epsilon 9")).contains("its total cannot change"));
     }
 }
 
@@ -88,7 +85,7 @@ fn nats_have_accounts_of_their_own() {
     assert!(refused.contains("0.125 of 0.25 nats spent, 0.25 requested"), "{refused}");
     assert!(files.refuses(&CHARGE.replace("survey", "halves")).contains("no account for the whole record"));
     let both = files.refuses("ledger init --ledger ledger.json --dataset survey --nats 1");
-    assert!(both.contains("no release pays into both"), "{both}");
+    assert!(both.contains("cannot have accounts in both nats and ε"), "{both}");
     let shown = files.json("ledger show --ledger ledger.json --json");
     assert_eq!(
         (shown["information"][0]["left"].as_f64(), shown["accounts"][0]["dataset"].as_str()),
@@ -105,7 +102,7 @@ fn two_names_that_look_alike_are_not_two_accounts() {
     for name in ["survey ", " survey", "sur\u{200b}vey", "survey\n", ""] {
         let line = "ledger init --ledger ledger.json --epsilon 1 --dataset";
         let refused = refused(files.command(line).arg(name));
-        assert!(refused.contains("a name of one line in which all shows"), "{name:?}: {refused}");
+        assert!(refused.contains("is not a valid name for a data set or a label"), "{name:?}: {refused}");
     }
     // The output escapes invisible characters in the text of a charge.
     let (shown, _) = succeeded(files.command(&format!("{CHARGE} --what")).arg("talks\u{1b}\u{202e}"));
@@ -133,9 +130,7 @@ fn a_charge_that_cannot_be_reported_is_no_failed_charge() {
 fn a_label_has_a_name_and_accounts_are_opened_before_the_first_release() {
     let files = Files::new();
     let init = "ledger init --ledger ledger.json --dataset survey --epsilon 1";
-    assert!(
-        files.refuses(&format!("{init} --unit label")).ends_with("needs to know which column the label is")
-    );
+    assert!(files.refuses(&format!("{init} --unit label")).ends_with("needs the name of the label column"));
     let shown = files.run(&format!("{init} --unit label --target colour"));
     assert!(shown.contains("survey, the label (label DP) (the label is \"colour\")"), "{shown}");
     files.good();
@@ -156,7 +151,7 @@ fn a_label_has_a_name_and_accounts_are_opened_before_the_first_release() {
     files.run(&release("colour", "one.csv"));
     // If the price is the label, the colour is released in the clear.
     assert!(files.refuses(&release("price", "two.csv")).contains("ε = inf"));
-    assert!(files.refuses(init).ends_with("all accounts of a data set are opened before its first release"));
+    assert!(files.refuses(init).ends_with("open all accounts of a data set before its first release"));
 }
 
 #[test]
@@ -165,7 +160,7 @@ fn what_is_no_account_is_named() {
     for (line, expected) in [
         (
             "ledger show --ledger none.json",
-            "the ledger none.json: there is no such ledger; `scumble ledger init` makes one",
+            "the ledger none.json: it does not exist; `scumble ledger init` creates it",
         ),
         (
             "ledger show --ledger ledger.json --dataset other",
@@ -177,9 +172,8 @@ fn what_is_no_account_is_named() {
         ),
         (
             "ledger init --ledger ledger.json --dataset survey --epsilon 2",
-            "the ledger ledger.json: \"survey\" has an account for the whole record already, and its \
-             total stays: \
-             ε = 1 and δ = 1e-6, where ε = 2 and δ = 0 were asked for",
+            "the ledger ledger.json: \"survey\" already has an account for the whole record, and its \
+             total cannot change: it is ε = 1 and δ = 1e-6, not ε = 2 and δ = 0",
         ),
         (
             "ledger charge --ledger ledger.json --dataset survey --epsilon 0",

@@ -155,7 +155,7 @@ fn predictions_of_a_number_are_in_its_own_unit() {
         let mean = clear.iter().zip(&predicted).map(error).sum::<f64>() / 400.0;
         assert!(mean < 30.0, "{mechanism}: off by {mean} mm, and the mean would be by 37.5");
         let why = files.refuses(&format!("{PREDICT} --probabilities"));
-        assert!(why.contains("\"height\" is a number, and no class has a probability"), "{why}");
+        assert!(why.contains("\"height\" is a number, and only classes have probabilities"), "{why}");
     }
     // The prediction of a date is a date.
     released(&files, "private-ridge", "found");
@@ -219,7 +219,7 @@ fn a_model_of_another_design_or_shape_is_refused_in_a_line() {
     };
     check(lines[..3].join("\n"), "it has 2 rows, and its target has 3 classes");
     check([lines[0], lines[1], lines[1], lines[3]].join("\n"), "it has no row of the class \"fern, dry\"");
-    check(model.replacen("moss", "grass", 1), "model.csv, row 1, column \"class\": \"grass\" is no level");
+    check(model.replacen("moss", "grass", 1), "model.csv, row 1, column \"class\": \"grass\" is not a level");
     check(model.replacen("coefficient of size", "coefficient of sise", 1), "coefficient of size");
     check(model.replacen("design", "sign", 1), "there is no column \"design\"");
     check(lines[0].to_owned(), "model.csv");
@@ -230,10 +230,13 @@ fn a_model_of_another_design_or_shape_is_refused_in_a_line() {
          --people 400 --output design.json --force",
     );
     let why = files.refuses(&line);
-    assert!(why.contains("row 1 is of the design") && why.contains("the given one"), "{why}");
+    assert!(why.contains("row 1 belongs to the design") && why.contains("the given design"), "{why}");
     files.run("design direct --schema plants.toml --target kind --epsilon 4 --output design.json --force");
     let why = files.refuses(&line);
-    assert_eq!(why, "model.csv: the model cannot be used: the design is of direct, which releases no model");
+    assert_eq!(
+        why,
+        "model.csv: the model cannot be used: the design was made by direct, which releases no model"
+    );
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn nobody_vanishes_whose_only_cell_is_empty() {
     files.write("data.csv", "x\n1\n\n3\n");
     files.run("design laplace --schema schema.toml --epsilon 1 --output design.json --force");
     let refused = files.refuses(&format!("{RELEASE} --force"));
-    assert!(refused.starts_with("data.csv, row 2, column \"x\": \"\" is no number"), "{refused}");
+    assert!(refused.starts_with("data.csv, row 2, column \"x\": \"\" is not a number"), "{refused}");
 }
 
 #[test]
@@ -120,13 +120,13 @@ fn what_a_file_holds_decides_and_not_its_name() {
     std::fs::rename(files.path("data.csv"), files.path("named.parquet")).unwrap();
     assert_eq!(
         files.refuses("release --design design.json --input named.parquet --output other.csv"),
-        "named.parquet: it is named as Parquet and does not begin as such; if it is CSV, name it so"
+        "named.parquet: its name ends with .parquet, but its content is not Parquet; if it is CSV, rename it"
     );
     let whole = std::fs::read(files.path("named.csv")).unwrap();
     with_ledger(&files, 10.0);
     let before = files.all();
     for (file, expected) in [
-        (&whole[..whole.len() / 2], "named.csv: its footer is no valid Parquet: "),
+        (&whole[..whole.len() / 2], "named.csv: its footer is not valid Parquet: "),
         (
             &[&whole[..100], &[0; 64], &whole[164..]].concat(),
             "named.csv: column \"size\" of its row group 1 cannot be read: ",
@@ -210,7 +210,7 @@ fn clipped_cells_are_told_to_the_owner_alone_and_refused_if_she_is_strict() {
 fn what_is_there_stays_unless_forced_and_what_is_read_stays_in_any_case() {
     let files = designed("laplace --epsilon 1");
     files.write("released.csv", "mine");
-    assert_eq!(files.refuses(RELEASE), "released.csv is there already, and stays");
+    assert_eq!(files.refuses(RELEASE), "released.csv already exists, and is not overwritten");
     assert_eq!(files.read("released.csv"), "mine");
     files.run(&format!("{RELEASE} --force"));
     assert!(files.read("released.csv").starts_with("size,colour,price\n"));
@@ -234,7 +234,7 @@ fn what_is_there_stays_unless_forced_and_what_is_read_stays_in_any_case() {
     assert_eq!(files.spent(), 0.0);
     files.write("card.json", "mine");
     let line = "release --design design.json --input data.csv --output a.csv --card card.json";
-    assert_eq!(files.refuses(line), "card.json is there already, and stays");
+    assert_eq!(files.refuses(line), "card.json already exists, and is not overwritten");
     assert!(!files.exists("a.csv"));
 }
 
@@ -249,14 +249,17 @@ fn bad_input_leaves_nothing_behind() {
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (
             format!("{header}{}1,red,dear\n", good.repeat(3000)).into(),
-            "data.csv, row 3001, column \"price\": \"dear\" is no number",
+            "data.csv, row 3001, column \"price\": \"dear\" is not a number",
         ),
-        (format!("{header}{good}1,red\n").into(), "data.csv, row 2: it has 2 cells where the header has 3"),
+        (
+            format!("{header}{good}1,red\n").into(),
+            "data.csv, row 2: the row has 2 cells, and the header has 3",
+        ),
         (
             format!("{header}{good}1,red,5,6\n").into(),
-            "data.csv, row 2: it has 4 cells where the header has 3",
+            "data.csv, row 2: the row has 4 cells, and the header has 3",
         ),
-        (format!("{header}{good}1,re").into(), "data.csv, row 2: it has 2 cells where the header has 3"),
+        (format!("{header}{good}1,re").into(), "data.csv, row 2: the row has 2 cells, and the header has 3"),
         (
             format!("{header}{good}1,\"re").into(),
             "data.csv: the file ends in the middle of row 2: a quotation mark is never closed",
@@ -308,29 +311,23 @@ fn bad_designs_and_places_are_named() {
         (design[..design.len() / 2].into(), "EOF while parsing"),
         (
             design.replace("scumble-design-3", "scumble-design-2"),
-            "its format is \"scumble-design-2\" where \"scumble-design-3\" is read: `scumble design` with the same \
-             options makes it anew",
+            "its format is \"scumble-design-2\", and \"scumble-design-3\" is expected; `scumble design` with the same \
+             options makes it again",
         ),
         (
             design.replace("scumble-design-3", "another"),
-            "its format is \"another\" where \"scumble-design-3\" is read",
+            "its format is \"another\", and \"scumble-design-3\" is expected",
         ),
         (
             design.replace("\"plugin\": \"laplace\"", "\"plugin\": \"staircase\""),
             "there is no mechanism \"staircase\"",
         ),
-        (design.replace("\"plugin_version\": \"", "\"plugin_version\": \"9"), "designed it, and version"),
+        (design.replace("\"plugin_version\": \"", "\"plugin_version\": \"9"), "it was designed by"),
         (design.replace("\"epsilon\": 1.0", "\"epsilon\": -1.0"), "epsilon must be above zero"),
-        (
-            design.replace("\"epsilon\": 1.0", "\"epsilon\": 0.5"),
-            "something in it was changed after it was saved",
-        ),
-        (
-            design.replace("\"upper\": 10.0", "\"upper\": 1000.0"),
-            "something in it was changed after it was saved",
-        ),
+        (design.replace("\"epsilon\": 1.0", "\"epsilon\": 0.5"), "it was changed after it was saved"),
+        (design.replace("\"upper\": 10.0", "\"upper\": 1000.0"), "it was changed after it was saved"),
         (design.replace("\"upper\": 10.0", "\"upper\": -1.0"), "the bounds 0 and -1"),
-        (design.replacen("colour", "color", 1), "its schema describes other records"),
+        (design.replacen("colour", "color", 1), "its schema does not describe the records"),
     ] {
         assert_ne!(text, design);
         files.write("design.json", text);
@@ -348,7 +345,7 @@ fn bad_designs_and_places_are_named() {
         (RELEASE.replace("data.csv", "."), ".: "),
         (RELEASE.replace("released.csv", "none/released.csv"), "none/released.csv: "),
         (RELEASE.replace("released.csv", "data.csv/released.csv"), "data.csv/released.csv: "),
-        (RELEASE.replace("released.csv", "."), ". is no plain file"),
+        (RELEASE.replace("released.csv", "."), ". is not a plain file"),
         (format!("{RELEASE} --key key.json"), "--key: a local mechanism has no secret"),
         (
             format!("{RELEASE} --ledger none.json --dataset survey"),
@@ -378,7 +375,9 @@ fn a_ledger_is_charged_before_a_release_and_refuses_one_too_many() {
     files.run(&release("one.csv"));
     files.run(&release("two.csv"));
     assert_eq!(files.spent(), 2.0);
-    assert!(files.refuses(&release("three.csv")).starts_with("\"survey\" has too little left"));
+    assert!(
+        files.refuses(&release("three.csv")).starts_with("\"survey\": budget for the whole record exceeded")
+    );
     // A seeded release has no guarantee, and costs an infinite ε.
     assert!(files.refuses(&format!("{} --seed 1", release("three.csv"))).contains("ε = inf"));
     assert!(!files.exists("three.csv"));

@@ -55,7 +55,7 @@ fn nothing_is_designed_by_a_draft() {
         let line = format!("design {parts} --schema people.toml --epsilon 1 --output design.json");
         let refused = files.refuses(&line);
         assert!(
-            refused.starts_with("people.toml: it is a draft, and bounds that were taken from the records"),
+            refused.starts_with("people.toml: it is a draft, and bounds taken from the records"),
             "{refused}"
         );
     }
@@ -85,7 +85,7 @@ fn text_that_could_write_lines_of_a_card_is_refused() {
         files.write("schema.toml", SCHEMA.replacen(from, to, 1));
         let refused = files.refuses("design laplace --schema schema.toml --epsilon 1 --output design.json");
         assert!(
-            refused.starts_with("schema.toml: column \"") && refused.contains("has the character U+"),
+            refused.starts_with("schema.toml: column \"") && refused.contains("contains the character U+"),
             "{to}: {refused}"
         );
     }
@@ -99,7 +99,7 @@ fn a_draft_leaves_out_what_no_schema_may_hold() {
     files.write("data.csv", format!("size,kind,\"na\nme\"\n{}", rows.collect::<String>()));
     let draft = files.run("schema data.csv");
     assert!(
-        draft.contains("# \"kind\" is left out: the text \"b\\u{202e}\" has the character U+202E"),
+        draft.contains("# \"kind\" is left out: the text \"b\\u{202e}\" contains the character U+202E"),
         "{draft}"
     );
     assert!(draft.contains("name = \"size\"") && draft.contains("# \"na\\nme\" is left out"), "{draft}");
@@ -110,7 +110,7 @@ fn a_schema_that_is_there_stays_unless_forced() {
     let files = people();
     assert_eq!(
         files.refuses("schema people.csv --output schema.toml"),
-        "schema.toml is there already, and stays"
+        "schema.toml already exists, and is not overwritten"
     );
     assert_eq!(
         files.refuses("schema people.csv --output people.csv --force"),

@@ -346,14 +346,14 @@ fn what_cannot_be_solved_is_one_line() {
     let good = "id,x,side\na,1,right\nb,-1,left\n";
     let dropped = format!("{SVM} --drop id");
     for (text, line, expected) in [
-        (good, SVM, "data.csv, row 1, column \"id\": \"a\" is no number; a number is needed"),
+        (good, SVM, "data.csv, row 1, column \"id\": \"a\" is not a number; a number is needed"),
         (
             "x,side\n1,right\n,left\n",
             SVM,
-            "data.csv, row 2, column \"x\": \"\" is no number; a number is needed",
+            "data.csv, row 2, column \"x\": \"\" is not a number; a number is needed",
         ),
-        ("x,side\n1,right\nnan,left\n", SVM, "row 2, column \"x\": \"nan\" is no finite number"),
-        ("x,side\n1,right\n1e999,left\n", SVM, "row 2, column \"x\": \"1e999\" is no finite number"),
+        ("x,side\n1,right\nnan,left\n", SVM, "row 2, column \"x\": \"nan\" is not a finite number"),
+        ("x,side\n1,right\n1e999,left\n", SVM, "row 2, column \"x\": \"1e999\" is not a finite number"),
         (
             good,
             &SVM.replace("side", "sides"),
@@ -379,7 +379,7 @@ fn what_cannot_be_solved_is_one_line() {
         ("x,side\n", SVM, "data.csv holds no records"),
         ("", SVM, "data.csv holds no records"),
         ("x,x,side\n1,2,right\n", SVM, "data.csv: the column \"x\" occurs twice"),
-        ("x,side\n1,right\n2\n", SVM, "data.csv, row 2: it has 1 cells where the header has 2"),
+        ("x,side\n1,right\n2\n", SVM, "data.csv, row 2: the row has 1 cells, and the header has 2"),
         (good, &dropped.replace("--theta 1", "--theta 0"), "--theta 0: it must be above zero, and finite"),
         (good, &dropped.replace("--theta 1", "--theta -3"), "--theta -3: it must be above zero"),
         (good, &dropped.replace("--rho 0.01", "--rho 0"), "--rho 0: it must be above zero, and finite"),

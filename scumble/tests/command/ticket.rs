@@ -47,7 +47,7 @@ fn a_release_that_is_made_again_is_the_same_and_is_paid_for_once() {
     assert_eq!(charges(&files), 1);
     let card: Value = serde_json::from_str(&files.read("card.json")).unwrap();
     let assumed = card["guarantee"]["assumes"].to_string();
-    assert!(assumed.contains("a secret kept in a ticket"), "{assumed}");
+    assert!(assumed.contains("nobody else reads the secret in the ticket"), "{assumed}");
     // The ledger and the card use the same name of the ticket, and no file contains its secret.
     let name = card["ticket"].as_str().unwrap().to_owned();
     assert!(files.read("ledger.json").contains(&name));
@@ -112,7 +112,7 @@ fn what_is_wrong_is_found_before_a_secret_is_drawn_or_paid_for() {
     let good = rows(0..3);
     for (data, expected) in [
         (good.replace("p1,", "p0,"), "row 2, column \"person\": \"p0\" is the id of two records"),
-        (good.replace("p2,", ","), "row 3, column \"person\": \"\" is no id"),
+        (good.replace("p2,", ","), "row 3, column \"person\": \"\" is not an id"),
         (good.replace("person,", "name,"), "there is no column \"person\""),
         (good.replace("person,size", "size,size"), "column \"size\" occurs twice"),
         (good.replace("size,", "sizes,"), "there is no column \"size\""),

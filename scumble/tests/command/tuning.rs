@@ -126,7 +126,7 @@ fn private_validation_costs_who_is_asked_the_rows_own_epsilon_and_nothing_of_the
         let assumes = guarantee["assumes"].to_string();
         let is_tuned = row["tuned"].is_array();
         assert_eq!(is_tuned, row["model_parameters"]["l2_penalty"].is_array());
-        assert_eq!(is_tuned, assumes.contains("who is in which part was fixed before anybody saw a record"));
+        assert_eq!(is_tuned, assumes.contains("the partition was fixed before anybody saw a record"));
         if row["mechanism"] == "identity" {
             let asked = guarantee["discloses"].to_string().contains("whether the model is right about each");
             assert_eq!(asked, is_tuned, "without a guarantee for records there is none for the answers");

@@ -166,11 +166,11 @@ fn what_cannot_be_viewed_leaves_nothing_behind() {
     for (line, expected) in [
         (
             VIEW.replace("clean.csv", "bad.csv"),
-            "bad.csv, row 2, column \"colour\": \"pink\" is no level of it",
+            "bad.csv, row 2, column \"colour\": \"pink\" is not a level of the column",
         ),
         (VIEW.replace("clean.csv", "missing.csv"), "missing.csv: No such file"),
         (VIEW.replace("view.csv", "clean.csv"), "clean.csv: it is read, so nothing is written there"),
-        (VIEW.replace("view.csv", "data.csv"), "data.csv is there already, and stays"),
+        (VIEW.replace("view.csv", "data.csv"), "data.csv already exists, and is not overwritten"),
         (format!("{VIEW} --key key.json"), "--key: a local mechanism has no secret; its key is the design"),
     ] {
         let refused = files.refuses(&line);
@@ -213,7 +213,7 @@ fn a_key_that_counts_its_answers_is_saved_with_what_it_counted() {
     let before = files.read("keys/key.json");
     assert_eq!(
         files.refuses(&line("others", "other")),
-        "the release answers 5 records at most, 3 were answered, and 3 more are asked for"
+        "the release answers at most 5 records: 3 were answered, and 3 more are requested"
     );
     assert_eq!(files.read("keys/key.json"), before);
 }

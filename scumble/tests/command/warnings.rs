@@ -72,7 +72,7 @@ fn a_person_in_several_rows_is_warned_of_by_name_and_row() {
             write(name, repeated);
             let said = files.notes(release);
             let is_told = repeated && name != "region";
-            let expected = format!("warning: data.csv: column {name:?} has \"7\" again in row 41: ");
+            let expected = format!("warning: data.csv: column {name:?} repeats \"7\" in row 41: ");
             assert_eq!(said.starts_with(&expected), is_told, "{name}: {said}");
             assert!(is_told || said.is_empty(), "{said}");
         }

@@ -204,7 +204,7 @@ fn what_cannot_be_designed_is_refused_in_a_sentence() {
     for plugin in ALL {
         assert_eq!(
             refused(&plugin, json!({}), &pure),
-            format!("{} does not apply: Gaussian noise guarantees nothing where δ is zero", plugin.name)
+            format!("{} does not apply: Gaussian noise needs a δ above zero, for example 1e-6", plugin.name)
         );
         let of_ball = refused(&plugin, json!({}), &Brief::new(ball.clone(), brief.budget));
         assert!(

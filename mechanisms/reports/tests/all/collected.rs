@@ -353,5 +353,5 @@ fn a_composition_has_no_reports() {
     let design = design(&PAIR_RESPONSE, Value::Null, domain.clone(), &table, 1.0);
     let Designed::Local(part) = design.mechanism().clone() else { panic!("each person reports") };
     let message = Composed::over(domain, vec![part]).unwrap_err().to_string();
-    assert!(message.contains("cannot be one part of a composition"), "{message}");
+    assert!(message.contains("such reports cannot be composed"), "{message}");
 }

@@ -213,8 +213,10 @@ fn volunteers_are_needed_who_lie_in_the_domain() {
     outside[[4, 1]] = 1.5;
     for plugin in all() {
         let refuses = |volunteers| refused(&plugin, &short(&plugin), &with(volunteers));
-        let none =
-            format!("{} does not apply: it learns from volunteers' records, and there are none", plugin.name);
+        let none = format!(
+            "{} does not apply: it learns from volunteers' records, and no volunteers are given",
+            plugin.name
+        );
         assert_eq!(refuses(Volunteers::None), none);
         assert_eq!(refuses(table(Array2::zeros((0, 3)))), "the table holds no records");
         assert_eq!(
@@ -239,7 +241,8 @@ fn a_training_that_leaves_the_finite_numbers_says_in_which_epoch() {
             let mut parameters = also.clone();
             parameters["training"] = json!({"epochs": epochs, "steps": 3, "learning_rate": 1e300});
             let message = refused(&plugin, &parameters, &ordinary());
-            let expected = format!("the training of {:?} left the finite numbers in epoch ", plugin.name);
+            let expected =
+                format!("the training of {:?} diverged to non-finite numbers in epoch ", plugin.name);
             assert!(message.starts_with(&expected), "{message}");
         }
     }

@@ -54,7 +54,7 @@ impl Attribute {
         if all.last_mut().is_some_and(is_of_target) {
             return Err(Error::not_applicable(
                 plugin,
-                "the target is a vector, and it takes a number or a class",
+                "the target is a vector, and the mechanism takes a number or a class",
             ));
         }
         Ok((all, label))

@@ -64,7 +64,10 @@ impl<F: FnOnce(&Table, &mut Randomness) -> Result<Release> + Send> Accumulator f
     fn add(&mut self, records: &[f64]) -> Result<()> {
         let width = self.layout.width().max(1);
         if !records.len().is_multiple_of(width) {
-            return Err(Error::shape(format!("{} values are no records of {width}", records.len())));
+            return Err(Error::shape(format!(
+                "{} values do not make records of {width} values each",
+                records.len()
+            )));
         }
         self.flat.extend_from_slice(records);
         Ok(())

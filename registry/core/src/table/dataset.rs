@@ -25,7 +25,7 @@ fn names(given: &[String], width: usize) -> Vec<String> {
 
 /// Error for a target of another kind than `needed`.
 fn misfit(target: &Target, needed: &str) -> Error {
-    Error::shape(format!("the table's target is {} where {needed} is needed", target.kind()))
+    Error::shape(format!("the table's target is {}, and {needed} is needed", target.kind()))
 }
 
 /// Implements conversions to and from data sets whose targets are of one kind, called `$kind` in errors.

@@ -78,7 +78,7 @@ fn a_footer_that_lies_of_rows_is_found_out() {
         (9, format!("{broken} more rows than its footer says")),
         (11, format!("{broken} fewer rows than its footer says")),
         (i64::MAX / 4, format!("{broken} fewer rows than its footer says")),
-        (-10, "data.parquet: its footer is no valid Parquet: its row groups do not add up".into()),
+        (-10, "data.parquet: its footer is not valid Parquet: its row groups do not add up".into()),
     ] {
         assert_eq!(read(with_rows(&bytes, of_group), &schema).unwrap_err().to_string(), expected);
     }
@@ -107,7 +107,7 @@ fn a_footer_that_is_deep_or_long_is_refused() {
     // A list of two billion columns in eight bytes.
     let long = [0x15, 2, 0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0];
     let refused = read(with_footer(&long), &schema).unwrap_err().to_string();
-    assert!(refused.starts_with("data.parquet: its footer is no valid Parquet"), "{refused}");
+    assert!(refused.starts_with("data.parquet: its footer is not valid Parquet"), "{refused}");
     // A footer of four gigabytes in an empty file.
     let nothing = Bytes::from_static(b"PAR1\xff\xff\xff\xffPAR1");
     assert!(read(nothing, &schema).is_err());

@@ -86,7 +86,7 @@ fn levels_are_compared_as_text() {
     let fields = "required double size; required boolean colour;";
     assert_eq!(
         refusal(fields, &[Data::Double(vec![Some(5.0)]), Data::Flags(vec![Some(false)])]),
-        "data.parquet, row 1, column \"colour\": \"false\" is no level of it; the schema has red, green, 7, true"
+        "data.parquet, row 1, column \"colour\": \"false\" is not a level of the column; the schema has red, green, 7, true"
     );
 }
 
@@ -110,7 +110,7 @@ fn a_null_is_missing_and_so_is_a_number_that_means_it() {
     let columns = [Data::Double(vec![Some(1.0), None]), Data::text(&["red", "red"])];
     assert_eq!(
         refusal(fields, &columns),
-        "data.parquet, row 2, column \"size\": \"\" is no number; a number between 0 and 10 cm is needed"
+        "data.parquet, row 2, column \"size\": \"\" is not a number; a number between 0 and 10 cm is needed"
     );
 }
 
@@ -124,14 +124,14 @@ fn what_does_not_fit_is_named_with_its_row() {
     };
     for (size, problem) in [
         (11.0, "\"11\" lies outside the bounds; a number between 0 and 10 cm is needed"),
-        (f64::NAN, "\"NaN\" is no finite number; a number between 0 and 10 cm is needed"),
-        (f64::INFINITY, "\"inf\" is no finite number; a number between 0 and 10 cm is needed"),
+        (f64::NAN, "\"NaN\" is not a finite number; a number between 0 and 10 cm is needed"),
+        (f64::INFINITY, "\"inf\" is not a finite number; a number between 0 and 10 cm is needed"),
     ] {
         assert_eq!(of(size, b"red"), format!("data.parquet, row 3, column \"size\": {problem}"));
     }
     assert_eq!(
         of(1.0, b"r\xe9d"),
-        "data.parquet, row 3, column \"colour\": \"r\u{fffd}d\" is no text in UTF-8"
+        "data.parquet, row 3, column \"colour\": \"r\u{fffd}d\" is not UTF-8 text"
     );
     // Of two faulty rows the first is reported, although the second is not text.
     let sizes = Data::Double(vec![Some(f64::NAN), Some(1.0)]);
@@ -160,7 +160,7 @@ fn what_is_not_read_is_named_where_it_is_asked_for() {
             &fields.replace("tags", "colour").replace("binary colour", "binary tags"),
             &[Data::Lists(2), sizes(), colours()]
         ),
-        "data.parquet: column \"colour\" holds lists or groups, which are not read: make columns of them"
+        "data.parquet: column \"colour\" holds lists or groups, which are not supported; convert them to plain columns"
     );
     let fields = "required double size; required int32 colour (TIME_MILLIS);";
     let refused = refusal(fields, &[sizes(), Data::Small(vec![Some(1); 2])]);
@@ -172,7 +172,7 @@ fn what_is_not_read_is_named_where_it_is_asked_for() {
     );
     let fields = "required double size; required fixed_len_byte_array(3) colour;";
     let refused = refusal(fields, &[sizes(), Data::Fixed(vec![Some(vec![1; 3]); 2])]);
-    assert!(refused.contains("of the type FIXED_LEN_BYTE_ARRAY, which are not read"), "{refused}");
+    assert!(refused.contains("of the type FIXED_LEN_BYTE_ARRAY, which are not supported"), "{refused}");
     let missing = refusal("required double sizes; required binary colour;", &[sizes(), colours()]);
     assert_eq!(missing, "data.parquet: there is no column \"size\"; did you mean \"sizes\"?");
     let none =
@@ -230,8 +230,8 @@ fn pages_groups_versions_and_packings_change_nothing() {
     let refused = load(properties.build(), rows).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "data.parquet: column \"colour\" of its row group 1 cannot be read: pages encoded as DELTA_BYTE_ARRAY are not read; \
-         PLAIN and dictionaries are"
+        "data.parquet: column \"colour\" of its row group 1 cannot be read: pages encoded as DELTA_BYTE_ARRAY are not supported; \
+         use PLAIN or dictionaries"
     );
 }
 
@@ -307,12 +307,12 @@ fn a_file_is_opened_by_what_it_holds() {
         (
             "named.parquet",
             &b"x\n1.5\n"[..],
-            "it is named as Parquet and does not begin as such; if it is CSV, name it so",
+            "its name ends with .parquet, but its content is not Parquet; if it is CSV, rename it",
         ),
-        ("empty.PARQUET", b"", "it is named as Parquet and does not begin as such"),
-        ("secret.parquet", b"PARE....PARE", "it is encrypted Parquet, which is not read"),
-        ("cut", &data[..20], "its footer is no valid Parquet: "),
-        ("magic", b"PAR1", "its footer is no valid Parquet: "),
+        ("empty.PARQUET", b"", "its name ends with .parquet, but its content is not Parquet"),
+        ("secret.parquet", b"PARE....PARE", "it is encrypted Parquet, which is not supported"),
+        ("cut", &data[..20], "its footer is not valid Parquet: "),
+        ("magic", b"PAR1", "its footer is not valid Parquet: "),
         ("empty.csv", b"", "holds no records"),
     ] {
         let refused = first(write(name, bytes)).unwrap_err().to_string();
