@@ -65,7 +65,11 @@ impl Contestant {
         }
         let nanoseconds = self.once().map_err(|problem| format!("{}: {problem}", self.name))?;
         if !(nanoseconds.is_finite() && nanoseconds > 0.0) {
-            return Err(format!("{}: it says that a value takes {nanoseconds} ns.", self.name).into());
+            return Err(format!(
+                "{}: a time of {nanoseconds} ns a value is not a finite positive number",
+                self.name
+            )
+            .into());
         }
         self.nanoseconds.push(nanoseconds);
         Ok(())

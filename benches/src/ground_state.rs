@@ -23,8 +23,9 @@ fn solve() -> Result<GroundState> {
 pub(crate) fn interval(host: &Host) -> Result<Section> {
     let [lambda, weight, lower, upper] = PROBLEM;
     let what = format!(
-        "The density of least Fisher information at λ = {lambda}, ϑ = {weight} between {lower} and {upper}: energy, moments and the density \
-         itself. SciPy finds the lowest eigenvalue on the coarsest grid, of powers of two, on which it is within {SHARE:e} of ours."
+        "Time of the density of least Fisher information at λ = {lambda}, ϑ = {weight} between {lower} and \
+         {upper}: its energy, its moments and the density. SciPy finds only the lowest eigenvalue. Its grid \
+         is the coarsest with a power of two of points and a result within a share of {SHARE:e} of ours."
     );
     let ours = Contestant::timed("scumble, `GroundState`", SOLUTIONS, || {
         (0..SOLUTIONS).map(|_| solve()).collect::<Result<Vec<_>>>()

@@ -33,15 +33,16 @@ fn sizes(all: &[usize], host: &Host) -> Vec<usize> {
 
 pub(crate) fn with_records(host: &Host) -> Result<Growth> {
     let what = format!(
-        "{COLUMNS} columns. A task-aware design is for a task of {LATENTS} columns, from {VOLUNTEERS} volunteers where it is released by. The \
-         linear machine is fitted at its defaults to two classes that overlap."
+        "All records have {COLUMNS} columns. Task-aware designs are for a task of {LATENTS} columns; the \
+         released design learns from {VOLUNTEERS} volunteers. The linear machine is fitted with its defaults \
+         to two overlapping classes."
     );
     let rows = of_tables(|records| (records, COLUMNS));
     Ok(Growth { what, of: "records", sizes: sizes(&RECORDS, host), law: GrowthLaw::Power, rows })
 }
 
 pub(crate) fn with_columns(host: &Host) -> Result<Growth> {
-    let what = "2000 records, and otherwise as above.".to_owned();
+    let what = "All tables have 2000 records; the other settings are as above.".to_owned();
     let rows = of_tables(|columns| (2_000, columns));
     Ok(Growth { what, of: "columns", sizes: sizes(&WIDTHS, host), law: GrowthLaw::Power, rows })
 }
@@ -66,7 +67,7 @@ fn of_tables(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
         let design = records::task_aware(records::table(VOLUNTEERS, dim(size).1)?, LATENTS)?;
         Ok(timed(size, release::of(design, table(size)?, "", 1)?))
     }));
-    rows.push(Row::new("design of `task-aware-linear`, from so many volunteers", move |size| {
+    rows.push(Row::new("design of `task-aware-linear`, from all records as volunteers", move |size| {
         let volunteers = records::table(dim(size).0, dim(size).1)?;
         let design = move || records::task_aware(volunteers.clone(), LATENTS);
         Ok(timed(size, Contestant::timed("", 1, design)))
@@ -109,8 +110,10 @@ pub(crate) fn with_latents(host: &Host) -> Result<Growth> {
         }),
     ];
     let what = format!(
-        "A map of {COLUMNS} columns; {POINTS} points in a box; {VOLUNTEERS} volunteers; {RECORDS} records. A set of up to 12 latents is \
-         bounded in all 2^(Z−1) signed sums of them, and one of more in each latent alone; what grows as 2^Z takes twice as long for one latent more."
+        "The sensitivities are of a map of {COLUMNS} columns and of {POINTS} points in a box. The designs \
+         learn from {VOLUNTEERS} volunteers and release {RECORDS} records. The bound for a set of up to 12 \
+         latents covers all 2^(Z−1) signed sums; for more latents, it covers each latent alone. A time that \
+         grows as 2^Z doubles with each latent."
     );
     let law = GrowthLaw::Exponential;
     Ok(Growth { what, of: "latents", sizes: sizes(&MOST_LATENTS, host), law, rows })
@@ -124,6 +127,7 @@ pub(crate) fn with_threads(_: &Host) -> Result<Growth> {
             private::on(threads, NoiseKind::Exact, String::new())
         }),
     ];
-    let what = "The file and the steps of the sections above. An exponent of −1 is the best there is: twice the threads, half the time.";
+    let what = "The file and the steps are those of the sections above. The best exponent is −1: twice the \
+                threads, half the time.";
     Ok(Growth { what: what.into(), of: "threads", sizes: THREADS.into(), law: GrowthLaw::Power, rows })
 }

@@ -20,8 +20,8 @@ pub(crate) fn logistic(host: &Host) -> Result<Section> {
     let task = Task::new("mnist", &host.scratch)?;
     let params = LogisticParams::default;
     let what = format!(
-        "A record of {} numbers and ten classes, standardised and fitted in 100 iterations of L-BFGS. scikit-learn has as many as it \
-         takes to a loss that is not larger.",
+        "Time per record of {} numbers and ten classes, standardised and fitted in 100 iterations of L-BFGS. \
+         scikit-learn runs until its loss is not larger.",
         task.size()
     );
     let ours = ours("`LogisticParams`", &task.dataset, move |dataset| Ok(params().fit(dataset)?))?;
@@ -37,8 +37,8 @@ pub(crate) fn network(host: &Host) -> Result<Section> {
     let task = Task::<usize>::new("mnist", &host.scratch)?;
     let params = ClassifierParams::default().hidden(vec![HIDDEN]).epochs(1).validation_share(0.0);
     let what = format!(
-        "A record of {} numbers and ten classes: standardised, and one epoch of Adam in minibatches of 64 through {HIDDEN} rectifiers, \
-         in single precision.",
+        "Time per record of {} numbers and ten classes, standardised and trained for one epoch of Adam, with \
+         minibatches of 64, a hidden layer of {HIDDEN} rectifiers, and single precision.",
         task.size()
     );
     let ours = ours("`ClassifierParams`", &task.dataset, move |dataset| Ok(params.fit(dataset)?))?;
@@ -50,7 +50,7 @@ pub(crate) fn network(host: &Host) -> Result<Section> {
 pub(crate) fn ridge(host: &Host) -> Result<Section> {
     let task = Task::new("lending-club", &host.scratch)?;
     let what =
-        format!("A record of {} numbers, standardised and fitted by its normal equations.", task.size());
+        format!("Time per record of {} numbers, standardised and fitted by normal equations.", task.size());
     let ours = ours("`RidgeParams`", &task.dataset, |dataset| Ok(RidgeParams::default().fit(dataset)?))?;
     let told = format!("ridge {}", task.told);
     let peers = peer(host)

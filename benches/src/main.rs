@@ -79,7 +79,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     let text = page::page(arguments)?;
     match &arguments.output {
         Some(file) => std::fs::write(file, text).map_err(|problem| {
-            format!("{}: The page could not be written: {problem}", file.display()).into()
+            format!("{}: the page could not be written: {problem}", file.display()).into()
         }),
         None => {
             print!("{text}");

@@ -63,10 +63,11 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
         THREADS.into_iter().map(|threads| on(threads, format!("scumble, {}", threads::named(threads))));
     let operations = products::operations(&products::of_step(&architecture(), BATCH));
     let what = format!(
-        "A step of Adam down the squared error of the autoencoder 784-400-150-50-8-50-150-400-784 (ReLU; {parameters} parameters, \
-         single precision) on a minibatch of {BATCH}: forward, backward, and all parameters moved. The limits are its products of matrices by \
-         themselves, {:.0} million operations, by the same library; as many operations in one large product; and the memory that Adam \
-         reads and writes, seven numbers a parameter.",
+        "Time of a step of Adam on the squared error of the autoencoder 784-400-150-50-8-50-150-400-784 \
+         (ReLU; {parameters} parameters, single precision) with a minibatch of {BATCH}: forward pass, \
+         backward pass and update. The limits are the step's matrix products alone ({:.0} million \
+         operations, same library), the same number of operations in one large product, and the memory \
+         traffic of Adam, seven numbers a parameter.",
         operations / 1e6
     );
     let torch = host.guest(PEER, "PyTorch");

@@ -55,7 +55,7 @@ pub(crate) fn page(arguments: &Arguments) -> Result<String> {
     let of_growth = GROWTHS.iter().filter(|(title, _)| GROWTH.contains(words) || title.contains(words));
     let of_growth = of_growth.collect::<Vec<_>>();
     if sections.is_empty() && of_growth.is_empty() {
-        return Err(format!("No section has {words:?} in its title.").into());
+        return Err(format!("no section title contains {words:?}").into());
     }
     let bar = ProgressBar::new((sections.len() + of_growth.len()) as u64);
     bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} sections: {msg}")?);
@@ -78,8 +78,9 @@ pub(crate) fn page(arguments: &Arguments) -> Result<String> {
     }
     if !of_growth.is_empty() {
         text += &format!(
-            "\n## {GROWTH}\n\nTimes of the whole, where the sizes of a row take turns, and the growth law that fits them by least squares on logarithms: of an exponent \
-             of 1.00, twice the size takes twice as long.\n"
+            "\n## {GROWTH}\n\nTotal times; the sizes of a row take turns. The last column is the growth law, \
+             fitted by least squares on logarithms: with an exponent of 1.00, twice the size takes twice the \
+             time.\n"
         );
     }
     for (title, make) in of_growth {
@@ -95,22 +96,25 @@ pub(crate) fn page(arguments: &Arguments) -> Result<String> {
         missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
     }
     if !missing.is_empty() {
-        text += "\n## What is missing\n";
+        text += "\n## Missing contestants\n";
     }
     missing.iter().for_each(|line| text += &format!("\n{line}\n"));
     Ok(text)
 }
 
 fn head(arguments: &Arguments) -> String {
-    let load = machine::load().map(|load| format!(" The load of the machine was {load} when it began."));
+    let load = machine::load().map(|load| format!(" The load of the machine was {load} at the start."));
     format!(
         "# Performance\n\n\
-         Written by `cargo run --release -p scumble-benches --features peers -- --output benches/PERFORMANCE.md` on {}. In a section all take\n\
-         turns, on one thread unless it says otherwise; a time is the median of {} rounds, with the quartiles beside it.\n\
-         Machines differ and are noisy: read the ratios.{}\n\n\
-         A *limit* is what no contestant can do without, memory, arithmetic or random bits, at the rate at which this machine gives it in\n\
-         the same rounds: `0.2` of our time means that ours takes five times as long as that alone. Where none is given, we know none worth\n\
-         naming.\n",
+         Written by `cargo run --release -p scumble-benches --features peers -- --output \
+         benches/PERFORMANCE.md` on {}.\n\
+         All contestants of a section take turns, on one thread unless the name says otherwise.\n\
+         A time is the median of {} rounds, with the quartiles in the next column.\n\
+         Machines differ and are noisy, so compare the ratios.{}\n\n\
+         A *limit* is a lower bound on the time of any contestant: memory traffic, arithmetic or\n\
+         random bits alone, timed on this machine in the same rounds. A limit of `0.2` times ours\n\
+         means that our time is five times the limit. A section without a limit has no useful lower\n\
+         bound that we know.\n",
         machine::name(),
         arguments.rounds,
         load.unwrap_or_default()

@@ -85,9 +85,11 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
         limits.push(random_bits::raw_on(threads, bits)?);
     }
     let what = format!(
-        "A step of DP-Adam on the network above ({parameters} parameters): a Poisson sample of 64 of {RECORDS} expected, each gradient clipped to norm 1, \
-         noise of multiplier 1 on their sum, and all parameters moved. Opacus is given its minibatch of 64, and its noise is in floating point. \
-         The limits are those of the step above, and the random bits of the noise, {:.1} a parameter.",
+        "Time of a step of DP-Adam on the network above ({parameters} parameters). A step takes a Poisson \
+         sample of {RECORDS} records, 64 in the mean, clips each gradient to norm 1, adds noise of \
+         multiplier 1 to their sum, and updates the parameters. Opacus receives a minibatch of 64 and draws \
+         noise in floating point. The limits are those of the step above, and the random bits of the noise, \
+         {:.1} a parameter.",
         bits / parameters as f64
     );
     let opacus = host.guest(PEER, "Opacus");

@@ -36,7 +36,7 @@ def machine(records, classes, width, rho, optimum, share):
     for tolerance in 10.0 ** -numpy.arange(0.5, 7, 0.5):
         if objective(fit(tolerance)) <= optimum * (1 + share):
             return lambda: (fit(tolerance), y)[1]
-    raise SystemExit('no tolerance of LinearSVC is small enough')
+    raise SystemExit('no tolerance of LinearSVC reaches the objective')
 
 def task(line):
     name, *arguments = line.split()
@@ -78,11 +78,11 @@ impl Python {
             .spawn()
             .map_err(|problem| missing(&problem))?;
         let (Some(tasks), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(missing(&"it has no pipes").into());
+            return Err(missing(&"its standard streams are not connected").into());
         };
         let mut process = Process { child, tasks, answers: BufReader::new(answers) };
         if process.line()? != "ready" {
-            return Err(missing(&format!("it has no {needs}")).into());
+            return Err(missing(&format!("it lacks {needs}")).into());
         }
         Ok(Self(Rc::new(RefCell::new(process))))
     }

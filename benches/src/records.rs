@@ -38,7 +38,7 @@ pub(crate) fn task_aware(volunteers: Table, latents: usize) -> Result<Design> {
     let design = Registry::installed()?.get("task-aware-linear")?.design(&Default::default(), &brief)?;
     let found = design.local().ok().map(|local| local.range().dim());
     if found != Some(latents) {
-        return Err(format!("The design should have {latents} latents, and has {found:?}.").into());
+        return Err(format!("the design must have {latents} latents, but has {found:?}").into());
     }
     Ok(design)
 }

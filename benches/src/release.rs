@@ -18,8 +18,9 @@ pub(crate) fn release(host: &Host) -> Result<Section> {
     contestants.extend(host.numpy("numpy, `clip` and `laplace`, floating point", "release"));
     let bits = bits(&records::design("laplace", COLUMNS)?, &table)?;
     let what = format!(
-        "A value of {RECORDS} records of {COLUMNS} numbers: checked, clipped, rounded, noised, and put into a new table. The limits are the {bits:.2} \
-         random bits that `laplace` takes a value, and memory as much as the new table's."
+        "Time per value of {RECORDS} records of {COLUMNS} numbers. A release checks, clips and rounds the \
+         values, adds noise, and writes a new table. The limits are the {bits:.2} random bits a value of \
+         `laplace`, and a copy of the table's memory."
     );
     let limits = vec![
         random_bits::raw("raw ChaCha20, as many bits as `laplace` takes", bits, VALUES),

@@ -43,8 +43,9 @@ pub(crate) fn of_a_category(host: &Host) -> Result<Section> {
         Ok(Contestant::timed(name, ANSWERS as usize, move || answers(&oracle, |_| Ok(()))))
     };
     let what = format!(
-        "An answer about which of {LEVELS} levels a person has, at ε = {EPSILON}, by each frequency oracle. multi-freq-ldpy's is compiled by numba and \
-         draws in floating point, from the Mersenne Twister; ours is drawn exactly, from ChaCha20."
+        "Time of one answer about a category of {LEVELS} levels at ε = {EPSILON}, by each frequency oracle. \
+         multi-freq-ldpy is compiled by numba and draws in floating point from the Mersenne Twister. Ours \
+         draws exactly from ChaCha20."
     );
     section(host, what, "answers", ours)
 }
@@ -64,9 +65,8 @@ pub(crate) fn estimates(host: &Host) -> Result<Section> {
             Ok(counts.frequencies(&oracle))
         }))
     };
-    let what = format!(
-        "One of {ANSWERS} answers about {LEVELS} levels, from which the frequencies of all levels are estimated."
-    );
+    let what =
+        format!("Time per answer to estimate the frequencies of {LEVELS} levels from {ANSWERS} answers.");
     section(host, what, "estimates", ours)
 }
 
@@ -102,8 +102,9 @@ pub(crate) fn of_records(_: &Host) -> Result<Section> {
         contestants.extend([reporting(name, &design, &people)?, collecting(name, &design, &people)?]);
     }
     let what = format!(
-        "One of {} wines of {} columns and a label, reported at ε = {EPSILON}; and one of as many records that are collected from the reports. Codes, directions and gradients are those of \
-         {VOLUNTEERS} other wines. No other library makes such reports.",
+        "Time per report of {} wines with {} columns and a label at ε = {EPSILON}, and time per record \
+         collected from the reports. Codes, directions and gradients are learned from {VOLUNTEERS} other \
+         wines. We know no other library with such reports.",
         people.len(),
         people.columns().len()
     );

@@ -165,9 +165,10 @@ fn section(format: Format, files: &Arc<Files>) -> Result<Section> {
         writing.written(format, &released)
     }));
     let what = format!(
-        "A value of a file of {RECORDS} records of {COLUMNS} numbers of some six digits, released from memory to memory, or from a file that the \
-         system keeps there: read, encoded by public bounds, released, and written with as many digits as are needed to read the same number again. The limit moves the bytes of \
-         both files, {:.1} and {:.1} a value.",
+        "Time per value of a file of {RECORDS} records of {COLUMNS} numbers with about six digits. The file \
+         is in memory or in the system's cache, and the output goes to memory. A release reads the file, \
+         encodes it by public bounds, adds noise, and writes the fewest digits that read back to the same \
+         number. The limit copies the bytes of both files, {:.1} and {:.1} a value.",
         files.size(format)? as f64 / VALUES as f64,
         output as f64 / VALUES as f64
     );
@@ -182,8 +183,8 @@ fn slowest_part(medians: &[f64]) -> String {
     let slowest = parts.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).map_or("", |part| part.0);
     let shares = parts.map(|(_, part)| 100.0 * part / whole);
     format!(
-        "By themselves, reading and encoding take {:.0} % of the time of `laplace`, the release from table to table {:.0} %, and writing {:.0} %: \
-         it is limited by {slowest}, most of all.",
+        "Timed alone, reading and encoding take {:.0} % of the time of `laplace`, the release from table to \
+         table {:.0} %, and writing {:.0} %. The slowest part is {slowest}.",
         shares[0], shares[1], shares[2]
     )
 }

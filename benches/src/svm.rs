@@ -42,8 +42,9 @@ fn section(name: &str, host: &Host) -> Result<Section> {
     });
     let machine = Contestant::timed("scumble, `SvmParams`", n, move || Ok(params(tolerance).fit(&dataset)?));
     let what = format!(
-        "A record of {n} × {d} numbers, encoded by public bounds: fitted until the hinge objective (θ = 1, a bias penalty of \
-         {BIAS_PENALTY}) is within {SHARE:e} of its optimum, each at the loosest tolerance that does so. The limit looks at every number once."
+        "Time per record of {n} × {d} numbers, encoded by public bounds. Each machine is fitted until the \
+         hinge objective (θ = 1, a bias penalty of {BIAS_PENALTY}) is within a share of {SHARE:e} of its \
+         optimum, at the loosest tolerance that suffices. The limit reads every number once."
     );
     let peer = host.numpy("scikit-learn, `LinearSVC(loss=\"hinge\")`", &told);
     Ok(Section::new(what, vec![machine]).beside(peer).limited_by(vec![pass]))

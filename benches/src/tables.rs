@@ -59,9 +59,11 @@ impl Task {
     fn section(&self, host: &Host) -> Result<Section> {
         let ours = ["mst", "noisy-marginals", "adaptive-marginals"].map(|name| self.ours(name));
         let what = format!(
-            "A release of {} records of {} columns at ε = {EPSILON}, δ = {DELTA:e}, from one table in memory to another: counted, noised, fitted and drawn, \
-             of {BINS} bins a number. The authors' own MST (`mbi` 1 with `mechanisms/mst.py` of its repository, which is on no registry) was read to take {} seconds \
-             of one core on another machine. dpmm gets the levels, and no more to do than to fit and to draw; it has its turn in the first {PEER_ROUNDS} rounds alone.",
+            "Time of a release of {} records of {} columns at ε = {EPSILON}, δ = {DELTA:e}, from table to \
+             table in memory. A release counts with {BINS} bins a number, adds noise, fits a model, and \
+             draws records. The authors' MST (`mbi` 1 with `mechanisms/mst.py` of its repository, on no \
+             registry) took {} seconds of one core on another machine. dpmm receives the levels, and only \
+             fits and draws; it takes part in the first {PEER_ROUNDS} rounds only.",
             self.table.len(),
             self.levels.len(),
             self.official,

@@ -33,7 +33,7 @@ where
             Target::Class(classes) => classes.iter().map(|class| *class as f64).collect(),
             Target::Real(numbers) => numbers.to_vec(),
             Target::None | Target::Vector(_) => {
-                return Err(format!("{name}: its target is no class and no number").into());
+                return Err(format!("{name}: the target is neither a class nor a number").into());
             }
         };
         let write = |part: &str, values: &mut dyn Iterator<Item = f64>| {

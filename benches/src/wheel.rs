@@ -17,8 +17,9 @@ pub(crate) fn section(host: &Host) -> Result<Section> {
     let files = Rc::new(Files::of_parquet(RECORDS, COLUMNS)?);
     let design = records::design_in("laplace", files.domain()?)?;
     let what = format!(
-        "A value of {RECORDS} records of {COLUMNS} numbers, released by `laplace`. From file to file the package reads and writes by pyarrow. By a \
-         ticket all records are read twice, each is hashed, and a secret is drawn and written."
+        "Time per value of {RECORDS} records of {COLUMNS} numbers, released by `laplace`. From file to file, \
+         the package reads and writes with pyarrow. A release by a ticket reads all records twice, hashes \
+         each record, and draws and stores a secret."
     );
     let tasks = [
         ("the Python package, Parquet file to Parquet file", "files"),

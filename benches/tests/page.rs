@@ -85,7 +85,7 @@ fn every_section_has_times_and_every_absent_guest_is_named() {
             number(row[sizes + 1]);
         }
     }
-    let missing = part(&page, "What is missing");
+    let missing = part(&page, "Missing contestants");
     let guests = [
         "numpy and scikit-learn",
         "diffprivlib",
@@ -115,5 +115,5 @@ fn a_title_chooses_its_section_alone() {
 fn words_of_no_title_are_an_error() {
     let output = page(&["--only", "teapot"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: No section has \"teapot\" in its title.\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: no section title contains \"teapot\"\n");
 }

@@ -20,8 +20,9 @@ pub const INDEX: &str = "index";
 pub fn pages(benchmark: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let registry = Registry::installed()?;
     let mut index = String::from(
-        "# Mechanisms\n\nMade from the registry, as `scumble list` and `scumble describe NAME` print it.\n\n\
-         | mechanism | run by | what it does |\n|---|---|---|\n",
+        "# Mechanisms\n\nThese pages come from the registry, like the output of `scumble list` and \
+         `scumble describe NAME`.\n\n\
+         | mechanism | run by | summary |\n|---|---|---|\n",
     );
     let mut pages = vec![];
     for plugin in registry.iter() {
@@ -45,9 +46,10 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     text += "\n## Parameters\n\n";
     let parameters = plugin.parameter_schemas();
     if parameters.is_empty() {
-        text += "It has none.\n";
+        text += "This mechanism has no parameters.\n";
     } else {
-        text += "Given by `--set KEY=VALUE`. What is chosen by default follows from the budget and the domain.\n\n| parameter | values | default | what it is |\n|---|---|---|---|\n";
+        text += "`--set KEY=VALUE` sets a parameter. The default `chosen` depends on the budget and the \
+                 domain.\n\n| parameter | values | default | description |\n|---|---|---|---|\n";
         for (key, schema) in parameters {
             let described = schema["description"].as_str().unwrap_or("").replace('\n', " ");
             let default = match &schema["default"] {
@@ -62,8 +64,9 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     let columns: Vec<&str> = domain.columns().iter().map(String::as_str).take(8).collect();
     write!(
         text,
-        "\n## Card\n\nThe card of an example: records of {}{} with a budget of ε = {} and δ = {:e}. Its rows `proof` and `assumes` say by \
-         which theorem or equation of the source the claim holds, and where [the errata](https://docs.rs/scumble) correct it.\n\n{}",
+        "\n## Card\n\nThe card of an example: records of {}{} with a budget of ε = {} and δ = {:e}. Its rows \
+         `proof` and `assumes` name the theorem or equation of the source that proves the claim, and its \
+         corrections in [the errata](https://docs.rs/scumble).\n\n{}",
         columns.join(", "),
         if domain.columns().len() > columns.len() { " and others" } else { "" },
         budget.epsilon(),
@@ -73,10 +76,11 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     let rows = accuracy(name, benchmark);
     text += "\n## In the suite\n\n";
     if rows.is_empty() {
-        text += "No row of its own in the tables over all tasks of `BENCHMARK.md`.\n";
+        text += "The tables over all tasks of `BENCHMARK.md` have no row of this mechanism.\n";
     } else {
-        text += "The median worth of a release over all tasks of `BENCHMARK.md`, in per cent of the released records, and of how many tasks a model of it was \
-                 better than one without any release.\n\n";
+        text += "Each cell has two results over all tasks of `BENCHMARK.md`: the median worth of a release \
+                 in per cent of the released records, and the number of tasks with evidence that a \
+                 model of the release is better than no release.\n\n";
         text += &rows;
     }
     Ok(text)
@@ -88,7 +92,7 @@ fn equations(name: &str) -> io::Result<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("equations").join(format!("{name}.md"));
     match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Ok("The card says by which the claim holds.\n".into())
+            Ok("The card names the theorem that proves the claim.\n".into())
         }
         read => read,
     }

@@ -25,7 +25,8 @@ pub fn read(bytes: &[u8], file: &str) -> Result<Images> {
     let (images, rest) = bytes.as_chunks::<{ 1 + PIXELS }>();
     if images.is_empty() || !rest.is_empty() {
         let problem = format!(
-            "it has {} bytes, and each image takes {}, the first of which is its class",
+            "it has {} bytes, not a positive multiple of {}: each image has a byte for its class and \
+             {PIXELS} for its pixels",
             bytes.len(),
             1 + PIXELS
         );
@@ -94,12 +95,13 @@ mod tests {
     #[test]
     fn what_is_no_batch_gets_one_line() {
         let message = |bytes: &[u8]| read(bytes, "a.bin").unwrap_err().to_string();
-        let expected = "and each image takes 3073, the first of which is its class";
+        let expected =
+            "not a positive multiple of 3073: each image has a byte for its class and 3072 for its pixels";
         assert_eq!(message(b""), format!("a.bin: it has 0 bytes, {expected}"));
         assert_eq!(message(&image(1, 1)[1..]), format!("a.bin: it has 3072 bytes, {expected}"));
         assert_eq!(
             message(&[image(9, 0), image(10, 0)].concat()),
-            "a.bin: image 2 has the class 10, and the last one is 9"
+            "a.bin: image 2 has class 10; the classes are 0 to 9"
         );
     }
 

@@ -21,7 +21,8 @@ pub enum Error {
     },
     /// A missing file.
     #[error(
-        "{} is not there, nor packed as .gz or .xz; the environment variable SCUMBLE_DATA says where the data lie",
+        "{}: no such file, nor one with the ending .gz or .xz; set the environment variable SCUMBLE_DATA \
+         to the folder of the data sets",
         file.display()
     )]
     Missing {
@@ -55,7 +56,7 @@ impl Error {
     /// The error of a cell that is not a `wanted`.
     pub(crate) fn cell(file: &str, row: usize, column: &str, cell: &str, wanted: &str) -> Self {
         let value: String = cell.chars().filter(|c| !c.is_control()).take(60).collect();
-        let problem = format!("is no {wanted}");
+        let problem = format!("is not {wanted}");
         let (file, column) = (file.into(), column.into());
         Self::Records(scumble_records::Error::Cell { file, row, column, value, problem })
     }

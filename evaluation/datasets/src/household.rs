@@ -66,10 +66,10 @@ fn days(folder: &Path) -> Result<(String, Vec<Day>)> {
             Err(Error::cell(&csv.name, number, column, cell, wanted))
         };
         let Ok(time) = row[datetime].parse::<DateTime>() else {
-            return refuse("datetime", &row[datetime], "time such as 2006-12-17 00:00:00");
+            return refuse("datetime", &row[datetime], "a time such as 2006-12-17 00:00:00");
         };
         let Some(value) = row[power].parse().ok().filter(|value: &f64| value.is_finite()) else {
-            return refuse("Power", &row[power], "finite number of kW");
+            return refuse("Power", &row[power], "a finite number of kW");
         };
         if hour == 0 {
             days.push(Day { date: time.date(), power: [0.0; HOURS] });
@@ -79,16 +79,14 @@ fn days(folder: &Path) -> Result<(String, Vec<Day>)> {
             _ => true,
         };
         let Some(day) = days.last_mut().filter(|day| follows && is_hour(time, day.date, hour)) else {
-            let wanted =
-                "hour that comes next: days are whole, with hours 0 to 23, and follow each other in time";
+            let wanted = "the next hour; days must be in ascending order, each with the hours 0 to 23";
             return refuse("datetime", &row[datetime], wanted);
         };
         day.power[hour] = value;
         hour = (hour + 1) % HOURS;
     }
     if days.is_empty() || hour != 0 {
-        let problem =
-            format!("it ends after {} days and {hour} hours, and whole days are needed", days.len());
+        let problem = format!("it ends after {} days and {hour} hours; complete days are needed", days.len());
         return Err(scumble_records::Error::Unreadable { file: csv.name, problem }.into());
     }
     Ok((csv.name, days))

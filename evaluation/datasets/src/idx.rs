@@ -41,7 +41,7 @@ const MAGIC: [u8; 3] = [0, 0, 0x08];
 ///
 /// let forged = [0, 0, 8, 2, 255, 255, 255, 255, 255, 255, 255, 255, 7, 8, 9];
 /// let error = idx::read(&forged, "some bytes").unwrap_err().to_string();
-/// assert_eq!(error, "some bytes: its header says 4294967295 × 4294967295 bytes, and 3 follow it");
+/// assert_eq!(error, "some bytes: its header declares 4294967295 × 4294967295 bytes, but 3 follow");
 /// # Ok::<(), scumble_datasets::Error>(())
 /// ```
 ///
@@ -50,22 +50,22 @@ const MAGIC: [u8; 3] = [0, 0, 0x08];
 pub fn read(bytes: &[u8], file: &str) -> Result<Idx> {
     let refuse = |problem: String| Err(Error::format(file, problem));
     let Some((&dimensions, rest)) = bytes.strip_prefix(&MAGIC).and_then(<[u8]>::split_first) else {
-        return refuse("it does not begin as an idx file of unsigned bytes does, with 0, 0, 8".into());
+        return refuse("it does not begin with 0, 0, 8, as an idx file of unsigned bytes must".into());
     };
     if dimensions == 0 {
-        return refuse("its header says that it has no dimension".into());
+        return refuse("its header declares no dimension; an idx file needs one or more".into());
     }
     let Some((header, values)) = rest.split_at_checked(4 * usize::from(dimensions)) else {
-        return refuse(format!("it ends within its header, which has {dimensions} sizes of four bytes"));
+        return refuse(format!("it ends within its header of {dimensions} sizes of four bytes"));
     };
     let (sizes, _) = header.as_chunks();
     let sizes: Vec<usize> = sizes.iter().map(|&size| u32::from_be_bytes(size) as usize).collect();
     if sizes.contains(&0) {
-        return refuse(format!("its header says that it holds nothing: {}", product(&sizes)));
+        return refuse(format!("its header declares a size of 0: {}", product(&sizes)));
     }
     let expected = sizes.iter().try_fold(1, |sum: usize, &size| sum.checked_mul(size));
     if expected != Some(values.len()) {
-        return refuse(format!("its header says {} bytes, and {} follow it", product(&sizes), values.len()));
+        return refuse(format!("its header declares {} bytes, but {} follow", product(&sizes), values.len()));
     }
     Ok(Idx { sizes, values: values.into() })
 }
@@ -104,22 +104,19 @@ mod tests {
     #[test]
     fn what_is_no_idx_file_gets_one_line() {
         for (bytes, expected) in [
-            (&b""[..], "a.idx: it does not begin as an idx file of unsigned bytes does, with 0, 0, 8"),
-            (&[0, 0, 8], "a.idx: it does not begin as an idx file of unsigned bytes does, with 0, 0, 8"),
+            (&b""[..], "a.idx: it does not begin with 0, 0, 8, as an idx file of unsigned bytes must"),
+            (&[0, 0, 8], "a.idx: it does not begin with 0, 0, 8, as an idx file of unsigned bytes must"),
             (
                 &[0, 0, 13, 1, 0, 0, 0, 0],
-                "a.idx: it does not begin as an idx file of unsigned bytes does, with 0, 0, 8",
+                "a.idx: it does not begin with 0, 0, 8, as an idx file of unsigned bytes must",
             ),
-            (&[0, 0, 8, 0, 1], "a.idx: its header says that it has no dimension"),
-            (
-                &[0, 0, 8, 2, 0, 0, 0, 1, 0],
-                "a.idx: it ends within its header, which has 2 sizes of four bytes",
-            ),
-            (&[0, 0, 8, 1, 0, 0, 0, 3, 1, 2], "a.idx: its header says 3 bytes, and 2 follow it"),
-            (&[0, 0, 8, 1, 0, 0, 0, 1, 1, 2], "a.idx: its header says 1 bytes, and 2 follow it"),
+            (&[0, 0, 8, 0, 1], "a.idx: its header declares no dimension; an idx file needs one or more"),
+            (&[0, 0, 8, 2, 0, 0, 0, 1, 0], "a.idx: it ends within its header of 2 sizes of four bytes"),
+            (&[0, 0, 8, 1, 0, 0, 0, 3, 1, 2], "a.idx: its header declares 3 bytes, but 2 follow"),
+            (&[0, 0, 8, 1, 0, 0, 0, 1, 1, 2], "a.idx: its header declares 1 bytes, but 2 follow"),
             (
                 &[0, 0, 8, 2, 255, 255, 255, 255, 0, 0, 0, 0],
-                "a.idx: its header says that it holds nothing: 4294967295 × 0",
+                "a.idx: its header declares a size of 0: 4294967295 × 0",
             ),
         ] {
             assert_eq!(message(bytes), expected, "{bytes:?}");
@@ -130,7 +127,7 @@ mod tests {
     fn sizes_whose_product_overflows_are_refused() {
         // 2²⁴ × 2²⁴ × 2²⁴ = 2⁷², which wraps around to 0, the number of bytes that follow.
         let sizes = [[1, 0, 0, 0]; 3].concat();
-        assert!(message(&[&[0, 0, 8, 3][..], &sizes].concat()).contains("and 0 follow it"));
+        assert!(message(&[&[0, 0, 8, 3][..], &sizes].concat()).contains("but 0 follow"));
         let many = [&[0, 0, 8, 255][..], &[255; 4 * 255]].concat();
         assert!(message(&many).len() < 200, "{}", message(&many));
     }

@@ -23,8 +23,7 @@ impl Images {
         if let Some((at, label)) =
             labels.iter().enumerate().find(|(_, label)| usize::from(**label) >= classes)
         {
-            let problem =
-                format!("image {} has the class {label}, and the last one is {}", at + 1, classes - 1);
+            let problem = format!("image {} has class {label}; the classes are 0 to {}", at + 1, classes - 1);
             return Err(Error::format(file, problem));
         }
         let width = pixels.len().checked_div(labels.len()).unwrap_or(0);

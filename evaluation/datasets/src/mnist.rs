@@ -11,7 +11,8 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let (test, test_sizes) = part(folder, "t10k")?;
     if test_sizes != sizes {
         let [[rows, columns], [height, width]] = [test_sizes, sizes];
-        let problem = format!("its images are {rows} × {columns}, and those for training {height} × {width}");
+        let problem =
+            format!("its images are {rows} × {columns}, but the training images are {height} × {width}");
         return Err(Error::format("t10k-images-idx3-ubyte", problem));
     }
     let [rows, columns] = sizes;
@@ -34,11 +35,11 @@ fn part(folder: &Path, name: &str) -> Result<(Images, [usize; 2])> {
 
 fn labelled(images: Idx, labels: Idx, images_file: &str, labels_file: &str) -> Result<(Images, [usize; 2])> {
     let &[count, rows, columns] = images.sizes() else {
-        let problem = format!("it has {} dimensions, and images have 3", images.sizes().len());
+        let problem = format!("it has {} dimensions; images need 3", images.sizes().len());
         return Err(Error::format(images_file, problem));
     };
     if *labels.sizes() != [count] {
-        let problem = format!("it has {:?} labels, and there are {count} images", labels.sizes());
+        let problem = format!("its sizes are {:?}, but {count} images need [{count}]", labels.sizes());
         return Err(Error::format(labels_file, problem));
     }
     let images = Images::new(images.into_values(), labels.into_values(), DIGITS.len(), labels_file)?;

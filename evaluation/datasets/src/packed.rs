@@ -137,7 +137,10 @@ impl PackedTable {
         Table::new(columns.clone(), Array2::zeros((0, stride)), Target::None)?;
         let records = bytes.len().checked_div(stride).unwrap_or(0);
         if records * stride != bytes.len() {
-            return Err(Error::shape(format!("{} bytes are no records of {stride}", bytes.len())));
+            return Err(Error::shape(format!(
+                "{} bytes are not a multiple of {stride} columns",
+                bytes.len()
+            )));
         }
         let values: Arc<[f64; 256]> = std::array::from_fn(|code| value(code as u8)).into();
         let fields = vec![Field::Code(values); stride];

@@ -29,7 +29,7 @@ impl Stored {
     pub fn text(&self) -> Result<&str> {
         Ok(std::str::from_utf8(&self.bytes).map_err(|error| scumble_records::Error::Unreadable {
             file: self.file.clone(),
-            problem: format!("it is no text in UTF-8: {error}"),
+            problem: format!("it is not UTF-8 text: {error}"),
         })?)
     }
 }
@@ -82,7 +82,7 @@ fn unpack(input: impl Read, packing: Packing, most: u64) -> io::Result<Vec<u8>> 
     unpacked.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::other(format!(
-            "it holds more than {most} bytes, and no file of a data set does"
+            "it holds more than {most} bytes, the maximum for a file of a data set"
         )));
     }
     Ok(bytes)
@@ -102,7 +102,7 @@ mod tests {
         let packed = packed.finish().unwrap();
         assert_eq!(unpack(&packed[..], Packing::Gzip, 1000).unwrap(), [0; 1000]);
         let error = unpack(&packed[..], Packing::Gzip, 999).unwrap_err().to_string();
-        assert_eq!(error, "it holds more than 999 bytes, and no file of a data set does");
+        assert_eq!(error, "it holds more than 999 bytes, the maximum for a file of a data set");
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) fn day(file: &str, row: usize, column: &str, cell: &str) -> Result<Da
         .ok()
         .or_else(|| format!("{cell}-01").parse().ok())
         .or_else(|| of_a_month("Dec-2011", cell));
-    found.ok_or_else(|| Error::cell(file, row, column, cell, "date such as 2007-12-01 or Dec-2007"))
+    found.ok_or_else(|| Error::cell(file, row, column, cell, "a date such as 2007-12-01 or Dec-2007"))
 }
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ mod tests {
         for cell in ["", "December", "2011", "Dec-11", "2011-13-01", "2011-02-30", "1.5", "Dez-2011"] {
             let refused = day("loans.csv", 7, "issue_d", cell).unwrap_err().to_string();
             let expected = format!(
-                "loans.csv, row 7, column \"issue_d\": {cell:?} is no date such as 2007-12-01 or Dec-2007"
+                "loans.csv, row 7, column \"issue_d\": {cell:?} is not a date such as 2007-12-01 or Dec-2007"
             );
             assert_eq!(refused, expected);
         }

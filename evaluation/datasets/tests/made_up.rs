@@ -251,7 +251,8 @@ fn a_file_is_ordered_by_its_dates_and_the_youngest_records_are_for_tests() {
     write("data.csv", "when,x,y\n2011-12-01,4,0\nlast year,1,0\n");
     let refused = read(0.4).unwrap_err().to_string();
     assert!(
-        refused.ends_with("row 2, column \"when\": \"last year\" is no date such as 2007-12-01 or Dec-2007"),
+        refused
+            .ends_with("row 2, column \"when\": \"last year\" is not a date such as 2007-12-01 or Dec-2007"),
         "{refused}"
     );
 }
@@ -361,12 +362,13 @@ fn a_broken_loan_is_named_by_its_row_in_the_file() {
     assert_eq!(
         loans("2001-06-01", "June"),
         format!(
-            "{file}, row 2, column \"earliest_cr_line\": \"June\" is no date such as 2007-12-01 or Dec-2007"
+            "{file}, row 2, column \"earliest_cr_line\": \"June\" is not a date such as \
+             2007-12-01 or Dec-2007"
         )
     );
     assert_eq!(
         loans("2010-06-01", ""),
-        format!("{file}, row 2, column \"issue_d\": \"\" is no date such as 2007-12-01 or Dec-2007")
+        format!("{file}, row 2, column \"issue_d\": \"\" is not a date such as 2007-12-01 or Dec-2007")
     );
     assert_eq!(
         loans("500,", ","),
@@ -383,8 +385,7 @@ fn hours_that_do_not_make_whole_days_are_refused() {
     let day = |date: &str| (0..24).map(|hour| format!("{date} {hour:02}:00:00,1\n")).collect::<String>();
     let refused = |text: String| Changed::new(FILE, format!("datetime,Power\n{text}")).message("household");
     let [first, second] = [day("2007-01-01"), day("2007-01-02")];
-    let next =
-        "is no hour that comes next: days are whole, with hours 0 to 23, and follow each other in time";
+    let next = "is not the next hour; days must be in ascending order, each with the hours 0 to 23";
     assert_eq!(
         refused(first.replace("2007-01-01 07:00:00,1\n", "")),
         format!("{FILE}, row 8, column \"datetime\": \"2007-01-01 08:00:00\" {next}")
@@ -395,18 +396,19 @@ fn hours_that_do_not_make_whole_days_are_refused() {
     );
     assert_eq!(
         refused(first.replace("05:00:00,1", "05:00:00,NaN")),
-        format!("{FILE}, row 6, column \"Power\": \"NaN\" is no finite number of kW")
+        format!("{FILE}, row 6, column \"Power\": \"NaN\" is not a finite number of kW")
     );
     assert_eq!(
         refused(first.replace("2007-01-01 05", "2007-13-01 05")),
         format!(
-            "{FILE}, row 6, column \"datetime\": \"2007-13-01 05:00:00\" is no time such as 2006-12-17 00:00:00"
+            "{FILE}, row 6, column \"datetime\": \"2007-13-01 05:00:00\" is not a time such as \
+             2006-12-17 00:00:00"
         )
     );
     let cut: String = second.lines().take(3).map(|line| format!("{line}\n")).collect();
     assert_eq!(
         refused(first.clone() + &cut),
-        format!("{FILE}: it ends after 2 days and 3 hours, and whole days are needed")
+        format!("{FILE}: it ends after 2 days and 3 hours; complete days are needed")
     );
     assert_eq!(refused(first), format!("{FILE} holds no records"));
 }
@@ -416,23 +418,23 @@ fn images_and_labels_that_do_not_fit_are_refused() {
     let labels = |bytes: &[u8]| Changed::new("mnist/train-labels-idx1-ubyte", bytes).message("mnist");
     assert_eq!(
         labels(&[0, 0, 8, 1, 0, 0, 0, 2, 1, 1]),
-        "mnist/train-labels-idx1-ubyte: it has [2] labels, and there are 3 images"
+        "mnist/train-labels-idx1-ubyte: its sizes are [2], but 3 images need [3]"
     );
     assert_eq!(
         labels(&[0, 0, 8, 1, 0, 0, 0, 3, 1, 10, 1]),
-        "mnist/train-labels-idx1-ubyte: image 2 has the class 10, and the last one is 9"
+        "mnist/train-labels-idx1-ubyte: image 2 has class 10; the classes are 0 to 9"
     );
     let images = |bytes: &[u8]| Changed::new("mnist/t10k-images-idx3-ubyte", bytes).message("mnist");
     assert_eq!(
         images(&[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 9, 9]),
-        "t10k-images-idx3-ubyte: its images are 1 × 1, and those for training 2 × 3"
+        "t10k-images-idx3-ubyte: its images are 1 × 1, but the training images are 2 × 3"
     );
     assert_eq!(
         images(&[0, 0, 8, 1, 0, 0, 0, 2, 9, 9]),
-        "mnist/t10k-images-idx3-ubyte: it has 1 dimensions, and images have 3"
+        "mnist/t10k-images-idx3-ubyte: it has 1 dimensions; images need 3"
     );
     let batch = Changed::new("cifar10/data_batch_1.bin", [0; 100]).message("cifar10");
-    assert!(batch.starts_with("cifar10/data_batch_1.bin: it has 100 bytes, and each image takes 3073"));
+    assert!(batch.starts_with("cifar10/data_batch_1.bin: it has 100 bytes, not a positive multiple of 3073"));
 }
 
 #[test]
@@ -446,7 +448,7 @@ fn a_file_that_is_cut_or_no_archive_is_named() {
         assert!(message.starts_with("cifar10/data_batch_1.bin.xz: "), "{message}");
     }
     let message = Changed::new("adult/adult.data", b"\xff\xfe").message("adult");
-    assert!(message.starts_with("adult/adult.data: it is no text in UTF-8"), "{message}");
+    assert!(message.starts_with("adult/adult.data: it is not UTF-8 text"), "{message}");
 }
 
 #[test]
@@ -460,8 +462,8 @@ fn a_missing_file_is_named_with_where_to_say_where_it_is() {
     assert_eq!(
         source("valuation").unwrap().load(empty.path()).unwrap_err().to_string(),
         format!(
-            "{}/valuation/valuation.csv is not there, nor packed as .gz or .xz; the environment variable SCUMBLE_DATA says where \
-             the data lie",
+            "{}/valuation/valuation.csv: no such file, nor one with the ending .gz or .xz; set the \
+             environment variable SCUMBLE_DATA to the folder of the data sets",
             empty.path().display()
         )
     );

@@ -11,8 +11,11 @@ impl Page<'_> {
         let wanted = self.comparison.claims_at();
         html! {
             section {
-                h2 { "What each guarantees" }
-                p.muted { "Of a release with fresh randomness. A release of this comparison, whose seed is known, has no guarantee." }
+                h2 { "Guarantees" }
+                p.muted {
+                    "The guarantees hold for releases with fresh randomness. The releases of this comparison \
+                     have a known seed, and therefore no guarantee."
+                }
                 @for Series { title, rows } in mechanisms {
                     details.card {
                         summary { strong { (title) } ": " (guaranteed(rows, wanted)) }

@@ -38,9 +38,10 @@ impl Page<'_> {
                 (legend(scores, cast))
             }
             p.muted {
-                "In colours what is chosen somewhere above, and the best of the others; grey the rest of those with differential privacy. "
+                "Colours show the mechanisms chosen above and the best of the others. "
+                "The other mechanisms with differential privacy are grey. "
                 @if scores.series.iter().flat_map(|series| series.rows).any(|row| row.trials > 1) { "Bars are ± one standard deviation over trials. " }
-                @if is_cut(scores) { "Points on the lower edge lie below it. " }
+                @if is_cut(scores) { "Points on the lower edge have scores below the scale. " }
                 @if is_logarithmic(scores, &known) { "The scale of scores is logarithmic. " }
             }
         }
@@ -55,14 +56,17 @@ impl Page<'_> {
         };
         html! {
             section {
-                h2 { (utility.metric.title()) ", and what an adversary learns" }
+                h2 { (utility.metric.title()) " against an adversary's success" }
                 p {
-                    "The same reconstruction attack on every mechanism, whatever its guarantee: the adversary has the release, knows "
+                    "The same reconstruction attack runs on every mechanism, whatever its guarantee. \
+                     The adversary has the release, and knows "
                     (scumble_core::number::short(100.0 * self.comparison.adversary.known_share))
-                    " % of its records and which rows these became, and from them learns to reconstruct the others. "
-                    @if utility.metric.less_is_better() { "Down" } @else { "Up" }
-                    " is useful, and left is private; the numbers at the points are ε. A thin line leads from a point to the upper bound implied by \
-                     its guarantee, for any adversary; where there is none, the guarantee implies none."
+                    " % of the released records and their rows in the release. From these records it learns \
+                     to reconstruct the others. "
+                    @if utility.metric.less_is_better() { "Lower" } @else { "Higher" }
+                    " points are more useful, and points further left are more private. The numbers at the \
+                     points are ε. A thin line leads from a point to the upper bound that its guarantee \
+                     implies for any adversary. A point without a line has no such bound."
                 }
                 (self.figure_of_attack(utility, first, cast))
                 @for attack in others {
@@ -72,7 +76,8 @@ impl Page<'_> {
                     }
                 }
                 p.muted {
-                    "That little is learned proves nothing: this adversary uses ridge regression, and another may learn more, up to the bound implied by the guarantee."
+                    "A low success proves nothing: this adversary uses ridge regression. Another adversary \
+                     may learn more, up to the bound implied by the guarantee."
                 }
             }
         }
@@ -84,17 +89,24 @@ impl Page<'_> {
                 (tradeoff([utility, attack], [&self.known(utility), &self.known(attack)], cast))
                 @if attack.metric.is_of_audit() {
                     p.muted {
-                        "Here the audit distinguishes the worst pair of all possible records: an audited lower bound, wrong in one audit in a \
-                         million; the true advantage may be larger."
+                        "Here the audit distinguishes the worst pair of all possible records. The result is \
+                         an audited lower bound, which is wrong in one audit in a million. The true \
+                         advantage may be larger."
                     }
                 }
                 @if attack.metric == Metric::Membership {
                     p.muted {
-                        "Here an adversary knows all records but one, and infers from the noisy statistics of the release which of two is that one; where half of the records are used, it knows all of them and all halves, and infers whether a record is in that half."
+                        "Here the adversary knows all records but one. From the noisy statistics of the \
+                         release, it infers which of two candidates is the last record. If a mechanism uses \
+                         half of the records, the adversary knows all records and all possible halves, and \
+                         infers whether a record is in the used half."
                     }
                 }
                 @if attack.metric == Metric::UnbiasedError {
-                    p.muted { "Here right is private: the line leads to the least error that an unbiased estimate has by Cramér and Rao." }
+                    p.muted {
+                        "Here points further right are more private. The line leads to the Cramér–Rao bound: \
+                         the least error of an unbiased estimate."
+                    }
                 }
                 (legend(utility, cast))
             }

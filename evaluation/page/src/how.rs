@@ -13,16 +13,17 @@ impl Page<'_> {
         html! {
             @if !tunings.is_empty() {
                 section {
-                    h2 { "What was tuned, and who paid for it" }
+                    h2 { "Tuned parameters, and whose records chose them" }
                     div.box {
                         table.glance { tbody {
                             @for tuning in tunings { tr { th scope="row" { (tuning.whose) } td { "ε = " (tuning.at) } td { (tuning.what) } } }
                         } }
                     }
                     p.muted {
-                        "Never on the test records. Volunteers agreed to shape designs, which guarantee them nothing. A person who is asked says of one \
-                         option whether it is right about them, by randomised response at the row's own ε, and their record is not released: nobody \
-                         pays more than that ε."
+                        "Tuning never uses the test records. Volunteers agreed to shape designs, and have no \
+                         guarantee. In private validation, each person answers for one option whether its \
+                         prediction for them is right. The answer passes through randomised response at the \
+                         row's ε. The person's record is not released, so nobody spends more than this ε."
                     }
                 }
             }
@@ -60,9 +61,12 @@ impl Page<'_> {
             plugins.iter().map(|plugin| format!("{} {}", plugin.name, plugin.version)).collect();
         html! {
             section {
-                h2 { "How it was made" }
+                h2 { "Settings" }
                 pre.command { (self.command) }
-                p.muted { "Where the page exists already, add --force. Public data sets are read from the folder that SCUMBLE_DATA names." }
+                p.muted {
+                    "Add --force to replace an existing page. The environment variable SCUMBLE_DATA names \
+                     the folder of public data sets."
+                }
                 @if let Some(text) = self.experiment {
                     p { "The experiment; options of the command override it:" }
                     pre { (text) }
@@ -78,7 +82,7 @@ impl Page<'_> {
                     dt { "volunteers" } dd { (grouped(self.outcome.volunteers)) }
                     dt { "seed" } dd { (seed) }
                     dt { "δ" } dd { (scumble_core::number::short(*delta)) }
-                    dt { "label share" } dd { (label_share) " of ε, where a mechanism of its own releases the label" }
+                    dt { "label share" } dd { (label_share) " of ε, if the label has its own mechanism" }
                 }
             }
         }

@@ -66,7 +66,7 @@ impl Page<'_> {
                 (self.tunings())
                 (self.cards(&first.series))
             }
-            @else { p { "No mechanism applies to such data." } }
+            @else { p { "No mechanism applies to this data set." } }
             (self.left_out())
             (self.how())
         };

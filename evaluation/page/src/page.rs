@@ -33,7 +33,7 @@ impl Page<'_> {
     pub(super) fn known(&self, scores: &Scores) -> Vec<Known> {
         let metric = scores.metric;
         if metric.is_of_adversary() || metric.is_of_table() {
-            let what = if metric.is_of_table() { "spread evenly" } else { "without a release" };
+            let what = if metric.is_of_table() { "evenly spread records" } else { "without a release" };
             return vec![Known { what: what.into(), score: self.baseline(metric) }];
         }
         let named = |of: &Reference| match of.knows {

@@ -34,7 +34,7 @@ impl Page<'_> {
             p.muted {
                 (title_of(scores)) ": mean ± standard deviation over trials"
                 @if scores.series.iter().flat_map(|series| series.rows).any(|row| row.worth.is_some()) {
-                    ", and below it what it is worth in clean records"
+                    ", and below it the worth in clean records"
                 }
                 "."
             }
@@ -61,7 +61,12 @@ impl Page<'_> {
                     }
                     @if !others.is_empty() {
                         tbody.apart {
-                            tr { th colspan=(2 + epsilons.len()) { "Without differential privacy, whatever ε is, and not to be compared with the others" } }
+                            tr {
+                                th colspan=(2 + epsilons.len()) {
+                                    "Without differential privacy, the same at every ε; not comparable \
+                                     with the others"
+                                }
+                            }
                             @for series in &others {
                                 tr {
                                     th scope="row" { (series.title) (warned(&series.rows[0].guarantee)) }

@@ -13,16 +13,20 @@ impl Page<'_> {
         html! {
             @if !choices.is_empty() {
                 section {
-                    h2 { "What to choose, and what it costs" }
+                    h2 { "What to choose, and its cost" }
                     @for choices in choices.chunk_by(|a, b| a.goal == b.goal) { (verdict(choices, metric)) }
                     @if choices.iter().any(|choice| command(choice).is_some_and(|command| command.contains(VOLUNTEERS))) {
                         p.muted { (VOLUNTEERS) " stands for a file of your volunteers' records." }
                     }
                     p.muted {
-                        "By " (metric.title()) " by " (scores.scorer) ": the best mean of those with differential privacy of the same unit in the same trust model, \
-                         how much worse that is than to learn from the records in the clear, and what it is worth: as many records in the clear teach \
-                         the same model as much, with an interval of 95 %. Chosen by these very scores: what is within a standard deviation of it is \
-                         as good. It is named where its scores are better than without a release at 1 %, for all rows together."
+                        "Scores: " (metric.title()) " by " (scores.scorer) ". Each line names the mechanism \
+                         with the best mean among those with differential privacy of the same unit in the \
+                         same trust model. Its cost is the loss of score against the records in the clear. \
+                         Its worth is the number of records in the clear from which the same model learns as \
+                         much, with a 95 % interval. The same scores choose the mechanism, so others within \
+                         one standard deviation are as good. It is named only if it is better than without a \
+                         release, in a test at 1 % corrected for all rows. “No evidence” concerns only the \
+                         mechanism with the best mean: another mechanism may pass the test."
                     }
                 }
             }
@@ -47,7 +51,7 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                         span.at { "ε = " (in_words(choice.epsilon)) }
                         @match choice.best {
                             None => span.muted {
-                                "no evidence that anything is better than "
+                                "no evidence that the best mean is better than "
                                 (choice.tried.map_or("the baseline".into(), |tried| tried.baseline.to_string()))
                             },
                             Some((title, row)) => {
@@ -68,7 +72,7 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                 pre.command { (command) }
                 @if made.len() > 1 {
                     details {
-                        summary { "The commands of other budgets" }
+                        summary { "The commands at other budgets" }
                         @for (other, command) in &made {
                             @if other.epsilon != choice.epsilon {
                                 p.at { "At ε = " (in_words(other.epsilon)) ":" }

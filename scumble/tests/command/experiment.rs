@@ -149,7 +149,7 @@ set = { hidden = 4, epochs = 20, learning_rate = 0.05 }
     let bad = files.read("loans.csv").replace("Mar-2011", "Mars 2011");
     files.write("loans.csv", bad);
     let refused = files.refuses("compare --config exp.toml");
-    let expected = "row 22, column \"issued\": \"Mars 2011\" is no date such as 2007-12-01 or Dec-2007";
+    let expected = "row 22, column \"issued\": \"Mars 2011\" is not a date such as 2007-12-01 or Dec-2007";
     assert!(refused.contains(expected), "{refused}");
     files.write("loans.csv", files.read("loans.csv").replace("Mars 2011", "Mar-2011"));
     let of_a_number = experiment.split("[[model]]").next().unwrap().replace("\"colour\"", "\"price\"");

@@ -92,7 +92,7 @@ fn a_page_says_what_is_guaranteed_and_how_it_was_made() {
     files.run("compare --config exp.toml --html page.html --seed 3");
     let page = files.read("page.html");
     for expected in [
-        "<h1>What privacy costs: “price” learned from data.csv</h1>",
+        "<h1>The cost of privacy: “price” learned from data.csv</h1>",
         "<pre class=\"command\">scumble compare --config exp.toml --html page.html --seed 3</pre>",
         "grid = { protect = [&quot;label&quot;, &quot;record&quot;] }",
         "<dt class=\"first\">guarantee</dt><dd>ε = 1 local differential privacy for the whole record</dd>",
@@ -102,7 +102,7 @@ fn a_page_says_what_is_guaranteed_and_how_it_was_made() {
         "<dt>seed</dt><dd>3</dd>",
         "<pre class=\"command\">scumble design laplace --schema schema.toml --target price --epsilon 8 --delta 0.000001 --protect label \
          --set 'protect=label' --output design.json</pre>",
-        "Without differential privacy, whatever ε is",
+        "Without differential privacy, the same at every ε",
     ] {
         assert!(page.contains(expected), "{expected:?} is missing");
     }
@@ -415,7 +415,7 @@ fn a_browser_shows_the_charts_and_sorts_the_table() {
     let files = experiment();
     files.run("compare --config exp.toml --html page.html");
     let found = findings(&chromium, &files.path("page.html"), 1100);
-    assert_eq!(found.title, "What privacy costs: “price” learned from data.csv");
+    assert_eq!(found.title, "The cost of privacy: “price” learned from data.csv");
     assert_eq!((found.charts, found.legend, found.labelled), (8, 8 * 2, true));
     assert_eq!(found.points, points());
     let name = "root-mean-squared-error-by-ridge-regression-l2-penalty-0-01-against";

@@ -38,7 +38,7 @@ fn from_a_file_to_a_page_in_two_commands() {
     let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
     assert_eq!(outcome["data"]["drafted"], true);
     let page = files.read("page.html");
-    assert!(page.contains("What to choose, and what it costs") && page.contains("The schema is a draft"));
+    assert!(page.contains("What to choose, and its cost") && page.contains("The schema is a draft"));
     // Without the draft mark, the file is a schema like any other.
     files.write("people.toml", draft.replace("draft = true\n", ""));
     let outcome = files.json(&format!("{line} --force"));

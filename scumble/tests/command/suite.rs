@@ -7,7 +7,7 @@ use serde_json::Value;
 fn without_a_task_all_are_listed_and_a_wrong_name_gets_the_nearest() {
     let files = Files::new();
     let list = files.run("suite");
-    assert!(list.contains(" iris  ") && list.contains("of which of three species?"), "{list}");
+    assert!(list.contains(" iris  ") && list.contains("which of three species?"), "{list}");
     let tasks = files.json("suite --json");
     assert_eq!(tasks.as_array().unwrap().len(), 12);
     let unknown = files.refuses("suite irs");
@@ -36,7 +36,7 @@ fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
     let first = run("--output results");
     let [table, page, cells] =
         ["suite.md", "suite.html", "iris.cells.jsonl"].map(|name| files.read(&format!("results/{name}")));
-    assert!(table.starts_with("# What privacy costs, task by task\n"), "{table}");
+    assert!(table.starts_with("# The cost of privacy, task by task\n"), "{table}");
     assert!(table.contains("| iris | 150 × 4 | 120 | accuracy, logistic regression | 33.3 | – |"), "{table}");
     assert!(
         table.contains("## The whole record, by a trusted curator") && page.contains("<td data-of=\"ε = 8\"")

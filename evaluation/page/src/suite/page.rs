@@ -10,7 +10,7 @@ impl Results {
     /// The page as HTML. It has the tables of the document, with the worth of a mechanism as a shade.
     /// `command` made it.
     pub fn to_html(&self, command: &str) -> String {
-        let title = "What privacy costs, task by task";
+        let title = "The cost of privacy, task by task";
         document(
             title,
             html! {
@@ -36,7 +36,7 @@ impl Results {
                 }
                 @let absent = self.absent();
                 @if !absent.is_empty() {
-                    section { h2 { "What is not there" } ul { @for line in absent { li { (line) } } } }
+                    section { h2 { "Missing tasks and cells" } ul { @for line in absent { li { (line) } } } }
                 }
             },
         )

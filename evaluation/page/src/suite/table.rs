@@ -17,7 +17,7 @@ impl Results {
     /// `command` made it.
     pub fn to_markdown(&self, command: &str) -> String {
         let mut text = format!(
-            "# What privacy costs, task by task\n\n{}\n\n```console\n$ {command}\n```\n",
+            "# The cost of privacy, task by task\n\n{}\n\n```console\n$ {command}\n```\n",
             self.lead()
         );
         text += &format!("\n## The tasks\n\n{}", self.tasks().to_markdown());
@@ -36,7 +36,7 @@ impl Results {
         }
         let absent = self.absent();
         if !absent.is_empty() {
-            text += "\n## What is not there\n\n";
+            text += "\n## Missing tasks and cells\n\n";
             absent.iter().for_each(|line| text += &format!("- {line}\n"));
         }
         text
@@ -54,10 +54,12 @@ impl Results {
             ),
         };
         format!(
-            "{form}; version {}. Every mechanism is designed, releases training records, a model learns from the release, and is scored on held-out test records. A \
-             score is followed by its worth: how many records in the clear teach the same model as much, with an interval of 95 % by bootstrap over \
-             trials. A mechanism is named where its scores are better than without a release, by a paired test at 1 % for all rows of a task \
-             together; else there is no evidence that anything is.",
+            "{form}; version {}. Every mechanism is designed and releases training records. A model learns \
+             from the release, and is scored on held-out test records. A score is followed by its worth: the \
+             number of records in the clear from which the same model learns as much, with a 95 % interval \
+             by bootstrap over trials. A cell names the mechanism with the best mean, if its scores are \
+             better than without a release in a paired test at 1 %, corrected for all rows of the task. \
+             Otherwise it says “no evidence”, even if another mechanism passes the test.",
             env!("CARGO_PKG_VERSION")
         )
     }
@@ -169,8 +171,12 @@ fn claimed(row: &Row) -> String {
 }
 
 /// The heading of the table of attacks. [`ATTACKED_LEAD`] explains how to read it.
-pub(super) const ATTACKED: &str = "By what an adversary learns of membership";
-pub(super) const ATTACKED_LEAD: &str = "Membership advantage: how much better than a coin an adversary infers whether a record was used, in order: under differential privacy one that knows all other records, where half of the records are used one that knows all records and all halves. It is measured, and whoever knows more or is cleverer may learn more, up to what the claim bounds. Claims of two kinds are compared by nothing else.";
+pub(super) const ATTACKED: &str = "Membership attack";
+pub(super) const ATTACKED_LEAD: &str = "Membership advantage of an adversary over a coin toss, in ascending \
+    order. Under differential privacy, the adversary knows all records but one. If a mechanism uses half of \
+    the records, the adversary knows all records and all possible halves, and infers whether a record was \
+    used. The advantage is measured: an adversary with more knowledge or a better method may learn more, up \
+    to the bound of the claim. This table is the only one that compares claims of different kinds.";
 
 /// The goal as a heading.
 pub(super) fn heading(goal: Goal) -> String {
@@ -197,7 +203,10 @@ pub(super) fn overall(standings: &[Standing]) -> Table {
         std::iter::once(standing.mechanism.clone()).chain(standing.at.iter().map(share)).collect()
     };
     let rows = standings.iter().filter(|standing| standing.is_worth_something()).map(row).collect();
-    Table { header: header("mechanism: median worth, and better than no release in", &epsilons), rows }
+    Table {
+        header: header("mechanism: median worth, and tasks in which it is better than no release", &epsilons),
+        rows,
+    }
 }
 
 /// The mechanisms left out of the standings, in a line.
@@ -208,7 +217,7 @@ pub(super) fn nothing(standings: &[Standing]) -> Option<String> {
         .map(|standing| standing.mechanism.as_str())
         .collect();
     let line = format!(
-        "Nowhere better than no release, and worth less than 0.05 % of the records: {}.",
+        "Never better than no release, with a median worth below 0.05 % of the records: {}.",
         names.join(", ")
     );
     (!names.is_empty()).then_some(line)
@@ -247,11 +256,11 @@ mod tests {
         let table = std::fs::read_to_string(file).unwrap();
         assert!(
             table.contains(&Results::new(Form::Quick).lead()),
-            "the suite says something else of itself than BENCHMARK.md"
+            "BENCHMARK.md has another lead than the suite"
         );
         for task in tasks() {
             assert!(table.contains(&format!("\n| {} | ", task.name)), "{} is not in BENCHMARK.md", task.name);
         }
-        assert!(!table.contains("What is not there"), "a task or a cell of BENCHMARK.md is missing");
+        assert!(!table.contains("Missing tasks and cells"), "a task or a cell of BENCHMARK.md is missing");
     }
 }
