@@ -4,10 +4,9 @@ use crate::PAPER;
 use crate::affine::affine;
 use crate::chain::{Chain, training_noise, unfit};
 use crate::latent::{LatentLaplace, predict};
-use crate::linear::checked_latent_dim;
 use crate::set::Latents;
 use crate::task::released_by;
-use crate::training::{Hidden, Training, TrainingParameters, differentiable_task};
+use crate::training::{Hidden, Training, TrainingParameters, checked_latent_dim, differentiable_task};
 use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{

@@ -7,7 +7,7 @@ use crate::latent::LatentLaplace;
 use crate::sample::{Sample, eigen, squared_norm};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task, released_by};
-use crate::training::TrainingParameters;
+use crate::training::{TrainingParameters, checked_latent_dim};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{Brief, Descriptor, Domain, Error, Example, Output, Result, Task, register};
@@ -105,18 +105,6 @@ impl Whitened {
         let h = (sample.records() - sample.mean()).dot(&self.inverse.t());
         h.outer_iter().map(squared_norm).fold(0.0, f64::max).sqrt()
     }
-}
-
-/// Checks that the number of latents Z is between 1 and `most`, the number of `what`.
-///
-/// # Errors
-/// [`Error::Parameter`] otherwise.
-pub(crate) fn checked_latent_dim(plugin: &str, latents: usize, most: usize, what: &str) -> Result<usize> {
-    if (1..=most).contains(&latents) {
-        return Ok(latents);
-    }
-    let problem = format!("latent_dim must lie between 1 and {most}, {what}, and {latents} does not");
-    Err(Error::parameter(plugin, problem))
 }
 
 /// Parameters of `task-aware-linear`.

@@ -224,3 +224,15 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
         }
     }
 }
+
+/// Checks that the number of latents Z is between 1 and `most`, the number of `what`.
+///
+/// # Errors
+/// [`Error::Parameter`] otherwise.
+pub(crate) fn checked_latent_dim(plugin: &str, latents: usize, most: usize, what: &str) -> Result<usize> {
+    if (1..=most).contains(&latents) {
+        return Ok(latents);
+    }
+    let problem = format!("latent_dim must lie between 1 and {most}, {what}, and {latents} does not");
+    Err(Error::parameter(plugin, problem))
+}
