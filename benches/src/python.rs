@@ -29,7 +29,8 @@ def machine(records, classes, width, rho, optimum, share):
     rho, optimum, share = float(rho), float(optimum), float(share)
     def fit(tolerance):
         scale = rho ** -0.5
-        return LinearSVC(loss='hinge', C=1.0, intercept_scaling=scale, tol=tolerance, max_iter=10**6, random_state=0).fit(x, y)
+        return LinearSVC(loss='hinge', C=1.0, intercept_scaling=scale, tol=tolerance, max_iter=10**6, \
+    random_state=0).fit(x, y)
     def objective(fitted):
         w, b = fitted.coef_[0], fitted.intercept_[0]
         return (w @ w + rho * b * b) / 2 + numpy.maximum(0, 1 - y * (x @ w + b)).sum()

@@ -58,7 +58,8 @@ impl Section {
         let ours = self.contestants.first().map_or(f64::NAN, Contestant::median);
         let unit = Unit::of(ours);
         let mut text = format!(
-            "\n## {title}\n\n{}\n\n| | {} | quartiles | values a second | times ours |\n|---|--:|--:|--:|--:|\n",
+            "\n## {title}\n\n{}\n\n| | {} | quartiles | values a second | times ours \
+             |\n|---|--:|--:|--:|--:|\n",
             self.what, unit.name
         );
         let contestants = self.contestants.iter().map(|contestant| ("", contestant));

@@ -39,7 +39,8 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     let example = (plugin.example)()?;
     let guarantee = plugin.design(&example.parameters, &example.brief)?.mechanism().guarantee();
     let mut text = format!(
-        "# {name}\n\n{summary}\n\n| | |\n|---|---|\n| run by | {} |\n| source | {paper} |\n| version | {version} |\n",
+        "# {name}\n\n{summary}\n\n| | |\n|---|---|\n| run by | {} |\n| source | {paper} |\n| version | \
+         {version} |\n",
         plugin.descriptor.run_by.run_by()
     );
     write!(text, "\n## Equations\n\n{}", equations(name)?)?;
@@ -155,7 +156,8 @@ mod tests {
 
     #[test]
     fn the_rows_of_a_mechanism_are_those_of_its_name() {
-        let benchmark = "## Whole\n\nOver all tasks:\n\n| mechanism: worth | ε = 1 |\n| --- | --- |\n| laplace | 3 % |\n| direct | 4 % |\n\n## Label\n\n| laplace | not this |\n";
+        let benchmark = "## Whole\n\nOver all tasks:\n\n| mechanism: worth | ε = 1 |\n| --- | --- |\n| \
+            laplace | 3 % |\n| direct | 4 % |\n\n## Label\n\n| laplace | not this |\n";
         assert_eq!(accuracy("laplace", benchmark), "| to protect | ε = 1 |\n|---|---|\n| Whole | 3 % |\n");
         assert_eq!(accuracy("vlm", benchmark), "");
     }

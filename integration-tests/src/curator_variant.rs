@@ -98,7 +98,7 @@ impl CuratorVariant {
         };
         let mut records = clean.records().to_owned();
         let values =
-            records.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
+            records.as_slice_mut().ok_or_else(|| Error::shape("the records are not stored row by row"))?;
         noise.add(values, &randomness.streams())?;
         let table = Table::new(clean.columns().to_vec(), records, clean.target().clone())?;
         Ok(Release { table, guarantee, ..honest })
@@ -122,6 +122,6 @@ pub fn classifier(table: &Table) -> Result<Machine> {
 fn signs(table: &Table) -> Result<Vec<f64>> {
     match table.target() {
         Target::Class(classes) => Ok(classes.iter().map(|class| 2.0 * *class as f64 - 1.0).collect()),
-        other => Err(Error::shape(format!("the target is {} where a class is needed", other.kind()))),
+        other => Err(Error::shape(format!("the target is {}, and a class is needed", other.kind()))),
     }
 }

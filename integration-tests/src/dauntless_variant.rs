@@ -70,10 +70,12 @@ impl DauntlessVariant {
             guarantee.each_release.clear();
             guarantee.claims = vec![Claim {
                 notion: Notion::AmbiguitySet(AmbiguitySet {
-                    members: "all labels that differ by an exchange of the classes' names".into(),
+                    members: "all labels that differ by a permutation of the classes' names".into(),
                 }),
                 protects: Unit::Label,
-                theorem: "Theorem 4 (Xiao and Devadas, Dauntless), without its condition that nothing is known of the labels".into(),
+                theorem: "Theorem 4 (Xiao and Devadas, Dauntless), without its condition that nothing is \
+                    known of the labels"
+                    .into(),
             }];
         }
         for claim in &mut guarantee.claims {

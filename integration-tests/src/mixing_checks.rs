@@ -39,9 +39,15 @@ pub fn wrong_mixtures(
                 used[1][public] += 1;
             }
             None => wrong.push(match nearest(mixture, table.records()) {
-                Some(row) => format!("the private record {} leaves unmixed, as sample {}", row + 1, sample + 1),
+                Some(row) => format!(
+                    "the private record {} leaves unmixed, as sample \
+                    {}",
+                    row + 1,
+                    sample + 1
+                ),
                 None => format!(
-                    "sample {} is no mixture in equal shares of a private record and a public one, for which its budget is claimed",
+                    "sample {} is no mixture in equal shares of a private record and a public one, for which \
+                     its budget is claimed",
                     sample + 1
                 ),
             }),
@@ -86,7 +92,8 @@ pub fn wrong_budget(state: &Value, release: &Release) -> Vec<String> {
     }
     if pac.spent < due {
         wrong.push(format!(
-            "it counts {} samples, and {leave} leave and {asked} may be asked for: both tell of one transformation",
+            "it counts {} samples, and {leave} leave and {asked} may be asked for: both tell of one \
+             transformation",
             pac.spent
         ));
     }

@@ -38,10 +38,10 @@ pub(crate) fn beside(
     Finding {
         what,
         paper: paper.into(),
-        ours: format!("{} {unit}", said.collect::<Vec<_>>().join(", ")),
+        ours: format!("{unit}: {}", said.collect::<Vec<_>>().join(", ")),
         value: means.last().map(|(_, gain)| gain.value),
         verdict: Agreement::of_gains(means.iter().map(|(_, gain)| gain.in_errors())),
-        why: "± a standard error; one counts by over two".into(),
+        why: "± a standard error; a difference counts above two standard errors".into(),
     }
 }
 

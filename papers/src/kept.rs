@@ -14,7 +14,11 @@ pub fn kept(folder: &Path) -> Result<Vec<Claims>> {
             |problem: String| Error::Kept { file: file.clone(), folder: folder.into(), name, problem };
         let text = std::fs::read(&file).map_err(|error| failed(error.to_string()))?;
         let claims: Claims = serde_json::from_slice(&text).map_err(|error| failed(error.to_string()))?;
-        if claims.name == name { Ok(claims) } else { Err(failed(format!("it is of {}", claims.name))) }
+        if claims.name == name {
+            Ok(claims)
+        } else {
+            Err(failed(format!("the file holds the report of {}", claims.name)))
+        }
     };
     all().iter().map(|result| read(result.name)).collect()
 }
@@ -33,7 +37,7 @@ mod tests {
         let document = std::fs::read_to_string(root.join("REPRODUCTION.md")).unwrap();
         assert!(
             markdown(&claims, COMMAND, Some("results")) == document,
-            "REPRODUCTION.md is another than that of papers/results: {COMMAND}"
+            "REPRODUCTION.md differs from papers/results; run: {COMMAND}"
         );
     }
 
@@ -48,7 +52,7 @@ mod tests {
         let other = kept_of_another(all()[1].name);
         std::fs::write(&file, other).unwrap();
         let error = kept(folder.path()).unwrap_err().to_string();
-        assert!(error.contains(&format!("it is of {}", all()[1].name)), "{error}");
+        assert!(error.contains(&format!("the file holds the report of {}", all()[1].name)), "{error}");
         std::fs::write(&file, "{").unwrap();
         assert!(kept(folder.path()).unwrap_err().to_string().contains("EOF"));
     }

@@ -65,7 +65,7 @@ const MOST_TRIALS: usize = 100_000;
 #[non_exhaustive]
 pub enum Error {
     /// A name that belongs to no result.
-    #[error("there is no result {name:?}{}; there are {known}", nearest.as_ref().map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default())]
+    #[error("there is no result {name:?}{}; the results are {known}", nearest.as_ref().map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default())]
     Unknown {
         /// The requested name.
         name: String,
@@ -75,7 +75,7 @@ pub enum Error {
         known: String,
     },
     /// A number of trials that is too small for a standard error, or too large to run.
-    #[error("a result needs between 2 and {MOST_TRIALS} trials, and not {0}")]
+    #[error("a result needs between 2 and {MOST_TRIALS} trials, not {0}")]
     Trials(usize),
     /// An error of a design or a release.
     #[error(transparent)]
@@ -108,7 +108,8 @@ pub enum Error {
     #[error(transparent)]
     Sensitivity(#[from] sensitivity::Error),
     /// A kept report that is missing or invalid.
-    #[error("{}: {problem}; scumble reproduce {name} --output {} makes it", file.display(), folder.display())]
+    #[error("{}: {problem}; run scumble reproduce {name} --output {} to make \
+        it", file.display(), folder.display())]
     Kept {
         /// The expected file of the report.
         file: PathBuf,

@@ -10,9 +10,11 @@ use std::fmt::Write;
 /// The document states no times, so the same seed gives the same document.
 pub fn markdown(reports: &[Claims], command: &str, charts: Option<&str>) -> String {
     let mut text = format!(
-        "# Reproduced results\n\nMade by the command, and not by hand:\n\n```console\n$ {command}\n```\n\n\
-         *Reproduced* is what came out as the paper says; *better* came out better than it says; what *differs* says why, there or in the words below its table; \
-         what is *refuted* is a claim on privacy that an attack or a counterexample here shows to be false, whatever is run.\n\n"
+        "# Reproduced results\n\nThis command generates the document:\n\n```console\n$ \
+         {command}\n```\n\nEach claim of a paper has a verdict. *Reproduced*: our outcome agrees with the \
+         claim. *Better*: our outcome is better than the claim. *Differs*: our outcome differs from the \
+         claim; the reason follows the verdict or the table. *Refuted*: the claim concerns privacy, and an \
+         attack or a counterexample that ran here shows that it is false.\n\n"
     );
     let papers = || reports.chunk_by(|a, b| a.paper == b.paper);
     text += "| paper | reproduced | better | differs | refuted |\n|---|---:|---:|---:|---:|\n";

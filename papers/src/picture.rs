@@ -125,7 +125,8 @@ impl Picture {
             svg.chart xmlns="http://www.w3.org/2000/svg" role="img" aria-label=(self.title)
                 viewBox={ "0 0 " (WIDTH) " " (at(height)) } width=(WIDTH) height=(at(height)) {
                 title { (self.title) }
-                style { (PreEscaped(STYLE)) "text{font-family:system-ui,sans-serif}.chart .strong{fill:var(--ink);font-weight:600}" }
+                style { (PreEscaped(STYLE)) "text{font-family:system-ui,sans-serif}.chart \
+                    .strong{fill:var(--ink);font-weight:600}" }
                 rect width="100%" height="100%" fill="var(--paper)" {}
                 text.strong x=(at(WIDTH / 2.0)) y="24" text-anchor="middle" font-size="15" { (self.title) }
                 @for (panel, top) in self.panels.iter().zip(tops) {
@@ -161,7 +162,8 @@ impl Panel {
             g transform={ "translate(0 " (at(HEADING)) ")" } {
                 (draw::frame(RIGHT, &frame.up.heights(), html! {}, &frame.across.places(RIGHT)))
                 text x=(at((LEFT + RIGHT) / 2.0)) y=(at(BOTTOM + 42.0)) text-anchor="middle" { (self.across.label) }
-                text transform={ "translate(" (at(RIGHT + 24.0)) " " (at((TOP + BOTTOM) / 2.0)) ") rotate(-90)" } text-anchor="middle" {
+                text transform={ "translate(" (at(RIGHT + 24.0)) " " (at((TOP + BOTTOM) / 2.0)) ") \
+                    rotate(-90)" } text-anchor="middle" {
                     (self.up.label)
                 }
                 @for layer in &self.layers { (layer.drawn(&frame)) }
@@ -188,7 +190,8 @@ impl Panel {
                         @for (at_image, image) in images.iter().enumerate() {
                             @let x = at(AFTER_NAME + PITCH * at_image as f64);
                             @let scale = format!("{:.3}", IMAGE / (*width).max(1) as f64);
-                            g transform={ "translate(" (x) " 0) scale(" (scale) ")" } { (shaded(*width, image)) }
+                            g transform={ "translate(" (x) " 0) \
+                                scale(" (scale) ")" } { (shaded(*width, image)) }
                         }
                     }
                 }
@@ -236,7 +239,8 @@ impl Layer {
                 title { (self.name) }
                 @match &self.marks {
                     Marks::Curve(points) => {
-                        @let places = points.iter().map(|point| format!("{} {}", at(frame.x(point.x)), at(frame.y(point.y))));
+                        @let places = points.iter().map(|point| format!("{} \
+                            {}", at(frame.x(point.x)), at(frame.y(point.y))));
                         path.line d={ "M" (places.collect::<Vec<_>>().join("L")) } stroke-dasharray=(look.dashes) {}
                         @for CurvePoint { x, y, error } in points {
                             @if *error > 0.0 {
@@ -263,7 +267,8 @@ impl Layer {
     fn sample(&self) -> Markup {
         let look = Look::of(self.look);
         html! {
-            @if !matches!(self.marks, Marks::Dots(_) | Marks::Images { .. }) { path.line d="M0 0H32" stroke-dasharray=(look.dashes) {} }
+            @if !matches!(self.marks, Marks::Dots(_) | Marks::Images { .. }) { path.line d="M0 \
+                0H32" stroke-dasharray=(look.dashes) {} }
             @if matches!(self.marks, Marks::Dots(_) | Marks::Curve(_)) { (look.mark([16.0, 0.0], 0.8)) }
         }
     }

@@ -84,10 +84,10 @@ impl Study<'_> {
 
 /// Returns the mechanism of a design as its concrete type.
 fn own<'d, M: 'static>(design: &'d Design, plugin: &str) -> Result<&'d M> {
-    design
-        .mechanism()
-        .downcast_ref::<M>()
-        .ok_or_else(|| Error::Mechanism { mechanism: plugin.into(), problem: "is of another type".into() })
+    design.mechanism().downcast_ref::<M>().ok_or_else(|| Error::Mechanism {
+        mechanism: plugin.into(),
+        problem: "has an unexpected type".into(),
+    })
 }
 
 /// Accuracy of a person's answer by randomised response at ε, from a public classifier with accuracy `right`.

@@ -100,7 +100,9 @@ class Comparison:
             ".json": self._native.to_json,
         }
         if path.suffix not in made:
-            raise InvalidInput(f"{path}: the name of a page ends in .html, of a chart in .svg, of rows in .csv, of everything in .json")
+            raise InvalidInput(
+                f"{path}: the file name must end in .html (page), .svg (chart), .csv (rows) or .json (all results)"
+            )
         path.write_text(made[path.suffix](), encoding="utf-8")
 
     def __str__(self) -> str:

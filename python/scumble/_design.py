@@ -40,7 +40,7 @@ def _seed(seed: int | None) -> int | None:
         return None
     is_whole = hasattr(seed, "__index__") and not isinstance(seed, bool)
     if not (is_whole and 0 <= operator.index(seed) < 2**64):
-        raise InvalidInput(f"seed: a whole number from 0 to 2**64 - 1 is needed, and {seed!r} is none")
+        raise InvalidInput(f"seed: {seed!r} is not an integer from 0 to 2**64 - 1")
     return operator.index(seed)
 
 
@@ -203,16 +203,18 @@ class Design:
         how = _how(strict, values, ledger, dataset)
         if ticket is None:
             if id is not None:
-                raise InvalidInput("id: the ids of records are for a release by a ticket")
+                raise InvalidInput("id: only a release by a ticket uses ids of records; give ticket, or omit id")
             number = _seed(seed)
             if number is not None:
                 warnings.warn(
-                    "a release with a seed has no guarantee: who knows the seed can take its noise away", PrivacyWarning, stacklevel=3
+                    "a release with a seed has no guarantee: whoever knows the seed can subtract the noise",
+                    PrivacyWarning,
+                    stacklevel=3,
                 )
             released = self._native.release(arrow, number, how)
         else:
             if seed is not None:
-                raise InvalidInput("seed and ticket: noise is drawn from one of them")
+                raise InvalidInput("seed and ticket: the noise is drawn from one of them; omit the other")
             released = self._native.release_keyed(arrow, as_ticket(ticket), id, how)
         # The warning names the caller of release, release_with_card or scan_released.
         tell(released.clipped, above=4)
@@ -323,7 +325,7 @@ def design(
         If the design protects little or nothing.
     """
     if (shuffled is None) != (shuffled_delta is None):
-        raise InvalidInput("shuffled and shuffled_delta are given together")
+        raise InvalidInput("shuffled and shuffled_delta must be given together")
     native = _native.design(
         mechanism,
         given(schema),

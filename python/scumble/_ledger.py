@@ -74,7 +74,9 @@ class Ledger:
 
     def _opened(self, is_new: bool, dataset: str, exist_ok: bool) -> None:
         if not (is_new or exist_ok):
-            raise InvalidInput(f"the ledger {self.path}: {dataset!r} has this account already, and exist_ok is False")
+            raise InvalidInput(
+                f"the ledger {self.path}: {dataset!r} has this account already; pass exist_ok=True to accept it"
+            )
 
     @property
     def information(self) -> list[dict[str, Any]]:

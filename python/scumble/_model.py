@@ -17,7 +17,7 @@ def _arrays(table: Any) -> list[Any]:
         import numpy
         import pyarrow
     except ImportError:
-        raise InvalidInput("predictions are arrays: pip install numpy pyarrow") from None
+        raise InvalidInput("predictions need numpy and pyarrow: pip install numpy pyarrow") from None
     return [numpy.asarray(column.to_pylist()) for column in pyarrow.table(table).columns]
 
 

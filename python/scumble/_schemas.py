@@ -19,7 +19,9 @@ def _column(name: str, of: Any) -> dict[str, Any]:
         return {"name": name, **of}
     if isinstance(of, range):
         if of.step != 1 or len(of) < 2:
-            raise InvalidInput(f"schema, column {name!r}: a range of integers has step 1 and two integers or more")
+            raise InvalidInput(
+                f"schema, column {name!r}: a range of integers must have step 1 and at least two integers"
+            )
         return {"name": name, "kind": "integer", "lower": of[0], "upper": of[-1]}
     if of is bool:
         return {"name": name, "kind": "boolean"}
@@ -31,8 +33,9 @@ def _column(name: str, of: Any) -> dict[str, Any]:
         levels = sorted(of) if isinstance(of, (set, frozenset)) else of
         return {"name": name, "kind": "category", "levels": [_level(level) for level in levels]}
     raise InvalidInput(
-        f"schema, column {name!r}: (lower, upper) is a number, range(lower, upper + 1) an integer, ['a', 'b'] a category, "
-        "bool a yes or no, and a dict whatever a schema's file says; bounds are never taken from the data"
+        f"schema, column {name!r}: give (lower, upper) for a number, range(lower, upper + 1) for an integer, "
+        "['a', 'b'] for a category, bool for yes or no, or a dict with the keys of a schema file; "
+        "bounds are never taken from the data"
     )
 
 
@@ -43,4 +46,6 @@ def given(schema: Any) -> dict[str, str | None]:
     if isinstance(schema, Mapping):
         columns = [_column(str(name), of) for name, of in schema.items()]
         return {"file": None, "columns": json.dumps({"column": columns})}
-    raise InvalidInput("schema: a dict of columns, or the path of a schema's file, is needed: no bounds are taken from the data")
+    raise InvalidInput(
+        "schema: give a dict of columns or the path of a schema file; bounds are never taken from the data"
+    )

@@ -81,7 +81,8 @@ def _arrow(frame: Any) -> Any:
             except pyarrow.ArrowException:
                 # Arrow's own message has the value, which must not be in a worker's log.
                 raise InvalidRecords(
-                    f"the table: column {str(name)!r} holds values of several types, or of one that is not read: numbers, text, flags and dates are"
+                    f"the table: column {str(name)!r} holds values of several types, or of an unsupported type; "
+                    "supported types are numbers, text, flags and dates"
                 ) from None
         raise
 
@@ -133,7 +134,7 @@ def take(table: Any) -> tuple[Any, _Back]:
         try:
             import pyarrow
         except ImportError:
-            raise InvalidInput("pandas frames are read by pyarrow: pip install pyarrow") from None
+            raise InvalidInput("pandas frames need pyarrow: pip install pyarrow") from None
         repeated = table.columns[table.columns.duplicated()]
         if len(repeated):
             raise InvalidInput(f"the table: the column {str(repeated[0])!r} occurs twice")
@@ -147,10 +148,12 @@ def take(table: Any) -> tuple[Any, _Back]:
     for package, (engine, module, collect) in _ENGINES.items():
         if _of(package, table):
             raise InvalidInput(
-                f"a frame of {engine}'s is released where its records are, by {module}.release(df, design, ticket, id=...); "
-                f"{collect} brings all of them here, for any other call"
+                f"the table is a frame of {engine}: release it by {module}.release(df, design, ticket, id=...); "
+                f"for any other call, collect its records first by {collect}"
             )
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return table, lambda arrow: arrow
     kind = type(table).__name__
-    raise InvalidInput(f"a table is needed (pandas, Polars, pyarrow, or whatever has __arrow_c_stream__), and not {kind}")
+    raise InvalidInput(
+        f"{kind} is not a table; give a table of pandas, Polars or pyarrow, or any object with __arrow_c_stream__"
+    )

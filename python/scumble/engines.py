@@ -157,9 +157,9 @@ def check_id(design: Design, columns: Iterable[str], id: str) -> None:
     """Checks that `id` is a column of the table, and not a released column."""
     names = list(columns)
     if id in design.columns:
-        raise InvalidInput(f"id: {id!r} is a column that is released, and a released value is no id")
+        raise InvalidInput(f"id: the column {id!r} is released, so it cannot hold ids")
     if id not in names:
-        raise UnknownName(f"there is no column {id!r} of ids; there are {', '.join(map(repr, names[:20]))}")
+        raise UnknownName(f"id: there is no column {id!r}; the columns are {', '.join(map(repr, names[:20]))}")
 
 
 def path_of(ticket: Any) -> str:

@@ -43,15 +43,17 @@ class Release(TransformerMixin, BaseEstimator):
 
     def _with_ids(self, X: Any) -> Any:
         if not hasattr(X, "index") or not hasattr(X, "columns"):
-            raise InvalidInput("a pandas frame is needed, whose index holds the ids of the records")
+            raise InvalidInput("X must be a pandas frame whose index holds the ids of the records")
         if not X.index.is_unique:
             repeated = int(X.index.duplicated().sum())
-            raise InvalidInput(f"the index: {repeated} ids are those of a record before; each record needs one of its own")
+            raise InvalidInput(
+                f"the index: {repeated} ids repeat the id of an earlier record; each record needs its own id"
+            )
         return X.assign(**{self._ID: X.index.astype("str")})
 
     def _design(self) -> Design:
         if self.design is None or self.ticket is None:
-            raise InvalidInput("design and ticket are needed")
+            raise InvalidInput("give design and ticket")
         return self.design
 
     def admit(self, X: Any, *, ledger: Any = None, dataset: str | None = None) -> Card:
@@ -94,10 +96,12 @@ class Release(TransformerMixin, BaseEstimator):
             )
         except NotAdmitted as error:
             raise NotAdmitted(
-                f"{error}; a model of the release is used on design.view(X), or on records in the clear: pipeline[1:].predict(X)"
+                f"{error}; use a model of the release on design.view(X), or on records in the clear: "
+                "pipeline[1:].predict(X)"
             ) from None
         except FileNotFoundError:
-            raise InvalidInput(f"{path_of(self.ticket)}: no records were admitted; admit(X) comes first, with all of them") from None
+            problem = f"{path_of(self.ticket)}: no records were admitted; first call admit(X) with all records"
+            raise InvalidInput(problem) from None
         frame = pyarrow.table(released).to_pandas()
         frame.index = X.index
         return frame
@@ -150,11 +154,14 @@ def noise_covariance(card: Mapping[str, Any], bounds: Mapping[str, tuple[float, 
     variances: list[float] = []
     for part in parts:
         if part["distribution"] not in ("additive", "exact"):
-            raise InvalidInput(f"noise of the distribution {part['distribution']!r} has no known covariance; release with values=\"drawn\", and numbers alone")
+            raise InvalidInput(
+                f"noise of the distribution {part['distribution']!r} has no known covariance; "
+                'release numbers only, with values="drawn"'
+            )
         variances += part.get("variance") or [0.0] * part["width"]
     names = [*noise["columns"], target]
     if len(names) != len(variances) or any(name not in bounds for name in names):
-        raise InvalidInput(f"bounds: they are needed of {', '.join(map(repr, names))}")
+        raise InvalidInput(f"bounds: give the bounds of each of these columns: {', '.join(map(repr, names))}")
     widths = np.asarray([float(bounds[name][1]) - float(bounds[name][0]) for name in names])
     return np.diag(np.asarray(variances) * widths**2)
 
@@ -200,7 +207,9 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
             raise InvalidInput(f"all {len(y)} labels are of one class; two classes or more are needed")
         flip = self.label_flip
         if flip is not None and np.shape(flip) != (len(self.classes_),) * 2:
-            raise InvalidInput(f"label_flip has the shape {np.shape(flip)}, and there are {len(self.classes_)} classes")
+            raise InvalidInput(
+                f"label_flip has the shape {np.shape(flip)}, but the labels have {len(self.classes_)} classes"
+            )
         weights, intercepts = _native.fit_logistic(
             _matrix(X), codes.tolist(), None if flip is None else _matrix(flip), float(self.l2_penalty), int(self.max_iterations)
         )
@@ -245,7 +254,10 @@ class NoiseAwareRidge(RegressorMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype="float64", y_numeric=True)
         covariance = self.noise_covariance
         if covariance is not None and np.shape(covariance) != (X.shape[1] + 1,) * 2:
-            raise InvalidInput(f"noise_covariance has the shape {np.shape(covariance)}, and there are {X.shape[1]} features and a target")
+            raise InvalidInput(
+                f"noise_covariance has the shape {np.shape(covariance)}, "
+                f"but needs one row and column for each of {X.shape[1]} features and for the target"
+            )
         weights, intercept = _native.fit_ridge(
             _matrix(X), np.asarray(y, dtype=float).tolist(), None if covariance is None else _matrix(covariance), float(self.l2_penalty)
         )

@@ -8,11 +8,14 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
-use scumble::core::{Budget, CuratorMechanism, Designed, Guarantee, Key, Noise, Protect, Randomness, Registry, Volunteers, interrupt};
-use scumble::noise::Fingerprint;
+use scumble::core::{
+    Budget, CuratorMechanism, Designed, Guarantee, Key, Noise, Protect, Randomness, Registry, Volunteers,
+    interrupt,
+};
 use scumble::custody::{
     self, Admitted, Card, CheckedPart, DesignRequest, Digests, Ledger, Part, ShippedDesign,
 };
+use scumble::noise::Fingerprint;
 use scumble::records::{Clipped, Loaded, OutOfBounds, ReadRows, Schema, Values, stream};
 use scumble_arrow::{Rows, Writer};
 use serde_json::Value;
@@ -72,7 +75,7 @@ pub(crate) fn design(
     let protect: Option<Protect> = protect
         .map(|part| serde_json::from_value(Value::from(part)))
         .transpose()
-        .map_err(|_| Failed::input("protect: it is \"record\", \"features\" or \"label\""))?;
+        .map_err(|_| Failed::input("protect: the value must be \"record\", \"features\" or \"label\""))?;
     interruptible(py, || {
         let volunteers = volunteers.map(|table| read_volunteers(&table, &schema, target)).transpose()?;
         let request = DesignRequest {
@@ -112,7 +115,8 @@ fn covered(volunteers: Option<Loaded>, are: Option<&str>) -> Result<Volunteers, 
         (Some(loaded), Some("private")) => Volunteers::Private(loaded.table),
         _ => {
             return Err(Failed::input(
-                "volunteers and volunteers_are are given together; volunteers_are is \"public\", \"consented\" or \"private\"",
+                "volunteers and volunteers_are must be given together; volunteers_are must be \"public\", \
+                 \"consented\" or \"private\"",
             ));
         }
     })
@@ -133,7 +137,7 @@ pub(crate) struct How {
 
 fn parse_values(values: &str) -> Result<Values, Failed> {
     serde_json::from_value(Value::from(values))
-        .map_err(|_| Failed::input("values: \"settled\", \"clamped\" or \"drawn\" is needed"))
+        .map_err(|_| Failed::input("values: the value must be \"settled\", \"clamped\" or \"drawn\""))
 }
 
 impl How {
@@ -146,7 +150,7 @@ impl How {
         match (&self.ledger, &self.dataset) {
             (Some(ledger), Some(dataset)) => Ok(Some((Ledger::at(ledger), dataset))),
             (None, None) => Ok(None),
-            _ => Err(Failed::input("ledger and dataset are given together")),
+            _ => Err(Failed::input("ledger and dataset must be given together")),
         }
     }
 }
@@ -256,7 +260,8 @@ impl Design {
     ) -> Result<Made, Failed> {
         if curator.releases().is_secret() {
             return Err(Failed::input(
-                "such a release has a secret key, which is kept encrypted: the command `scumble release --key FILE` makes it",
+                "this release has a secret key, which must be stored encrypted: use the command `scumble \
+                 release --key FILE`",
             ));
         }
         let values = how.values()?;
@@ -332,7 +337,7 @@ fn batches(table: PyTable) -> Vec<RecordBatch> {
 
 fn table(py: Python, batches: Vec<RecordBatch>) -> Result<Py<PyAny>, Failed> {
     let Some(schema) = batches.first().map(|batch| batch.schema()) else {
-        return Err(Failed::input("there are no records"));
+        return Err(Failed::input("the table has no records"));
     };
     Ok(Py::new(py, PyTable::try_new(batches, schema)?)?.into_any())
 }

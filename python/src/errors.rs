@@ -44,7 +44,7 @@ impl Failed {
 
     /// Creates an error for a release that failed after the ledger was charged.
     pub(crate) fn after_charge(error: &custody::Error) -> Self {
-        Self(InvalidRecords::new_err(format!("{error}; the ledger was charged before, and stays so")))
+        Self(InvalidRecords::new_err(format!("{error}; the ledger was charged, and the charge remains")))
     }
 
     pub(crate) fn of(error: custody::Error, cells: Cells) -> Self {

@@ -36,8 +36,9 @@ impl Ledger {
         unit: &str,
         target: Option<&str>,
     ) -> Result<bool, Failed> {
-        let unit: Unit = serde_json::from_value(Value::from(unit))
-            .map_err(|_| Failed::input("unit: it is \"record\", \"features\", \"label\" or \"volunteer\""))?;
+        let unit: Unit = serde_json::from_value(Value::from(unit)).map_err(|_| {
+            Failed::input("unit: the value must be \"record\", \"features\", \"label\" or \"volunteer\"")
+        })?;
         Ok(self.ledger.init(dataset, unit, target, Budget::new(epsilon, delta)?)?)
     }
 

@@ -48,7 +48,7 @@ impl Ticket {
         };
         let own = content.key().name();
         if name.is_some_and(|name| name != own) {
-            return wrong("it is another ticket than the one that admitted the records");
+            return wrong("another ticket admitted the records");
         }
         if content.binding().design != digest {
             return wrong("it is for another design");

@@ -434,7 +434,7 @@ def test_all_mechanisms_are_there():
 def test_accounts_are_the_commands():
     """Balle and Wang's sigma for ε = 1, δ = 1e-5."""
     assert abs(scumble.account("gaussian", epsilon=1, delta=1e-5, sensitivity=1)["sigma"] - 3.730631634838411) < 1e-9
-    with pytest.raises(ValueError, match="solved for"):
+    with pytest.raises(ValueError, match="solves for the fourth"):
         scumble.account("gaussian", epsilon=1)
 
 

@@ -32,8 +32,9 @@ pub struct Parameters {
 impl AdditiveNoise for CentralNoise {
     const NAME: &'static str = "central-laplace";
     const OUTPUT: Output = Output::View;
-    const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, with the \
-                                   ℓ₁ diameter of the middle of the bounds, into which every record is moved first";
+    const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, \
+                                   Proposition 1) on integers, with the ℓ₁ diameter of the middle of the \
+                                   bounds, into which every record is moved first";
     type Parameters = Parameters;
 
     fn narrowed(parameters: &Parameters, set: &Domain) -> Result<Domain> {
@@ -72,7 +73,8 @@ register! {
     pub const CENTRAL_LAPLACE = {
         name: CentralNoise::NAME,
         summary: "Laplace noise on numbers that are moved into the middle of their bounds",
-        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis \
+            (2006)",
         noise: CentralNoise,
         example: Example::numbers,
     };

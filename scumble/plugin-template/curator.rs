@@ -69,7 +69,8 @@ register! {
     pub const PLUGIN = {
         name: "plugin-template-curator",
         summary: "the noisy mean of every number",
-        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis \
+            (2006)",
         descriptor: Descriptor::new(Output::Synthetic),
         parameters: NoParameters,
         learn: |NoParameters {}, brief: &Brief| Ok((brief.domain.clone(), brief.budget)),

@@ -34,8 +34,8 @@ const NAME: &str = "plugin-template-local";
 ///   apart in ℓ₁;
 /// - the noise is an exact integer of scale t ≥ n·steps/ε. Between two records, the probabilities of an
 ///   output differ by a factor of at most e^(n·steps/t) ≤ e^ε.
-const THEOREM: &str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, \
-                       every number at an equal share of ε";
+const THEOREM: &str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on \
+                       integers, every number at an equal share of ε";
 
 /// Allowed numbers of steps.
 const STEPS: RangeInclusive<u32> = 1..=65_536;
@@ -228,7 +228,8 @@ register! {
     pub const PLUGIN = {
         name: NAME,
         summary: "discrete Laplace noise on every number, rounded to a step between its bounds",
-        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis \
+            (2006)",
         descriptor: Descriptor::new(Output::View),
         parameters: Parameters,
         learn: learn,

@@ -49,7 +49,8 @@ register! {
     pub const PLUGIN = {
         name: Noise::NAME,
         summary: "discrete Laplace noise on every number",
-        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis \
+            (2006)",
         noise: Noise,
         example: Example::mixed,
     };

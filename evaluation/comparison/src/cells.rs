@@ -260,7 +260,7 @@ impl Comparison {
             return Ok(());
         };
         let reason =
-            format!("its labels leave as vectors, and the model {:?} does not learn them", model.name());
+            format!("it releases labels as vectors, and the model {:?} does not learn vectors", model.name());
         Err(scumble_core::Error::not_applicable(candidate.plugin.name, reason).into())
     }
 
@@ -280,7 +280,7 @@ impl Comparison {
     fn check_family(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
         match probe.releases().family() {
             Some(family) if !self.models.iter().any(|model| model.name() == family) => {
-                let reason = format!("it releases a model, one of {family:?}, which is not compared");
+                let reason = format!("it releases a model, and its family, {family:?}, is not compared");
                 Err(scumble_core::Error::not_applicable(candidate.plugin.name, reason).into())
             }
             _ => Ok(()),
@@ -329,7 +329,7 @@ fn check_alike(candidate: &Candidate, probes: &[Design]) -> Result<()> {
         let other = other.mechanism().guarantee();
         if claimed(&other) != claimed(&guarantee) {
             return Err(Error::Data(format!(
-                "{}: options that guarantee different things cannot be chosen among by their scores: {}, and {}",
+                "{}: scores cannot choose between options with different guarantees: {}, and {}",
                 candidate.plugin.name,
                 guarantee.summary(),
                 other.summary()

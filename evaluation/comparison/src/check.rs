@@ -43,7 +43,9 @@ impl Comparison {
             }
         }
         if self.models.is_empty() || !self.metrics.iter().any(|metric| metric.is_of_model()) {
-            return refuse("a comparison needs one model and one metric of its predictions, or more".into());
+            return refuse(
+                "a comparison needs at least one model and at least one metric of its predictions".into(),
+            );
         }
         self.adversary.check()?;
         self.splitting.check(&self.data)?;
@@ -63,18 +65,19 @@ impl Comparison {
             let name = candidate.plugin.name;
             if values.is_empty() {
                 return refuse(format!(
-                    "the mechanism {name:?}: there is no value to choose {parameter} among"
+                    "the mechanism {name:?}: the list of values for {parameter} is empty"
                 ));
             }
             if !matches!(candidate.parameters, Value::Null | Value::Object(_)) {
-                return refuse(format!("the mechanism {name:?}: its parameters are no object"));
+                return refuse(format!("the mechanism {name:?}: its parameters are not an object"));
             }
         }
         let has_labelled_volunteers = self.splitting.volunteers > 0.0 && !self.splitting.unlabelled;
         if let (false, Some(candidate)) = (has_labelled_volunteers, self.candidates.iter().find(is_tuned)) {
             let name = candidate.plugin.name;
             return refuse(format!(
-                "the mechanism {name:?} is tuned on volunteers with labels, and there are none: [split] takes volunteers = 0.3, say"
+                "the mechanism {name:?} is tuned on volunteers with labels, and there are none: set [split] \
+                 volunteers, for example to 0.3"
             ));
         }
         let Some(model) = self.models.iter().find(|model| model.is_tuned()) else {
@@ -83,13 +86,13 @@ impl Comparison {
         let name = model.name();
         match (self.splitting.validation, self.data.domain.target()) {
             (0.0, _) if !has_labelled_volunteers => refuse(format!(
-                "the model {name:?} is tuned on volunteers with labels or by private validation, and there is neither: [split] takes \
-                 volunteers = 0.3 or validation = 0.2, say"
+                "the model {name:?} is tuned on volunteers with labels or by private validation, and there \
+                 is neither: set [split] volunteers, for example to 0.3, or validation, for example to 0.2"
             )),
             (0.0, _) | (_, TargetDomain::Class { .. }) => Ok(()),
             _ => refuse(format!(
-                "the model {name:?} cannot be tuned by private validation, which asks whether a class is right, and {:?} is a \
-                 number: volunteers can",
+                "the model {name:?} cannot be tuned by private validation, which needs classes, and {:?} is \
+                 a number: tune it on volunteers",
                 self.data.target
             )),
         }
@@ -104,7 +107,7 @@ pub(super) fn check_trials(trials: usize) -> Result<()> {
     if (1..=MOST_TRIALS).contains(&trials) {
         return Ok(());
     }
-    Err(Error::Data(format!("a comparison needs between 1 and {MOST_TRIALS} trials, and not {trials}")))
+    Err(Error::Data(format!("a comparison needs between 1 and {MOST_TRIALS} trials, not {trials}")))
 }
 
 /// Checks the budgets.

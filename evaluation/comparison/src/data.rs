@@ -31,7 +31,7 @@ pub(super) fn check_learnable(data: &DataSet) -> Result<()> {
         && classes.iter().all(|class| *class == classes[0])
     {
         return refuse(format!(
-            "every row's column {:?} is {:?}, and a classifier needs two classes",
+            "column {:?} is {:?} in every row, and a classifier needs two classes",
             data.target, levels[classes[0]]
         ));
     }

@@ -204,7 +204,7 @@ impl Experiment {
                     _ => Ok(DataSet::read(&input)?),
                 }
             }
-            _ => self.refuse("[data]", "either name is needed, or input with schema and target"),
+            _ => self.refuse("[data]", "give name, or input with schema and target"),
         }
     }
 
@@ -343,7 +343,8 @@ impl Experiment {
                 self.refuse("[split]", "kind = \"time\" needs by, the column of dates")
             }
             Some(Split { kind: Kind::Time, .. }) if self.data.input.is_none() => {
-                let problem = "kind = \"time\" is for an input of one's own; data sets by name that are split by time have kind = \"own\"";
+                let problem = "kind = \"time\" is for an input file; data sets by name that are split by \
+                               time have kind = \"own\"";
                 self.refuse("[split]", problem)
             }
             Some(Split { test_share: Some(share), .. }) => {
@@ -471,8 +472,8 @@ mod tests {
                 "[data]\nname = \"whine\"",
                 "exp.toml: [data]: there is no data set \"whine\" (did you mean \"wine\"?); there are adult,",
             ),
-            ("[data]\nname = \"wine\"\ntarget = \"x\"", "exp.toml: [data]: either name is needed, or"),
-            ("[data]\ninput = \"a.csv\"", "exp.toml: [data]: either name is needed, or"),
+            ("[data]\nname = \"wine\"\ntarget = \"x\"", "exp.toml: [data]: give name, or"),
+            ("[data]\ninput = \"a.csv\"", "exp.toml: [data]: give name, or"),
             ("[split]\nkind = \"own\"", "exp.toml: [split]: wine quality: it has no split of its own"),
             ("[split]\nkind = \"own\"\ntest_share = 0.5", "exp.toml: [split]: test_share is for"),
             ("[split]\nkind = \"random\"\ntest_share = 2", "exp.toml: [split]: test_share must lie"),
@@ -493,14 +494,17 @@ mod tests {
             ("[split]\ntest_share = 0.5", "exp.toml: line 1: missing field `kind`"),
             (
                 "[[mechanism]]\nname = \"identity\"\n[[mechanism]]\nname = \"lapace\"",
-                "exp.toml: [[mechanism]] number 2: there is no mechanism \"lapace\"; did you mean \"laplace\"?",
+                "exp.toml: [[mechanism]] number 2: there is no mechanism \"lapace\"; did you mean \
+                 \"laplace\"?",
             ),
             (
                 "[[mechanism]]\nname = \"laplace\"\ngrid = { protct = [\"label\"] }",
-                "exp.toml: [[mechanism]] number 1: the mechanism \"laplace\" has no parameter \"protct\"; did you mean \"protect\"?",
+                "exp.toml: [[mechanism]] number 1: the mechanism \"laplace\" has no parameter \"protct\"; \
+                 did you mean \"protect\"?",
             ),
             (
-                "[[mechanism]]\nname = \"laplace\"\nset = { protect = \"label\" }\ngrid = { protect = [\"label\"] }",
+                "[[mechanism]]\nname = \"laplace\"\nset = { protect = \"label\" }\ngrid = { protect = \
+                 [\"label\"] }",
                 "\"laplace\": protect is in set and in grid",
             ),
             ("[[mechanism]]\nname = \"laplace\"\ngrid = { protect = [] }", "protect has no values in grid"),

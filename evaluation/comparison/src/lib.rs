@@ -100,9 +100,9 @@ pub struct Comparison {
 }
 
 /// Warning of [`Comparison::warning`].
-const NOT_PRIVATE: &str = "NOT private: no guarantee covers these scores, which are of private records in \
-    the clear: they are for \
-    the owner of the data. A mechanism that is chosen by them is a choice that no budget paid for.";
+const NOT_PRIVATE: &str = "NOT private: no guarantee covers these scores of private records in the clear. \
+                           They are for the owner of the data. Choosing a mechanism by these scores spends \
+                           privacy that no budget counts.";
 
 /// Budgets of a plain `compare`.
 const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];

@@ -306,7 +306,7 @@ impl Model {
     /// Same errors as [`new`](Self::new) for each of the values, and an error for an empty list.
     pub fn tuned(self, tune: &BTreeMap<String, Vec<Value>>) -> Result<Self> {
         if let Some((name, _)) = tune.iter().find(|(_, values)| values.is_empty()) {
-            return Err(Error::Data(format!("the model {self}: there is no value to choose {name} among")));
+            return Err(Error::Data(format!("the model {self}: the list of values for {name} is empty")));
         }
         let fixed = self.settings.iter().map(|(name, &value)| (name.clone(), value.into()));
         for settings in combinations(fixed.collect(), tune) {
@@ -409,13 +409,14 @@ mod tests {
     fn what_there_is_not_is_refused_with_a_list_of_what_there_is() {
         assert_eq!(
             refused("logisitc", json!({})),
-            "there is no model \"logisitc\"; did you mean \"logistic\"? There are logistic, noise-aware-logistic, \
-             svm, noise-aware-svm, kernel-svm, network, noise-aware-network, ridge, noise-aware-ridge"
+            "there is no model \"logisitc\"; did you mean \"logistic\"? There are logistic, \
+             noise-aware-logistic, svm, noise-aware-svm, kernel-svm, network, noise-aware-network, ridge, \
+             noise-aware-ridge"
         );
         assert_eq!(
             refused("forest", json!({})),
-            "there is no model \"forest\"; there are logistic, noise-aware-logistic, svm, noise-aware-svm, kernel-svm, network, \
-             noise-aware-network, ridge, noise-aware-ridge"
+            "there is no model \"forest\"; there are logistic, noise-aware-logistic, svm, noise-aware-svm, \
+             kernel-svm, network, noise-aware-network, ridge, noise-aware-ridge"
         );
         assert_eq!(
             refused("ridge", json!({"depth": 3})),

@@ -93,7 +93,8 @@ impl Splitting {
             (SplitKind::Random { test_share }, _) => check_share("test_share", *test_share),
             (SplitKind::Own, Some(train)) if (1..data.table.len()).contains(&train) => Ok(()),
             (SplitKind::Own, Some(train)) => Err(Error::Data(format!(
-                "{}: its own split has {train} training records of {}, and one on either side is needed",
+                "{}: its own split has {train} training records of {}, and each side needs one record or \
+                 more",
                 data.name,
                 data.table.len()
             ))),

@@ -99,11 +99,11 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
         let refuse = |problem: String| Error::File { file: path.display().to_string(), problem };
         let found = std::fs::metadata(path);
         if found.is_ok_and(|found| !found.is_file()) {
-            return Err(refuse("it is no plain file, and no trial is stored there".into()));
+            return Err(refuse("it is not a regular file, so no trial can be stored in it".into()));
         }
         let mut file = File::options().read(true).append(true).create(true).open(path).map_err(failed)?;
         file.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => refuse("another run is at work on it".into()),
+            TryLockError::WouldBlock => refuse("another run is using it".into()),
             TryLockError::Error(source) => failed(source),
         })?;
         let mut bytes = vec![];
@@ -112,12 +112,12 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
         // belongs to somebody else, and is not changed.
         let torn = bytes.split_off(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
         if bytes.is_empty() && !torn.iter().zip(BEGINNING).all(|(found, ours)| found == ours) {
-            return Err(refuse("it is no file of finished trials".into()));
+            return Err(refuse("it is not a file of finished trials".into()));
         }
         let mut finished = HashMap::new();
         for (at, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let line: Line<T> = serde_json::from_slice(line).map_err(|problem| {
-                refuse(format!("line {}: it is no finished trial: {}", at + 1, without_place(&problem)))
+                refuse(format!("line {}: it is not a finished trial: {}", at + 1, without_place(&problem)))
             })?;
             finished.insert(line.key, line.found);
         }
@@ -219,7 +219,7 @@ mod tests {
         for bad in ["{\"key\n", "\n", "{}\n", "[1]\n", "\u{0}\n", "{\"key\": 1, \"of\": 1}\n"] {
             fs::write(&path, format!("{whole}{bad}")).unwrap();
             let refused = open(&path).map(|_| ()).unwrap_err().to_string();
-            assert!(refused.contains("cells.jsonl: line 4: it is no finished trial"), "{refused}");
+            assert!(refused.contains("cells.jsonl: line 4: it is not a finished trial"), "{refused}");
             assert!(!refused.contains('\n') && !refused.contains(" line 1"), "{refused}");
             assert_eq!(fs::read_to_string(&path).unwrap(), format!("{whole}{bad}"), "nothing is lost");
         }
@@ -230,7 +230,7 @@ mod tests {
         let (folder, path) = three();
         let _one = open(&path).unwrap();
         let refused = open(&path).map(|_| ()).unwrap_err().to_string();
-        assert!(refused.ends_with("cells.jsonl: another run is at work on it"), "{refused}");
+        assert!(refused.ends_with("cells.jsonl: another run is using it"), "{refused}");
         let empty = folder.path().join("empty");
         // A file that belongs to somebody else is not changed, with or without lines.
         for other in ["", "{}", "size\n1", "{\"key\""] {

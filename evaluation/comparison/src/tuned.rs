@@ -68,7 +68,7 @@ impl fmt::Display for Tuned {
         }
         match self.on {
             TunedOn::Volunteers => write!(formatter, ", on {} volunteers", self.people),
-            TunedOn::PrivateValidation => write!(formatter, ", by {} people asked privately", self.people),
+            TunedOn::PrivateValidation => write!(formatter, ", by private answers of {} people", self.people),
         }
     }
 }

@@ -177,7 +177,7 @@ impl GridSearch {
             if truth.len() != asked.len() {
                 let (said, asked) = (truth.len(), asked.len());
                 return Err(Error::shape(format!(
-                    "{name:?} was asked about {asked} people, and said {said} answers"
+                    "{name:?} was asked about {asked} people, and gave {said} answers"
                 ))
                 .into());
             }

@@ -237,7 +237,8 @@ fn a_file_is_ordered_by_its_dates_and_the_youngest_records_are_for_tests() {
     };
     let schema = write(
         "schema.toml",
-        "column = [{ name = \"x\", kind = \"real\", lower = 0, upper = 10 }, { name = \"y\", kind = \"real\", lower = 0, upper = 1 }]",
+        "column = [{ name = \"x\", kind = \"real\", lower = 0, upper = 10 }, { name = \"y\", kind = \
+         \"real\", lower = 0, upper = 1 }]",
     );
     let input =
         write("data.csv", "when,x,y\nDec-2011,4,0\nApr-2010,1,0\nJan-2011,2,0\nApr-2010,3,0\nFeb-2009,0,0\n");
@@ -310,7 +311,8 @@ impl Changed {
     }
 }
 
-const ADULT: &str = "40, Private, 1, HS-grad, 9, Never-married, Sales, Unmarried, White, Female, 0, 0, 50, United-States, <=50K\n";
+const ADULT: &str = "40, Private, 1, HS-grad, 9, Never-married, Sales, Unmarried, White, Female, 0, 0, 50, \
+    United-States, <=50K\n";
 
 #[test]
 fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
@@ -320,12 +322,13 @@ fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
     };
     assert_eq!(
         adult("40, P", "forty, P"),
-        "adult/adult.data, row 2, column \"age\": \"forty\" is not a number; a number between 17 and 90 years is needed"
+        "adult/adult.data, row 2, column \"age\": \"forty\" is not a number; a number between 17 and 90 \
+         years is needed"
     );
     assert_eq!(
         adult("White", "Whit"),
-        "adult/adult.data, row 2, column \"race\": \"Whit\" is not a level of the column; the schema has White, Asian-Pac-Islander, \
-         Amer-Indian-Eskimo, Other, Black"
+        "adult/adult.data, row 2, column \"race\": \"Whit\" is not a level of the column; the schema has \
+         White, Asian-Pac-Islander, Amer-Indian-Eskimo, Other, Black"
     );
     assert_eq!(Changed::new("adult/adult.data", "\n").message("adult"), "adult/adult.data holds no records");
     assert_eq!(adult(", <=50K", ""), "adult/adult.data, row 2: the row has 14 cells, and the header has 15");
@@ -334,7 +337,8 @@ fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
         |from: &str, to: &str| Changed::new("wdbc/wdbc.csv", made_up.replace(from, to)).message("wdbc");
     assert_eq!(
         wdbc("\n2.0,1.0,", "\n2.0,0.5,"),
-        "wdbc/wdbc.csv, row 2, column \"Cancer\": \"0.5\" is not a level of the column; the schema has malignant, benign"
+        "wdbc/wdbc.csv, row 2, column \"Cancer\": \"0.5\" is not a level of the column; the schema has \
+         malignant, benign"
     );
     assert!(
         wdbc("Feature 30", "Feature 31")
@@ -349,9 +353,7 @@ fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
 
 #[test]
 fn a_broken_loan_is_named_by_its_row_in_the_file() {
-    let header = "loan_amnt,term,int_rate,emp_length,home_ownership,annual_inc,issue_d,purpose,addr_state,dti,delinq_2yrs,\
-                  earliest_cr_line,fico_range_low,inq_last_6mths,mths_since_last_delinq,mths_since_last_record,open_acc,pub_rec,\
-                  revol_bal,revol_util,total_acc,pub_rec_bankruptcies\n";
+    let header = "loan_amnt,term,int_rate,emp_length,home_ownership,annual_inc,issue_d,purpose,addr_state,dti,delinq_2yrs,earliest_cr_line,fico_range_low,inq_last_6mths,mths_since_last_delinq,mths_since_last_record,open_acc,pub_rec,revol_bal,revol_util,total_acc,pub_rec_bankruptcies\n";
     let good = "500,36,5,1 year,OWN,1,2011-06-01,car,CA,1,1,2001-06-01,600,1,1,1,1,1,1,1,1,1\n";
     let early = good.replace("2011-06-01", "2010-06-01");
     let loans = |from: &str, to: &str| {
@@ -373,7 +375,8 @@ fn a_broken_loan_is_named_by_its_row_in_the_file() {
     assert_eq!(
         loans("500,", ","),
         format!(
-            "{file}, row 2, column \"loan_amnt\": \"\" is not a number; a number between 500 and 35000 USD is needed"
+            "{file}, row 2, column \"loan_amnt\": \"\" is not a number; a number between 500 and 35000 USD \
+             is needed"
         )
     );
     assert_eq!(loans(",CA", ""), format!("{file}, row 2: the row has 21 cells, and the header has 22"));
@@ -474,8 +477,8 @@ fn a_missing_file_is_named_with_where_to_say_where_it_is() {
 fn a_name_that_no_data_set_has_gets_the_nearest_and_all() {
     assert_eq!(
         source("adlt").unwrap_err().to_string(),
-        "there is no data set \"adlt\" (did you mean \"adult\"?); there are adult, cifar10, diabetes, household, iris, \
-         lending-club, lending-club-default, mnist, valuation, wdbc, wine"
+        "there is no data set \"adlt\" (did you mean \"adult\"?); there are adult, cifar10, diabetes, \
+         household, iris, lending-club, lending-club-default, mnist, valuation, wdbc, wine"
     );
     let names: Vec<&str> = sources().iter().map(|source| source.name).collect();
     assert!(names.is_sorted(), "{names:?}");
@@ -497,8 +500,8 @@ fn the_wines_are_as_they_were() {
 fn a_users_file_is_read_by_its_schema() {
     let folder = TempDir::new().unwrap();
     let [schema, input] = ["schema.toml", "data.csv"].map(|name| folder.path().join(name));
-    let toml = "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0\nupper = 2\n\n[[column]]\nname = \"price\"\nkind = \"real\"\n\
-                lower = 0\nupper = 10\n";
+    let toml = "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0\nupper = 2\n\n[[column]]\nname = \
+                \"price\"\nkind = \"real\"\nlower = 0\nupper = 10\n";
     fs::write(&schema, toml).unwrap();
     fs::write(&input, "size,price\n1,5\n3,7\n").unwrap();
     let data = DataSet::read(&Input::new(&input, &schema, "price")).unwrap();

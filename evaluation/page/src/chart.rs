@@ -74,7 +74,8 @@ pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &C
         }));
     }
     html! {
-        svg.chart xmlns="http://www.w3.org/2000/svg" role="img" viewBox={ "0 0 " (WIDE) " " (HEIGHT) } aria-label=(what) {
+        svg.chart xmlns="http://www.w3.org/2000/svg" role="img" viewBox={ "0 0 \
+            " (WIDE) " " (HEIGHT) } aria-label=(what) {
             title { (what) }
             (all)
             (frame(&up, known, &across.ticks(), "privacy budget ε (less is more private)"))
@@ -99,7 +100,8 @@ fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> M
         text x=(at((LEFT + END) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" { (what) }
         @for known in known.iter().filter(|known| known.score.is_finite()) {
             @let y = at(up.y(known.score));
-            line.baseline x1=(at(LEFT)) x2=(at(END)) y1=(y) y2=(y) { title { (known.what) ": " (up.metric.shown(known.score)) } }
+            line.baseline x1=(at(LEFT)) x2=(at(END)) y1=(y) y2=(y) { title { (known.what) ": \
+                " (up.metric.shown(known.score)) } }
         }
     }
 }
@@ -160,7 +162,8 @@ pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) 
         Some(Label { y: from.1 + LINE, from, is_beside: from.0 < END - CHARACTER, text, ink })
     };
     html! {
-        svg.chart xmlns="http://www.w3.org/2000/svg" role="img" viewBox={ "0 0 " (WIDE) " " (HEIGHT) } aria-label=(what) {
+        svg.chart xmlns="http://www.w3.org/2000/svg" role="img" viewBox={ "0 0 \
+            " (WIDE) " " (HEIGHT) } aria-label=(what) {
             title { (what) }
             (frame(&up, known[0], &across.axis.places(END), attack.metric.title()))
             @for (series, attacked, place) in pairs() {
@@ -202,7 +205,9 @@ fn attacked_at(
                         @if let Some(epsilon) = row.epsilon { ", ε = " (in_words(epsilon)) }
                         ": " (row.shown()) "; " (attack.metric.title()) " " (attack.shown())
                         @if let Some(bound) = attack.bound {
-                            ", and its guarantee implies " (if attack.metric.less_is_better() { "at most " } else { "at least " })
+                            ", and its guarantee implies " (if attack.metric.less_is_better() { "at most \
+                                " } else { "at \
+                                least " })
                             (attack.metric.shown(bound))
                         }
                     }

@@ -40,7 +40,8 @@ impl Page<'_> {
             p.muted {
                 "Colours show the mechanisms chosen above and the best of the others. "
                 "The other mechanisms with differential privacy are grey. "
-                @if scores.series.iter().flat_map(|series| series.rows).any(|row| row.trials > 1) { "Bars are ± one standard deviation over trials. " }
+                @if scores.series.iter().flat_map(|series| series.rows).any(|row| row.trials > 1) { "Bars \
+                    are ± one standard deviation over trials. " }
                 @if is_cut(scores) { "Points on the lower edge have scores below the scale. " }
                 @if is_logarithmic(scores, &known) { "The scale of scores is logarithmic. " }
             }

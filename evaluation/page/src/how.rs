@@ -16,7 +16,8 @@ impl Page<'_> {
                     h2 { "Tuned parameters, and whose records chose them" }
                     div.box {
                         table.glance { tbody {
-                            @for tuning in tunings { tr { th scope="row" { (tuning.whose) } td { "ε = " (tuning.at) } td { (tuning.what) } } }
+                            @for tuning in tunings { tr { th scope="row" { (tuning.whose) } td { "ε = \
+                                " (tuning.at) } td { (tuning.what) } } }
                         } }
                     }
                     p.muted {
@@ -72,7 +73,9 @@ impl Page<'_> {
                     pre { (text) }
                 }
                 dl {
-                    dt { "made" } dd { (self.made.strftime("%Y-%m-%d %H:%M UTC")) ", in " (format!("{:.1}", self.took.as_secs_f64())) " s" }
+                    dt { "made" } dd { (self.made.strftime("%Y-%m-%d %H:%M \
+                        UTC")) ", in \
+                        " (format!("{:.1}", self.took.as_secs_f64())) " s" }
                     dt { "by" } dd { "scumble " (env!("CARGO_PKG_VERSION")) }
                     dt { "mechanisms" } dd { (plugins.join(", ")) }
                     dt { "budgets" } dd { (listed(&mut epsilons.iter().map(|epsilon| in_words(*epsilon)))) }

@@ -34,7 +34,8 @@ impl Page<'_> {
                 (counted(epsilons.len(), "privacy budget")) ". From each release, " (models)
                 " learned " q { (data.target) } ". The scores are on " (grouped(*test_records))
                 " held-out test records: "
-                @if *trials > 1 { "mean ± standard deviation of " (counted(*trials, "trial")) ", " (again) "." }
+                @if *trials > 1 { "mean ± standard deviation of " (counted(*trials, "trial")) ", \
+                    " (again) "." }
                 @else { "one trial, so their spread is unknown." }
                 @if *volunteers > 0 {
                     " Designs could learn from " (counted(*volunteers, "volunteer")) ", the same in each \

@@ -24,7 +24,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The Content-Security-Policy. It refuses scripts and pictures from elsewhere; a chart becomes a picture
 /// from its own data.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src \
+    data:; base-uri 'none'; form-action 'none'";
 
 /// A page with the title `title` that loads nothing, in the common style.
 pub fn document(title: &str, content: Markup) -> String {

@@ -58,10 +58,12 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                                 strong { (title) }
                                 span {
                                     (metric.shown(row.mean))
-                                    @if let Some(cost) = choice.cost { ", costs " (metric.shown_difference(cost)) }
+                                    @if let Some(cost) = choice.cost { ", costs \
+                                        " (metric.shown_difference(cost)) }
                                 }
                                 @if let Some(adds) = &row.adds { span.spread { "adds " (adds) " records" } }
-                                @else if let Some(worth) = &row.worth { span.spread { "worth " (worth) " records" } }
+                                @else if let Some(worth) = &row.worth { span.spread { "worth \
+                                    " (worth) " records" } }
                             },
                         }
                     }

@@ -294,9 +294,9 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
     );
     write(
         "exp.toml",
-        "trials = 1\nepsilon = [1]\n[data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \"colour\"\n\
-         [[mechanism]]\nname = \"publicly-mixed\"\n[[mechanism]]\nname = \"laplace\"\n\
-         [[model]]\nname = \"network\"\nset = { epochs = 2 }\n",
+        "trials = 1\nepsilon = [1]\n[data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \
+         \"colour\"\n[[mechanism]]\nname = \"publicly-mixed\"\n[[mechanism]]\nname = \
+         \"laplace\"\n[[model]]\nname = \"network\"\nset = { epochs = 2 }\n",
     );
     let run = |line: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_with-public"));

@@ -136,11 +136,11 @@ fn a_key_next_to_the_release_the_card_or_the_design_is_refused() {
         ("designs/key.json", "design"),
     ] {
         let message = desk.refuses(&format!("{RELEASE} --key {key}"));
-        assert!(message.contains(&format!("next to the {what}")), "{message}");
+        assert!(message.contains(&format!("in the folder of the {what}")), "{message}");
         assert!(!desk.path(key).exists());
     }
     let message = desk.refuses(&format!("{RELEASE} --key keys/key.json --card keys/card.json"));
-    assert!(message.contains("next to the card"), "{message}");
+    assert!(message.contains("in the folder of the card"), "{message}");
 }
 
 #[test]
@@ -167,7 +167,8 @@ fn what_has_no_guarantee_costs_more_than_any_ledger_holds() {
 #[test]
 fn records_times_a_secret_matrix_are_written_under_names_of_their_own() {
     let desk = desk();
-    let design = "design column-space --schema schema.toml --target colour --protect features --epsilon inf --output designs/design.json --force";
+    let design = "design column-space --schema schema.toml --target colour --protect features --epsilon inf \
+        --output designs/design.json --force";
     assert!(desk.run(design).status.success());
     let output = desk.run(&format!("{RELEASE} --key keys/key.json --card public/card.json"));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

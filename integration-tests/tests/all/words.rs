@@ -13,7 +13,8 @@ const AVOIDED: [(&str, &str); 27] = [
     ("she|her|hers|herself", "the adversary (it); the person, people (they)"),
     ("by lot|draws? lots", "sampled uniformly at random"),
     (
-        "(stands?|stood) (there|on|beside|behind|in|under|alone|apart|with|by|at|after|before|as|first|together|next|the)",
+        "(stands?|stood) \
+         (there|on|beside|behind|in|under|alone|apart|with|by|at|after|before|as|first|together|next|the)",
         "is, is listed, applies to, consists of",
     ),
     ("blind[_ ]?(ly|guess|guesses)", "majority-class baseline; mean baseline"),

@@ -139,7 +139,7 @@ fn labels_that_tell_the_names_of_their_classes_are_caught() {
     let mixed = designed(&DAUNTLESS_MIX, json!({"mixed": 2}), 2, None);
     for (honest, fault) in [(mixed, Fault::OneHot), (unmixed, Fault::LongVectors)] {
         let sentences = caught(&honest, fault, &table);
-        assert!(sentences.contains("exchange of the classes' names"), "{sentences}");
+        assert!(sentences.contains("permutation of the classes' names"), "{sentences}");
     }
 }
 
@@ -158,10 +158,10 @@ fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_t
     let honest = with(1);
     assert!(honest.guarantee().claims.iter().all(|claim| claim.protects != Unit::Label));
     let sentences = caught(&honest, Fault::NamesHidden, &private);
-    assert!(sentences.contains("exchange of the classes' names"), "{sentences}");
+    assert!(sentences.contains("permutation of the classes' names"), "{sentences}");
     // Equally many public records of both classes: nothing is disclosed.
     let findings = attacked(&Designed::curator(DauntlessVariant::of(&with(5), Fault::NamesHidden)), &private);
-    let of_names = findings.iter().find(|finding| finding.claim.contains("exchange")).unwrap();
+    let of_names = findings.iter().find(|finding| finding.claim.contains("permutation")).unwrap();
     assert_eq!(of_names.verdict, Verdict::Holds, "{of_names}");
 }
 

@@ -57,7 +57,7 @@ fn a_description_that_contradicts_the_claim_is_caught() {
     let honest = &laplace(2, 1.0);
     let other = || boxed(laplace(2, 1.1));
     let sentence = broken(&Faulty::of(&shared(honest), Fault::By(other())).describing(other()));
-    assert!(sentence.contains("noise of the scale that it declares spends ε = 1.1"), "{sentence}");
+    assert!(sentence.contains("noise of the declared scale spends ε = 1.1"), "{sentence}");
 }
 
 /// Bennett's test counts all groups together: each of twenty groups keeps its level at ε = 1.1 in place of 1.

@@ -314,7 +314,8 @@ mod tests {
                     let error = (square / draws as f64).sqrt();
                     assert!(
                         (mean - expected).abs() <= 6.0 * error + 1e-6,
-                        "seed {SEED}: {kind:?} at ε = {epsilon} of {u}: {what} {mean}, not {expected} ± {error}"
+                        "seed {SEED}: {kind:?} at ε = {epsilon} of {u}: {what} {mean}, not {expected} ± \
+                         {error}"
                     );
                 };
                 let (constant, slope) = answer.moments();

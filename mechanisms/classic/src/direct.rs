@@ -40,7 +40,7 @@ pub fn direct(domain: RecordDomain, epsilon: f64) -> Result<Composed> {
         if !matches!(factor, Factor::Interval { .. } | Factor::OneHot { .. }) {
             return Err(Error::not_applicable(
                 NAME,
-                "it takes columns one by one, and the domain ties some together",
+                "it releases each column separately, and the domain ties some columns together",
             ));
         }
         columns.push(column);
@@ -78,8 +78,10 @@ register! {
     /// The plugin `direct`.
     pub const DIRECT = {
         name: NAME,
-        summary: "every column by itself at ε/d: numbers by Laplace, levels by randomised response",
-        paper: "the benchmark of: Learning to noise (Section 4, E.2); task-agnostic in Task-aware privacy preservation",
+        summary: "each column released separately at ε/d: numbers by Laplace noise, levels by randomised \
+                  response",
+        paper: "benchmark in Learning to noise (Section 4, E.2); called task-agnostic in Task-aware privacy \
+                preservation",
         descriptor: Descriptor::new(Output::Records),
         parameters: NoParameters,
         learn: |NoParameters {}, brief: &Brief| {

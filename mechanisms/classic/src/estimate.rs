@@ -86,12 +86,18 @@ impl<'a> Estimator<'a> {
     ) -> Result<Self> {
         check_confidence(confidence)?;
         if mechanism.layout().columns != table.columns() {
-            return Err(Error::shape("the table has other columns than the mechanism releases"));
+            return Err(Error::shape(
+                "the columns of the table differ from the columns that the mechanism \
+                                     releases",
+            ));
         }
         let described: usize = noise.features.iter().map(NoiseDistribution::width).sum();
         if described != table.columns().len() {
             let columns = table.columns().len();
-            return Err(Error::shape(format!("the noise describes {described} columns of {columns}")));
+            return Err(Error::shape(format!(
+                "the noise describes {described} columns, and the table has \
+                                             {columns}"
+            )));
         }
         if table.len() < 2 {
             return Err(Error::shape("an estimate needs two records or more"));
@@ -119,10 +125,10 @@ impl<'a> Estimator<'a> {
     pub fn variance<'n>(&self, of: impl Into<Of<'n>>) -> Result<Estimate> {
         let (values, distribution) = self.number(of.into())?;
         let Coordinate::Moments(Moments { center, constant, slope }) = distribution else {
-            return Err(Error::shape("a level has a frequency, and no variance beside it"));
+            return Err(Error::shape("a level has a frequency but no separate variance"));
         };
         if slope == 0.0 {
-            return Err(Error::shape("one bit a number says nothing of a variance"));
+            return Err(Error::shape("one-bit answers contain no information about a variance"));
         }
         let n = values.len() as f64;
         let from_center: Vec<f64> = values.iter().map(|value| value - center).collect();
@@ -160,7 +166,7 @@ impl<'a> Estimator<'a> {
             Of::Target => self.classes()?,
         };
         if levels.is_empty() {
-            return Err(Error::shape("a histogram needs a group of levels, and there is none of that name"));
+            return Err(Error::shape("a histogram needs a group of levels, and no group has this name"));
         }
         let each = 1.0 - (1.0 - self.confidence) / levels.len() as f64;
         Ok(levels
@@ -178,14 +184,14 @@ impl<'a> Estimator<'a> {
                 Ok((self.column(place), self.distribution(place)?))
             }
             (Of::Target, Target::Real(values)) => Ok((values.to_vec(), self.distribution_of_target(0)?)),
-            (Of::Target, _) => Err(Error::shape("the target is no number")),
+            (Of::Target, _) => Err(Error::shape("the target is not a number")),
         }
     }
 
     /// Returns each class as a level.
     fn classes(&self) -> Result<Vec<(Vec<f64>, Coordinate)>> {
         let Target::Class(classes) = self.table.target() else {
-            return Err(Error::shape("the target is no class"));
+            return Err(Error::shape("the target is not a class"));
         };
         let level = |level: usize| {
             let values = classes.iter().map(|&class| f64::from(u8::from(class == level))).collect();
@@ -208,7 +214,8 @@ impl<'a> Estimator<'a> {
             return Ok(());
         }
         Err(Error::shape(
-            "the mechanism alters values beside adding noise: a mean of what is released is not that of the people",
+            "the mechanism alters values beyond adding noise, so the mean of the released values does not \
+             estimate the people's mean",
         ))
     }
 
@@ -226,7 +233,7 @@ impl<'a> Estimator<'a> {
             }
             before += distribution.width();
         }
-        Err(Error::shape(format!("the noise describes {before} columns")))
+        Err(Error::shape(format!("the noise describes only {before} columns")))
     }
 
     fn mean_of(&self, values: &[f64], distribution: Coordinate, confidence: f64) -> Estimate {
@@ -253,7 +260,7 @@ impl<'a> Estimator<'a> {
 /// [`Error::Shape`] if the distribution is unknown, or if nothing can be estimated from it.
 fn coordinate(distribution: &NoiseDistribution, at: usize) -> Result<Coordinate> {
     let about_zero = |variance| Coordinate::Moments(Moments { center: 0.0, constant: variance, slope: 1.0 });
-    let missing = || Error::shape("the noise describes fewer coordinates than there are");
+    let missing = || Error::shape("the noise describes fewer coordinates than the table has");
     match distribution {
         NoiseDistribution::Exact { .. }
         | NoiseDistribution::Additive { .. }
@@ -269,11 +276,14 @@ fn coordinate(distribution: &NoiseDistribution, at: usize) -> Result<Coordinate>
             if p > q {
                 return Ok(Coordinate::Flip { p, q });
             }
-            Err(Error::shape("answers that do not depend on the truth say nothing of it"))
+            Err(Error::shape(
+                "the answers do not depend on the true values, so nothing can be estimated from \
+                              them",
+            ))
         }
         _ => Err(Error::shape(
-            "the distribution of the noise is not known, as where numbers were rounded or a group became its largest \
-             level",
+            "the noise distribution is unknown, for example because numbers were rounded or a group became \
+             its largest level",
         )),
     }
 }
@@ -382,7 +392,7 @@ mod tests {
     }
 
     fn estimator<'a>(mechanism: &Designed, release: &'a Release, confidence: f64) -> Estimator<'a> {
-        let Designed::Local(local) = mechanism else { panic!("it is a curator's") };
+        let Designed::Local(local) = mechanism else { panic!("the mechanism is not local") };
         Estimator::new(&**local, &release.table, &release.noise, confidence).unwrap()
     }
 

@@ -32,8 +32,9 @@ pub struct Gaussian(GaussianNoise);
 
 impl AdditiveNoise for Gaussian {
     const NAME: &'static str = "gaussian";
-    const THEOREM: &'static str = "the analytic Gaussian mechanism (Balle and Wang 2018, Theorem 8), with the domain's ℓ₂ diameter as \
-                                   sensitivity, and a proven bound on what discrete noise (Canonne, Kamath and Steinke 2020) adds to it";
+    const THEOREM: &'static str = "the analytic Gaussian mechanism (Balle and Wang 2018, Theorem 8), with \
+                                   the domain's ℓ₂ diameter as sensitivity, and a proven bound on what \
+                                   discrete noise (Canonne, Kamath and Steinke 2020) adds to it";
     type Parameters = NoParameters;
 
     /// The ε of the whole budget.
@@ -72,7 +73,7 @@ register! {
     /// The plugin `gaussian`.
     pub const GAUSSIAN = {
         name: Gaussian::NAME,
-        summary: "Gaussian noise on every number, from the ℓ₂ diameter of the domain",
+        summary: "Gaussian noise on every number, scaled to the ℓ₂ diameter of the domain",
         paper: "Balle and Wang, Improving the Gaussian mechanism for differential privacy (2018)",
         noise: Gaussian,
         example: Example::mixed,

@@ -40,7 +40,7 @@ register! {
     /// The plugin `identity`.
     pub const IDENTITY = {
         name: "identity",
-        summary: "no mechanism: records leave in the clear",
+        summary: "no mechanism: records are released in the clear",
         paper: "none; the reference row of a comparison",
         descriptor: Descriptor::new(Output::Records),
         parameters: NoParameters,

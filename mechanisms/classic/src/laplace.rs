@@ -43,8 +43,8 @@ pub struct Parameters {
 
 impl AdditiveNoise for Laplace {
     const NAME: &'static str = "laplace";
-    const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, \
-                                   with the domain's ℓ₁ diameter as sensitivity";
+    const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, \
+                                   Proposition 1) on integers, with the domain's ℓ₁ diameter as sensitivity";
     type Parameters = Parameters;
 
     /// Δ₁·√`information` if this parameter is given, else the ε of the budget.
@@ -54,7 +54,7 @@ impl AdditiveNoise for Laplace {
         Error::check(Self::NAME, "information", information, "finite and above zero", fits)?;
         match set.l1_diameter() * information.sqrt() {
             0.0 => {
-                let nothing = "all records of the domain are one: there is nothing to hide";
+                let nothing = "the domain has only one record, so there is nothing to hide";
                 Err(Error::not_applicable(Self::NAME, nothing))
             }
             epsilon => Ok(epsilon),
@@ -106,8 +106,9 @@ register! {
     /// The plugin `laplace`.
     pub const LAPLACE = {
         name: Laplace::NAME,
-        summary: "Laplace noise on every number, from the ℓ₁ diameter of the domain",
-        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        summary: "Laplace noise on every number, scaled to the ℓ₁ diameter of the domain",
+        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis \
+                (2006)",
         noise: Laplace,
         example: Example::mixed,
     };

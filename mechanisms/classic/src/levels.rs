@@ -23,7 +23,7 @@ impl LevelAnswer {
     pub(crate) fn new(levels: usize, epsilon: f64, weight: f64) -> Result<Self> {
         let oracle = Oracle::best(levels as u64, epsilon).map_err(|_| Error::Budget {
             name: "epsilon",
-            range: "large enough for an answer about a level to fit",
+            range: "large enough to estimate a level from the answers",
             value: epsilon,
         })?;
         Ok(Self { oracle, weight })
@@ -139,7 +139,8 @@ mod tests {
                     let error = 6.0 * ((fourth - square * square).max(0.0) / n).sqrt() + 1e-9;
                     assert!(
                         (square - expected).abs() < error,
-                        "seed {SEED}, {answer:?}: level {level} has mean square {square} ± {error}, not {expected}"
+                        "seed {SEED}, {answer:?}: level {level} has mean square {square} ± {error}, not \
+                         {expected}"
                     );
                 }
             }

@@ -7,7 +7,7 @@
 //! | `gaussian` | Gaussian noise on every number, from the ℓ₂ diameter of the domain, at (ε, δ) |
 //! | `randomized-response` | each level kept, or exchanged for another |
 //! | `piecewise` | k of d attributes: numbers near or far from the truth, levels by a frequency oracle |
-//! | `duchi` | like `piecewise`, but numbers answered with one bit |
+//! | `duchi` | like `piecewise`, but each number answered with one bit |
 //! | `hybrid` | like `piecewise`, but a coin picks `piecewise` or `duchi` for each number |
 //! | `direct` | each column by itself at ε/d: numbers by Laplace noise, levels by randomised response |
 //!

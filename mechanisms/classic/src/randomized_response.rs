@@ -53,13 +53,13 @@ impl TryFrom<Portion> for RandomizedResponse {
             let what = column.map_or("the target".to_owned(), |column| format!("the column {column:?}"));
             return Err(Error::not_applicable(
                 NAME,
-                format!("it answers with levels, and what it should protect holds numbers: {what}"),
+                format!("it answers with levels, but the protected portion contains numbers: {what}"),
             ));
         }
         if portion.protect != Protect::Features
             && matches!(portion.domain.target(), TargetDomain::Vector { .. })
         {
-            return Err(Error::not_applicable(NAME, "its label is a class, and a vector is none"));
+            return Err(Error::not_applicable(NAME, "its label must be a class, not a vector"));
         }
         let groups: Vec<Range<usize>> = set.factors().map(|(coordinates, _)| coordinates).collect();
         let of_each = match Budget::pure(portion.epsilon)?.divide(groups.len())?.epsilon() {
@@ -119,8 +119,8 @@ impl LocalMechanism for RandomizedResponse {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let theorem = "randomised response (Warner 1965; K levels: Kairouz, Oh and Viswanath 2014), every group at an \
-                       equal share of ε";
+        let theorem = "randomised response (Warner 1965; K levels: Kairouz, Oh and Viswanath 2014), every \
+                       group at an equal share of ε";
         self.portion.guarantee(theorem)
     }
 
@@ -202,7 +202,7 @@ register! {
     /// The plugin `randomized-response`.
     pub const RANDOMIZED_RESPONSE = {
         name: NAME,
-        summary: "every level kept, or exchanged for another",
+        summary: "each level kept or replaced by another one at random",
         paper: "Warner, Randomized response: a survey technique for eliminating evasive answer bias (1965)",
         descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,

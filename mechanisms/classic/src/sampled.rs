@@ -79,12 +79,15 @@ impl Kind {
     fn theorem(self) -> &'static str {
         match self {
             Self::Piecewise => {
-                "the piecewise mechanism on a lattice, with odds of exactly e^ε (Wang et al. 2019, Algorithm 2)"
+                "the piecewise mechanism on a lattice, with odds of exactly e^ε (Wang et al. 2019, Algorithm \
+                 2)"
             }
-            Self::OneBit => "one bit a number, with odds of exactly e^ε (Duchi, Jordan and Wainwright 2018)",
+            Self::OneBit => {
+                "one bit per number, with odds of exactly e^ε (Duchi, Jordan and Wainwright 2018)"
+            }
             Self::Hybrid => {
-                "the piecewise mechanism on a lattice or one bit a number, as a coin decides that does not depend on the record, with odds of \
-                 exactly e^ε (Wang et al. 2019, Section III-C)"
+                "the piecewise mechanism on a lattice or one bit per number, chosen by a coin that is \
+                 independent of the record, with odds of exactly e^ε (Wang et al. 2019, Section III-C)"
             }
         }
     }
@@ -100,8 +103,8 @@ fn checked_set(answer: Kind, portion: &Portion) -> Result<Domain> {
     let refused = |reason: String| Err(Error::not_applicable(answer.plugin(), reason));
     if portion.protect != Protect::Features && matches!(portion.domain.target(), TargetDomain::Class { .. }) {
         return refused(
-            "the label must leave as a class, and an unbiased answer is none: it answers for the features, and randomised response for \
-             a class"
+            "the label must be released as a class, and an unbiased answer is not a class: protect the \
+             features, or use randomized-response for the label"
                 .into(),
         );
     }
@@ -115,13 +118,14 @@ fn checked_set(answer: Kind, portion: &Portion) -> Result<Domain> {
             Factor::OneHot { levels } if *levels as u64 <= MOST_LEVELS => {}
             Factor::OneHot { levels } => {
                 return refused(format!(
-                    "{} has {levels} levels, and it answers for {MOST_LEVELS} at most",
+                    "{} has {levels} levels, and at most {MOST_LEVELS} are allowed",
                     column()
                 ));
             }
             _ => {
                 return refused(format!(
-                    "it answers for numbers and levels one by one, and {} is tied to others by the domain",
+                    "it answers for each number and group of levels separately, and the domain ties {} to \
+                     others",
                     column()
                 ));
             }
@@ -173,7 +177,7 @@ fn answer_at(kind: Kind, epsilon: f64) -> Result<Answer> {
     }
     Err(Error::Budget {
         name: "epsilon",
-        range: "finite, and large enough for an answer to fit",
+        range: "finite, and large enough to keep answers within the floating-point range",
         value: epsilon,
     })
 }
@@ -291,7 +295,8 @@ impl SampledNumbers {
         if self.attributes.iter().flatten().all(fits) {
             return Ok(());
         }
-        let range = "large enough for answers in the units of the columns to be numbers";
+        let range =
+            "large enough to keep answers in the units of the columns within the floating-point range";
         Err(Error::Budget { name: "epsilon", range, value: self.state.portion.epsilon })
     }
 
@@ -409,7 +414,8 @@ impl LocalMechanism for SampledNumbers {
             (1, 1) => String::new(),
             (k, d) if k == d => format!(", for each of {d} attributes at an equal share of ε"),
             (k, d) => format!(
-                ", for {k} of {d} attributes sampled uniformly at random, at an equal share of ε each (Wang et al. 2019, Algorithm 4)"
+                ", for {k} of {d} attributes sampled uniformly at random, at an equal share of ε each (Wang \
+                 et al. 2019, Algorithm 4)"
             ),
         };
         self.state.portion.guarantee(&format!("{}{of_which}", how.join("; ")))
@@ -522,8 +528,10 @@ register! {
     /// The plugin `piecewise`.
     pub const PIECEWISE = {
         name: "piecewise",
-        summary: "k of d attributes at random, at ε/k: numbers answered with one near them or far from them, levels by a frequency oracle",
-        paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy (2019)",
+        summary: "k of d attributes sampled at random, each answered at ε/k: numbers by the piecewise \
+                  mechanism, levels by a frequency oracle",
+        paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy \
+                (2019)",
         descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| learn(Kind::Piecewise, parameters, brief),
@@ -536,8 +544,10 @@ register! {
     /// The plugin `duchi`.
     pub const DUCHI = {
         name: "duchi",
-        summary: "k of d attributes at random, at ε/k: numbers answered with one bit, levels by a frequency oracle",
-        paper: "Duchi, Jordan and Wainwright, Minimax optimal procedures for locally private estimation (2018)",
+        summary: "k of d attributes sampled at random, each answered at ε/k: numbers by one bit, levels by a \
+                  frequency oracle",
+        paper: "Duchi, Jordan and Wainwright, Minimax optimal procedures for locally private estimation \
+                (2018)",
         descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| learn(Kind::OneBit, parameters, brief),
@@ -550,8 +560,10 @@ register! {
     /// The plugin `hybrid`.
     pub const HYBRID = {
         name: "hybrid",
-        summary: "k of d attributes at random, at ε/k: numbers as by piecewise or duchi, as a coin decides, levels by a frequency oracle",
-        paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy (2019), Section III-C",
+        summary: "k of d attributes sampled at random, each answered at ε/k: numbers by piecewise or duchi \
+                  at random, levels by a frequency oracle",
+        paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy \
+                (2019), Section III-C",
         descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| learn(Kind::Hybrid, parameters, brief),

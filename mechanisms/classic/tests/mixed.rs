@@ -145,7 +145,7 @@ fn what_is_neither_a_number_nor_a_group_is_refused_by_its_name() {
     let tied = records(&names, features, TargetDomain::None);
     let refused = SampledNumbers::piecewise(tied, 1.0).unwrap_err();
     assert!(matches!(refused, Error::NotApplicable { .. }), "{refused:?}");
-    assert!(refused.to_string().contains("column \"east\" is tied to others"), "{refused}");
+    assert!(refused.to_string().contains("ties column \"east\" to others"), "{refused}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_class_label_is_left_to_randomised_response() {
     assert!(features.guarantee().local_dp(Unit::Features).is_some());
     for protect in [Protect::Record, Protect::Label] {
         let refused = features.clone().protecting(protect).unwrap_err();
-        assert!(refused.to_string().contains("must leave as a class"), "{refused}");
+        assert!(refused.to_string().contains("must be released as a class"), "{refused}");
     }
 }
 

@@ -60,7 +60,7 @@ impl ColumnSpace {
         if domain.columns().is_empty() {
             return Err(Error::not_applicable(
                 NAME,
-                "there are no features, and so no columns that span anything",
+                "the records have no features, so the column space is empty",
             ));
         }
         Ok(Self { domain })
@@ -74,16 +74,18 @@ impl CuratorMechanism for ColumnSpace {
 
     fn guarantee(&self) -> Guarantee {
         let set = AmbiguitySet {
-            members: "all data sets of as many records whose features have columns that span the same space"
-                .into(),
+            members:
+                "all data sets with the same number of records whose feature columns span the same space"
+                    .into(),
         };
         let mut discloses = in_clear(&self.domain, Unit::Label);
         discloses.extend(
             [
-                "the space that the columns of the features span, and so every linear relation among the records: which are equal or \
-                 multiples of each other, which follow from which others, and how much each stands out from the rest",
-                "all records, exactly, to one who knows as many independent ones as there are released columns",
-                "the number of records, and how many columns of the features are independent",
+                "the column space of the features, and so every linear relation among the records: equal \
+                 records, multiples, linear dependences, and the leverage of each record",
+                "all records, exactly, to an adversary that knows as many linearly independent records as \
+                 the release has columns",
+                "the number of records, and the number of linearly independent feature columns",
             ]
             .map(str::to_owned),
         );
@@ -91,14 +93,17 @@ impl CuratorMechanism for ColumnSpace {
             claims: vec![Claim {
                 notion: Notion::AmbiguitySet(set),
                 protects: Unit::of_features(&self.domain),
-                theorem: "Lemma 5, Algorithm 5 (Xiao and Devadas, Dauntless), with the basis in the rank of the features".into(),
+                theorem: "Lemma 5, Algorithm 5 (Xiao and Devadas, Dauntless), with the basis in the rank of \
+                          the features"
+                    .into(),
             }],
             discloses,
             assumes: ASSUMED
                 .into_iter()
                 .chain([
                     "the adversary knows no record, and the key stays secret",
-                    "the basis may be taken for exact: it is computed in double precision, and its last digits are not guaranteed to say nothing",
+                    "the basis is treated as exact, although it is computed in double precision and its last \
+                     digits may disclose something",
                 ])
                 .map(str::to_owned)
                 .collect(),
@@ -166,9 +171,10 @@ register! {
     /// The plugin `column-space`.
     pub const COLUMN_SPACE = {
         name: NAME,
-        summary: "a random orthonormal basis of the space that the columns of the features span, in place of the features",
-        paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
-                Algorithm 5",
+        summary: "a random orthonormal basis of the features' column space, released in place of the \
+            features",
+        paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with \
+                scalability and security, Algorithm 5",
         descriptor: Descriptor::new(Output::SecretView),
         parameters: NoParameters,
         learn: |NoParameters {}, brief: &Brief| Ok(brief.domain.clone()),

@@ -107,12 +107,12 @@ pub(crate) fn vectors(predicted: &Target, records: usize, label_dim: usize) -> R
     match predicted {
         Target::Vector(vectors) if vectors.dim() == (records, label_dim) => Ok(vectors),
         Target::Vector(vectors) => Err(Error::shape(format!(
-            "the predictions are {} × {} where {records} × {label_dim} were released",
+            "the predictions are {} × {}, and the released labels are {records} × {label_dim}",
             vectors.nrows(),
             vectors.ncols()
         ))),
         other => Err(Error::shape(format!(
-            "the prediction is {} where labels were released as vectors",
+            "the prediction is {}, and the labels were released as vectors",
             other.kind()
         ))),
     }

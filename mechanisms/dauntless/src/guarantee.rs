@@ -31,9 +31,10 @@ pub(crate) fn of_design(state: &State) -> Guarantee {
         None if budget(state) < 1.0 => guarantee.claims.insert(0, resistance(state, 0.0)),
         None => {
             guarantee.each_release = vec![format!(
-                "no recovery of a mixed record within {} (ℓ₂, all coordinates) with probability {} or more, if records were independent and \
-                 normal, which bounded records are not, while at most {:.0} samples leave, queries included, and none of its records is used \
-                 twice; each release's own card says how many leave",
+                "no recovery of a mixed record within {} (ℓ₂, all coordinates) with probability {} or more, \
+                 if records were independent and normal, which bounded records are not, at most {:.0} \
+                 samples are released, queries included, and no record is used twice; the card of each \
+                 release gives its number of samples",
                 state.resistance.error,
                 1.0 - state.resistance.confidence_gap,
                 budget(state).floor()
@@ -46,7 +47,7 @@ pub(crate) fn of_design(state: &State) -> Guarantee {
 }
 
 fn no_budget(reason: &str) -> String {
-    format!("whatever can be recovered: {reason}, and no budget is claimed then")
+    format!("everything that can be recovered: no budget is claimed, because {reason}")
 }
 
 /// Reason why Corollary 1 does not cover such releases; `None` if it does.
@@ -56,15 +57,21 @@ fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
     let dim = features.dim();
     [
         (
-            features.factors().all(|(_, factor)| matches!(factor, Factor::Interval { lower, upper } if lower < upper)),
-            "some features are no numbers between two bounds of their own, and may be guessed exactly",
+            features
+                .factors()
+                .all(|(_, factor)| matches!(factor, Factor::Interval { lower, upper } if lower < upper)),
+            "some features are not numbers between two bounds of their own, and may be guessed exactly",
         ),
         (
             state.resistance.error < baseline_error(features),
-            "the baseline is as near as that: the middle of the domain in the place of the private half of a mixture (ERRATA.md, D16)",
+            "the baseline is at least as accurate: it takes the middle of the domain for the private half of \
+             a mixture (ERRATA.md, D16)",
         ),
-        (state.shape.weights == Weights::InverseUniform, "the weights are no inverse of a uniform matrix"),
-        (state.shape.layers == [dim], "there is not one layer as wide as the records"),
+        (
+            state.shape.weights == Weights::InverseUniform,
+            "the weights are not the inverse of a uniform matrix",
+        ),
+        (state.shape.layers == [dim], "the network does not have exactly one layer, as wide as the records"),
         (
             (mixing.public_parts, mixing.private_parts) == (1, 1),
             "a sample does not mix one private record with one public one",
@@ -111,9 +118,11 @@ fn resistance(state: &State, spent: f64) -> Claim {
     Claim {
         notion: Notion::PacResistance(pac),
         protects: Unit::of_features(&state.domain),
-        theorem: "Corollary 1 (Xiao and Devadas, Dauntless) with the adversary's error probability in Fano's inequality, which the paper sets to \
-                  zero (ERRATA.md, D11), for mixed records; that matrices are drawn again is added to δ"
-            .into(),
+        theorem:
+            "Corollary 1 (Xiao and Devadas, Dauntless) with the adversary's error probability in Fano's \
+                  inequality, which the paper sets to zero (ERRATA.md, D11), for mixed records; the \
+                  probability of redrawing a matrix is added to δ"
+                .into(),
     }
 }
 
@@ -121,15 +130,18 @@ fn assumed(state: &State) -> Vec<String> {
     let Resistance { public_variance, private_variance, .. } = state.resistance;
     vec![
         format!(
-            "the coordinates of records are independent and normal, of variance {private_variance:.4} in private ones and {public_variance:.4} \
-             in public ones, and no record depends on another; records with bounds are never normal, so for these the budget is a calculation \
-             and no proof"
+            "the coordinates of records are independent and normal, with variance {private_variance:.4} in \
+             private records and {public_variance:.4} in public records, and no record depends on another; \
+             records with bounds are never normal, so for them the budget is a calculation, not a proof"
         ),
-        "two candidates for the transformation may be compared under one distribution of its input, as the theorem's proof does".into(),
-        format!("a released value has no more than {} bits, which its grid sees to", state.shape.bits),
-        "each private and each public record is mixed into one sample, here and in all other releases".into(),
+        "two candidates for the transformation are compared under one distribution of its input, as in the \
+         theorem's proof"
+            .into(),
+        format!("a released value has at most {} bits, because it lies on a grid", state.shape.bits),
+        "each private and each public record is mixed into one sample only, over this release and all others"
+            .into(),
         format!(
-            "a matrix is drawn again with probability {:.4}, the limit distribution for large random matrices",
+            "a matrix is redrawn with probability {:.4}, by the limit distribution for large random matrices",
             state.shape.redrawn(state.domain.columns().len())
         ),
     ]
@@ -144,26 +156,30 @@ fn common(state: &State) -> Guarantee {
     if is_normal && state.public.is_none() {
         claims.push(Claim {
             notion: Notion::AmbiguitySet(AmbiguitySet {
-                members: "all tables X·U with a unitary U (columns measured from the middle of the domain) that lie in the domain"
+                members: "all tables X·U with a unitary U (columns measured from the middle of the domain) \
+                          that lie in the domain"
                     .into(),
             }),
             protects: Unit::of_features(&state.domain),
-            theorem: "Lemma 1 (Xiao and Devadas, Dauntless): a matrix of independent normal entries has the distribution of U times it".into(),
+            theorem: "Lemma 1 (Xiao and Devadas, Dauntless): a matrix of independent normal entries has the \
+                      distribution of U times it"
+                .into(),
         });
     }
     if has_label(state) && state.public.is_none() {
         claims.push(Claim {
             notion: Notion::AmbiguitySet(AmbiguitySet {
-                members: "all labels that differ by an exchange of the classes' names".into(),
+                members: "all labels that differ by a permutation of the classes' names".into(),
             }),
             protects: Unit::Label,
-            theorem: "Theorem 4 (Xiao and Devadas, Dauntless), in the form M = M′·U that its proof has (ERRATA.md, D14): the classes' vectors are \
-                      independent and normal"
+            theorem: "Theorem 4 (Xiao and Devadas, Dauntless), in the form M = M′·U that its proof has \
+                      (ERRATA.md, D14): the classes' vectors are independent and normal"
                 .into(),
         });
     }
     let assumes = ASSUMED.into_iter().chain([
-        "normal weights and vectors may be taken for continuous: they are drawn on a lattice of 2^-40, and multiplied in double precision",
+        "normal weights and vectors are treated as continuous, although they are drawn on a lattice of 2^-40 \
+         and multiplied in double precision",
         "the adversary does not have the owner's key",
     ]);
     Guarantee {
@@ -181,38 +197,45 @@ fn has_label(state: &State) -> bool {
 
 fn disclosed(state: &State) -> Vec<String> {
     let mut lines = vec![
-        "the number of mixed records, and of how many public and private ones each is made".to_owned(),
-        "it is no differential privacy: whether one record was among those that were mixed may be plain from what leaves".into(),
+        "the number of mixed records, and the number of public and private records in each".to_owned(),
+        "possibly whether a given record was mixed: the release is not differentially private".into(),
     ];
     if state.shape.layers.is_empty() {
         lines.push("every mixed record in the clear: nothing is transformed".into());
     }
     if state.public.is_some() {
-        lines.push("the public records: the design holds them in the clear, with their classes, and claims nothing for them".into());
+        lines.push(
+            "the public records: the design contains them in the clear, with their classes, and \
+                    claims nothing for them"
+                .into(),
+        );
     }
     if state.shape.activation == Activation::Identity {
         lines.push(match state.public.is_some() {
-            true => "every linear relation among mixed records, up to the grid; who knows as many of them as there are columns knows all",
+            true => "every linear relation among mixed records, up to the grid; an adversary that knows as \
+                     many mixed records as there are columns knows all of them",
             false => {
-                "every linear relation among the private records, up to the grid; who knows as many of them as there are columns knows all, \
-                 exactly"
+                "every linear relation among the private records, up to the grid; an adversary that knows as \
+                 many private records as there are columns knows all of them, exactly"
             }
         }
         .into());
     }
     if state.shape.weights == Weights::Gaussian {
-        lines.push("X·Xᵀ, to the precision that so many columns allow: all norms, angles and distances of mixed records".into());
+        lines.push(
+            "X·Xᵀ, more precisely with more columns: all norms, angles and distances of mixed records".into(),
+        );
     }
     if has_label(state) {
         lines.push(match (state.public.is_some(), state.mixing.parts()) {
             (true, _) => {
-                "how much of each class each mixed record has, and the classes' names: public records show which class is called what \
-                 (ERRATA.md, D17)"
+                "the share of each class in each mixed record, and the classes' names: public records show \
+                 the name of each class (ERRATA.md, D17)"
             }
             (false, 1) => "which records have the same class; only the classes' names are hidden",
             (false, _) => {
-                "how much of each class each mixed record has, to one who finds the classes' vectors among those that leave; only the classes' \
-                 names are hidden"
+                "the share of each class in each mixed record, to an adversary that finds the classes' \
+                 vectors among the released vectors; only the classes' names are hidden"
             }
         }
         .into());

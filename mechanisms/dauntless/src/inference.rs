@@ -23,7 +23,13 @@ struct InferenceParameters {
 impl InferenceParameters {
     fn learn(self, brief: &Brief) -> Result<State> {
         match self.queries.unwrap_or(1000) {
-            0 => Err(Error::parameter(NAME, format!("queries must be one or more; without any it is {MIX}"))),
+            0 => Err(Error::parameter(
+                NAME,
+                format!(
+                    "queries must be one or more; for a release without \
+                                                     queries, use {MIX}"
+                ),
+            )),
             queries => self.training.learn(queries, brief),
         }
     }
@@ -39,8 +45,10 @@ register! {
     /// The plugin `dauntless-inference`.
     pub const DAUNTLESS_INFERENCE = {
         name: NAME,
-        summary: "as dauntless-mix, and queries of the model are mixed with private records too: each counts against the same budget, and past it none is answered",
-        paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Algorithms 2 and 3",
+        summary: "like dauntless-mix, with queries of the model mixed with private records too; each query \
+                  counts against the same budget, and none is answered beyond it",
+        paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with \
+                Scalability and Security, Algorithms 2 and 3",
         descriptor: Descriptor::new(Output::SecretView),
         parameters: InferenceParameters,
         learn: |parameters: InferenceParameters, brief: &Brief| parameters.learn(brief),

@@ -297,8 +297,10 @@ register! {
     /// The plugin `dauntless-mix`.
     pub const DAUNTLESS_MIX = {
         name: MIX,
-        summary: "public and private records mixed, labels as random vectors, and all of it through a random network; resists recovery while a budget lasts, if records were independent and normal",
-        paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Algorithm 2",
+        summary: "mixtures of public and private records, and labels as random vectors, after a random \
+                  network; resists recovery within a budget, if records were independent and normal",
+        paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with \
+                Scalability and Security, Algorithm 2",
         descriptor: Descriptor::new(Output::SecretView),
         parameters: Parameters,
         learn: |parameters: Parameters, brief: &Brief| parameters.learn(0, brief),

@@ -63,7 +63,8 @@ impl Mixing {
             [(self.private_parts, private, "private"), (self.public_parts, public, "public")]
         {
             if parts > records {
-                let reason = format!("{parts} {what} records make one mixed record, and there are {records}");
+                let reason =
+                    format!("one mixed record needs {parts} {what} records, and there are {records}");
                 return Err(Error::not_applicable(crate::MIX, reason));
             }
         }

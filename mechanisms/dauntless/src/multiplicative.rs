@@ -88,7 +88,7 @@ impl TryFrom<State> for MultiplicativeDp {
         }
         state.check_sizes(state.records)?;
         if state.records == 0 {
-            return Err(refuse("records, how many there are at least, must be one or more"));
+            return Err(refuse("records, the minimum number of records, must be one or more"));
         }
         let noise = match state.budget.epsilon() {
             f64::INFINITY => None,
@@ -103,7 +103,7 @@ impl State {
     fn check_sizes(&self, records: u64) -> Result<()> {
         let records = usize::try_from(records).unwrap_or(usize::MAX);
         size::check_held(NAME, "dim", &[self.domain.columns().len(), self.dim], DRAWN)?;
-        size::check_held(NAME, "dim, for so many records,", &[records, self.dim], size_of::<f64>())
+        size::check_held(NAME, "dim, for this number of records,", &[records, self.dim], size_of::<f64>())
     }
 }
 
@@ -155,7 +155,7 @@ impl MultiplicativeDp {
         // Rounding up never gives less noise than the claim needs.
         let distribution = DiscreteGaussian::new(Rational::new((v / step).ceil() as u64, 1)?)?;
         let values =
-            released.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
+            released.as_slice_mut().ok_or_else(|| Error::shape("the records are not stored row by row"))?;
         values.par_chunks_mut(local::BLOCK * self.state.dim).enumerate().for_each(|(number, block)| {
             // The first stream belongs to the matrix.
             let mut stream = streams.stream(number as u64 + 1);
@@ -178,27 +178,30 @@ impl CuratorMechanism for MultiplicativeDp {
         discloses.push("the number of records".into());
         let Some((_, dp)) = &self.noise else {
             discloses.push(
-                "the features of every record, times one secret matrix: who knows as many independent records as there are columns \
-                 knows the matrix"
+                "the features of every record, times one secret matrix: an adversary that knows as many \
+                 linearly independent records as there are columns knows the matrix"
                     .into(),
             );
             return Guarantee { discloses, ..Guarantee::default() };
         };
         let records = self.state.records;
         let of_this = [
-            format!("there are {records} records or more, which is public; a table of fewer is refused, and that shows"),
-            "the noise may be taken for continuous: it is drawn exactly on a lattice 2^40 times finer than its standard deviation, to \
-             which the records times the matrix are rounded"
+            format!(
+                "the table has {records} records or more, and this number is public; a smaller table is \
+                     refused, and the refusal is visible"
+            ),
+            "the noise is treated as continuous, although it is drawn exactly on a lattice 2^40 times finer \
+             than its standard deviation, to which the records times the matrix are rounded"
                 .into(),
-            "the key, which is that matrix, stays secret".into(),
+            "the key, which is the secret matrix, stays secret".into(),
         ];
         Guarantee {
             claims: vec![Claim {
                 notion: Notion::CentralDp(dp.clone()),
                 protects: Unit::of_features(&self.state.domain),
-                theorem: "Theorem 5 (Xiao and Devadas, Dauntless) for Gaussian W, with n − 2√(n·ln(16/δ₀)) in its denominator and \
-                          X̂ = U(Σ² + v²I)^½V, for which its proof holds (ERRATA.md, D1 and D12); columns compose by the sum of ε₀, or by \
-                          advanced composition"
+                theorem: "Theorem 5 (Xiao and Devadas, Dauntless) for Gaussian W, with n − 2√(n·ln(16/δ₀)) \
+                          in its denominator and X̂ = U(Σ² + v²I)^½V, for which its proof holds (ERRATA.md, \
+                          D1 and D12); columns compose by the sum of ε₀, or by advanced composition"
                     .into(),
             }],
             discloses,
@@ -227,7 +230,8 @@ impl MultiplicativeDp {
         let n = records.nrows();
         if self.noise.is_some() && (n as u64) < *least {
             let reason = format!(
-                "it is designed for {least} records or more, and there are {n}: with fewer it costs a larger ε"
+                "it is designed for {least} records or more, and the table has {n}: fewer records cost a \
+                 larger ε"
             );
             return Err(Error::not_applicable(NAME, reason));
         }
@@ -255,7 +259,8 @@ struct Parameters {
 
 fn learn(Parameters { records, dim }: Parameters, brief: &Brief) -> Result<State> {
     let Some(records) = records else {
-        let reason = "it needs the parameter records, a public number of records that there are at least: its noise is made for so many";
+        let reason = "it needs the parameter records, a public minimum number of records, because its noise \
+                      depends on this number";
         return Err(Error::not_applicable(NAME, reason));
     };
     let domain = brief.domain.clone();
@@ -279,9 +284,10 @@ register! {
     /// The plugin `multiplicative-dp`.
     pub const MULTIPLICATIVE_DP = {
         name: NAME,
-        summary: "records times a secret Gaussian matrix, with as much Gaussian noise beside it as central differential privacy needs",
-        paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
-                Theorem 5",
+        summary: "records times a secret Gaussian matrix, plus Gaussian noise for central differential \
+                  privacy",
+        paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with \
+                scalability and security, Theorem 5",
         descriptor: Descriptor::new(Output::SecretView),
         parameters: Parameters,
         learn: learn,

@@ -57,7 +57,11 @@ impl TryFrom<State> for SingularValueObfuscation {
     fn try_from(state: State) -> Result<Self> {
         check_tau(state.tau)?;
         if state.domain.columns().is_empty() {
-            return Err(Error::not_applicable(NAME, "there are no features, and so no singular values"));
+            return Err(Error::not_applicable(
+                NAME,
+                "the records have no features, so there are no singular \
+                                                    values",
+            ));
         }
         Ok(Self { state })
     }
@@ -152,16 +156,19 @@ impl CuratorMechanism for SingularValueObfuscation {
         let delta = obfuscation_delta(tau, 10.0, 1.0).unwrap_or(1.0);
         let mut discloses = in_clear(&self.state.domain, Unit::Label);
         discloses.extend([
-            "the left singular vectors of the features, exactly: tables in which they differ are told apart with certainty, so it has no \
-             differential privacy"
+            "the left singular vectors of the features, exactly: tables with different vectors are \
+             distinguished with certainty, so there is no differential privacy"
                 .to_owned(),
             format!(
-                "something of the singular values: where one is ten times larger, δ is {delta:.2e} at ε = 1 (τ = {tau}); the δ that the paper \
-                 prints (Lemmas 6 and 7) is too small where τ is (ERRATA.md, D13)"
+                "partial information about the singular values: between two tables, one with a value ten \
+                 times larger, δ is {delta:.2e} at ε = 1 (τ = {tau}); the paper's δ (Lemmas 6 and 7) is too \
+                 small for small τ (ERRATA.md, D13)"
             ),
-            "the space that the columns of the features span, and so every linear relation among the records".into(),
-            "all records, exactly, to one who knows as many independent ones as there are released columns".into(),
-            "the number of records, and how many columns of the features are independent".into(),
+            "the column space of the features, and so every linear relation among the records".into(),
+            "all records, exactly, to an adversary that knows as many linearly independent records as the \
+             release has columns"
+                .into(),
+            "the number of records, and the number of linearly independent feature columns".into(),
         ]);
         Guarantee { discloses, ..Guarantee::default() }
     }
@@ -205,9 +212,10 @@ register! {
     /// The plugin `singular-value-obfuscation`.
     pub const SINGULAR_VALUE_OBFUSCATION = {
         name: NAME,
-        summary: "the left singular vectors of the features, each times its singular value and a heavy-tailed number; no privacy claimed",
-        paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
-                Algorithm 6",
+        summary: "the left singular vectors of the features, each times its singular value and a \
+                  heavy-tailed number; no privacy claimed",
+        paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with \
+                scalability and security, Algorithm 6",
         descriptor: Descriptor::new(Output::SecretView),
         parameters: Parameters,
         learn: |Parameters { tau }, brief: &Brief| {

@@ -180,7 +180,7 @@ impl SecretMap {
     /// domain's.
     pub fn apply(&self, clean: &Table, folded: ArrayView2<f64>) -> Result<Array2<f64>> {
         if folded.nrows() != self.inner.nrows() {
-            return Err(Error::shape("the weights are not those of this map"));
+            return Err(Error::shape("the weights do not fit this map"));
         }
         Ok(with_ones(&self.domain, &self.domain.projected_features(clean)?).dot(&folded))
     }
@@ -197,8 +197,8 @@ fn check_written(rows: usize, columns: usize) -> Result<()> {
         return Ok(());
     }
     let reason = format!(
-        "a matrix of {rows} × {columns} values is not written down; of so many records train on the identity without it, as `PerfectSecrecy::map` \
-         allows"
+        "a matrix of {rows} × {columns} values is too large to write; train on the identity matrix without \
+         it, through `PerfectSecrecy::map`"
     );
     Err(Error::not_applicable(NAME, reason))
 }
@@ -224,20 +224,20 @@ impl CuratorMechanism for PerfectSecrecy {
         let mut discloses = in_clear(&self.state.domain, Unit::Label);
         discloses.extend([
             "the number of records".to_owned(),
-            "through a model that is taken back by the key: whatever such a model says of the records it was trained on".into(),
+            "through a model that the key converts for records in the clear: everything that the model \
+             discloses of its training records"
+                .into(),
         ]);
         Guarantee {
             claims: vec![Claim {
                 notion: Notion::PerfectSecrecy(Secrecy {}),
                 protects: Unit::of_features(&self.state.domain),
-                theorem: "Section 5.1 (Xiao and Devadas, Dauntless): what leaves is a constant".into(),
+                theorem: "Section 5.1 (Xiao and Devadas, Dauntless): the release is a constant".into(),
             }],
             discloses,
             assumes: ASSUMED
                 .into_iter()
-                .chain([
-                    "the adversary does not have the owner's key, nor the model that was taken back by it",
-                ])
+                .chain(["the adversary has neither the owner's key nor a model that the key has converted"])
                 .map(str::to_owned)
                 .collect(),
             ..Guarantee::default()
@@ -286,8 +286,10 @@ register! {
     /// The plugin `perfect-secrecy`.
     pub const PERFECT_SECRECY = {
         name: NAME,
-        summary: "what leaves of the records is the identity matrix, whatever they are; labels and their number leave in the clear",
-        paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Section 5",
+        summary: "the identity matrix in place of the records; labels and their number are released in the \
+                  clear",
+        paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with \
+                Scalability and Security, Section 5",
         descriptor: Descriptor::new(Output::SecretView).slow(),
         parameters: Parameters,
         learn: |parameters: Parameters, brief: &Brief| {

@@ -113,9 +113,7 @@ impl SecretKey for SecretMatrix {
         let records = self.domain.projected_features(clean)?;
         if records.ncols() != self.matrix.nrows() {
             let (columns, rows) = (records.ncols(), self.matrix.nrows());
-            return Err(Error::shape(format!(
-                "the key has {rows} rows where a record has {columns} columns"
-            )));
+            return Err(Error::shape(format!("the key has {rows} rows, and a record has {columns} columns")));
         }
         in_place_of(clean, records.dot(&self.matrix))
     }

@@ -44,12 +44,12 @@ impl SingularValues {
             MemStack::new(&mut memory),
             Default::default(),
         )
-        .map_err(|_| refuse("the singular values of these records were not found"))?;
+        .map_err(|_| refuse("the singular value decomposition of these records failed"))?;
         let values = Array1::from_shape_fn(size, |at| values[at]);
         let least = RANK_TOLERANCE * values.first().copied().unwrap_or(0.0);
         let rank = values.iter().take_while(|value| **value > least).count();
         if rank == 0 {
-            return Err(refuse("every record is zero, and spans nothing"));
+            return Err(refuse("every record is zero, so the column space is empty"));
         }
         let first = |of: &Mat<f64>, rows| Array2::from_shape_fn((rows, rank), |(row, at)| of[(row, at)]);
         Ok(Self {
@@ -78,6 +78,10 @@ mod tests {
             assert!(gram.iter().all(|x| x.abs() < 1e-14), "{gram}");
         }
         let zero = SingularValues::of(&Array2::zeros((3, 2)), "a mechanism").err().unwrap();
-        assert_eq!(zero.to_string(), "a mechanism does not apply: every record is zero, and spans nothing");
+        assert_eq!(
+            zero.to_string(),
+            "a mechanism does not apply: every record is zero, so the column space \
+                                      is empty"
+        );
     }
 }

@@ -68,7 +68,10 @@ impl State {
         let classes = match self.domain.target() {
             TargetDomain::None | TargetDomain::Class { .. } => classes(self.domain.target()),
             _ => {
-                return Err(Error::not_applicable(MIX, "it takes records with classes, or without a label"));
+                return Err(Error::not_applicable(
+                    MIX,
+                    "it needs records with a class label or without a label",
+                ));
             }
         };
         if dim == 0 || self.domain.features().squared_radius() == 0.0 {
@@ -81,15 +84,15 @@ impl State {
         self.check_sizes(self.samples.unwrap_or(1))?;
         if self.label_dim < classes {
             return wrong(format!(
-                "label_dim must be {classes} or more, one dimension a class, and {} is not",
+                "label_dim must be {classes} or more, one dimension per class, and {} is not",
                 self.label_dim
             ));
         }
         if self.samples == Some(0) || self.mixing.parts() == 0 || self.mixing.private_parts == 0 {
-            return wrong("a release has one mixed record or more, of one private part or more".into());
+            return wrong("a release needs one mixed record or more, with one private part or more".into());
         }
         if (self.mixing.public_parts > 0) != self.public.is_some() {
-            return wrong("there are public parts where there are public records, and only there".into());
+            return wrong("public parts need public records, and public records need public parts".into());
         }
         if self.shape.layers.iter().any(|width| !(1..=WIDEST).contains(width)) {
             return wrong(format!("layers must be widths between 1 and {WIDEST}"));
@@ -124,7 +127,8 @@ impl State {
         {
             if variance > most {
                 return wrong(format!(
-                    "{name} must be at most {most}, and {variance} is not: within its bounds the column {column:?} cannot vary by more"
+                    "{name} must be at most {most}, and {variance} is not: within its bounds the column \
+                     {column:?} cannot vary by more"
                 ));
             }
         }

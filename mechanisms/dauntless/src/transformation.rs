@@ -94,7 +94,7 @@ impl Shape {
                 draws.ok_or_else(|| {
                     let limit = self.most_condition;
                     let reason = format!(
-                        "a singular draw: of {MOST_DRAWS} matrices none had singular values within a factor of {limit}"
+                        "none of {MOST_DRAWS} random matrices had singular values within a factor of {limit}"
                     );
                     Error::not_applicable(crate::MIX, reason)
                 })

@@ -100,14 +100,12 @@ impl State {
         if let Some(name) = reach.ranges.keys().find(|name| !names.contains(name)) {
             let nearest = nearest_name(name, names.iter().map(String::as_str));
             let nearest = nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
-            return Err(refused(format!(
-                "there is no encoded column {name:?} that could have a range{nearest}"
-            )));
+            return Err(refused(format!("ranges: there is no encoded column {name:?}{nearest}")));
         }
         let Weighting::Diagonal(weights) = Weighting::new(NAME, self.weights.as_ref(), names)? else {
             return Err(Error::not_applicable(
                 NAME,
-                "noise with bounds takes a diagonal Π: weights of columns",
+                "noise with bounds needs a diagonal Π, which is one weight per column",
             ));
         };
         let mut columns = vec![];
@@ -115,7 +113,13 @@ impl State {
             let bounds = match *factor {
                 Factor::Interval { lower, upper } => (lower, upper),
                 Factor::OneHot { .. } => (0.0, 1.0),
-                _ => return Err(Error::not_applicable(NAME, "it takes numbers between bounds, and levels")),
+                _ => {
+                    return Err(Error::not_applicable(
+                        NAME,
+                        "it needs features that are numbers between \
+                                                             bounds, or levels",
+                    ));
+                }
             };
             let width = bounds.1 - bounds.0;
             for place in at.clone() {
@@ -146,7 +150,11 @@ impl TryFrom<State> for FisherBounded {
         let State { lambda, delta, .. } = state;
         Error::check(NAME, "lambda", lambda, "zero or more", lambda >= 0.0)?;
         if Budget::new(1.0, delta)?.delta() == 0.0 {
-            return Err(Error::not_applicable(NAME, "noise with bounds guarantees nothing where δ is zero"));
+            return Err(Error::not_applicable(
+                NAME,
+                "noise with bounds has no guarantee at δ = 0; choose δ \
+                                                    above zero",
+            ));
         }
         let columns = state.columns()?;
         let noise = match lambda {
@@ -226,8 +234,8 @@ impl FisherBounded {
                 return Ok(flat);
             }
             let reason = format!(
-                "within these bounds no noise has δ = {delta:e} at ε = {epsilon}; the least that was found is {:.3e}. Wider bounds \
-                 (beyond, ranges) have less",
+                "no noise within these bounds has δ = {delta:e} at ε = {epsilon}; the least δ found is \
+                 {:.3e}, and wider bounds (beyond, ranges) have less",
                 best.min(spent(&flat))
             );
             return Err(Error::not_applicable(NAME, reason));
@@ -276,14 +284,17 @@ impl LocalMechanism for FisherBounded {
             return Guarantee::nothing(&self.state.domain);
         };
         let State { domain, delta, reach, .. } = &self.state;
-        let theorem = "δ(ε) of the very tables from which the noise of Farokhi's Corollary 2.7 is drawn, at the domain's diameter; of several \
-             columns by their losses' convolution (Doroshenko et al. 2022)";
-        let mut by = "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: on average over neighbouring \
-                      records, which differ by a step of the lattice in some of the columns"
-            .to_owned();
+        let theorem = "δ(ε) of the tables from which the noise of Farokhi's Corollary 2.7 is drawn, at the \
+                       domain's diameter; for several columns, by the convolution of their losses \
+                       (Doroshenko et al. 2022)";
+        let mut by =
+            "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: \
+                      on average over neighbouring records, which differ by a step of the lattice in some of \
+                      the columns"
+                .to_owned();
         by += &format!("; every released value lies within {} widths of its column's domain", reach.beyond);
         if !reach.ranges.is_empty() {
-            by += " but where a range is given";
+            by += " unless a range is given";
         }
         let columns = domain.columns().iter().cloned();
         let information = CramerRao { information: columns.zip(noise.information()).collect(), joint: None };
@@ -297,12 +308,14 @@ impl LocalMechanism for FisherBounded {
         let mut guarantee = of_features(domain, vec![error]);
         let why = if certain > *delta {
             format!(
-                "which of two records at opposite ends of the domain was released, for certain and with a probability of {certain:.3e}: \
-                 what the one may become the other may not, so there is no differential privacy at δ = {delta:e}"
+                "which of two records at opposite ends of the domain was released, for certain, with a \
+                 probability of {certain:.3e}: some released values are possible for only one of the two, so \
+                 there is no differential privacy at δ = {delta:e}"
             )
         } else {
             format!(
-                "what no ε at δ = {delta:e} was found to hide: so small a δ is not accounted for, or the ε is beyond counting"
+                "possibly everything: no finite ε was found at δ = {delta:e}, because δ is too small or ε \
+                 too large for the accountant"
             )
         };
         guarantee.discloses.insert(0, why);
@@ -421,8 +434,9 @@ register! {
     /// The plugin `fisher-bounded`.
     pub const FISHER_BOUNDED = {
         name: NAME,
-        summary: "noise of least Fisher information that leaves every released feature within bounds",
-        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2020)",
+        summary: "noise of minimum Fisher information that keeps every released feature within bounds",
+        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine \
+                classification (2020)",
         descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
@@ -472,13 +486,16 @@ mod tests {
         let guarantee = mechanism.guarantee();
         assert!(!guarantee.has_dp());
         let card = guarantee.to_string();
-        assert!(card.contains("for certain and with a probability of 5.00"), "{card}");
+        assert!(card.contains("for certain, with a probability of 5.00"), "{card}");
         let Notion::CramerRao(bound) = &guarantee.claims[0].notion else { panic!("{card}") };
         // 4∫w′² of the cosine on [−1, 1] is π².
         assert!((bound.error() * std::f64::consts::PI.powi(2) - 1.0).abs() < 1e-3, "{}", bound.error());
         let refused = FisherBounded::of_budget(numbers(1), None, Reach::default(), budget(1.0, 1e-6));
         let refused = refused.unwrap_err().to_string();
-        assert!(refused.contains("no noise has δ = 1e-6") && refused.contains("Wider bounds"), "{refused}");
+        assert!(
+            refused.contains("no noise within these bounds has δ = 1e-6") && refused.contains("wider bounds"),
+            "{refused}"
+        );
     }
 
     /// Holds for arbitrarily little noise, and for arbitrarily large ε.
@@ -577,7 +594,7 @@ mod tests {
             (json!({"beyond": -3.0}), &free, "inverted"),
             (json!({"lambda": 1.0, "weights": {"x1": 0.0}}), &free, "above zero"),
             (json!({"lambda": 0.0}), &brief(1.0, 1e-6), "ε = inf"),
-            (json!({"lambda": 1.0}), &brief(f64::INFINITY, 0.0), "δ is zero"),
+            (json!({"lambda": 1.0}), &brief(f64::INFINITY, 0.0), "δ = 0"),
             (json!({"weights": [[1.0]]}), &free, "parameters"),
         ] {
             let refused = FISHER_BOUNDED.design(&parameters, brief).unwrap_err().to_string();

@@ -50,7 +50,7 @@ impl Column {
         }
         if from > lower || to < upper || to - from <= upper - lower {
             return Err(format!(
-                "its released values must reach beyond its domain [{lower}, {upper}], and [{from}, {to}] does not"
+                "its range must reach beyond its domain [{lower}, {upper}], and [{from}, {to}] does not"
             ));
         }
         if self.is_level && !self.is_symmetric() {
@@ -210,7 +210,7 @@ impl BoundedNoise {
     fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
         if point.len() != self.tables.len() {
             let (found, width) = (point.len(), self.tables.len());
-            return Err(Error::shape(format!("a point has {found} values where the range has {width}")));
+            return Err(Error::shape(format!("a point has {found} values, and the range has {width}")));
         }
         if let Some(at) = point.iter().position(|x| !x.is_finite()) {
             return Err(Error::NonFinite { row: 1, column: (at + 1).to_string(), value: point[at] });
@@ -235,7 +235,7 @@ impl BoundedNoise {
 }
 
 fn unfit(problem: &dyn std::fmt::Display) -> Error {
-    Error::not_applicable("fisher-bounded", format!("its table cannot be made: {problem}"))
+    Error::not_applicable("fisher-bounded", format!("the table of its noise cannot be built: {problem}"))
 }
 
 /// The noise of one column: P(first + i) = weightsᵢ/Σweights, in steps of a lattice of its own.
@@ -277,7 +277,7 @@ impl Table {
         let step = if column.is_level { exponent.min(0.0) } else { exponent }.exp2();
         let whole = |x: f64| -> Result<i64> {
             let fits = x.abs() < (1i64 << 52) as f64;
-            if fits { Ok(x as i64) } else { Err(unfit(&"its bounds do not fit 52 bits on the lattice")) }
+            if fits { Ok(x as i64) } else { Err(unfit(&"its bounds exceed 52 bits on the lattice")) }
         };
         let top = whole((column.bounds.1 / step).floor())?;
         let bounds = (whole((column.bounds.0 / step).ceil())?.min(top), top);
@@ -335,7 +335,7 @@ impl Table {
 /// [`Error::NotApplicable`] if there is no point between the ends, or more points than are kept.
 fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec<u64>)> {
     if ends.0 > ends.1 {
-        return Err(unfit(&"its range holds no point of the lattice"));
+        return Err(unfit(&"its range contains no point of the lattice"));
     }
     let log_density = |k: i64| state.log_density(k as f64 * step);
     // The density has one maximum, and underflows to zero far from its mean.
@@ -374,7 +374,7 @@ fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec
     let right = outwards(&mut (mode + 1..=ends.1));
     let left = outwards(&mut (ends.0..mode).rev());
     if left.len() + right.len() >= MOST_CELLS {
-        return Err(unfit(&"a group's levels lie too many steps of the lattice apart"));
+        return Err(unfit(&"the levels of a group are too many steps of the lattice apart"));
     }
     if mode == 0 && ends.0 == -ends.1 {
         // The two sides may be rounded differently in their last bit.

@@ -10,7 +10,7 @@ pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Re
     let (found, width) = (point.len(), domain.flat().dim());
     match point.get_mut(..domain.features().dim()) {
         Some(features) if found == width => Ok(features),
-        _ => Err(Error::shape(format!("a point has {found} values where the range has {width}"))),
+        _ => Err(Error::shape(format!("a point has {found} values, and the range has {width}"))),
     }
 }
 
@@ -35,15 +35,17 @@ pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, Strin
 /// (ERRATA.md, F13).
 pub(crate) fn without_bias(domain: &RecordDomain, bound: &CramerRao) -> String {
     let farthest = domain.features().squared_radius();
-    let vacuous = if bound.error() > farthest { ", less than is claimed: the bound is vacuous" } else { "" };
+    let vacuous =
+        if bound.error() > farthest { ", which is less than the claim: the bound is vacuous" } else { "" };
     let of_any = match bound.of_any_guess(domain) {
         0.0 => String::new(),
         error => format!(
-            "; every guess, with a bias or without, misses some record of the domain by a squared error of {error:.4} or more on average (van Trees 1968; Le Cam 1973)"
+            "; for some record of the domain, every guess, biased or not, has a squared error of {error:.4} \
+             or more on average (van Trees 1968; Le Cam 1973)"
         ),
     };
     format!(
-        "the guess has no bias; the centre of the domain, which has one, is never further off than a squared error of \
+        "the guess is unbiased; the centre of the domain, a biased guess, has a squared error of at most \
          {farthest:.4}{vacuous} (ERRATA.md, F13){of_any}"
     )
 }

@@ -98,7 +98,7 @@ impl TryFrom<State> for FisherCorrelated {
         check("theta", state.theta, 1e-9..=1e9, "")?;
         check("rho", state.rho, 1e-9..=1e9, "")?;
         let range = radius / WIDEST..=radius * WIDEST;
-        check("variance", state.variance, range, " on such records, whose domain it must be beside")?;
+        check("variance", state.variance, range, " for records of this domain")?;
         Ok(Self { state })
     }
 }
@@ -110,7 +110,7 @@ fn check_domain(domain: &RecordDomain) -> Result<()> {
     match domain.target() {
         TargetDomain::Class { levels } if levels.len() == 2 => {}
         TargetDomain::Class { .. } => {
-            return refuse("its classifier tells two classes apart, and the label has more");
+            return refuse("its classifier separates two classes, and the label has more");
         }
         _ => return refuse("its classifier needs a label of two classes"),
     }
@@ -121,7 +121,8 @@ fn check_domain(domain: &RecordDomain) -> Result<()> {
     }
     if domain.columns().len() < 2 {
         return refuse(
-            "with fewer than two columns of features the classifier tells all, and there is no room for noise",
+            "with fewer than two columns of features, the classifier discloses everything and leaves no room \
+             for noise",
         );
     }
     if domain.features().squared_radius() == 0.0 {
@@ -159,20 +160,26 @@ impl FisherCorrelated {
         let share = share.map_or(String::new(), |share| format!(" = {share:.4}"));
         let mut discloses = in_clear(&self.state.domain, Unit::Label);
         discloses.extend([
-            "exactly α*·x of every record x, its distance from the classifier: of levels, flags or whole numbers that may leave a handful \
-             of possible records, or one"
+            "exactly α*·x of every record x, its distance from the classifier; for levels, flags or whole \
+             numbers this may leave only a few possible records, or one"
                 .into(),
             "the classifier itself, with every record's multiplier ω, and so Σ ωyx = α*".into(),
-            format!("the largest share of one record in it, max ω²/Σω²{share}, computed from the records"),
-            "every support vector, exactly, to one who knows all other records (ERRATA.md, F12)".into(),
+            format!(
+                "the largest share of one record in the classifier, max ω²/Σω²{share}, computed from the \
+                     records"
+            ),
+            "every support vector, exactly, to an adversary that knows all other records (ERRATA.md, F12)"
+                .into(),
             "the number of records".into(),
         ]);
         Guarantee {
             discloses,
             assumes: ASSUMED.into_iter().chain([
-                "the adversary knows no other record, and its guess is unbiased wherever noise may lead, beyond the domain too",
-                "the noise may be taken for continuous and the classifier for exact: the one is drawn on a lattice 2^40 times finer \
-                 than its standard deviation, the other solved in double precision",
+                "the adversary knows no other record, and its guess is unbiased at every point that noise \
+                 can reach, also beyond the domain",
+                "the noise is treated as continuous, although it is drawn on a lattice 2^40 times finer than \
+                 its standard deviation; the classifier is treated as exact, although it is solved in double \
+                 precision",
             ]).map(str::to_owned).collect(),
             ..Guarantee::default()
         }
@@ -190,8 +197,9 @@ impl FisherCorrelated {
         let claim = Claim {
             notion: Notion::CramerRao(bound),
             protects: Unit::Features,
-            theorem: "the Cramér-Rao bound m(p − 1)(1 − max ω²/Σω²) of the noise of Theorem 2.10 (Farokhi, Privacy-preserving public \
-                      release of datasets for support vector machine classification), over all data sets with the same classifier"
+            theorem: "the Cramér-Rao bound m(p − 1)(1 − max ω²/Σω²) of the noise of Theorem 2.10 (Farokhi, \
+                      Privacy-preserving public release of datasets for support vector machine \
+                      classification), over all data sets with the same classifier"
                 .into(),
         };
         let mut guarantee = Guarantee { claims: vec![claim], ..self.card(Some(share)) };
@@ -205,7 +213,7 @@ impl FisherCorrelated {
     /// [`Error::NotApplicable`] if it cannot be solved, or does not depend on the records.
     fn classifier(&self, records: &Array2<f64>, signs: &[f64]) -> Result<Machine> {
         let unsolved = |error: scumble_kkt::Error| {
-            Error::not_applicable(NAME, format!("the classifier that it is to keep was not found: {error}"))
+            Error::not_applicable(NAME, format!("the classifier of the records was not found: {error}"))
         };
         let penalties = vec![self.state.theta; signs.len()];
         let of = Records::new(records.view());
@@ -217,7 +225,8 @@ impl FisherCorrelated {
             |values: &mut dyn Iterator<Item = &f64>| values.fold(0.0, |most: f64, x| most.max(x.abs()));
         // Compared with margins of 1 such scores are zero, and only rounding chose their direction.
         if largest(&mut machine.weights.iter()) * largest(&mut records.iter()) < 1e-9 {
-            let reason = "the classifier of these records looks at none of their features (α = 0), and keeping it says nothing";
+            let reason = "the classifier of these records uses none of their features (α = 0), so keeping it \
+                          is meaningless";
             return Err(Error::not_applicable(NAME, reason));
         }
         Ok(machine)
@@ -232,8 +241,8 @@ impl CuratorMechanism for FisherCorrelated {
     fn guarantee(&self) -> Guarantee {
         let most = Notion::CramerRao(CramerRao { joint: Some(self.bound(0.0)), ..CramerRao::default() });
         let claim = format!(
-            "{most}, times 1 − s, for {}, by an adversary that knows no record; s, the largest share of one record in the classifier, is computed \
-             from the records, and is given in each release's own card",
+            "{most}, times 1 − s, for {}, by an adversary that knows no record; s, the largest share of one \
+             record in the classifier, is computed from the records, and the card of each release gives it",
             Unit::Features
         );
         Guarantee { each_release: vec![claim], ..self.card(None) }
@@ -260,11 +269,11 @@ impl FisherCorrelated {
         let b = machine.multipliers.iter().zip(&signs).map(|(omega, sign)| omega * sign).collect();
         let noise = CorrelatedNoise::new(b, machine.weights, self.state.variance)?;
         if 1.0 - noise.largest_share() < 1e-9 {
-            let reason = "one record is all of the classifier, and would leave in the clear";
+            let reason = "one record determines the whole classifier and would be released in the clear";
             return Err(Error::not_applicable(NAME, reason));
         }
         let values =
-            records.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
+            records.as_slice_mut().ok_or_else(|| Error::shape("the records are not stored row by row"))?;
         noise.add(values, &randomness.streams())?;
         let table = Table::new(table.columns().to_vec(), records, table.target().clone())?;
         Ok(Release {
@@ -306,7 +315,7 @@ fn signs(target: &Target) -> Result<Vec<f64>> {
         Target::Class(classes) => {
             Ok(classes.iter().map(|class| if *class == 0 { -1.0 } else { 1.0 }).collect())
         }
-        other => Err(Error::shape(format!("the target is {} where a class is needed", other.kind()))),
+        other => Err(Error::shape(format!("the target is {}, and a class is needed", other.kind()))),
     }
 }
 
@@ -341,8 +350,10 @@ register! {
     /// The plugin `fisher-correlated`.
     pub const FISHER_CORRELATED = {
         name: NAME,
-        summary: "Gaussian noise on numbers and levels, such that the linear support vector machine stays exactly the same",
-        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification, Theorem 2.10",
+        summary: "Gaussian noise on numbers and levels that keeps the linear support vector machine exactly \
+                  the same",
+        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine \
+                classification, Theorem 2.10",
         descriptor: Descriptor::new(Output::SecretView),
         parameters: Parameters,
         learn: learn,

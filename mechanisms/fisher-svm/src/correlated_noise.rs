@@ -75,7 +75,10 @@ impl CorrelatedNoise {
     pub fn add(&self, records: &mut [f64], streams: &Streams) -> Result<()> {
         let (q, p) = (self.b.len(), self.a.len());
         if records.len() != q * p {
-            return Err(Error::shape(format!("there are {} values for {q} records of {p}", records.len())));
+            return Err(Error::shape(format!(
+                "there are {} values for {q} records of {p} values each",
+                records.len()
+            )));
         }
         let kept = Kept { scores: self.scores(records), sum: self.sum(records) };
         records.par_chunks_mut(BLOCK * p).enumerate().for_each(|(block, values)| {
@@ -142,7 +145,7 @@ struct Kept {
 /// [`Error::Shape`] for an empty vector, or a value that is not finite.
 fn unit(mut vector: Vec<f64>) -> Result<Vec<f64>> {
     if vector.is_empty() || vector.iter().any(|x| !x.is_finite()) {
-        return Err(Error::shape("what noise keeps needs a finite number or more"));
+        return Err(Error::shape("a sum that the noise keeps needs one finite number or more"));
     }
     // Dividing by the largest value first keeps all squares finite.
     let largest = vector.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -258,6 +261,6 @@ mod tests {
         assert!(refused(&B, &[f64::NAN], 1.0).contains("finite number"));
         let noise = CorrelatedNoise::new(B.to_vec(), A.to_vec(), 1.0).unwrap();
         let short = noise.add(&mut [0.0; 11], &Randomness::seeded(1).streams()).unwrap_err();
-        assert_eq!(short.to_string(), "there are 11 values for 4 records of 3");
+        assert_eq!(short.to_string(), "there are 11 values for 4 records of 3 values each");
     }
 }

@@ -79,7 +79,8 @@ struct Image {
 impl Image {
     fn of(powers: &Powers, features: &Domain) -> Result<Self> {
         let Some(halves) = half_widths(features) else {
-            let reason = "a full Π takes numbers alone: levels and balls have weights by column";
+            let reason =
+                "a full Π applies to numbers alone; for levels and balls, give one weight per column";
             return Err(Error::not_applicable(NAME, reason));
         };
         // The rounding error of the map is about 10⁻¹⁵ of a record's size.
@@ -103,7 +104,10 @@ impl TryFrom<State> for FisherGaussian {
         }
         Error::check(NAME, "lambda", state.lambda, "above zero", state.lambda > 0.0)?;
         if Budget::new(1.0, state.delta)?.delta() == 0.0 {
-            return Err(Error::not_applicable(NAME, "Gaussian noise guarantees nothing where δ is zero"));
+            return Err(Error::not_applicable(
+                NAME,
+                "Gaussian noise has no guarantee at δ = 0; choose δ above zero",
+            ));
         }
         let weighting = Weighting::new(NAME, state.weights.as_ref(), state.domain.columns())?;
         let image = match &weighting {
@@ -153,10 +157,7 @@ impl FisherGaussian {
         let of_numbers = weighting.half_diagonal().into_iter().zip(are_numbers(domain.features()));
         let half_trace: f64 = of_numbers.filter(|(_, is_number)| *is_number).map(|(half, _)| half).sum();
         if half_trace == 0.0 {
-            return Err(Error::not_applicable(
-                NAME,
-                "an error is one of numbers, and all features are levels",
-            ));
+            return Err(Error::not_applicable(NAME, "error applies to numbers, and all features are levels"));
         }
         let lambda = (half_trace / error).powi(2);
         Self::nearest(domain, weights, lambda, delta, |mechanism| mechanism.weighted_error() >= error)
@@ -177,7 +178,7 @@ impl FisherGaussian {
         if spread == 0.0 {
             return Err(Error::not_applicable(
                 NAME,
-                "all records of the domain are one: there is nothing to hide",
+                "the domain has only one record, so there is nothing to hide",
             ));
         }
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
@@ -205,7 +206,7 @@ impl FisherGaussian {
         if is_enough(&mechanism) {
             return Ok(mechanism);
         }
-        Err(Error::not_applicable(NAME, "the lattice is too coarse for noise that would be enough"))
+        Err(Error::not_applicable(NAME, "the lattice is too coarse for noise of the required size"))
     }
 
     /// λ.
@@ -305,10 +306,10 @@ impl FisherGaussian {
         let s = if is_exact { format!("s = {value:.4}") } else { format!("s ≤ {value:.4}, a bound") };
         match self.papers_epsilon(self.state.delta) {
             Some(epsilon) => format!(
-                "; Theorem 2.5 of the paper, which follows from it, has ε = {epsilon:.4} at this δ ({s})"
+                "; Theorem 2.5 of the paper, which follows from it, gives ε = {epsilon:.4} at this δ ({s})"
             ),
             None => format!(
-                "; Theorem 2.5 of the paper says nothing here ({s}; its proof needs s ≤ 2: ERRATA.md, F2)"
+                "; Theorem 2.5 of the paper does not apply here ({s}; its proof needs s ≤ 2: ERRATA.md, F2)"
             ),
         }
     }
@@ -331,19 +332,22 @@ impl LocalMechanism for FisherGaussian {
         };
         let (profile, delta) = (noise.profile(), self.state.delta);
         let theorem = format!(
-            "the analytic Gaussian mechanism (Balle and Wang 2018, Theorem 8) for the noise of Farokhi's Theorem 2.4, with the \
-             domain's own bounds, and a proven bound on what discrete noise (Canonne, Kamath and Steinke 2020) adds to it{}",
+            "the analytic Gaussian mechanism (Balle and Wang 2018, Theorem 8) for the noise of Farokhi's \
+             Theorem 2.4, with the domain's own bounds, and a proven bound on what discrete noise (Canonne, \
+             Kamath and Steinke 2020) adds to it{}",
             self.papers_word()
         );
         let mut weighted = String::new();
         if self.state.weights.is_some() {
             weighted = format!(
-                "; E‖Π^{{1/2}}(x̂ − x)‖² is at least {:.4} (the weight is Π^{{1/2}}, not the printed Π: ERRATA.md, F11)",
+                "; E‖Π^{{1/2}}(x̂ − x)‖² is at least {:.4} (the weight is Π^{{1/2}}, not the printed Π: \
+                 ERRATA.md, F11)",
                 self.weighted_error()
             );
         }
         let bound = format!(
-            "Proposition 2.2 of Farokhi, for lattice noise by Hammersley (1950) and Chapman and Robbins (1951){weighted}"
+            "Proposition 2.2 of Farokhi, for lattice noise by Hammersley (1950) and Chapman and Robbins \
+             (1951){weighted}"
         );
         let claims = vec![
             (Notion::LocalDp(LocalDp::new(profile.epsilon(delta), delta).along(profile)), theorem),
@@ -427,7 +431,11 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<FisherGaussian> {
     let (domain, budget) = (brief.domain.clone(), brief.budget);
     let mechanism = match (lambda, error) {
         (Some(_), Some(_)) => {
-            return Err(Error::parameter(NAME, "lambda and error say the same thing: give one of them"));
+            return Err(Error::parameter(
+                NAME,
+                "lambda and error both set the size of the noise: give one of \
+                                               them",
+            ));
         }
         (Some(lambda), None) => FisherGaussian::of_lambda(domain, weights, lambda, budget.delta())?,
         (None, Some(error)) => FisherGaussian::of_error(domain, weights, error, budget.delta())?,
@@ -441,8 +449,9 @@ register! {
     /// The plugin `fisher-gaussian`.
     pub const FISHER_GAUSSIAN = {
         name: NAME,
-        summary: "Gaussian noise on every feature, of least Fisher information for its size",
-        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2020)",
+        summary: "Gaussian noise on every feature, with minimum Fisher information for its size",
+        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine \
+                classification (2020)",
         descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),
@@ -532,7 +541,7 @@ mod tests {
         assert_eq!(beyond.papers_epsilon(1e-5), None);
         let profile = beyond.guarantee().local_dp(Unit::Record).unwrap().profile.unwrap();
         assert!((profile.delta(58.0) - 0.19).abs() < 0.01, "{}", profile.delta(58.0));
-        assert!(beyond.guarantee().claims[0].theorem.contains("says nothing here"));
+        assert!(beyond.guarantee().claims[0].theorem.contains("does not apply here"));
         for s in [0.1, 1.0, 1.99] {
             let mechanism = of_scale(s);
             for delta in [0.1, 1e-3, 1e-5, 1e-9] {
@@ -549,7 +558,11 @@ mod tests {
         let card = |lambda| {
             FisherGaussian::of_lambda(numbers(2), None, lambda, 1e-6).unwrap().guarantee().to_string()
         };
-        assert!(card(1e-4).contains("0.5000, less than is claimed: the bound is vacuous"), "{}", card(1e-4));
+        assert!(
+            card(1e-4).contains("0.5000, which is less than the claim: the bound is vacuous"),
+            "{}",
+            card(1e-4)
+        );
         assert!(!card(1e4).contains("vacuous") && card(1e4).contains("centre of the domain"));
     }
 
@@ -612,7 +625,7 @@ mod tests {
             (json!({"lambda": 1.0, "weights": [[1.0, 2.0], [2.0, 1.0]]}), &free, "positive definite"),
             (json!({"lambda": 1.0, "weights": {"x3": 1.0}}), &free, "x3"),
             (json!({"lambda": 1.0}), &brief(0.5, 1e-6), "budget"),
-            (json!({"lambda": 1.0}), &brief(f64::INFINITY, 0.0), "δ is zero"),
+            (json!({"lambda": 1.0}), &brief(f64::INFINITY, 0.0), "δ = 0"),
             (json!({"lamda": 1.0}), &free, "did you mean \"lambda\""),
         ] {
             let refused = FISHER_GAUSSIAN.design(&parameters, brief).unwrap_err().to_string();

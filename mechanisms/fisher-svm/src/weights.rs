@@ -62,9 +62,7 @@ impl Weighting {
                 if let Some(name) = given.keys().find(|name| !columns.contains(name)) {
                     let nearest = nearest_name(name, columns.iter().map(String::as_str));
                     let nearest = nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
-                    return refuse(format!(
-                        "there is no encoded column {name:?} that weights could be of{nearest}"
-                    ));
+                    return refuse(format!("weights: there is no encoded column {name:?}{nearest}"));
                 }
                 if let Some((name, weight)) = given.iter().find(|(_, w)| !(**w > 0.0 && w.is_finite())) {
                     return refuse(format!(
@@ -85,7 +83,8 @@ impl Weighting {
                 let matrix = Array2::from_shape_fn((d, d), |(i, j)| rows[i][j]);
                 if let Some((i, j)) = asymmetric(&matrix) {
                     return refuse(format!(
-                        "weights must be finite and symmetric, and at row {i} and column {j}, counted from 1, they are not"
+                        "weights must be finite and symmetric, and at row {i} and column {j}, counted from \
+                         1, they are not"
                     ));
                 }
                 if matrix.indexed_iter().all(|((i, j), value)| i == j || *value == 0.0) {
@@ -95,7 +94,7 @@ impl Weighting {
                 match Powers::of(&matrix) {
                     Ok(powers) => Ok(Self::Full(Box::new(powers))),
                     Err(eigenvalue) => refuse(format!(
-                        "weights must be positive definite, and an eigenvalue of theirs is {eigenvalue}"
+                        "weights must be positive definite, and one eigenvalue is {eigenvalue}"
                     )),
                 }
             }

@@ -63,7 +63,7 @@ fn bound(guarantee: &Guarantee) -> &CramerRao {
 }
 
 fn signs(table: &Table) -> Vec<f64> {
-    let Target::Class(classes) = table.target() else { panic!("no class") };
+    let Target::Class(classes) = table.target() else { panic!("the target is not a class") };
     classes.iter().map(|class| if *class == 1 { 1.0 } else { -1.0 }).collect()
 }
 

@@ -212,8 +212,10 @@ register! {
     /// tables if they pay, and estimates by descent.
     pub const ADAPTIVE_MARGINALS = {
         name: NAME,
-        summary: "records drawn from noisy tables that are chosen in rounds, by what the tables so far get wrong",
-        paper: "McKenna, Mullins, Sheldon and Miklau, AIM: an adaptive and iterative mechanism for differentially private synthetic data (2022); Mullins and others, GReM (2026)",
+        summary: "records drawn from noisy tables, which are chosen in rounds by the errors of the tables so \
+                  far",
+        paper: "McKenna, Mullins, Sheldon and Miklau, AIM: an adaptive and iterative mechanism for \
+                differentially private synthetic data (2022); Mullins and others, GReM (2026)",
         descriptor: Descriptor::new(Output::Synthetic).reading_people(),
         parameters: Parameters,
         learn: learn,

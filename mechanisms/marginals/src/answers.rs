@@ -178,7 +178,7 @@ impl Spent {
     fn pay(&mut self, purse: &Purse, price: PrivacyProfile) -> Result<()> {
         let all = self.0.map_or(price, |spent| spent.with(&price));
         if all.delta(purse.budget.epsilon()) > purse.budget.delta() {
-            let range = "enough for all that the mechanism asks of the records";
+            let range = "enough for all questions that the mechanism asks";
             return Err(Error::Budget { name: "epsilon", range, value: purse.budget.epsilon() });
         }
         self.0 = Some(all);
@@ -291,7 +291,7 @@ impl Answers for Drawn {
 }
 
 fn not_of_this() -> Error {
-    Error::shape("these are no statistics of such a release")
+    Error::shape("the statistics do not belong to such a release")
 }
 
 /// Answers that were drawn, and their likelihood for other records.

@@ -84,7 +84,7 @@ pub(crate) fn of_each(
         .chain(matches!(domain.target(), TargetDomain::Real { .. }).then_some(Brief::TARGET))
         .collect();
     if let Some(column) = wanted.each.keys().find(|column| !numbers.contains(&column.as_str())) {
-        return refuse(format!("column_bins names {column:?}, which is no column of numbers"));
+        return refuse(format!("column_bins names {column:?}, which is not a column of numbers"));
     }
     let labels = match domain.target() {
         TargetDomain::None => 1,
@@ -114,7 +114,8 @@ pub(crate) fn check(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Resu
     };
     if bins.len() != attributes || !domain.flat().factors().zip(bins).all(fits) {
         let problem = format!(
-            "bins must be {attributes} numbers: of a category its levels, of a number {FEWEST} to {LIMIT}"
+            "bins must be {attributes} numbers: the number of levels for a category, {FEWEST} to {LIMIT} for \
+             a number"
         );
         return Err(Error::parameter(plugin, problem));
     }

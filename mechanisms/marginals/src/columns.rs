@@ -66,7 +66,8 @@ impl Columns {
     pub(crate) fn coded(&self, domain: &RecordDomain, records: &[f64]) -> Result<Vec<Vec<u32>>> {
         let width = domain.flat().dim();
         if !records.len().is_multiple_of(width) {
-            let problem = format!("{} values are no whole number of records of {width} each", records.len());
+            let problem =
+                format!("{} values are not a whole number of records of {width} values each", records.len());
             return Err(Error::shape(problem));
         }
         let of_block = |records: &[f64]| {

@@ -101,7 +101,7 @@ impl<P: Program> CuratorMechanism for Curator<P> {
         let discloses = if public { vec!["the number of records".to_owned()] } else { vec![] };
         let epsilon = self.state.budget.epsilon();
         if epsilon == f64::INFINITY {
-            let tables = "tables of counts of the records, exactly, as far as the released rows show them";
+            let tables = "the exact counts of the records, as far as the released rows show them";
             let discloses = discloses.into_iter().chain([tables.to_owned()]).collect();
             return Guarantee { discloses, ..Guarantee::default() };
         }
@@ -110,14 +110,15 @@ impl<P: Program> CuratorMechanism for Curator<P> {
             |epsilon, neighbours, theorem: String| (CentralDp::new(epsilon, delta, neighbours), theorem);
         let choices = match P::CHOOSES {
             true => {
-                "; each choice by the exponential mechanism, of bounded range (Dong, Durfee and Rogers 2020), is Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + \
-                 e^(ε/2)))"
+                "; each choice by the exponential mechanism, of bounded range (Dong, Durfee and Rogers \
+                 2020), is Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2)))"
             }
             false => "",
         };
         let theorem = format!(
-            "μ-Gaussian differential privacy of all noisy tables, whose μ² add up, also where a question and its share of μ² follow from answers (Dong, Roth and Su 2022, \
-             Corollary 3.3; Smith and Thakurta 2022){choices}; δ(ε) by Balle and Wang 2018, Theorem 8"
+            "μ-Gaussian differential privacy of all noisy tables, whose μ² add up, also if a question and \
+             its share of μ² depend on earlier answers (Dong, Roth and Su 2022, Corollary 3.3; Smith and \
+             Thakurta 2022){choices}; δ(ε) by Balle and Wang 2018, Theorem 8"
         );
         let mut claims = vec![claim(epsilon, self.state.neighbours, theorem)];
         if !public {

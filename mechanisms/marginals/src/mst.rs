@@ -139,8 +139,9 @@ register! {
     /// are whole numbers.
     pub const MST = {
         name: NAME,
-        summary: "records drawn along a tree of columns, chosen by how they go together, from noisy tables of its pairs",
-        paper: "McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to differentially private synthetic data (2021)",
+        summary: "records drawn along a tree of dependent columns, from noisy tables of the tree's pairs",
+        paper: "McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to \
+                differentially private synthetic data (2021)",
         descriptor: Descriptor::new(Output::Synthetic).reading_people(),
         parameters: Common,
         learn: learn,

@@ -41,12 +41,13 @@ impl Program for Named {
                 && clique.iter().all(|at| *at < columns.len())
         };
         if cliques.is_empty() || !cliques.iter().all(is_whole) {
-            return refuse("marginals: each needs a column or more, none of them twice");
+            return refuse("marginals: each table needs one column or more, without duplicates");
         }
         match Order::of(&cliques) {
             Some(_) => Ok(()),
             None => refuse(
-                "marginals: these go round in a circle, as three pairs of three columns do; name the three together, or leave one pair out",
+                "marginals: the tables form a cycle, like the three pairs of three columns; name the three \
+                 columns as one table, or leave one pair out",
             ),
         }
     }
@@ -104,7 +105,7 @@ fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
     let target = (name == Brief::TARGET && has_target).then(|| domain.features().factors().count());
     match (found, target) {
         (Some(_), Some(_)) => {
-            refuse(format!("marginals: {name:?} is the name of a column, and what the target is called"))
+            refuse(format!("marginals: {name:?} is the name of both a column and the target"))
         }
         (Some(place), None) | (None, Some(place)) => Ok(place),
         (None, None) => {
@@ -137,8 +138,9 @@ register! {
     /// ```
     pub const NOISY_MARGINALS = {
         name: NAME,
-        summary: "records drawn from noisy tables of each column with the target, or of columns that are named",
-        paper: "McKenna, Miklau and Sheldon, Winning the NIST contest (2021), of tables that are chosen in public; Canonne, Kamath and Steinke, The discrete Gaussian (2020)",
+        summary: "records drawn from noisy tables of each column with the target, or of named columns",
+        paper: "McKenna, Miklau and Sheldon, Winning the NIST contest (2021), of tables that are chosen in \
+                public; Canonne, Kamath and Steinke, The discrete Gaussian (2020)",
         descriptor: Descriptor::new(Output::Synthetic).reading_people(),
         parameters: Parameters,
         learn: learn,

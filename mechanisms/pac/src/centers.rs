@@ -61,7 +61,7 @@ impl Centers {
         };
         let found = search.max_n_iterations(50).tolerance(1e-4).fit(&DatasetBase::from(features.view()));
         let refuse = |problem: linfa_clustering::KMeansError| {
-            Error::not_applicable(NAME, format!("records that could not be clustered: {problem}"))
+            Error::not_applicable(NAME, format!("the records could not be clustered: {problem}"))
         };
         let found = found.map_err(refuse)?;
         Ok((found.centroids().clone(), found.predict(features)))
@@ -71,7 +71,8 @@ impl Centers {
 impl Computed for Centers {
     fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
         if table.len() < 2 * self.centers {
-            let reason = format!("halves of {} records have no {} clusters", table.len(), self.centers);
+            let reason =
+                format!("halves of {} records are too small for {} clusters", table.len(), self.centers);
             return Err(Error::not_applicable(NAME, reason));
         }
         let (vectors, d) = (self.encoding.vectors(table)?, self.features());

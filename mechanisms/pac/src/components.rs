@@ -26,7 +26,8 @@ impl Components {
         let most = moments.encoding.width() - 1;
         if !(1..=most).contains(&components) {
             let problem = format!(
-                "components must lie between 1 and {most}, the coordinates of a record, and {components} does not"
+                "components must lie between 1 and {most}, the number of coordinates of a record, and \
+                 {components} does not"
             );
             return Err(Error::parameter(NAME, problem));
         }
@@ -45,7 +46,7 @@ impl Components {
         let mean = means.slice(s![0, 1..]).to_owned();
         let covariance = Array2::from_shape_fn((q, q), |(i, j)| means[[i + 1, j + 1]] - mean[i] * mean[j]);
         let found = Eigen::of(&covariance)
-            .ok_or_else(|| Error::not_applicable(NAME, "a covariance whose eigenvalues were not found"))?;
+            .ok_or_else(|| Error::not_applicable(NAME, "the eigenvalues of the covariance were not found"))?;
         // The eigenvalues are in ascending order.
         let value = |at: usize| found.values()[q - 1 - at].max(0.0);
         let directions =

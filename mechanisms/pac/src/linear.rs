@@ -41,7 +41,7 @@ impl Linear {
 
     pub(crate) fn machine(domain: &RecordDomain, penalty: f64) -> Result<Self> {
         let TargetDomain::Class { .. } = domain.target() else {
-            return Err(Error::not_applicable(NAME, "a support vector machine learns a class"));
+            return Err(Error::not_applicable(NAME, "a support vector machine needs a class as target"));
         };
         Self::new(domain, By::Margin(positive("penalty", penalty)?))
     }
@@ -74,8 +74,13 @@ impl Linear {
                 let records = vectors.nrows() as f64;
                 let mut products = inputs.t().dot(&inputs) / records;
                 products.diag_mut().slice_mut(s![1..]).mapv_inplace(|square| square + ridge);
-                let weights = solve(&products, &(inputs.t().dot(&outputs) / records))
-                    .ok_or_else(|| Error::not_applicable(NAME, "moments that no ridge regression has"))?;
+                let weights = solve(&products, &(inputs.t().dot(&outputs) / records)).ok_or_else(|| {
+                    Error::not_applicable(
+                        NAME,
+                        "the ridge regression has no solution for these \
+                                                                moments",
+                    )
+                })?;
                 Ok(weights.t().as_standard_layout().into_owned())
             }
             By::Margin(penalty) => {

@@ -73,7 +73,8 @@ impl TryFrom<State> for PacStatistics {
         Error::check(NAME, "nats", nats, "above zero and finite", nats > 0.0 && nats.is_finite())?;
         if !(2..=MOST_SETS).contains(&sets) || !sets.is_multiple_of(2) {
             let problem = format!(
-                "sets are pairs of a half and the rest, an even number between 2 and {MOST_SETS}, and {sets} is none"
+                "sets must be an even number between 2 and {MOST_SETS}, because each half is paired with the \
+                 rest, and {sets} is not"
             );
             return Err(Error::parameter(NAME, problem));
         }
@@ -121,7 +122,8 @@ impl PacStatistics {
         const FEWEST: usize = 4;
         self.state.domain.layout().check(table)?;
         if table.len() < FEWEST {
-            let reason = format!("{} records have no halves to hide, and it takes {FEWEST}", table.len());
+            let reason =
+                format!("{} records have no halves to hide; at least {FEWEST} are needed", table.len());
             return Err(Error::not_applicable(NAME, reason));
         }
         let of = self.computed.of(table)?;
@@ -156,18 +158,22 @@ impl CuratorMechanism for PacStatistics {
     fn guarantee(&self) -> Guarantee {
         let prior = Prior::Halves { sets: self.state.sets as u64 };
         let bound = Notion::MutualInformation(MutualInformation::new(self.state.nats, prior));
-        let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, and discrete Gaussian distributions about two lattice points a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and \
-                       Steinke 2020, Proposition 5): Σ λᵢ/2σᵢ² with noise as of Sridhar, Xiao and Devadas (2025), or the bound of Kolchinsky and Tracey (2017) on mixtures where it is smaller";
+        let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, and discrete Gaussian distributions about two \
+                       lattice points a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and \
+                       Steinke 2020, Proposition 5): Σ λᵢ/2σᵢ² with the noise of Sridhar, Xiao and Devadas \
+                       (2025), or the bound of Kolchinsky and Tracey (2017) on mixtures if it is smaller";
         let asked = match self.state.statistic {
             Statistic::Responses { .. } => {
-                Some("the records that were asked about: the design holds them in the clear".to_owned())
+                Some("the public records of the queries: the design contains them in the clear".to_owned())
             }
             _ => None,
         };
         let discloses = [
-                "the number of records".to_owned(),
-                "what all halves have in common: who is among all records may show, and does where somebody is unlike all others, by how much noise there is".to_owned(),
-            ];
+            "the number of records".to_owned(),
+            "what all halves have in common: membership in the whole table may show, and the amount of \
+                 noise shows it if somebody is unlike all others"
+                .to_owned(),
+        ];
         Guarantee {
             discloses: discloses.into_iter().chain(asked).collect(),
             shaped_by: self.state.statistic.shaped_by(),
@@ -175,7 +181,7 @@ impl CuratorMechanism for PacStatistics {
                 "the bounds and levels are public, and were not taken from the data",
                 "each person contributes one record",
                 "a trusted curator holds all records in the clear",
-                "which half was taken stays secret, and nothing else that leaves is made of it",
+                "the chosen half stays secret, and no other release is computed from it",
             ]
             .map(str::to_owned)
             .to_vec(),
@@ -306,7 +312,7 @@ impl Parameters {
             None => Ok(()),
             Some((name, _, of)) => {
                 let problem = format!(
-                    "{name} is a parameter of the statistic {of}, and {} was asked for",
+                    "{name} is a parameter of the statistic {of}, and the statistic is {}",
                     self.statistic
                 );
                 Err(Error::parameter(NAME, problem))
@@ -351,7 +357,8 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
                 Volunteers::Public(_) => brief.volunteers_within(NAME)?.records(),
                 Volunteers::Private(_) => return Err(Error::PrivateVolunteers { plugin: NAME.into() }),
                 _ => {
-                    let reason = "it answers about public records, which are released with what is said of them, and there are none";
+                    let reason = "it answers about public records, which are released with the answers, and \
+                                  there are none";
                     return Err(Error::not_applicable(NAME, reason));
                 }
             };
@@ -378,8 +385,10 @@ register! {
     /// The plugin `pac-statistics`.
     pub const PAC_STATISTICS = {
         name: NAME,
-        summary: "a statistic of half of the records, with noise that hides which half: marginals, moments, components, centres, a ridge regression, a linear machine, or answers about public records",
-        paper: "Xiao and Devadas, PAC privacy: automatic privacy measurement and control of data processing (CRYPTO 2023); Sridhar, Xiao and Devadas, PAC-private algorithms (S&P 2025)",
+        summary: "a statistic of half of the records, with noise that hides which half: marginals, moments, \
+                  components, centres, a ridge regression, a linear machine, or answers about public records",
+        paper: "Xiao and Devadas, PAC privacy: automatic privacy measurement and control of data processing \
+                (CRYPTO 2023); Sridhar, Xiao and Devadas, PAC-private algorithms (S&P 2025)",
         descriptor: Descriptor::new(Output::Synthetic).reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),

@@ -36,7 +36,7 @@ impl Moments {
         streams: &Streams,
     ) -> Result<Table> {
         let population = Population::of(&self.domain, &self.encoding, means, floor)
-            .ok_or_else(|| Error::shape("the moments left the finite numbers"))?;
+            .ok_or_else(|| Error::shape("the moments are not finite numbers"))?;
         population.rows(records, &mut streams.stream(ROWS))
     }
 

@@ -85,7 +85,7 @@ impl HidingNoise {
         Error::check(crate::NAME, "nats", nats, "above zero and finite", nats > 0.0 && nats.is_finite())?;
         let refuse = |problem: &str| Err(Error::not_applicable(crate::NAME, problem));
         if candidates.iter().flatten().any(|value| !(value.is_finite() && value.abs() < 2f64.powi(LARGEST))) {
-            return refuse("a statistic of some half of the records is no finite number");
+            return refuse("a statistic of some half of the records is not a finite number");
         }
         let roots = root_mean_squares(candidates);
         let sum: f64 = roots.iter().sum();
@@ -95,14 +95,16 @@ impl HidingNoise {
             let scale = |root: &f64| (root * sum / (2.0 * nats)).sqrt() * (1.0 + margin);
             let noise = Self::with_scales(roots.iter().map(scale))?;
             if noise.reach(candidates) > FARTHEST {
-                return refuse("halves of the records differ by more than the integers of exact noise hold");
+                return refuse(
+                    "halves of the records differ by more than the integers of exact noise can hold",
+                );
             }
             let spent = noise.told(candidates);
             if spent <= nats {
                 return Self { nats: spent, ..noise }.sharpened(candidates, nats);
             }
         }
-        refuse("no noise was found that keeps to so few nats")
+        refuse("no noise was found for this number of nats; a larger one may help")
     }
 
     fn with_scales(scales: impl Iterator<Item = f64>) -> Result<Self> {

@@ -65,7 +65,7 @@ impl Coefficients {
         };
         if table.len() != rows {
             let found = table.len();
-            return Err(Error::shape(format!("the model has {found} rows, and {rows} belong to its target")));
+            return Err(Error::shape(format!("the model has {found} rows, and its target needs {rows}")));
         }
         Ok(Self { domain: domain.clone(), of_record: values })
     }
@@ -113,7 +113,7 @@ impl ReleasedModel for Coefficients {
                 Target::Class(scores.outer_iter().map(|of| largest(&of.to_vec())).collect::<Array1<usize>>())
             }
             TargetDomain::Real { .. } => Target::Real(scores.column(0).to_owned()),
-            _ => return Err(Error::shape("a linear model has a number or a class to say")),
+            _ => return Err(Error::shape("a linear model predicts a number or a class")),
         })
     }
 

@@ -163,7 +163,9 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
         }
     }
     Err(Error::Budget {
-        name: "epsilon", range: "large enough with its δ for so many steps", value: epsilon
+        name: "epsilon",
+        range: "large enough, together with δ, for this number of steps",
+        value: epsilon,
     })
 }
 

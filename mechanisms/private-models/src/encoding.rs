@@ -40,7 +40,7 @@ impl Encoding {
         if let TargetDomain::Vector { .. } = domain.target() {
             return Err(Error::not_applicable(
                 plugin,
-                "the target is a vector, and it takes a number or a class",
+                "the target is a vector, and a number or a class is needed",
             ));
         }
         let (features, target) = Attribute::all(plugin, domain, |_| 1)?;
@@ -156,7 +156,8 @@ impl Encoding {
     ) -> Result<Vec<T>> {
         let width = self.scales.len();
         if !records.len().is_multiple_of(width.max(1)) {
-            let problem = format!("{} values are no whole number of records of {width} each", records.len());
+            let problem =
+                format!("{} values are not a whole number of records of {width} values each", records.len());
             return Err(Error::shape(problem));
         }
         let of_block = |block: &[f64]| {

@@ -105,7 +105,10 @@ impl TryFrom<State> for PrivateLogistic {
         state.parameters.check()?;
         let encoding = Encoding::of(NAME, &state.domain)?;
         let TargetDomain::Class { levels } = state.domain.target() else {
-            return Err(Error::not_applicable(NAME, "it learns a category, and the target is no category"));
+            return Err(Error::not_applicable(
+                NAME,
+                "it learns a category, and the target is not a category",
+            ));
         };
         let outputs = if levels.len() == 2 { 1 } else { levels.len() };
         size::check_held(NAME, "the number of columns, times classes,", &[encoding.width(), outputs], 64)?;
@@ -200,13 +203,14 @@ impl CuratorMechanism for PrivateLogistic {
     fn guarantee(&self) -> Guarantee {
         let Ok(budget) = spent(self.state.budget) else { return Guarantee::nothing(&self.state.domain) };
         if self.mu == f64::INFINITY {
-            let discloses = vec!["the model that all records teach, without noise".into()];
+            let discloses = vec!["the model trained on all records, without noise".into()];
             return Guarantee { discloses, ..Guarantee::default() };
         }
         let dp = CentralDp::new(budget.epsilon(), budget.delta(), Neighbours::ReplaceOne);
-        let theorem = "gradients clipped to C, as integers: two sums that differ in one record lie 2C apart in ℓ₂, and with discrete Gaussian noise (Canonne, \
-                       Kamath and Steinke 2020) steps compose by μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) is that of Balle and Wang \
-                       (2018), Theorem 8, and what the lattice adds";
+        let theorem = "gradients clipped to C, as integers: two sums that differ in one record lie 2C apart \
+                       in ℓ₂, and with discrete Gaussian noise (Canonne, Kamath and Steinke 2020) steps \
+                       compose by μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) by Balle and Wang \
+                       (2018), Theorem 8, plus what the lattice adds";
         Guarantee::of_curator(Neighbours::ReplaceOne, [(dp, theorem.to_owned())])
     }
 
@@ -253,9 +257,10 @@ register! {
     /// The plugin `private-logistic`.
     pub const PRIVATE_LOGISTIC = {
         name: NAME,
-        summary: "a logistic regression in place of the records, by descent on noisy sums of their clipped gradients",
-        paper: "Bassily, Smith and Thakurta, Private empirical risk minimization (2014); Abadi and others, Deep learning with differential privacy (2016), with \
-                every record in every step",
+        summary: "a logistic regression in place of the records, by descent on noisy sums of clipped \
+                  gradients",
+        paper: "Bassily, Smith and Thakurta, Private empirical risk minimization (2014); Abadi and others, \
+                Deep learning with differential privacy (2016), with every record in every step",
         descriptor: Descriptor::new(Output::Model),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),

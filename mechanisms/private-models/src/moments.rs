@@ -212,7 +212,7 @@ impl Accumulator for Gathered<'_> {
         let noisy = noise.added(&mechanism.sums(&gram), &mut streams.stream(0));
         let (means, count) = mechanism.means(&noisy, gram.records);
         let population = Population::of(&state.domain, encoding, &means, mechanism.floor(count))
-            .ok_or_else(|| Error::shape("the moments left the finite numbers"))?;
+            .ok_or_else(|| Error::shape("the moments are not finite numbers"))?;
         let noise = Noise::unknown(&layout);
         let of_table = layout.clone();
         let draw = move |records: usize, stream: &mut Stream| match records {
@@ -248,9 +248,10 @@ fn theorem(neighbours: Neighbours) -> String {
         Neighbours::AddOrRemoveOne => "√((T² + 1 + k − g)/2)",
     };
     format!(
-        "sums of products of k numbers in [−1, 1], g one-hot groups and 1, as integers: two neighbours lie {distance} apart at most in ℓ₂, T = 1 + k + g \
-         (README of scumble-private-models); with discrete Gaussian noise (Canonne, Kamath and Steinke 2020) δ(ε) is that of Balle and Wang (2018), Theorem 8, \
-         and what the lattice adds"
+        "sums of products of k numbers in [−1, 1], g one-hot groups and 1, as integers: two neighbours lie \
+         at most {distance} apart in ℓ₂, T = 1 + k + g (README of scumble-private-models); with discrete \
+         Gaussian noise (Canonne, Kamath and Steinke 2020), δ(ε) by Balle and Wang (2018), Theorem 8, plus \
+         what the lattice adds"
     )
 }
 
@@ -287,9 +288,11 @@ register! {
     /// The plugin `noisy-moments`.
     pub const NOISY_MOMENTS = {
         name: NAME,
-        summary: "rows by chance with the noisy second moments of all records and their target, which is all that a linear model learns from",
-        paper: "Vu and Slavković, Differential privacy for clinical trial data: preliminary evaluations (2009); Sheffet, Differentially private ordinary \
-                least squares (2017); Dwork, Talwar, Thakurta and Zhang, Analyze Gauss (2014)",
+        summary: "random records with the noisy second moments of all records and their target, which \
+                  suffice for linear models",
+        paper: "Vu and Slavković, Differential privacy for clinical trial data: preliminary evaluations \
+                (2009); Sheffet, Differentially private ordinary least squares (2017); Dwork, Talwar, \
+                Thakurta and Zhang, Analyze Gauss (2014)",
         descriptor: Descriptor::new(Output::Synthetic),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),

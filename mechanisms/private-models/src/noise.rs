@@ -82,7 +82,7 @@ impl SumNoise {
         };
         search::nearly_least(1e-6, 1e6, 1e-6, is_enough).ok_or(Error::Budget {
             name: "epsilon",
-            range: "large enough for a claim about other neighbours",
+            range: "large enough for a claim about the other neighbouring relation",
             value: self.scale(),
         })
     }

@@ -69,7 +69,7 @@ impl TryFrom<State> for PrivateRidge {
 
     fn try_from(state: State) -> Result<Self> {
         let TargetDomain::Real { .. } = state.domain.target() else {
-            return Err(Error::not_applicable(NAME, "it learns a number, and the target is no number"));
+            return Err(Error::not_applicable(NAME, "it learns a number, and the target is not a number"));
         };
         let encoding = Encoding::of(NAME, &state.domain)?;
         let width = encoding.width();
@@ -149,7 +149,7 @@ impl PrivateRidge {
         }
         Err(Error::Budget {
             name: "epsilon",
-            range: "large enough with its δ for three noisy sums",
+            range: "large enough, together with δ, for three noisy sums",
             value: epsilon,
         })
     }
@@ -224,17 +224,21 @@ impl CuratorMechanism for PrivateRidge {
     fn guarantee(&self) -> Guarantee {
         let Ok(budget) = spent(self.state.budget) else { return Guarantee::nothing(&self.state.domain) };
         if self.noise.is_none() {
-            let discloses = vec!["the model that all records teach, without noise".into()];
+            let discloses = vec!["the model trained on all records, without noise".into()];
             return Guarantee { discloses, ..Guarantee::default() };
         }
         let dp = CentralDp::new(budget.epsilon(), budget.delta(), Neighbours::ReplaceOne);
-        let theorem = "XᵀX, Xᵀy and the smallest eigenvalue of XᵀX with discrete Gaussian noise (Wang 2018, Algorithm 2; Canonne, Kamath and Steinke 2020): for \
-                       records with ‖x‖² ≤ T neighbours lie T, 2√T and T apart (README of scumble-private-models), and the three compose by μ² = Σμᵢ² (Dong, \
-                       Roth and Su 2022, Corollary 3.3); δ(ε) is that of Balle and Wang (2018), Theorem 8, and what the lattice adds";
+        let theorem = "XᵀX, Xᵀy and the smallest eigenvalue of XᵀX with discrete Gaussian noise (Wang 2018, \
+                       Algorithm 2; Canonne, Kamath and Steinke 2020): for records with ‖x‖² ≤ T, neighbours \
+                       lie T, 2√T and T apart (README of scumble-private-models), and the three compose by \
+                       μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) by Balle and Wang (2018), \
+                       Theorem 8, plus what the lattice adds";
         let claim = [(dp, theorem.to_owned())];
         let mut guarantee = Guarantee::of_curator(Neighbours::ReplaceOne, claim);
         guarantee.assumes.push(
-            "an eigenvalue of a symmetric matrix of width d is off by 64·d² roundings of its norm at most: the noise on it is made for that".into(),
+            "the error of a computed eigenvalue of a symmetric matrix of width d is at most 64·d² roundings \
+             of its norm, and the noise covers this error"
+                .into(),
         );
         guarantee
     }
@@ -266,7 +270,7 @@ impl Accumulator for Gathered<'_> {
     fn add(&mut self, records: &[f64]) -> Result<()> {
         self.gram.add(records)?;
         if self.gram.records > MOST_RECORDS {
-            return Err(Error::not_applicable(NAME, format!("it takes {MOST_RECORDS} records at most")));
+            return Err(Error::not_applicable(NAME, format!("it accepts at most {MOST_RECORDS} records")));
         }
         Ok(())
     }
@@ -318,8 +322,10 @@ register! {
     /// The plugin `private-ridge`.
     pub const PRIVATE_RIDGE = {
         name: NAME,
-        summary: "a ridge regression in place of the records, from noisy moments and regularised by their noise",
-        paper: "Wang, Revisiting differentially private linear regression: optimal and adaptive prediction and estimation in unbounded domain (2018), AdaSSP",
+        summary: "a ridge regression in place of the records, from noisy moments, regularised for their \
+            noise",
+        paper: "Wang, Revisiting differentially private linear regression: optimal and adaptive prediction \
+                and estimation in unbounded domain (2018), AdaSSP",
         descriptor: Descriptor::new(Output::Model),
         parameters: NoParameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),

@@ -226,9 +226,11 @@ impl LocalMechanism for DirectionReport {
         let State { domain, epsilon, frame, shaped_by, .. } = &self.state;
         let beside = if self.label.is_some() { ", with its label" } else { "" };
         let theorem = format!(
-            "where a record lies from the volunteers' mean along {} of their principal directions, clipped{beside}, answered at all of ε by one of the public directions that follow from \
-             a seed: those of a cap of fixed size, which are nearest to it, have odds of exactly e^ε, in 58 bits at most (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, of such codes); \
-             means, and records that are collected about them, are post-processing",
+            "the record's deviation from the volunteers' mean along {} of their principal directions, \
+             clipped{beside}, reported at the whole ε as one of the public directions that follow from a \
+             seed: the directions nearest to it, in a cap of fixed size, have odds of exactly e^ε, in at \
+             most 58 bits (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, for such codes); means, and \
+             records collected around them, are post-processing",
             frame.dimensions()
         );
         let portion = Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon };
@@ -324,8 +326,10 @@ register! {
     /// The plugin `direction-report`.
     pub const DIRECTION_REPORT = {
         name: NAME,
-        summary: "volunteers teach principal directions; where a record lies along them and its label reported together; records are collected about the means of labels",
-        paper: "Asi, Feldman and Talwar, Optimal algorithms for mean estimation under local differential privacy (2022), with PrivUnit among finitely many directions",
+        summary: "PrivUnit report of a record's principal components and label; synthetic records around \
+                  estimated class means (needs volunteers)",
+        paper: "Asi, Feldman and Talwar, Optimal algorithms for mean estimation under local differential \
+                privacy (2022), with PrivUnit among finitely many directions",
         descriptor: Descriptor::new(Output::Reports).needing_volunteers().reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),

@@ -74,7 +74,7 @@ impl Frame {
         let least = LEAST * deviations.first().copied().unwrap_or(0.0).max(size);
         let dimensions = deviations.iter().take_while(|deviation| **deviation > least).count();
         if dimensions == 0 {
-            return Err(Error::not_applicable(plugin, "volunteers' records differ in nothing"));
+            return Err(Error::not_applicable(plugin, "all volunteers' records are equal"));
         }
         Ok(Taught { volunteers, dimensions, clipping_norm: LARGEST }.into())
     }
@@ -102,9 +102,9 @@ impl Frame {
             && (1.0 / LARGEST..=LARGEST).contains(clipping_norm);
         let farthest = domain.features().l2_diameter();
         if farthest.is_nan() || farthest > LARGEST {
-            return Err(Error::shape(format!("numbers reach beyond {LARGEST:e}: declare narrower bounds")));
+            return Err(Error::shape(format!("the numbers exceed {LARGEST:e}: declare narrower bounds")));
         }
-        if fits { Ok(()) } else { Err(Error::shape("the directions are not those of such records")) }
+        if fits { Ok(()) } else { Err(Error::shape("the directions do not fit the records")) }
     }
 
     pub(crate) fn dimensions(&self) -> usize {

@@ -104,7 +104,7 @@ impl GradientReport {
     fn moved(&self, reports: &Table) -> Result<LabelModel> {
         let (mean, variance) = self.reported.mean(reports)?;
         let taken = self.state.step.taken(mean.view(), variance);
-        let taken = taken.ok_or_else(|| Error::shape("no step follows from such reports"))?;
+        let taken = taken.ok_or_else(|| Error::shape("the reports do not determine a step"))?;
         Ok(self.state.model.less(&taken))
     }
 }
@@ -149,9 +149,11 @@ impl LocalMechanism for GradientReport {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let theorem = "the gradient at a record of a model that volunteers taught, in a few directions and clipped, answered at all of ε by one of the public directions that \
-                       follow from a seed: those of a cap of fixed size, which are nearest to it, have odds of exactly e^ε, in 58 bits at most (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, of \
-                       such codes); the model's step and records that are collected are post-processing";
+        let theorem = "the gradient of a volunteer-trained model at a record, clipped, in a few directions, \
+                       reported at the whole ε as one of the public directions that follow from a seed: the \
+                       directions nearest to it, in a cap of fixed size, have odds of exactly e^ε, in at \
+                       most 58 bits (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, for such codes); the \
+                       model's step and collected records are post-processing";
         let State { domain, epsilon, shaped_by, .. } = &self.state;
         let portion = Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon };
         Guarantee { shaped_by: *shaped_by, ..portion.guarantee(theorem) }
@@ -203,7 +205,7 @@ fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<Gradie
     })?;
     if let Some(wanted) = directions.filter(|wanted| *wanted > step.dimensions()) {
         let problem = format!(
-            "what volunteers teach can be moved in {} directions, and {wanted} are asked for",
+            "the volunteers' model can be moved in {} directions, and {wanted} were requested",
             step.dimensions()
         );
         return Err(Error::parameter(NAME, problem));
@@ -225,8 +227,9 @@ register! {
     /// The plugin `gradient-report`.
     pub const GRADIENT_REPORT = {
         name: NAME,
-        summary: "volunteers teach a model of the label; the gradient of its loss at a record reported, for a step that all reports say together",
-        paper: "Bhowmick et al., Protection against reconstruction and its applications in private federated learning (2018)",
+        summary: "PrivUnit report of a model gradient; one aggregated update of a volunteer-trained model",
+        paper: "Bhowmick et al., Protection against reconstruction and its applications in private federated \
+                learning (2018)",
         descriptor: Descriptor::new(Output::Reports).needing_volunteers().reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),

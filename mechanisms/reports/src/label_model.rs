@@ -52,13 +52,14 @@ impl LabelModel {
         let coefficients = levels * (features.ncols() + 1);
         if coefficients > MOST_COEFFICIENTS {
             let problem = format!(
-                "the model of the label has {coefficients} coefficients, one for each level and column, and at most {MOST_COEFFICIENTS} are taught"
+                "the model of the label has {coefficients} coefficients, one for each level and column, and \
+                 at most {MOST_COEFFICIENTS} are allowed"
             );
             return Err(Error::not_applicable(plugin, problem));
         }
         let seen: Vec<usize> = labels.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         if seen.len() < 2 {
-            return Err(Error::not_applicable(plugin, "its volunteers all have the same label"));
+            return Err(Error::not_applicable(plugin, "all its volunteers have the same label"));
         }
         let mean = features.mean_axis(Axis(0)).unwrap_or_default();
         let deviation = features.std_axis(Axis(0), 0.0);
@@ -112,7 +113,7 @@ impl LabelModel {
             && [self.means.len(), self.deviations.len()] == [features; 2]
             && self.deviations.iter().all(|x| x.is_finite() && *x > 0.0)
             && self.means.iter().chain(&self.weights).all(|x| x.is_finite() && x.abs() < 1e150);
-        if fits { Ok(()) } else { Err(Error::shape("the model of the label is not one of such records")) }
+        if fits { Ok(()) } else { Err(Error::shape("the model of the label does not fit the records")) }
     }
 
     /// Returns the standardised features of records (n × d), followed by a column of ones (n × (d + 1)).

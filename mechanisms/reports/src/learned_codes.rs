@@ -229,10 +229,10 @@ impl LocalMechanism for LearnedCodes {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let beside = if self.label.is_some() { " and its label" } else { "" };
+        let beside = if self.label.is_some() { ", and its label" } else { "" };
         let theorem = format!(
-            "which of {} codes a record has{beside}, answered at all of ε by {} with odds of exactly e^ε, in {} bits; records that are collected from reports \
-             are post-processing",
+            "the record's code, one of {}{beside}, reported at the whole ε by {} with odds of exactly e^ε, \
+             in {} bits; records collected from reports are post-processing",
             self.codes(),
             self.oracle().kind(),
             self.questions.bits()
@@ -286,8 +286,10 @@ register! {
     /// The plugin `learned-codes`.
     pub const LEARNED_CODES = {
         name: NAME,
-        summary: "volunteers teach a few kinds of record; its kind and the label reported together; records are collected from the reports of all",
-        paper: "Ye and Barg, Optimal schemes for discrete distribution estimation under locally differential privacy (2018), of learned codes",
+        summary: "report of a record's cluster and label by a frequency oracle; synthetic records from all \
+                  reports (needs volunteers for the clusters)",
+        paper: "Ye and Barg, Optimal schemes for discrete distribution estimation under locally differential \
+                privacy (2018), of learned codes",
         descriptor: Descriptor::new(Output::Reports).needing_volunteers().reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),

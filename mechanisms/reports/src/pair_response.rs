@@ -71,10 +71,10 @@ impl TryFrom<State> for PairResponse {
         let refuse = |reason: &str| Err(Error::not_applicable(NAME, reason));
         let (attributes, label) = match Attribute::all(NAME, domain, |_| bins)? {
             (_, None) => {
-                return refuse("there is no label to report beside a column: no column is the target");
+                return refuse("there is no label to report with a column: choose a target column");
             }
             (attributes, _) if attributes.is_empty() => {
-                return refuse("there is no column to report beside the label");
+                return refuse("there is no column to report with the label");
             }
             (attributes, Some(label)) => (attributes, label),
         };
@@ -206,8 +206,9 @@ impl LocalMechanism for PairResponse {
 
     fn guarantee(&self) -> Guarantee {
         let theorem = format!(
-            "one pair of {}, a column and the label, drawn uniformly at random whatever the record, and answered at all of ε by {} with odds of \
-             exactly e^ε, in {} bits at most; records that are collected from reports are post-processing",
+            "one pair of {}, a column and the label, drawn uniformly at random and independently of the \
+             record, reported at the whole ε by {} with odds of exactly e^ε, in {} bits at most; records \
+             collected from reports are post-processing",
             self.attributes.len(),
             self.questions.kinds(),
             self.questions.bits()
@@ -254,8 +255,10 @@ register! {
     /// The plugin `pair-response`.
     pub const PAIR_RESPONSE = {
         name: NAME,
-        summary: "one column at random, its bin or level and the label reported together; records are collected from the reports of all",
-        paper: "Wang, Blocki, Li and Jha, Locally differentially private protocols for frequency estimation (2017), of pairs",
+        summary: "report of one random column and the label by a frequency oracle; synthetic records from \
+                  all reports",
+        paper: "Wang, Blocki, Li and Jha, Locally differentially private protocols for frequency estimation \
+                (2017), of pairs",
         descriptor: Descriptor::new(Output::Reports).reading_people(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.state),

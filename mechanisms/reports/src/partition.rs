@@ -92,7 +92,7 @@ impl Partition {
             && self.shares.iter().all(|share| *share > 0.0 && *share <= 1.0)
             && self.rest.iter().all(|rest| rest.is_finite() && *rest >= 0.0)
             && self.centers.iter().chain(&self.spread).all(|value| value.is_finite() && value.abs() < 1e150);
-        if fits { Ok(()) } else { Err(Error::shape("the partition is not one of such records")) }
+        if fits { Ok(()) } else { Err(Error::shape("the partition does not fit the records")) }
     }
 
     /// Number of codes.
@@ -174,7 +174,7 @@ fn principal(plugin: &str, centered: &Array2<f64>) -> Result<Principal> {
         .ok_or_else(|| {
             Error::not_applicable(
                 plugin,
-                "the covariance of volunteers' records has no eigenvalues that were found",
+                "the eigenvalues of the covariance of volunteers' records were not found",
             )
         })?
         .falling();

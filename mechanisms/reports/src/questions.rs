@@ -195,7 +195,10 @@ impl Questions {
         let question =
             before.first().map_or(Ok(0), |question| whole(*question, || QUESTION.to_owned()))? as usize;
         let oracle = self.oracles.get(question).ok_or_else(|| {
-            format!("question {question} was not asked: there are {}, counted from 0", self.oracles.len())
+            format!(
+                "question {question}, counted from 0, does not exist: there are {} questions",
+                self.oracles.len()
+            )
         })?;
         let mut answer = Vec::with_capacity(words.len());
         for (at, word) in words.iter().enumerate() {
@@ -333,5 +336,5 @@ pub(crate) fn whole(value: f64, column: impl FnOnce() -> String) -> std::result:
     }
     // For a number with hundreds of digits, the first digits are enough.
     let shown = if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") };
-    Err(format!("column {:?}: {shown} is no whole number from 0 to below 2^{WORD}", column()))
+    Err(format!("column {:?}: {shown} is not a whole number from 0 to below 2^{WORD}", column()))
 }

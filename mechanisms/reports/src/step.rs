@@ -49,7 +49,7 @@ impl Step {
         let failed = || {
             Error::not_applicable(
                 plugin,
-                "the curvature of volunteers' loss has no directions that were found",
+                "the directions of the curvature of volunteers' loss were not found",
             )
         };
         let found = Eigen::of(&taught.curvature).ok_or_else(failed)?.falling();
@@ -122,7 +122,7 @@ impl Step {
             && self.clipping_norm < 1e150
             && self.prior.iter().all(|v| *v > 0.0 && v.is_finite())
             && values.into_iter().all(|x| x.is_finite() && x.abs() < 1e150);
-        if fits { Ok(()) } else { Err(Error::shape("the step is not one of such a model")) }
+        if fits { Ok(()) } else { Err(Error::shape("the step does not fit the model")) }
     }
 
     /// Returns the clipped gradient (Z) of a record's loss along the directions, in units of the clipping

@@ -137,7 +137,7 @@ impl<'p> Problem<'p> {
         if self.tried.get() <= MOST_TRIED && flat.iter().all(|x| x.is_finite()) {
             return Ok(());
         }
-        Err(argmin::core::Error::msg("the search has gone on for too long, or astray"))
+        Err(argmin::core::Error::msg("the search exceeded its limit, or its numbers are not finite"))
     }
 
     /// Loss caused by each latent's noise (Z).
@@ -287,7 +287,7 @@ register! {
     /// The plugin `task-aware-clipped`.
     pub const TASK_AWARE_CLIPPED = {
         name: NAME,
-        summary: "linear latents, each clipped to a box of its own that is chosen for the least loss, with Laplace noise",
+        summary: "linear latents, each clipped to an interval chosen for the least loss, with Laplace noise",
         paper: PAPER,
         descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: Parameters,

@@ -304,7 +304,8 @@ register! {
     /// The plugin `task-aware-gradient`.
     pub const TASK_AWARE_GRADIENT = {
         name: NAME,
-        summary: "encoder and decoder trained by turns with fresh noise, for any task with a gradient (Algorithm 1)",
+        summary: "encoder and decoder trained alternately with fresh noise, for any task with a gradient \
+                  (Algorithm 1)",
         paper: PAPER,
         descriptor: Descriptor::new(Output::View).needing_volunteers().slow(),
         parameters: Parameters,

@@ -135,14 +135,16 @@ impl TryFrom<Parts> for LatentLaplace {
             let (inputs, outputs) = widths(network);
             if (inputs, outputs) != wanted {
                 return Err(Error::shape(format!(
-                    "the {name} takes {inputs} numbers and gives {outputs}, where {} and {} are wanted",
+                    "the {name} takes {inputs} numbers and gives {outputs}, and {} and {} are needed",
                     wanted.0, wanted.1
                 )));
             }
         }
         parts.lens.check(parts.domain.features())?;
         if parts.volunteers.is_some() && parts.shaped_by == ShapedBy::PublicKnowledge {
-            return Err(Error::shape("volunteers have a guarantee, and none shaped the design"));
+            return Err(Error::shape(
+                "the design has a guarantee for volunteers, and no volunteers shaped it",
+            ));
         }
         if let Some(VolunteersClaim { dp, .. }) = &parts.volunteers
             && !(dp.epsilon >= 0.0 && dp.epsilon.is_finite() && (0.0..1.0).contains(&dp.delta))
@@ -217,7 +219,7 @@ impl LatentLaplace {
         let Some(decoder) = self.linear_decoder() else { return Ok(None) };
         if k.ncols() != records.ncols() || records.is_empty() {
             return Err(Error::shape(format!(
-                "a task of {} columns has no loss on {} records of {}",
+                "a task of {} columns does not fit {} records of {} columns",
                 k.ncols(),
                 records.nrows(),
                 records.ncols()
@@ -252,7 +254,7 @@ impl LatentLaplace {
 
     fn misfit(&self, point: &[f64]) -> Error {
         let (found, width) = (point.len(), self.range.dim());
-        Error::shape(format!("a point has {found} values where the range has {width}"))
+        Error::shape(format!("a point has {found} values, and the range has {width}"))
     }
 
     /// Splits a point of the range into its latents and its target.
@@ -263,8 +265,7 @@ impl LatentLaplace {
 
 /// Assumption of a design for a task: the task shapes the design, and so do the people whose data shaped the
 /// task.
-const TASK_IS_PUBLIC: &str =
-    "the task that it was designed for is public, or those whose data it comes from agreed";
+const TASK_IS_PUBLIC: &str = "the task of the design is public, or the people behind its data agreed";
 
 /// Applies `change` to each row of `matrix`.
 fn each_row(matrix: &mut Array2<f64>, change: impl Fn(&mut [f64]) -> Result<()>) -> Result<()> {
@@ -295,8 +296,9 @@ impl LocalMechanism for LatentLaplace {
         let mut guarantee = match &self.noise {
             None => Guarantee::nothing(domain),
             Some(_) => {
-                let mut theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, on latents that are \
-                               moved into a set of this ℓ₁ diameter whatever the record"
+                let mut theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, \
+                                   Proposition 1) on integers, on latents that are projected into a set of \
+                                   this ℓ₁ diameter for every record"
                     .to_owned();
                 if *level == Level::Features {
                     theorem.push_str("; decoding is post-processing");
@@ -446,7 +448,8 @@ mod tests {
         for line in [
             "proof      as stated by the designer; not checked: a theorem",
             "assumes    as stated by the designer; not checked: a training",
-            "holds      given the design, which private volunteers' data shaped (as stated by the designer; not checked)",
+            "holds      given the design, which private volunteers' data shaped (as stated by the designer; \
+             not checked)",
         ] {
             assert!(shown.contains(line), "{line} in\n{shown}");
         }

@@ -135,7 +135,7 @@ impl Lens {
         }
         if let Some(at) = self.scales.iter().position(|scale| !scale.is_one()) {
             let scale = &self.scales[at];
-            return Err(Error::shape(format!("feature {} has no scale such as {scale:?}", at + 1)));
+            return Err(Error::shape(format!("feature {} cannot have the scale {scale:?}", at + 1)));
         }
         for (at, factor) in domain.factors() {
             let scales = &self.scales[at.clone()];
@@ -144,7 +144,7 @@ impl Lens {
             if !fits {
                 let place = at.start + 1;
                 return Err(Error::shape(format!(
-                    "from feature {place} on, levels are not those of one category"
+                    "the levels from feature {place} on are not the levels of one category"
                 )));
             }
         }

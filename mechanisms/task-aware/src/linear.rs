@@ -74,7 +74,7 @@ impl Whitened {
         // rounding error.
         let alone = (k * k).dot(&sample.covariance().diag()).sum();
         if !alone.is_finite() {
-            let reason = "the task's and the records' numbers are too large to be squared";
+            let reason = "the numbers of the task and the records are too large: their squares overflow";
             return Err(Error::not_applicable(plugin, reason));
         }
         if values.is_empty() || largest <= 1e-14 * alone {
@@ -90,7 +90,13 @@ impl Whitened {
     /// Same errors as [`checked_latent_dim`].
     pub(crate) fn latent_dim(&self, plugin: &str, wanted: Option<usize>) -> Result<usize> {
         let rank = self.eigenvalues.iter().filter(|value| **value > 0.0).count();
-        checked_latent_dim(plugin, wanted.unwrap_or(rank), rank, "the directions that vary and count")
+        checked_latent_dim(
+            plugin,
+            wanted.unwrap_or(rank),
+            rank,
+            "the number of directions that vary and affect \
+                                                                  the task",
+        )
     }
 
     /// Returns ΣQᵀL⁺ (Z × n), Proposition 2 with U = I: the map with the singular values `singular` (Z).
@@ -183,7 +189,8 @@ fn privacy_agnostic(
 ) -> Result<LatentLaplace> {
     if let Some(training) = training {
         if sensitivity == Sensitivity::Domain {
-            let problem = "a trained encoder has no sensitivity \"domain\": its latents are moved to where the volunteers' are";
+            let problem = "a trained encoder has no sensitivity \"domain\", because its latents are \
+                           projected into the range of the volunteers' latents";
             return Err(Error::parameter(PRIVACY, problem));
         }
         // Train encoder and decoder without noise, and then the decoder with noise.
@@ -233,7 +240,7 @@ register! {
     /// The plugin `task-aware-linear`.
     pub const TASK_AWARE_LINEAR = {
         name: LINEAR,
-        summary: "linear latents, scaled by what the task needs of each, with Laplace noise (Theorem 1)",
+        summary: "linear latents, scaled by their importance for the task, with Laplace noise (Theorem 1)",
         paper: PAPER,
         descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: Linear,
@@ -247,7 +254,8 @@ register! {
     /// The plugin `privacy-agnostic`.
     pub const PRIVACY_AGNOSTIC = {
         name: PRIVACY,
-        summary: "the task's principal components at equal scale, with Laplace noise: an encoder designed without it",
+        summary: "the task's principal components at equal scale, with Laplace noise; the encoder is \
+                  designed without noise",
         paper: PAPER,
         descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: Parameters,
@@ -261,7 +269,8 @@ register! {
     /// The plugin `task-agnostic`.
     pub const TASK_AGNOSTIC = {
         name: TASK,
-        summary: "Laplace noise on the features themselves, then the best linear decoder of volunteers' records",
+        summary: "Laplace noise on the features themselves, then the best linear decoder for volunteers' \
+                  records",
         paper: PAPER,
         descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: OfFeatures,

@@ -38,7 +38,7 @@ impl DifferentiableTask for NetworkTask {
         let mut gradient = Array2::zeros(outputs.dim());
         let mut losses = vec![0.0; outputs.nrows()];
         let wanted = Wanted::of(truth.target(), outputs.ncols())
-            .ok_or_else(|| Error::shape("the task is to get a target right, and there is none"))?;
+            .ok_or_else(|| Error::shape("the task is to predict a target, and the records have none"))?;
         wanted.loss().each(outputs.view(), gradient.view_mut(), &mut losses).map_err(wrong)?;
         self.network.backward(gradient.view(), &mut pass).map_err(wrong)?;
         let by_estimates = self.network.input_gradient(&mut pass).map_err(wrong)?.to_owned();
@@ -96,7 +96,7 @@ impl DifferentiableTask for LinearTask {
     fn losses(&self, estimates: ArrayView2<f64>, truth: &Table) -> Result<(Array1<f64>, Array2<f64>)> {
         if estimates.dim() != truth.records().dim() || estimates.ncols() != self.k.ncols() {
             return Err(Error::shape(format!(
-                "a task of {} columns has no loss for estimates of {} by {}",
+                "a task of {} columns does not fit estimates of {} by {}",
                 self.k.ncols(),
                 estimates.nrows(),
                 estimates.ncols()

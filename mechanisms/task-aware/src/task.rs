@@ -54,7 +54,7 @@ pub(crate) fn linear_task(
         _ => {
             return Err(Error::not_applicable(
                 plugin,
-                "it takes a linear task: a matrix K, or labels to learn it from",
+                "it needs a linear task: a matrix K, or labels to learn one from",
             ));
         }
     };
@@ -71,13 +71,15 @@ pub(crate) fn linear_task(
 pub(crate) fn check(k: &Array2<f64>, table: &Table) -> Result<()> {
     let (n, found) = (table.columns().len(), k.ncols());
     if found != n {
-        return Err(Error::shape(format!("the task has {found} columns where records have {n}")));
+        return Err(Error::shape(format!("the task has {found} columns, and the records have {n}")));
     }
     match k.indexed_iter().find(|(_, value)| !value.is_finite()) {
         None => Ok(()),
         Some(((row, at), value)) => {
             let (row, column) = (row + 1, &table.columns()[at]);
-            Err(Error::shape(format!("the task's row {row}, column {column:?}: {value} is no finite number")))
+            Err(Error::shape(format!(
+                "the task's row {row}, column {column:?}: {value} is not a finite number"
+            )))
         }
     }
 }
@@ -96,7 +98,8 @@ fn in_its_unit(k: &Array2<f64>) -> Array2<f64> {
 pub(crate) fn ignores_everything(plugin: &str) -> Error {
     Error::not_applicable(
         plugin,
-        "the task ignores every column, or those that it does not do not vary: its loss is zero without a release",
+        "the task ignores every column, or the columns that it uses do not vary: its loss is zero without a \
+         release",
     )
 }
 

@@ -171,7 +171,9 @@ pub(crate) fn differentiable_task(
             let (width, n) = (task.width(), table.columns().len());
             match width == n {
                 true => Ok(task.clone()),
-                false => Err(Error::shape(format!("the task takes {width} numbers where records have {n}"))),
+                false => {
+                    Err(Error::shape(format!("the task takes {width} numbers, and the records have {n}")))
+                }
             }
         }
         Task::Linear(k) => {
@@ -183,7 +185,7 @@ pub(crate) fn differentiable_task(
         }
         _ if matches!(table.target(), Target::None) => Err(Error::not_applicable(
             plugin,
-            "it is trained for a task: a matrix K, or volunteers with a target to learn one from",
+            "it needs a task: a matrix K, or volunteers with a target to learn one from",
         )),
         _ => {
             let network = fitted(brief.domain.target(), table, training).map_err(|problem| {

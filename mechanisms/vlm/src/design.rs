@@ -126,10 +126,12 @@ impl Parameters {
         match plain.into_iter().find(|(_, is_given, _)| self.volunteers.is_some() && *is_given) {
             None => Ok(()),
             Some((name, _, "")) => refuse(format!(
-                "{name} cannot be had with a guarantee for volunteers: b would be learned from them beside the clipped gradients"
+                "{name} conflicts with a guarantee for volunteers: b would be learned from them outside the \
+                 clipped gradients"
             )),
             Some((name, _, other)) => refuse(format!(
-                "{name} is of training without a guarantee for volunteers; with one it is volunteers.{other}"
+                "{name} is for training without a guarantee for volunteers; with a guarantee, use \
+                 volunteers.{other}"
             )),
         }
     }
@@ -261,8 +263,9 @@ fn check_not_collapsed(mechanism: &LatentLaplace, records: ArrayView2<f64>, scal
     Err(Error::not_applicable(
         NAME,
         format!(
-            "the latents collapsed: no latent's mean varies by more than {:.1e} over the volunteers, where it was trained with noise of scale {scale:.3}; \
-             a larger pretraining_epsilon, more epochs or fewer latents may help",
+            "the latents collapsed: no latent's mean varies by more than {:.1e} over the volunteers, and the \
+             training noise has scale {scale:.3}; a larger pretraining_epsilon, more epochs or fewer latents \
+             may help",
             varies.sqrt()
         ),
     ))
@@ -277,7 +280,8 @@ register! {
     /// The plugin `vlm`.
     pub const VLM = {
         name: NAME,
-        summary: "a few latents that a variational autoencoder learned to be noised, or records decoded from them",
+        summary: "a few noisy latents of a variational autoencoder that was trained for this noise, or \
+                  records decoded from them",
         paper: PAPER,
         descriptor: Descriptor::new(Output::View).needing_volunteers().slow(),
         parameters: Parameters,

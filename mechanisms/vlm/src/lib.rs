@@ -23,4 +23,5 @@ pub use requirements::{Part, Use, check_shareable, must_be_private};
 
 const NAME: &str = "vlm";
 
-const PAPER: &str = "Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy (under review), Sections 3.1 and 3.2";
+const PAPER: &str = "Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy \
+                     (under review), Sections 3.1 and 3.2";

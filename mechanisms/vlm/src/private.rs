@@ -215,8 +215,9 @@ impl VolunteerGuarantee {
             }
         }
         Err(refused(format!(
-            "no noise gives ε = {epsilon} at δ = {delta:e} with samples of {} and networks of {parameters} parameters, of whose gradients' rounding alone \
-             tells too much: fewer epochs or a smaller expected_batch may help",
+            "no noise gives ε = {epsilon} at δ = {delta:e} with samples of {} and networks of {parameters} \
+             parameters, because the rounding of the gradients alone costs too much; fewer epochs or a \
+             smaller expected_batch may help",
             training.expected_batch
         )))
     }
@@ -227,7 +228,7 @@ const RAISE: f64 = 1.002;
 const MOST_RAISES: usize = 50;
 
 /// Stated once per design, for any number of trainings: the claim adds up their privacy losses.
-const ONLY_DESIGN: &str = "nothing else was learned from these volunteers than what this design claims for: each further design of them, tried or \
+const ONLY_DESIGN: &str = "no other design was learned from these volunteers: each further design, tried or \
                            kept, adds its ε and δ";
 
 /// Returns the upper bound on the number of volunteers that the design states.
@@ -237,7 +238,7 @@ const ONLY_DESIGN: &str = "nothing else was learned from these volunteers than w
 fn stated(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<usize> {
     match (wanted.records, wanted.neighbours) {
         (Some(records), _) if records < volunteers => Err(refused(format!(
-            "records, how many volunteers there are at most, is {records}, and there are {volunteers}"
+            "records, the maximum number of volunteers, is {records}, and there are {volunteers}"
         ))),
         (Some(records), _) => {
             size::check_held(NAME, "volunteers.records", &[records], size_of::<usize>())?;
@@ -245,8 +246,8 @@ fn stated(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<us
         }
         (None, NeighboursParameter::ReplaceOne) => Ok(volunteers),
         (None, NeighboursParameter::AddOrRemoveOne) => Err(refused(
-            "whether somebody volunteered is not hidden by a design that tells how many did: add-or-remove-one needs volunteers.records, a public \
-             number of volunteers that there are at most",
+            "a design that discloses the number of volunteers does not hide whether somebody volunteered: \
+             add-or-remove-one needs volunteers.records, a public maximum for the number of volunteers",
         )),
     }
 }
@@ -254,8 +255,9 @@ fn stated(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<us
 /// Returns the claim for the volunteers of the training.
 fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> VolunteersClaim {
     let theorem = format!(
-        "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder together, each volunteer in a \
-         step with probability {}/{volunteers}, with discrete noise of multiplier {:.4}, which counts as {:.4} once rounding is paid for, composed by privacy loss distributions \
+        "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder \
+         together, each volunteer in a step with probability {}/{volunteers}, with discrete noise of \
+         multiplier {:.4}, which counts as {:.4} because of rounding, composed by privacy loss distributions \
          (Koskela, Jälkö and Honkela 2020); by Rényi divergences ε = {:.3}",
         spent.steps,
         training.expected_batch,
@@ -267,11 +269,12 @@ fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> Volunt
     let mut assumes = vec![ONLY_DESIGN.to_owned()];
     assumes.push(match spent.neighbours {
         Neighbours::AddOrRemoveOne => format!(
-            "there are at most {volunteers} volunteers, which is public; more are refused, and that shows. What is to be hidden is whether \
-             somebody volunteered; for what a known volunteer's record says, ε is that of replacement, up to twice as large"
+            "there are at most {volunteers} volunteers, and this maximum is public; more volunteers are \
+             refused, and the refusal is visible. The claim hides whether somebody volunteered; for the \
+             values of a known volunteer's record, ε is the ε of replacement, up to twice as large"
         ),
-        Neighbours::ReplaceOne => "how many volunteers there are is public; what is to be hidden is what the record of each one says, not that it \
-                                   is there"
+        Neighbours::ReplaceOne => "the number of volunteers is public; the claim hides the values of each \
+                                   record, not its presence"
             .into(),
     });
     assumes.extend(of_training);

@@ -200,7 +200,7 @@ fn a_design_that_hides_whether_somebody_volunteered_says_no_more_of_their_number
     let too_few = among(200, json!({"records": 199})).unwrap_err().to_string();
     assert!(too_few.contains("is 199, and there are 200"), "{too_few}");
     let replaced = among(200, json!({})).unwrap().to_string();
-    assert!(replaced.contains("how many volunteers there are is public"), "{replaced}");
+    assert!(replaced.contains("the number of volunteers is public"), "{replaced}");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_seed_repeats_a_private_training_and_voids_its_guarantee() {
 fn what_is_wrong_is_said_in_a_sentence() {
     let ordinary = brief(2.0);
     for (parameters, says) in [
-        (json!({"epochs": 3, "volunteers": {"epsilon": 1.0}}), "with one it is volunteers.epochs"),
+        (json!({"epochs": 3, "volunteers": {"epsilon": 1.0}}), "with a guarantee, use volunteers.epochs"),
         (json!({"l1_bound": 0.0}), "l1_bound must be finite and above zero, and 0 is not"),
         (json!({"l1_bound": -1.0}), "l1_bound must be finite and above zero, and -1 is not"),
         (json!({"latent_dim": 0}), "latent_dim must be one or more"),
@@ -281,7 +281,7 @@ fn what_is_wrong_is_said_in_a_sentence() {
         assert!(message.contains(says), "{volunteers}: {message}");
     }
     let message = refused(&json!({"learn_scale": true, "volunteers": {"epsilon": 1.0}}), &ordinary);
-    assert!(message.contains("learn_scale cannot be had"), "{message}");
+    assert!(message.contains("learn_scale conflicts with"), "{message}");
     let nobody = Brief { volunteers: Volunteers::None, ..ordinary.clone() };
     assert!(refused(&short(json!({})), &nobody).contains("no volunteers are given"));
     let mut outside = ordinary.clone();

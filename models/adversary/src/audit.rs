@@ -47,7 +47,7 @@ pub fn audit(
         return Ok(vec![match design.each_release.is_empty() {
             true => finding.unattacked(Verdict::NothingClaimed, "it claims nothing"),
             false => finding
-                .unattacked(Verdict::NotAttacked, "its claims are its releases', and there are no records"),
+                .unattacked(Verdict::NotAttacked, "only its releases make claims, and no records were given"),
         }]);
     }
     let attacked = |claim: &Claim| {
@@ -91,7 +91,8 @@ fn attack(
             direct::members(name, mechanism, table, claim, effort)
         }
         _ => {
-            let why = "what would attack it is in the tests of the mechanism's own crate, if anywhere";
+            let why = "no general attack on this claim exists; the tests of the mechanism's crate may attack \
+                       it";
             Ok(Finding::about(name, claim, effort).unattacked(Verdict::NotAttacked, why))
         }
     }

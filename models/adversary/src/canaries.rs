@@ -83,8 +83,8 @@ pub(crate) fn attack(
     let bound = bets.bound(effort.false_alarm);
     let broken = (bound > dp.epsilon).then(|| {
         format!(
-            "at least ε = {bound:.4} is spent. Of {} records each of which is a table with the one end of the domain from one with the other, an \
-             adversary tells which by {by} of the row that it became, in {releases} releases",
+            "at least ε = {bound:.4} is spent. Each of {} records is at one end of the domain or the other. \
+             An adversary identifies this end by {by} of the record's released row, in {releases} releases",
             table.len()
         )
     });

@@ -91,7 +91,7 @@ pub fn canary(
         sums.iter().map(|sum| of_step(run, inputs[1], *sum) - of_step(run, inputs[0], *sum)).sum()
     });
     let alarm = effort.false_alarm / claimed.bounds() as f64;
-    let what = "a training with the canary from one without".to_owned();
+    let what = "a training with the canary from a training without it".to_owned();
     let mut attack = Attack::new(what, &claimed, draw, vec![stated]);
     attack.advance(&claimed, samples, alarm);
     let (reached, samples) = all_reached([&attack].into_iter(), alarm);
@@ -107,7 +107,7 @@ pub fn canary(
             verdict: Verdict::Broken,
             lower_bound: Some(proven),
             because: format!(
-                "such steps spend at least ε = {proven:.4} for {}, says the accountant",
+                "such steps spend at least ε = {proven:.4} for {} by the accountant",
                 dp.neighbours
             ),
             ..finding
@@ -203,19 +203,20 @@ fn neighbours(
     };
     let first = rows.first().cloned().unwrap_or_default();
     let ends = ends(mechanism, unit, &first);
-    let ends = [("the one end of the domain", &ends[0]), ("the other", &ends[1])];
+    let ends = [("a record at one end of the domain", &ends[0]), ("a record at the other end", &ends[1])];
     Ok(match relation {
         Neighbours::AddOrRemoveOne => {
             let added = ends.into_iter().map(|(what, end)| {
                 Ok((
-                    format!("a table with {what} from one without"),
+                    format!("a table with {what} from the table without it"),
                     [with_first(None)?, with_first(Some(end))?],
                 ))
             });
             added.collect::<Result<_>>()?
         }
         Neighbours::ReplaceOne => vec![(
-            "a table with the one end of the domain from one with the other".into(),
+            "a table with a record at one end of the domain from the table with this record at the other end"
+                .into(),
             [with_first(Some(ends[0].1))?, with_first(Some(ends[1].1))?],
         )],
     })

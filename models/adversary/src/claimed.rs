@@ -146,20 +146,23 @@ impl Claimed {
                     format!("μ is at least {:.4}, and {claimed:.4} is claimed", shown.bound)
                 }
             };
-            (Verdict::Broken, format!("{spent}. An adversary tells {}", told(pair, shown)))
+            (Verdict::Broken, format!("{spent}. An adversary distinguishes {}", told(pair, shown)))
         } else if reached.iter().all(|(_, reached)| reached.is_mute) {
-            return about.unattacked(Verdict::NotAttacked, "all that was asked of it was refused");
+            return about.unattacked(Verdict::NotAttacked, "it refused all inputs");
         } else if visible < self.epsilon {
-            let because = format!("so many samples show no more than ε = {visible:.2}, whatever is released");
+            let because = format!(
+                "this number of samples can show at most ε = {visible:.2}, whatever is \
+                                   released"
+            );
             (Verdict::Inconclusive, because)
         } else if self.epsilon > 0.0 && reached.iter().all(|(_, reached)| reached.is_blind()) {
-            (Verdict::Inconclusive, "nothing of it shows in so many samples".into())
+            (Verdict::Inconclusive, "no difference shows in this number of samples".into())
         } else {
             let shown = most.and_then(|(pair, reached)| Some((pair, reached.shown.first()?)));
             let because = match shown.filter(|(_, shown)| shown.bound > 0.0) {
-                None => "points of its privacy profile show, and none is above it".into(),
+                None => "the lower bounds at points of its privacy profile do not exceed the claim".into(),
                 Some((pair, shown)) => {
-                    format!("within what is claimed, an adversary best tells {}", told(pair, shown))
+                    format!("within the claim; the best attack distinguishes {}", told(pair, shown))
                 }
             };
             (Verdict::Holds, because)
@@ -201,7 +204,8 @@ fn told(pair: &str, shown: &Shown) -> String {
     let [p, q] = shown.shares;
     let which = if shown.is_of_other { "second" } else { "first" };
     format!(
-        "{pair} by {}: what it looks for happens in {:.3} % of releases of the {which} and in {:.3} % of the other",
+        "{pair} by {}: its event occurs in {:.3} % of the releases of the {which} and in {:.3} % of the \
+         releases of the other",
         shown.score,
         100.0 * p,
         100.0 * q

@@ -108,7 +108,7 @@ fn misdescribed(of: &Perturbation, width: usize) -> Option<String> {
         }
         _ => true,
     };
-    (!is_fine).then(|| "what it says of its noise does not describe noise on points of its range".into())
+    (!is_fine).then(|| "its declared noise does not describe noise on points of its range".into())
 }
 
 /// Releases both points of `pair` with the same random numbers, and records the distance in each block of
@@ -136,7 +136,7 @@ fn couple(
                 let why = noise.coordinates.clone().zip(&noise.steps).find_map(|(at, step)| {
                     let most = (noise.coordinates.len() + 2) as f64 * step;
                     let why = unlike_noise([first[at], second[at]], one[at] - other[at], *step, most)?;
-                    Some(format!("{why}, at coordinate {}, from {pair}", at + 1))
+                    Some(format!("{why}, at coordinate {}, distinguishing {pair}", at + 1))
                 });
                 unlike = unlike.or(why);
                 noise.distance.of(places().map(|(at, scale)| (first[at] - second[at]) / scale))
@@ -164,15 +164,15 @@ fn unlike_noise(released: [f64; 2], clean: f64, step: f64, most: f64) -> Option<
     let lost = released[0].abs().max(released[1].abs()) * 4.0 * f64::EPSILON;
     if (apart - clean).abs() > most + lost {
         return Some(format!(
-            "the noise depends on the record: by the same random numbers an adversary gets values that differ by {apart} where the points \
-             differ by {clean}"
+            "the noise depends on the record: with the same random numbers, released values differ by \
+             {apart} and the points differ by {clean}"
         ));
     }
     let steps = apart / step;
     ((steps - steps.round()).abs() * step > lost + ROUNDING * step).then(|| {
         format!(
-            "released values do not lie on the lattice that is declared: by the same random numbers they differ by {steps} steps, and the \
-             lowest digits may tell the one from the other"
+            "released values do not lie on the declared lattice: with the same random numbers they differ by \
+             {steps} steps, and the lowest digits may distinguish the records"
         )
     })
 }
@@ -240,8 +240,8 @@ fn summed(blocks: &[Block]) -> Option<Coupled> {
 fn too_far(Coupled { unit, declared, found }: &Coupled) -> Option<String> {
     (*found > declared * (1.0 + ROUNDING)).then(|| {
         format!(
-            "the sensitivity is too small: two records are encoded {found:.4} apart ({unit}, relative to the noise), and the noise was made for \
-             {declared:.4} at most"
+            "the sensitivity is too small: two records are encoded {found:.4} apart ({unit}, relative to the \
+             noise), and the noise covers at most {declared:.4}"
         )
     })
 }
@@ -258,14 +258,11 @@ fn unclaimed(dp: &LocalDp, blocks: &[Block]) -> Option<String> {
     let (epsilon, mu) = (of_kind(Distance::L1), of_kind(Distance::L2));
     if mu == 0.0 {
         return (dp.delta == 0.0 && epsilon > dp.epsilon * (1.0 + ROUNDING))
-            .then(|| format!("noise of the scale that it declares spends ε = {epsilon:.4}"));
+            .then(|| format!("noise of the declared scale spends ε = {epsilon:.4}"));
     }
     let delta = gaussian::delta(mu, dp.epsilon);
     (epsilon == 0.0 && delta > dp.delta * (1.0 + 1e-6)).then(|| {
-        format!(
-            "noise of the scale that it declares has μ = {mu:.4}, and so δ({:.4}) = {delta:.3e}",
-            dp.epsilon
-        )
+        format!("noise of the declared scale has μ = {mu:.4}, and so δ({:.4}) = {delta:.3e}", dp.epsilon)
     })
 }
 
@@ -299,7 +296,7 @@ fn of_stated_losses(
     let coupled = Coupled { unit: CoupledUnit::Epsilon, declared: dp.epsilon, found };
     let is_broken = found > dp.epsilon * (1.0 + ROUNDING) + ROUNDING;
     let broken = is_broken.then(|| {
-        format!("at least ε = {found:.4} is spent by the likelihood that it states itself, of {pair}")
+        format!("at least ε = {found:.4} is spent by its own stated likelihood, distinguishing {pair}")
     });
     Found { coupled: Some(coupled), broken }
 }
@@ -438,8 +435,8 @@ impl Drifts {
                     let spent = noise.sensitivity / share.sqrt();
                     let unit = unit(noise.distance);
                     return Some(format!(
-                        "the noise is too small: in {draws} draws {what} has {:.1} % of the variance that is declared, and such noise spends \
-                         {unit} = {spent:.4} where {:.4} is declared",
+                        "the noise is too small: in {draws} draws {what} has {:.1} % of the declared \
+                         variance, and such noise spends {unit} = {spent:.4}, and {:.4} is declared",
                         100.0 * share,
                         noise.sensitivity
                     ));
@@ -448,7 +445,10 @@ impl Drifts {
         }
         self.of_levels.is_shown(draws, alarm).then(|| {
             let more = self.of_levels.sum / draws as f64;
-            format!("levels are kept too often: in {draws} draws {more:.4} more of them in a record than is declared")
+            format!(
+                "levels are kept too often: in {draws} draws, a record keeps {more:.4} more levels \
+                     than declared"
+            )
         })
     }
 }

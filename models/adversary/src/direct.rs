@@ -31,7 +31,7 @@ pub fn same_distribution(
     let claimed = Claimed::alike();
     let alarm = effort.false_alarm / claimed.bounds() as f64;
     let draw = by_side(|side| draw(side, &mut sides[side]));
-    let mut attack = Attack::new("the one member from the other".into(), &claimed, draw, vec![]);
+    let mut attack = Attack::new("one member from the other".into(), &claimed, draw, vec![]);
     attack.advance(&claimed, effort.samples, alarm);
     let (reached, samples) = all_reached([&attack].into_iter(), alarm);
     claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached)
@@ -63,7 +63,7 @@ pub(crate) fn members(
         _ => mechanism.evidence().alike.and_then(|alike| alike(claim, &few)),
     };
     let Some(pair) = pair else {
-        let why = "it offers no two tables that are to be released alike";
+        let why = "it offers no two tables whose releases must have the same distribution";
         return Ok(Finding::about(name, claim, effort).unattacked(Verdict::NotAttacked, why));
     };
     let draw = |side: usize, stream: &mut Stream| {

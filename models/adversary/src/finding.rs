@@ -173,7 +173,7 @@ impl fmt::Display for Finding {
             Verdict::Broken => {
                 write!(
                     formatter,
-                    "{} claims {}, and that is broken: {}",
+                    "{} claims {}, and the claim is broken: {}",
                     self.mechanism, self.claim, self.because
                 )
             }

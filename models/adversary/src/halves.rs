@@ -34,7 +34,7 @@ pub(crate) fn attack(
     let about =
         Finding { measure: Measure::Nats, claimed: Some(bound.nats), ..Finding::about(name, claim, effort) };
     let Some(halving) = mechanism.evidence().halving else {
-        return Ok(about.unattacked(Verdict::NotAttacked, "it does not say which halves there are"));
+        return Ok(about.unattacked(Verdict::NotAttacked, "it does not provide its halves"));
     };
     let draw = |draws: usize| halving.draw(table, draws, &mut Randomness::seeded(effort.seed));
     // Zero draws give the numbers of halves and of values.
@@ -51,8 +51,9 @@ pub(crate) fn attack(
         samples: told.counted,
         verdict: if broken { Verdict::Broken } else { Verdict::Holds },
         because: format!(
-            "of {} draws, who knows all records and the {} halves told the half that was taken in {:.1} % (at most {:.1} % by the claim), and whether a record is in it in {:.1} % (at most {:.1} %); \
-             what was told is at least {:.4} nats",
+            "in {} draws, an adversary that knows all records and the {} halves identified the chosen half \
+             in {:.1} % (at most {:.1} % by the claim) and the membership of a record in {:.1} % (at most \
+             {:.1} %); at least {:.4} nats were disclosed",
             told.counted,
             told.sets,
             percent(told.set.share),

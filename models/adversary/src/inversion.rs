@@ -75,7 +75,7 @@ impl Pairs {
         let widths = [sums.origins[0].len(), sums.origins[1].len()];
         if widths != [released.ncols(), known.ncols()] {
             return Err(Error::shape(format!(
-                "{} values of each record are known from {} released ones, where it were {} from {} before",
+                "{} values of each record are known from {} released values, and before {} from {}",
                 known.ncols(),
                 released.ncols(),
                 widths[1],
@@ -97,7 +97,7 @@ impl Pairs {
     /// [`Error::Shape`] before the first pair, and if the released records' squares cannot be factored.
     pub fn learn(self) -> Result<Inversion> {
         let Some(Sums { count, origins, sums, squares, products }) = self.sums else {
-            return Err(Error::shape("there is nothing to learn a way back from"));
+            return Err(Error::shape("there are no records to learn the inversion from"));
         };
         let [inputs, outputs] = sums.map(|sums| sums / count);
         let mut squares = squares - outer(&inputs, &inputs) * count;
@@ -105,7 +105,10 @@ impl Pairs {
         let ridge = RIDGE * squares.diag().mean().unwrap_or(0.0) + f64::MIN_POSITIVE;
         squares.diag_mut().mapv_inplace(|square| square + ridge);
         let weights = solve(&squares, &products).ok_or_else(|| {
-            Error::shape("the released records are of no use: their squares cannot be factored")
+            Error::shape(
+                "the inversion cannot be learned: the squares of the released records cannot be \
+                          factored",
+            )
         })?;
         let [mean, offset] = origins;
         Ok(Inversion::Linear(LinearMap { mean: mean + inputs, weights, offset: offset + outputs }))
@@ -191,7 +194,7 @@ impl Inversion {
 fn check_pairs(released: ArrayView2<f64>, known: ArrayView2<f64>) -> Result<()> {
     if released.nrows() != known.nrows() || known.is_empty() || released.is_empty() {
         return Err(Error::shape(format!(
-            "{} released records were given with {} known ones",
+            "{} released records were given with {} known records",
             released.nrows(),
             known.nrows()
         )));
@@ -236,7 +239,7 @@ mod tests {
         let mut pairs = Pairs::default();
         pairs.add(array![[1.0, 2.0]].view(), array![[3.0]].view()).unwrap();
         let refused = pairs.add(array![[1.0]].view(), array![[3.0]].view()).unwrap_err().to_string();
-        assert!(refused.contains("1 values of each record are known from 1 released ones"), "{refused}");
+        assert!(refused.contains("1 values of each record are known from 1 released values"), "{refused}");
         assert!(Pairs::default().learn().is_err());
     }
 }

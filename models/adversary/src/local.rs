@@ -135,7 +135,7 @@ impl Pair {
         };
         let mut scores = along(one.clone(), other.clone());
         if mechanism.log_likelihood(&one, &one).is_some() {
-            scores.push(Score::new("the likelihood that the mechanism states", move |output| {
+            scores.push(Score::new("the likelihood stated by the mechanism", move |output| {
                 let of = |point: &[f64]| mechanism.log_likelihood(point, output).unwrap_or(0.0);
                 of(&other) - of(&one)
             }));
@@ -170,14 +170,14 @@ fn leaves_range(mechanism: &dyn LocalMechanism, chance: &mut impl Rng) -> Result
             Ok(point) if range.contains(&point) => {}
             Ok(point) => {
                 return Ok(Some(format!(
-                    "encode leaves the range that it declares, on which all claims rest: {} became {}",
+                    "encode leaves its declared range, which all claims depend on: {} became {}",
                     shown(&record),
                     shown(&point)
                 )));
             }
             Err(error) => {
                 return Ok(Some(format!(
-                    "whether a record is refused says something of it, and {} is: {error}",
+                    "a refusal discloses information about the record, and {} is refused: {error}",
                     shown(&record)
                 )));
             }

@@ -218,7 +218,7 @@ impl std::fmt::Display for Pair {
         match (&self.records, &self.points) {
             (Some(records), _) => formatter.write_str(&between(records)),
             (None, [Some(one), Some(other)]) => formatter.write_str(&between(&[one.clone(), other.clone()])),
-            _ => formatter.write_str("a record from one that is refused"),
+            _ => formatter.write_str("an accepted record from a refused record"),
         }
     }
 }

@@ -60,9 +60,7 @@ pub(crate) fn attack(
         || columns.is_empty()
         || table.is_empty()
     {
-        return Ok(
-            about.unattacked(Verdict::NotAttacked, "it does not release the columns that it claims of")
-        );
+        return Ok(about.unattacked(Verdict::NotAttacked, "it does not release the columns of its claim"));
     }
     let features = mechanism.domain().features();
     let (spreads, centers) = (spreads(features), features.center());
@@ -77,8 +75,7 @@ pub(crate) fn attack(
     for releases in LOOKS {
         released.extend(mechanism, &table, &columns, releases)?;
         if !released.is_additive {
-            let why =
-                "what it releases is not the record with noise added, and no other unbiased guess is known";
+            let why = "its release is not the record plus noise, and no other unbiased estimator is known";
             return Ok(about.unattacked(Verdict::NotAttacked, why));
         }
         noise = released.noise(&table, &columns);
@@ -102,16 +99,18 @@ pub(crate) fn attack(
     // Without a radius for part of a group, no statement is made.
     let farthest = features.restrict(&columns).map_or(f64::INFINITY, |claimed| claimed.squared_radius());
     let mut because = format!(
-        "The mean squared error of an unbiased reconstruction is at most {reached:.4}, and at least {error:.4} is claimed. A \
-         biased one comes to about {biased:.4}, and somebody who knows the other records to about {informed:.4}; the claim says \
-         nothing of these"
+        "The mean squared error of an unbiased reconstruction is at most {reached:.4}, and at least \
+         {error:.4} is claimed. The error is about {biased:.4} for a biased reconstruction, and about \
+         {informed:.4} for an adversary that knows the other records; the claim covers neither"
     );
     if leaves_a_combination(&noise) {
         because += "; a combination of the columns of a record is released unchanged";
     }
     if error > farthest {
-        because +=
-            &format!("; it is vacuous, for the centre of the domain is never further than {farthest:.4}");
+        because += &format!(
+            "; the claim is vacuous, because the centre of the domain has an error of at most \
+                      {farthest:.4}"
+        );
     }
     Ok(Finding {
         measure: Measure::Precision,

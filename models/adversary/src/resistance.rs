@@ -29,7 +29,10 @@ pub(crate) fn attack(
     if released as f64 > pac.spent {
         return Ok(Finding {
             verdict: Verdict::Broken,
-            because: format!("{released} samples leave, and {} are counted against the budget", pac.spent),
+            because: format!(
+                "{released} samples are released, and {} are counted against the budget",
+                pac.spent
+            ),
             ..Finding::about(name, claim, effort)
         });
     }
@@ -47,14 +50,11 @@ pub(crate) fn attack(
     // nearly all does too.
     let attempts = 2.0 * (effort.false_alarm.ln() / (1.0 - pac.confidence_gap).ln()).ceil();
     let found = recovery(name, pac, attempts.clamp(1.0, MOST_ATTEMPTS) as usize, attempt, effort);
-    let refused = |why: Error| format!("it cannot be attacked by the key of another release: {why}");
+    let refused = |why: Error| format!("it cannot be attacked with the key of another release: {why}");
     match found {
         Ok(found) => Ok(Finding {
             claim: claim.to_string(),
-            because: format!(
-                "{}, by the way back that was learned from the key of another release",
-                found.because
-            ),
+            because: format!("{}, by an inversion learned from the key of another release", found.because),
             ..found
         }),
         Err(why) => Ok(Finding::about(name, claim, effort).unattacked(Verdict::NotAttacked, &refused(why))),

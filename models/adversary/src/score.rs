@@ -29,7 +29,7 @@ impl<'a> Score<'a> {
 
     /// Score that distinguishes refusals from answers.
     fn refusal() -> Self {
-        Self { of_refusal: 1.0, ..Self::new("whether there is an answer at all", |_| 0.0) }
+        Self { of_refusal: 1.0, ..Self::new("the presence of an answer", |_| 0.0) }
     }
 
     pub(crate) fn of(&self, output: &Output) -> f64 {
@@ -44,10 +44,10 @@ pub(crate) fn along(one: Vec<f64>, other: Vec<f64>) -> Vec<Score<'static>> {
     let line: Vec<(f64, f64)> = one.into_iter().zip(other).map(|(x, y)| (x, y - x)).collect();
     let cut_off = line.clone();
     vec![
-        Score::new("how far it lies along the line between the two", move |output| {
+        Score::new("its position along the line between the two", move |output| {
             output.iter().zip(&line).map(|(o, (x, apart))| (o - x) * apart).sum()
         }),
-        Score::new("how far it lies between the two", move |output| {
+        Score::new("its position between the two", move |output| {
             let cut = |(o, (x, apart)): (&f64, &(f64, f64))| ((o - x) * apart).clamp(0.0, apart.powi(2));
             output.iter().zip(&cut_off).map(cut).sum()
         }),
@@ -66,9 +66,9 @@ pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
     let bits = Histograms::learn(&samples, lowest_bit);
     scores.push(Score::new("the lowest bits of its values", move |output| bits.log_ratio(output)));
     let looks: [(&str, Look); 3] = [
-        ("which values come out to the last bit", |output, tell| tell(hash(output.iter().copied()))),
-        ("how far all its values lie apart to the last bit", |output, tell| tell(hash(differences(output)))),
-        ("how far its values lie apart to the last bit", of_differences),
+        ("its exact values, to the last bit", |output, tell| tell(hash(output.iter().copied()))),
+        ("all differences of its values, to the last bit", |output, tell| tell(hash(differences(output)))),
+        ("single differences of its values, to the last bit", of_differences),
     ];
     for (name, of) in looks {
         let exact = Exactly::learn(&samples, of);
@@ -225,7 +225,7 @@ mod tests {
         let (one, other): (Vec<Output>, Vec<Output>) = (sample(0.0), sample(3.0));
         for score in learned(&one, &other).iter().chain(&classifier(&one, &other)) {
             let difference = score.of(&Some(vec![9.0, 1.0])) - score.of(&Some(vec![0.0, 1.0]));
-            let is_blind = ["whether there is an answer at all", "the lowest bits of its values"];
+            let is_blind = ["the presence of an answer", "the lowest bits of its values"];
             assert!(difference > 1.0 || is_blind.contains(&score.name), "{}: {difference}", score.name);
         }
         let refused: Vec<Output> = vec![None; 500];

@@ -117,7 +117,7 @@ fn what_cannot_be_learned_is_an_error() {
     let says = refused(ClassifierParams::default(), &one_class);
     assert_eq!(says, "all 20 records are of one class, and a classifier needs two");
     let says = refused(ClassifierParams::default().label_flip(array![[0.5, 0.4], [0.5, 0.5]]), &dataset);
-    assert!(says.contains("class 0 that is no distribution"), "{says}");
+    assert!(says.contains("class 0 that is not a distribution"), "{says}");
     let three = Dataset::new(array![[0.0], [1.0]], array![0, 2]);
     let says = refused(ClassifierParams::default().label_flip(Array2::eye(2)), &three);
     assert_eq!(says, "a label is 2, and the matrix of flipped labels has 2 classes");

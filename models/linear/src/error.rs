@@ -34,7 +34,7 @@ pub enum Error {
         records: usize,
     },
     /// A record or its target contains a value that is not finite.
-    #[error("record {record}, counted from 0, holds a value that is no finite number")]
+    #[error("record {record}, counted from 0, holds a value that is not a finite number")]
     NonFinite {
         /// Row of the record, counted from 0.
         record: usize,

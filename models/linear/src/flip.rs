@@ -11,14 +11,14 @@ pub fn check_label_flip(flip: &Array2<f64>) -> Result<()> {
     let refuse = |problem: String| Err(Error::Noise(format!("the matrix of flipped labels {problem}")));
     if !flip.is_square() || flip.nrows() < 2 {
         return refuse(format!(
-            "has {} rows and {} columns, where it has as many as classes",
+            "has {} rows and {} columns, and needs as many as there are classes",
             flip.nrows(),
             flip.ncols()
         ));
     }
     for (class, row) in flip.outer_iter().enumerate() {
         if !row.iter().all(|p| (0.0..=1.0).contains(p)) || (row.sum() - 1.0).abs() > 1e-9 {
-            return refuse(format!("has a row of class {class} that is no distribution: {row}"));
+            return refuse(format!("has a row of class {class} that is not a distribution: {row}"));
         }
     }
     Ok(())
@@ -99,10 +99,10 @@ mod tests {
     fn what_is_no_matrix_of_flips_is_refused() {
         let dataset = drawn(20, 3, &Array2::eye(2));
         for (matrix, says) in [
-            (array![[0.5, 0.5]], "as many as classes"),
-            (array![[0.5, 0.4], [0.5, 0.5]], "class 0 that is no distribution"),
-            (array![[1.5, -0.5], [0.5, 0.5]], "class 0 that is no distribution"),
-            (array![[1.0, 0.0], [f64::NAN, 1.0]], "class 1 that is no distribution"),
+            (array![[0.5, 0.5]], "as many as there are classes"),
+            (array![[0.5, 0.4], [0.5, 0.5]], "class 0 that is not a distribution"),
+            (array![[1.5, -0.5], [0.5, 0.5]], "class 0 that is not a distribution"),
+            (array![[1.0, 0.0], [f64::NAN, 1.0]], "class 1 that is not a distribution"),
         ] {
             let refused = LogisticParams::default().label_flip(matrix).fit(&dataset).unwrap_err().to_string();
             assert!(refused.contains(says), "{refused}");

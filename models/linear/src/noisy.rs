@@ -17,7 +17,7 @@ pub(crate) fn check(noise: &Array2<f64>, width: usize) -> Result<()> {
     let refuse = |problem: String| Err(Error::Noise(format!("the noise's covariance {problem}")));
     if noise.dim() != (width + 1, width + 1) {
         return refuse(format!(
-            "has {} rows and {} columns, where {width} features and a target need {}",
+            "has {} rows and {} columns, and {width} features and a target need {}",
             noise.nrows(),
             noise.ncols(),
             width + 1
@@ -133,8 +133,11 @@ struct Eigen {
 
 impl Eigen {
     fn of(symmetric: &Array2<f64>) -> Result<Self> {
-        let failed =
-            || Error::Noise("the covariance has no eigenvalues: it holds what is no finite number".into());
+        let failed = || {
+            Error::Noise(
+                "the covariance has no eigenvalues: it holds a value that is not a finite number".into(),
+            )
+        };
         if symmetric.iter().any(|x| !x.is_finite()) {
             return Err(failed());
         }

@@ -37,7 +37,7 @@ pub enum Error {
     },
     /// A backward pass without its forward pass, a gradient without its backward pass, or a pass of another
     /// network.
-    #[error("the pass holds no {what} of this network: its {step} pass comes first")]
+    #[error("the pass holds no {what} of this network: run its {step} pass first")]
     Order {
         /// Name of the missing values.
         what: &'static str,
@@ -48,7 +48,7 @@ pub enum Error {
     #[error("there are no records")]
     NoRecords,
     /// A row of records or targets that does not exist.
-    #[error("row {row}, counted from 0, was asked for, and there are {rows}")]
+    #[error("row {row}, counted from 0, was requested, and there are {rows}")]
     Row {
         /// Requested row.
         row: usize,
@@ -56,7 +56,7 @@ pub enum Error {
         rows: usize,
     },
     /// A class without an output.
-    #[error("the class of row {row} is {class}, counted from 0 both, and there are {classes} classes")]
+    #[error("the class of row {row} is {class}, both counted from 0, and there are {classes} classes")]
     Class {
         /// Row of the class.
         row: usize,
@@ -103,7 +103,8 @@ pub enum Error {
     Interrupted(#[from] scumble_interrupt::Interrupted),
     /// A loss or a parameter that became infinite or not a number in training.
     #[error(
-        "training left the finite numbers in epoch {epoch}, counted from 1: {what} is {value}; a smaller learning rate may help"
+        "training left the finite numbers in epoch {epoch}, counted from 1: {what} is {value}; a smaller \
+         learning rate may help"
     )]
     Diverged {
         /// Epoch, counted from 1.

@@ -48,8 +48,8 @@ fn decoded<const N: usize>(text: &str) -> Result<Vec<[u8; N]>> {
     let (numbers, rest) = bytes.as_chunks();
     match rest {
         [] => Ok(numbers.to_vec()),
-        _ => {
-            Err(Error::Packed { problem: format!("{} bytes are no numbers of {N} bytes each", bytes.len()) })
-        }
+        _ => Err(Error::Packed {
+            problem: format!("{} bytes are not a whole number of values of {N} bytes each", bytes.len()),
+        }),
     }
 }

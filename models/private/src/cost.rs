@@ -126,13 +126,16 @@ impl PrivateTraining {
     /// Returns the assumptions behind [`spent`](Self::spent), each as a sentence for a card.
     pub fn assumes(&self) -> Vec<&'static str> {
         let always = [
-            "the way that a product of matrices takes on this machine depends on shapes alone, not on values",
-            "the sampling rate is public, and so is the number of records that it was made from",
-            "where training starts, its loss and all its parameters were chosen without these records, or by means that are counted",
+            "the order of operations in a matrix product on this machine depends on shapes alone, not on \
+             values",
+            "the sampling rate is public, and so is the number of records that determined it",
+            "the initial weights, the loss and all parameters of the training were chosen without these \
+             records, or at a counted privacy cost",
         ];
         let floating = match self.noise {
             NoiseKind::FloatingPoint => Some(
-                "noise in floating point has the distribution of real numbers, which it has not quite: the claim is not proven",
+                "noise in floating point has the distribution of real numbers, which is only approximately \
+                 true: the claim is not proven",
             ),
             NoiseKind::Exact | NoiseKind::None => None,
         };

@@ -32,7 +32,9 @@ pub enum Error {
     NoParameters,
     /// A target that a single step exceeds.
     #[error(
-        "not one step meets ε = {epsilon} at δ = {delta} ({neighbours}): at the noise multiplier {noise_multiplier} one step costs ε = {one_step}; one step needs a noise multiplier of {needed}, or fewer records in a step"
+        "not one step meets ε = {epsilon} at δ = {delta} ({neighbours}): at the noise multiplier \
+         {noise_multiplier} one step costs ε = {one_step}; one step needs a noise multiplier of {needed}, or \
+         fewer records in a step"
     )]
     NoStep {
         /// ε of the target, in nats.
@@ -49,7 +51,7 @@ pub enum Error {
         needed: f64,
     },
     /// A δ so small that samples beyond the capacity would matter.
-    #[error("δ is {delta}, and must be {least} at least for {steps} steps at ε = {epsilon}")]
+    #[error("δ is {delta}, and must be at least {least} for {steps} steps at ε = {epsilon}")]
     Delta {
         /// Requested δ.
         delta: f64,
@@ -62,7 +64,8 @@ pub enum Error {
     },
     /// A machine whose matrix products make a record's result depend on the other records.
     #[error(
-        "on this machine what a record does to a gradient depends on the records beside it, so no bound on it can be claimed"
+        "on this machine, a record's gradient depends on the other records in the computation, so no bound \
+         on its effect can be claimed"
     )]
     RowsAreUnlike,
     /// An error of a network or its records.

@@ -162,7 +162,10 @@ fn holds<T: Real>(case: &Case<T>) -> std::result::Result<(), TestCaseError> {
     let alone = case.on_lattice(&case.clipped_sum(&[case.lacking]));
     let norm = alone.iter().map(|k| k * k).sum::<f64>().sqrt();
     prop_assert!(norm <= case.claimed(), "{norm} is more than {}", case.claimed());
-    prop_assert!(case.clipped_sum(&case.all()).iter().all(|g| g.is_finite()), "a number of the sum is none");
+    prop_assert!(
+        case.clipped_sum(&case.all()).iter().all(|g| g.is_finite()),
+        "a number of the sum is not finite"
+    );
     Ok(())
 }
 

@@ -332,7 +332,7 @@ fn a_step_that_draws_nobody_has_its_noise() {
         let still = numbers.filter(|(before, after)| before == after).count();
         assert_eq!(still, 0, "seed {seed}: {still} parameters have no noise");
     }
-    assert!(empty > 0, "every sample had somebody in it");
+    assert!(empty > 0, "no sample was empty");
 }
 
 /// Variance and Kolmogorov distance of 90,000 numbers. False alarms occur once in 500,000. The test detects a

@@ -9,7 +9,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The data have too many records for a kernel machine.
     #[error(
-        "a kernel machine holds a matrix of {records} × {records}, and {most} records are the most that it takes; a linear one takes any number"
+        "a kernel machine needs a matrix of {records} × {records} values, and it accepts at most {most} \
+         records; a linear machine accepts any number"
     )]
     TooManyRecords {
         /// Number of records.
@@ -19,7 +20,8 @@ pub enum Error {
     },
     /// The guard stopped a kernel machine far from its optimum.
     #[error(
-        "the kernel machine reached a tolerance of {reached:e} in {iterations} iterations, and {tolerance:e} would take it beyond its guard; a smaller penalty, a wider kernel or fewer records are easier"
+        "the kernel machine reached a tolerance of {reached:e} in {iterations} iterations, its limit, and \
+         {tolerance:e} is needed; a smaller penalty, a wider kernel or fewer records may help"
     )]
     Guarded {
         /// Tolerance that was reached.

@@ -38,7 +38,9 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
         }
         let difference = Mean::of_differences(&found[1], &found[0]);
         findings.push(Finding {
-            what: format!("ridge regression under perfect secrecy against ordinary, of {n} records"),
+            what: format!(
+                "ridge regression under perfect secrecy against ordinary ridge regression, {n} records"
+            ),
             paper: format!("{:.1} points", printed[1] - printed[0]),
             ours: format!(
                 "{:.2} points ({} against {} %)",
@@ -50,8 +52,15 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
             verdict: Agreement::of(100.0 * difference.value >= -0.3),
             why: String::new(),
         });
-        findings.push(beside(format!("ordinary ridge regression of {n} records"), printed[0], 2.0, &found[0], 
-            "Levels are flags here, and balanced classes are separated at the mean of labels; the paper says neither how it encodes levels nor where it cuts.".into()));
+        findings.push(beside(
+            format!("ordinary ridge regression, {n} records"),
+            printed[0],
+            2.0,
+            &found[0],
+            "levels are one-hot here, and a score above the mean label means the second class; the paper \
+             states neither its encoding of levels nor its threshold"
+                .into(),
+        ));
         rows.push(vec![
             n.to_string(),
             format!("{:.1}", printed[0]),
@@ -75,9 +84,11 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
             rows,
         )],
         notes: vec![format!(
-            "{TESTS} test records of each class, sampled uniformly at random; training records likewise from the rest, with its class frequencies. Numbers go \
-             from 0 to 1 by public bounds. v = 1, added to singular values (Σ + v·I). The model of the identity matrix is what ridge regression makes of \
-             it: each record's label, shrunken. No mechanism of ours is listed: no mechanism tells less of a record than the identity matrix does, and nothing is lost."
+            "The test records are {TESTS} of each class, sampled uniformly at random. The training records \
+             are sampled from the rest, with its class frequencies. Numbers are scaled to [0, 1] by public \
+             bounds. v = 1 is added to singular values (Σ + v·I). On the identity matrix, the model that \
+             ridge regression learns is each record's label, shrunken. No mechanism of ours is listed: no \
+             mechanism discloses less of a record than the identity matrix does, and no accuracy is lost."
         )],
         picture: chart("Incomes under perfect secrecy (A.1)", "Ridge regression", "training records", curves),
     })

@@ -172,13 +172,13 @@ fn cost_of_fewer(options: &RunOptions) -> Result<String> {
         });
         let gap = Mean::of_differences(&transformed?, &mixed?);
         Ok(format!(
-            "{:+.1} ± {:.1} points of {} digits",
+            "{:+.1} ± {:.1} points on {} digits",
             100.0 * gap.value,
             100.0 * gap.error,
             run.data.train.len()
         ))
     };
-    Ok(format!("approach 1 costs more where records are fewer: {}, and {}", cost(ALL)?, cost(A_FIFTH)?))
+    Ok(format!("approach 1 costs more on fewer records: {}, and {}", cost(ALL)?, cost(A_FIFTH)?))
 }
 
 pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -229,14 +229,14 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
             },
             why: match options.quick {
                 true => run.why(),
-                false => "within two points or two standard errors; a fifth of the paper's records".into(),
+                false => "within two points or two standard errors, on a fifth of the paper's records".into(),
             },
         });
     }
     let mut differing: Vec<&mut Finding> =
         findings.iter_mut().filter(|finding| finding.verdict == Agreement::Differs).collect();
     if !options.quick && !differing.is_empty() {
-        let why = format!("a fifth of the paper's records, and {}", cost_of_fewer(options)?);
+        let why = format!("this run has a fifth of the paper's records, and {}", cost_of_fewer(options)?);
         differing.iter_mut().for_each(|finding| finding.why.clone_from(&why));
     }
     run.told(&rows, &found, findings, "Small photographs, mixed and transformed (Table 3)")
@@ -258,7 +258,7 @@ impl Run<'_> {
     fn why(&self) -> String {
         match self.options.quick {
             true => {
-                format!("The quick variant has {} records and {} epochs.", self.data.train.len(), self.epochs)
+                format!("the quick variant has {} records and {} epochs", self.data.train.len(), self.epochs)
             }
             false => String::new(),
         }
@@ -294,7 +294,7 @@ impl Run<'_> {
             .map(|trial| self.once(row, trial, 2 * self.epochs))
             .collect::<Result<_>>()?;
         let why = format!(
-            "after {} epochs in the place of {} it is {} %",
+            "after {} epochs instead of {}, the accuracy is {} %",
             2 * self.epochs,
             self.epochs,
             percent(&longer)
@@ -407,14 +407,15 @@ impl Run<'_> {
         let standardized = match self.standardized {
             true => "Columns are standardised before training.",
             false => {
-                "Columns of transformed records are standardised before training, and those of images are not, for with them mixtures teach less."
+                "Columns of transformed records are standardised before training. Columns of images are not, \
+                 because standardised mixtures give a lower accuracy."
             }
         };
         let labels = match self.label_dim {
             Some(dim) => {
-                format!("{dim} normal coordinates, which are almost orthogonal, as Algorithm 2 has them")
+                format!("{dim} normal coordinates, almost orthogonal as in Algorithm 2")
             }
-            None => "as many normal coordinates as there are classes".to_owned(),
+            None => "one normal coordinate for each class".to_owned(),
         };
         Ok(Evidence {
             trials: self.trials,
@@ -426,17 +427,20 @@ impl Run<'_> {
             }],
             notes: vec![
                 format!(
-                    "{} training records, of which a random half are public, and {} test records. A mixture has as many public parts as private ones, \
-                     by random weights; labels are vectors of {labels}, and what a network says is the nearest. Four layers of \
-                     {HIDDEN:?} with rectifiers, down the squared error by Adam, {} epochs of 128 at a time with a rate that falls to zero; where nothing is mixed, a softmax. \
-                     {standardized} The paper says neither its optimiser nor when it stops.",
+                    "There are {} training records, a random half of them public, and {} test records. A \
+                     mixture has equally many public and private parts, with random weights. Labels are \
+                     vectors of {labels}; the predicted class is the nearest. The network has four layers of \
+                     {HIDDEN:?} rectified linear units. Adam minimises the squared error for {} epochs in \
+                     batches of 128, with a rate that falls to zero. Without mixing, the output is a \
+                     softmax. {standardized} The paper states neither its optimiser nor when training stops.",
                     self.data.train.len(),
                     self.data.test.len(),
                     self.epochs
                 ),
                 format!(
-                    "In approach 1 a matrix is drawn again where its singular values lie {MOST_CONDITION:e} apart or more. No release here is within \
-                     any budget: each private record is mixed into several samples, and there are far more of them than a theorem allows."
+                    "In approach 1, a matrix is drawn again if its condition number is {MOST_CONDITION:e} or \
+                     more. No release here is within any budget. Each private record is mixed into several \
+                     samples, and there are far more samples than a theorem allows."
                 ),
                 within::note(&within),
             ],

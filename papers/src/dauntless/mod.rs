@@ -14,43 +14,56 @@ use super::{CurvePoint, Layer, Marks, Panel, Picture, Reproduction, Scale};
 use ndarray::Array1;
 use scumble_core::Target;
 
-pub(super) const PAPER: &str = "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security";
+pub(super) const PAPER: &str = "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation \
+    for Learning with Scalability and Security";
 
 /// Assessment of the paper: the claims that hold, the claims that fail, and the alternative we recommend.
-pub(super) const SAID: &str = "Perfect secrecy holds: a ridge regression learns as much from the identity matrix as from the records that it was released for, a network nearly so, and of ten digits ridge regression is right more often than that network (86 % against 84). Mixing holds as an \
-augmentation of data. What does not hold is that it hides: the paper's adversary trains a network where least squares recovers more, and every release of the tables mixes each private record into several samples, \
-far more of them than a theorem allows. It adds little: of digits the public half alone, of which a network needs no private record, is right on 97.8 % of test records, and mixtures of all on 98.1 or 98.3. In its place: reports. Where half of the records are public, as the paper has it, they teach codes (`learned-codes`), and each private record reports its own at a local ε: that learns far more than the mixtures that a theorem allows, and a \
-guarantee holds for every record.";
+pub(super) const SAID: &str = "Perfect secrecy holds. A ridge regression learns as much from the identity \
+    matrix as from the records that the matrix replaces, and a network learns nearly as much. On ten digits, \
+    ridge regression has a higher accuracy than that network (86 % against 84). Mixing holds as data \
+    augmentation, but the claim that it hides records does not hold. The paper's adversary trains a network; \
+    least squares recovers more. Every release in the tables mixes each private record into several samples, \
+    and has far more samples than a theorem allows. Mixing also adds little. On digits, a network that \
+    learns from the public half alone needs no private record, and has an accuracy of 97.8 % on test \
+    records. Mixtures of all records give 98.1 or 98.3 %. We recommend reports instead. The public half of \
+    the records, as in the paper, teaches codes (`learned-codes`), and each private record reports its own \
+    code at a local ε. These reports teach far more than the mixtures that a theorem allows, and the \
+    guarantee holds for every record.";
 
 /// Results of this paper, sorted by name.
 pub(super) const RESULTS: [Reproduction; 5] = [
     Reproduction {
         name: "dauntless/adult",
-        about: "incomes (Adult) by ridge regression, on records and on the identity matrix that is released in their place",
+        about: "incomes (Adult): ridge regression on records, and on the identity matrix that is released in \
+            their place",
         paper: PAPER,
         run: adult::adult,
     },
     Reproduction {
         name: "dauntless/figures-2-to-7",
-        about: "private images (MNIST, CIFAR-10) recovered by an adversary who knows the public part of each mixture",
+        about: "private images (MNIST, CIFAR-10): recovery by an adversary that knows the public part of \
+            each mixture",
         paper: PAPER,
         run: recovery::figures_2_to_7,
     },
     Reproduction {
         name: "dauntless/table-1",
-        about: "handwritten digits (MNIST), two to ten of them, by a network on images and on the identity matrix",
+        about: "handwritten digits (MNIST), two to ten of them: a network on images and on the identity \
+            matrix",
         paper: PAPER,
         run: secrecy::table_1,
     },
     Reproduction {
         name: "dauntless/table-2",
-        about: "handwritten digits (MNIST), mixed and transformed: accuracy of a network trained on the release",
+        about: "handwritten digits (MNIST), mixed and transformed: accuracy of a network trained on the \
+            release",
         paper: PAPER,
         run: mixing::table_2,
     },
     Reproduction {
         name: "dauntless/table-3",
-        about: "small photographs (CIFAR-10), mixed and transformed: accuracy of a network trained on the release",
+        about: "small photographs (CIFAR-10), mixed and transformed: accuracy of a network trained on the \
+            release",
         paper: PAPER,
         run: mixing::table_3,
     },

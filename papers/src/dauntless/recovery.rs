@@ -212,21 +212,26 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
         findings,
         grids: vec![Grid {
             title: "Private images recovered".into(),
-            header: ["figure", "data", "known", "samples", "recovered, %", "median distance"].map(str::to_owned).to_vec(),
+            header: ["figure", "data", "known", "samples", "recovered, %", "median distance"]
+                .map(str::to_owned)
+                .to_vec(),
             rows,
         }],
         notes: vec![
             format!(
-                "The adversary has the release, and of each mixture its public part with its weights; it learns an affine map from the one to the other by \
-                 least squares, doubles its result, for private parts weigh as much as public ones, and applies it to {COUNTED} private images that are \
-                 transformed alone. One counts as recovered within {WITHIN} of its distance from the mean of what is public; the median distance is in \
-                 that unit. One layer, approach 1, the identity for an activation."
+                "The adversary has the release. For each mixture, it knows the public part with its weights. \
+                 It learns an affine map from released samples to public parts by least squares. It doubles \
+                 the result, because private parts have the same weight as public ones. It applies the map \
+                 to {COUNTED} private images, each transformed alone. An image counts as recovered within \
+                 {WITHIN} of its distance from the mean of the public records; the median distance is in the \
+                 same unit. The transformation has one layer, by approach 1, with the identity as activation."
             ),
-            "The paper's adversary trains a network, and shows ten images. To a map that is linear least squares is the better attack: what those figures show \
-             is how little that network learned, and not how little can be."
+            "The paper's adversary trains a network, and the paper shows ten images. Against a linear map, \
+             least squares is the better attack. The figures show that this network learned little, not that \
+             little can be learned."
                 .into(),
         ],
-        picture: Picture { title: "Private images, and what is recovered of them (Figures 2 to 6)".into(), panels },
+        picture: Picture { title: "Private images and their recovery (Figures 2 to 6)".into(), panels },
     })
 }
 
@@ -237,14 +242,14 @@ fn of_ours(samples: usize, found: &[Recovered]) -> Finding {
     let share = Mean::of(&shares).value;
     Finding {
         what: format!(
-            "the same adversary where dauntless-mix (ours) keeps to its budget, {samples} samples, 2 mixed"
+            "the same adversary if dauntless-mix (ours) keeps to its budget: {samples} samples, 2 mixed"
         ),
         paper: "60000 samples and more".into(),
         ours: format!("{} % recovered, at a median distance of {distance:.2}", percent(&shares)),
         value: Some(100.0 * share),
         verdict: if share < 0.01 { Agreement::Better } else { Agreement::Differs },
         why: format!(
-            "less than one in a hundred counts as better; what {samples} samples are worth is in Table 2"
+            "less than one in a hundred counts as better; Table 2 states the accuracy from {samples} samples"
         ),
     }
 }
@@ -294,10 +299,10 @@ fn finding(outcomes: &[&Outcome]) -> Finding {
         value: Some(100.0 * most),
         verdict: Agreement::of_claim(outcomes.iter().zip(&shares).all(holds)),
         why: match outcomes.iter().any(|outcome| outcome.case.figure == 3) {
-            true => {
-                "more is recovered by least squares than by the paper's network, where anything is".into()
+            true => "least squares recovers more images than the paper's network".into(),
+            false if most >= 0.5 => {
+                "least squares recovers images that the paper's network does not recover".into()
             }
-            false if most >= 0.5 => "least squares recovers what the paper's network did not".into(),
             false => String::new(),
         },
     }

@@ -112,8 +112,7 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
             .collect()
     };
     findings.push(gains::beside(
-        "ridge regression (ours) on the identity matrix in the place of a network: accuracy that is gained"
-            .into(),
+        "ridge regression (ours) on the identity matrix instead of a network: gain in accuracy".into(),
         "a network on the identity matrix",
         ("points", BY_DIGITS),
         &gains,
@@ -143,10 +142,12 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
             rows,
         )],
         notes: vec![format!(
-            "{} images of each digit, sampled uniformly at random; all test images of these digits. Three layers of {HIDDEN:?} with rectifiers. v = 1, added to singular \
-             values. On the identity matrix the first layer is a table, trained by Adam for {} epochs at {}, and the layers behind it at {}, from {} of the usual first weights: what \
-             is drawn at random there stays in the model of every image. A test image is a weighted sum of rows of the table, and a network that is \
-             trained so is not far from a linear one.",
+            "The data are {} images of each digit, sampled uniformly at random, and all test images of these \
+             digits. The network has three layers of {HIDDEN:?} rectified linear units. v = 1 is added to \
+             singular values. On the identity matrix, the first layer is a table. Adam trains the table for \
+             {} epochs at a rate of {}, and the layers behind it at {}. The first weights are {} of the \
+             usual ones, because their random values stay in the model of every image. A test image is a \
+             weighted sum of rows of the table. A network that is trained in this way is almost linear.",
             effort.each, effort.epochs, effort.table_rate, effort.learning_rate, effort.start
         )],
         picture: chart("Handwritten digits under perfect secrecy (Table 1)", "Networks", "digits", curves),

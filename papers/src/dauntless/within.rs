@@ -99,8 +99,9 @@ pub(super) fn within(
 pub(super) fn note(found: &[Within]) -> String {
     let public: Vec<f64> = found.iter().map(|found| found.public).collect();
     format!(
-        "Half of the records are public, with their labels. A network of these alone, which hides nothing and needs no private record, is right on {} % of test records: what mixtures are worth is what they have beyond that. \
-         Learned codes use no label of theirs.",
+        "Half of the records are public, with their labels. A network that learns from this half alone hides \
+         nothing and needs no private record. Its accuracy on test records is {} %. Mixtures are useful only \
+         as far as they exceed this accuracy. Learned codes use no label of the public half.",
         percent(&public)
     )
 }
@@ -113,15 +114,17 @@ pub(super) fn finding(found: &[Within]) -> Finding {
     let samples = found.first().map_or(0, |found| found.samples);
     Finding {
         what: format!(
-            "learned-codes (ours) at a local ε of {EPSILON}, label included, in the place of mixing within its budget"
+            "learned-codes (ours) at a local ε of {EPSILON}, label included, instead of mixing within its \
+             budget"
         ),
-        paper: format!("{} % of {samples} mixtures, all that Corollary 1 allows", percent(&mixed)),
+        paper: format!("{} % from {samples} mixtures, the most that Corollary 1 allows", percent(&mixed)),
         ours: format!("{} %", percent(&codes)),
         value: Some(100.0 * gain.value),
         verdict: Agreement::of_gains(std::iter::once(gain.in_errors())),
         why: format!(
-            "the same public half teaches the codes, and each private record reports its own; the corollary excludes recovery within {ERROR} alone, of records that are independent and \
-              normal, and no table of the paper is within its budget"
+            "the same public half teaches the codes, and each private record reports its own code; the \
+             corollary excludes only recovery within {ERROR} of independent normal records, and no table of \
+             the paper is within its budget"
         ),
     }
 }

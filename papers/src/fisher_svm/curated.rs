@@ -93,9 +93,12 @@ pub(super) fn beside(
             _ => Agreement::Reproduced,
         },
         why: format!(
-            "± a standard error, of {} releases; at ε = {STRICT} it is {}. At that λ, the largest of its kind, a guess by each column's mean and spread errs by {:.0} % of what it errs without a \
-             release, in squares that are summed over columns in their own units, and the label is in the clear; after the curator's, whose label is hidden too, no estimate of a record by an adversary that knows all others errs by less in any \
-             column: by Gaussian noise that is μ-GDP e^(−μ²/4) of the variance is left (δ = {DELTA:e})",
+            "± a standard error, of {} releases; at ε = {STRICT} it is {}. This λ is the largest at which a \
+             guess by each column's mean and spread keeps half of its squared error. It keeps {:.0} % of its \
+             error without a release, in squares summed over columns in their own units. The paper's release \
+             has the label in the clear; the curator's release hides it. After the curator's release, no \
+             estimate by an adversary that knows all other records keeps a smaller share in any column. The \
+             reason: μ-GDP leaves e^(−μ²/4) of the variance (δ = {DELTA:e})",
             scores.len(),
             shown(strict),
             100.0 * share

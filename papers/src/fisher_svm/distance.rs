@@ -96,9 +96,11 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     ];
     let studies = [(&of_machines, &moved[0]), (&with_slacks, &moved[1]), (&of_regressions, &moved[2])];
     let mut notes = vec![format!(
-        "Exponents are least-squares fits of ln ‖φ̄ − φ‖₂ to ln q and ln Tr V where noise is small, ± a standard error over trials. The first q records are of one shuffle, of \
-         {} tumours as measured and of {} loans scaled to [0, 1]. c is at least the median over √2 times the bound's growth, the last \
-         column. The propositions say that there is a c for a data set, and more records are another one: growth with q tests neither.",
+        "Exponents are least-squares fits of ln ‖φ̄ − φ‖₂ to ln q and ln Tr V at small noise, ± a standard \
+         error over trials. The first q records are those of one shuffle: of {} tumours, as measured, and of \
+         {} loans, scaled to [0, 1]. The last column is a lower bound on c: the median over √2 times the \
+         bound's growth. The propositions state that a data set has a constant c. More records are another \
+         data set, so growth with q tests neither proposition.",
         tumours.data.table.len(),
         loans.table.len()
     )];
@@ -110,7 +112,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         grids: studies.iter().map(|(study, moved)| study.grid(moved)).collect(),
         notes,
         picture: Picture {
-            title: "How far what is learned moves (Propositions 2.3 and 2.11)".into(),
+            title: "Movement of learned models (Propositions 2.3 and 2.11)".into(),
             panels: studies.iter().map(|(study, moved)| study.panel(moved)).collect(),
         },
     })
@@ -178,17 +180,17 @@ impl Study<'_> {
     fn finding(&self, moved: &[Movement]) -> Finding {
         let [_, found] = self.exponents(moved);
         Finding {
-            what: format!("how far {} moves, by Tr V", self.what),
+            what: format!("movement of {} by Tr V", self.what),
             paper: self.proposition.into(),
             ours: format!(
-                "as the power {:.2} ± {:.2} of it; the bound grows as {OF_NOISE}",
+                "power {:.2} ± {:.2} of Tr V; the bound grows with power {OF_NOISE}",
                 found.value, found.error
             ),
             value: Some(found.value),
             verdict: Agreement::of(found.value - 3.0 * found.error <= OF_NOISE + SLACK),
             why: match found.value - OF_NOISE {
                 off if off + 3.0 * found.error < -SLACK => "slower than the bound".into(),
-                off if off - 3.0 * found.error <= SLACK => "as the bound".into(),
+                off if off - 3.0 * found.error <= SLACK => "as fast as the bound".into(),
                 _ => "faster than the bound: the noise is not small".into(),
             },
         }
@@ -198,7 +200,8 @@ impl Study<'_> {
     fn by_records(&self, moved: &[Movement]) -> String {
         let [found, _] = self.exponents(moved);
         format!(
-            "By the number of records, {} moves as the power {:.2} ± {:.2} of q, where the bound grows as {}.",
+            "The movement of {} grows with power {:.2} ± {:.2} of the number of records q; the bound grows \
+             with power {}.",
             self.what, found.value, found.error, self.power_of_q
         )
     }
@@ -210,7 +213,8 @@ impl Study<'_> {
         let (what, small) = (self.what, self.small);
         (much.len() > self.sizes.len()).then(|| {
             format!(
-                "Through more noise, of λ below {small:e}, {what} moves as the power {:.2} of Tr V.",
+                "Under more noise, with λ below {small:e}, the movement of {what} grows with power {:.2} of \
+                 Tr V.",
                 of_noise.value
             )
         })
@@ -229,7 +233,7 @@ impl Study<'_> {
             ]
         });
         let header = ["q", "λ", "Tr V", "median ‖φ̄ − φ‖₂", "mean ± standard error", "c ≥"];
-        Grid::new(format!("How far {} moves", self.what), header, rows)
+        Grid::new(format!("Movement of {}", self.what), header, rows)
     }
 
     /// Panel with one curve for each q.
@@ -248,7 +252,7 @@ impl Study<'_> {
             marks: curve(records),
         });
         Panel {
-            title: format!("How far {} moves", self.what),
+            title: format!("Movement of {}", self.what),
             across: Scale::logarithmic("Tr V, in squared units of the records"),
             up: Scale::logarithmic("median ‖φ̄ − φ‖₂"),
             layers: layers.collect(),

@@ -101,12 +101,12 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
         means.iter().map(|mean| format!("{}{unit}", four(mean.value))).collect::<Vec<_>>().join(", ")
     };
     findings.push(Finding {
-        what: "the line approaches that of the original points as λ grows".into(),
+        what: "the line approaches the line of the original points as λ grows".into(),
         paper: "it does".into(),
-        ours: format!("its coefficients (α, β) are {} away on average", listed(&away, "")),
+        ours: format!("the mean distance of its coefficients (α, β) is {}", listed(&away, "")),
         value: away.last().map(|mean| mean.value),
         verdict: Agreement::of(away.windows(2).all(|pair| pair[1].value < pair[0].value)),
-        why: format!("the line is turned by {} on average", listed(&turned, "°")),
+        why: format!("the mean angle between the two lines is {}", listed(&turned, "°")),
     });
     let header =
         ["λ", "E‖x − x̂‖² ≥", "‖(ᾱ − α, β̄ − β)‖₂", "turned by (°)", "success on the original points (%)"];
@@ -115,10 +115,16 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
         findings,
         grids: vec![Grid::new("Over all trials, ± a standard error", header, rows)],
         notes: vec![
-            "The picture shows the first trial; the points are drawn anew by the seed, for the paper's are not published.".into(),
-            "No mechanism of ours is listed: of all noise of one covariance Gaussian noise has the least Fisher information, and its bound is met, so that no noise of this size tells less in that measure. What a guess with a bias reaches is in fisher-svm/guesses.".into(),
+            "The picture shows the first trial. The seed draws new points, because the paper does not \
+             publish its points.".into(),
+            "No mechanism of ours is listed. Among all noise of one covariance, Gaussian noise has the least \
+             Fisher information, and it meets its bound. So no noise of this size discloses less in this \
+             measure. The result fisher-svm/guesses states the error of a biased guess.".into(),
         ],
-        picture: Picture { title: "Points, noisy points, and the line learned from each (Figure 3)".into(), panels },
+        picture: Picture {
+            title: "Points, noisy points, and the line learned from each (Figure 3)".into(),
+            panels,
+        },
     })
 }
 
@@ -147,7 +153,7 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
         Finding {
             what: format!("the classifier at m = {VARIANCE}"),
             paper: "remains the same".into(),
-            ours: format!("no coefficient (of α, and β) changes by more than {change:.1e}"),
+            ours: format!("no coefficient (α and β) changes by more than {change:.1e}"),
             value: Some(change),
             verdict: Agreement::of(change < 1e-6),
             why: String::new(),
@@ -160,8 +166,8 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
             // Only the distribution of the bound over draws can be compared.
             verdict: Agreement::of((0.005..=0.995).contains(&below)),
             why: format!(
-                "it depends on the draw, and the paper's is not published: over {EXAMPLES} draws it is {} to {} in 99 of 100, and {:.0} % lie \
-                 below the paper's",
+                "it depends on the draw, and the paper does not publish its draw; over {EXAMPLES} draws it \
+                 is {} to {} in 99 of 100, and {:.0} % are below the paper's",
                 four(at(0.005)),
                 four(at(0.995)),
                 100.0 * below
@@ -177,7 +183,12 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
             [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0]
                 .map(|share| vec![format!("{:.0} %", 100.0 * share), four(at(share))]),
         )],
-        notes: vec!["The bound is for an adversary to whom all records are unknown; one who knows the others has a support vector exactly. No mechanism of ours is listed, for no noise leaves the line nearer than where it was.".into()],
+        notes: vec![
+            "The bound is for an adversary that knows no record. An adversary that knows all other records \
+             can compute a support vector exactly. No mechanism of ours is listed, because no noise moves \
+             the line less."
+                .into(),
+        ],
         picture: Picture {
             title: "Noise along the line leaves the line unchanged (Figure 4)".into(),
             panels: vec![panel(&format!("m = {VARIANCE}"), &example, &line, &released, &after)],

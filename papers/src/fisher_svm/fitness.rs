@@ -33,14 +33,16 @@ pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evide
         Ok(loss(&regression(released)?, &loans))
     })?;
     let mut notes = vec![
-        "ℓ = σ‖φ‖² + Σ(y − φᵀx)²/q of the original loans, y in per cent a year and σ = 1e-5, without an intercept, as printed.".to_owned(),
-        "42,535 loans of 2007 to 2011 in place of the paper's 890,000, with 22 columns, the grade among them as in the paper; a category is \
-         the place of its level, and all are scaled to [0, 1] by public bounds, for in their own units noise that hides a grade does not \
-         touch an income. The paper does not say."
+        "ℓ = σ‖φ‖² + Σ(y − φᵀx)²/q of the original loans, as printed. y is in per cent a year, σ = 1e-5, and \
+         there is no intercept.".to_owned(),
+        "The data are 42,535 loans of 2007 to 2011 instead of the paper's 890,000. They have 22 columns, \
+         including the grade, as in the paper. A category is the index of its level. All columns are scaled \
+         to [0, 1] by public bounds. In their own units, noise that hides a grade does not hide an income. \
+         The paper does not state its scaling."
             .to_owned(),
     ];
     if options.quick {
-        notes.push(format!("The quick variant takes one loan of {QUICK_STRIDE}: {} of 42,535.", rows.len()));
+        notes.push(format!("The quick variant takes one loan in {QUICK_STRIDE}: {} of 42,535.", rows.len()));
     }
     Ok(Evidence {
         trials: options.trials(),
@@ -49,7 +51,7 @@ pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evide
         notes,
         picture: Picture {
             title: "Fitness on the original loans, by λ (Lending Club, Figure 7)".into(),
-            panels: vec![panel(&learned, &measure, "Of regressions trained on noisy records")],
+            panels: vec![panel(&learned, &measure, "Fitness of regressions trained on noisy records")],
         },
     })
 }

@@ -144,16 +144,20 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         findings: vec![unbiased(&all), biased(&all), every(&all), identified(&all, records.nrows())],
         grids: vec![grid(&all)],
         notes: vec![
-            "Records are unscaled, each number between 0 and 5,000. The guess with a bias knows each column's mean and spread among the 569 tumours, and is the linear one of \
-             least error; the error of every guess about some record is bounded by the inequality of van Trees (Gill and Levit 1995) for the prior of least \
-             information on each column, or by that of Le Cam for two values, whichever is larger. The card of fisher-gaussian gives both bounds."
+            "Records are unscaled, with each number between 0 and 5,000. The biased guess knows each \
+             column's mean and spread among the 569 tumours, and is the linear guess of least error. The \
+             error of every guess about some record has two lower bounds, and the larger one applies. The \
+             first is the inequality of van Trees (Gill and Levit 1995) for the prior of least information \
+             on each column. The second is that of Le Cam for two values. The card of fisher-gaussian states \
+             both bounds."
                 .into(),
-            "Which of the 569 it was is told by the nearest of them. Of an adversary who knows them all, the nats that a release tells, ½ Σ ln(1 + s²/σ²), bound the success: Fano's \
-             inequality in its sharper form KL(success ‖ 1/569) ≤ nats, as Guo and others (2023) have it for reconstruction."
+            "The attack chooses the nearest of the 569 tumours. Even for an adversary that knows them all, \
+             the nats of a release, ½ Σ ln(1 + s²/σ²), bound the success. The bound is Fano's inequality in \
+             its sharper form KL(success ‖ 1/569) ≤ nats, as Guo and others (2023) use it for reconstruction."
                 .into(),
         ],
         picture: Picture {
-            title: "Guesses of tumours (WDBC), beside what bounds them".into(),
+            title: "Guesses of tumours (WDBC) and their bounds".into(),
             panels: vec![errors(&all), successes(&all)],
         },
     })
@@ -166,7 +170,7 @@ fn unbiased(all: &[Guessed]) -> Finding {
     };
     let most = all.iter().map(|at| off(at).0.abs()).fold(0.0, f64::max);
     Finding {
-        what: "the squared error of what was released, a guess without bias".into(),
+        what: "squared error of the released record, an unbiased guess".into(),
         paper: "no less than the bound, and Gaussian noise meets it".into(),
         ours: format!("within {most:.1e} of the bound at every λ"),
         value: Some(most),
@@ -181,28 +185,28 @@ fn biased(all: &[Guessed]) -> Finding {
     let least = all.iter().min_by(|a, b| share(a).total_cmp(&share(b)));
     let said = least.map_or(String::new(), |at| {
         format!(
-            "; {} where {} is claimed, at λ = {:e}",
+            "; {} instead of the claimed {}, at λ = {:e}",
             four(Mean::of(&at.biased).value),
             four(at.claimed),
             at.lambda
         )
     });
     Finding {
-        what: "the squared error of a guess that knows each column's mean and spread".into(),
+        what: "squared error of a guess that knows each column's mean and spread".into(),
         paper: "no less than the bound, irrespective of the adversary's behaviour (Section 2.2)".into(),
-        ours: format!("less at {nearer} of {} λ{said}", all.len()),
+        ours: format!("below the bound at {nearer} of {} λ{said}", all.len()),
         value: Some(nearer as f64),
         verdict: Agreement::of_claim(nearer == 0),
-        why: "a guess with a bias is not bound by Cramér and Rao (ERRATA.md, F13)".into(),
+        why: "the Cramér–Rao bound does not apply to a biased guess (ERRATA.md, F13)".into(),
     }
 }
 
 fn every(all: &[Guessed]) -> Finding {
     let ratio = all.iter().map(|at| at.worst.min(at.claimed) / at.of_any).fold(f64::INFINITY, f64::min);
     Finding {
-        what: "the squared error of either guess about the record that it misses most".into(),
+        what: "squared error of either guess, for the record with the largest error".into(),
         paper: "van Trees (1968), Le Cam (1973): no less than their bounds, for every guess".into(),
-        ours: format!("{} times the bound or more, at every λ", four(ratio)),
+        ours: format!("at least {} times the bound, at every λ", four(ratio)),
         value: Some(ratio),
         verdict: Agreement::of(ratio >= 1.0),
         why: String::new(),
@@ -217,15 +221,15 @@ fn identified(all: &[Guessed], records: usize) -> Finding {
     let nearest = all.iter().min_by(|a, b| room(a).total_cmp(&room(b)));
     let said = nearest.map_or(String::new(), |at| {
         format!(
-            "{:.1} % where {:.1} are allowed, at λ = {:e}, the nearest",
+            "{:.1} % of {:.1} % allowed, closest at λ = {:e}",
             100.0 * Mean::of(&at.told).value,
             100.0 * at.ceiling,
             at.lambda
         )
     });
     Finding {
-        what: format!("which of {records} tumours was released, told by the nearest"),
-        paper: "Fano (1961), Guo and others (2023): no more often than the nats of a release allow".into(),
+        what: format!("identification of the released tumour among {records}, by the nearest record"),
+        paper: "Fano (1961), Guo and others (2023): the nats of a release bound the success".into(),
         ours: said,
         value: nearest.map(room),
         verdict: Agreement::of(all.iter().all(|at| room(at) >= 0.0)),
@@ -250,15 +254,17 @@ fn grid(all: &[Guessed]) -> Grid {
     let header = [
         "λ",
         "claimed",
-        "without bias",
-        "by mean and spread",
-        "the same, at worst",
-        "every guess, at worst",
-        "told, %",
-        "allowed, %",
+        "unbiased guess",
+        "biased guess",
+        "biased guess, worst record",
+        "every guess, lower bound",
+        "identified, %",
+        "bound, %",
     ];
     Grid {
-        title: "squared errors of guesses, in squared units of the records, and how often a record is told from the others".into(),
+        title: "squared errors of guesses, in squared units of the records, and success of identifying a \
+            record"
+            .into(),
         header: header.map(str::to_owned).to_vec(),
         rows: all.iter().map(row).collect(),
     }
@@ -272,7 +278,7 @@ fn layer(name: &str, look: usize, all: &[Guessed], height: impl Fn(&Guessed) -> 
 fn errors(all: &[Guessed]) -> Panel {
     Panel {
         title: "Squared errors of guesses".into(),
-        across: Scale::logarithmic("λ (more is less noise)"),
+        across: Scale::logarithmic("λ (larger means less noise)"),
         up: Scale::logarithmic("E‖x − x̂‖², in squared units of the records"),
         layers: vec![
             layer("the paper's bound, for guesses without bias", 0, all, |at| at.claimed),
@@ -285,8 +291,8 @@ fn errors(all: &[Guessed]) -> Panel {
 
 fn successes(all: &[Guessed]) -> Panel {
     Panel {
-        title: "How often a tumour is told from all others".into(),
-        across: Scale::logarithmic("λ (more is less noise)"),
+        title: "Identification of a tumour among all others".into(),
+        across: Scale::logarithmic("λ (larger means less noise)"),
         up: Scale::linear("%"),
         layers: vec![
             layer("told by the nearest", 1, all, |at| 100.0 * Mean::of(&at.told).value),

@@ -22,22 +22,26 @@ pub(super) const PAPER: &str =
     "Farokhi, Privacy-Preserving Public Release of Datasets for Support Vector Machine Classification (2020)";
 
 /// Summary of the paper: the claims that hold, the claims that fail, and our alternative.
-pub(super) const SAID: &str = "All figures hold: Gaussian noise of the same Fisher information leaves a model nearer to its own than Laplace noise does, and correlated noise leaves it exactly where it was. What does not hold is \
-that the bound is one for every adversary: it is for guesses without bias (ERRATA.md, F13), of somebody who knows no other record. The cards say how far off the domain's centre is, and how far off every guess is about some record. In \
-its place: `fisher-gaussian` where the error of a reconstruction is what is asked for, with the differential privacy that it has beside; and to learn from, where a curator is trusted, `noisy-marginals`, which leaves every estimate by an adversary \
-that knows all other records as large an error, and a machine far more (93 % of tumours in the place of 76).";
+pub(super) const SAID: &str = "All figures hold. Gaussian noise moves a model less than Laplace noise of the \
+    same Fisher information, and correlated noise does not move it. The bound does not hold for every \
+    adversary: it holds for unbiased guesses (ERRATA.md, F13) by an adversary that knows no other record. \
+    The cards state the error of the domain's centre, and a lower bound on the error of every guess about \
+    some record. If the error of a reconstruction matters, we recommend `fisher-gaussian`, which also has a \
+    differential privacy guarantee. To learn from a trusted curator's release, we recommend \
+    `noisy-marginals`. It leaves an error as large to every estimate by an adversary that knows all other \
+    records. A machine then learns far more (93 % of tumours instead of 76).";
 
 /// Results of this paper, sorted by name.
 pub(super) const RESULTS: [Reproduction; 8] = [
     Reproduction {
         name: "fisher-svm/distance",
-        about: "Propositions 2.3 and 2.11: how far a learned model moves, by noise and by records",
+        about: "Propositions 2.3 and 2.11: movement of a learned model, by noise and by number of records",
         paper: PAPER,
         run: distance::run,
     },
     Reproduction {
         name: "fisher-svm/figure-3",
-        about: "a hundred points of the plane under Gaussian noise, and the lines that are learned",
+        about: "a hundred points of the plane under Gaussian noise, and the lines learned from them",
         paper: PAPER,
         run: example::figure_3,
     },
@@ -49,25 +53,27 @@ pub(super) const RESULTS: [Reproduction; 8] = [
     },
     Reproduction {
         name: "fisher-svm/figure-5",
-        about: "breast tumours (WDBC): success of a machine by λ, Gaussian noise against Laplace's",
+        about: "breast tumours (WDBC): success of a machine by λ, Gaussian noise against Laplace noise",
         paper: PAPER,
         run: success::figure_5,
     },
     Reproduction {
         name: "fisher-svm/figure-6",
-        about: "income (Adult): success of a machine by λ, Gaussian noise against Laplace's",
+        about: "income (Adult): success of a machine by λ, Gaussian noise against Laplace noise",
         paper: PAPER,
         run: success::figure_6,
     },
     Reproduction {
         name: "fisher-svm/figure-7",
-        about: "interest rates (Lending Club): fitness of a ridge regression by λ, Gaussian noise against Laplace's",
+        about: "interest rates (Lending Club): fitness of a ridge regression by λ, Gaussian noise against \
+            Laplace noise",
         paper: PAPER,
         run: fitness::figure_7,
     },
     Reproduction {
         name: "fisher-svm/guesses",
-        about: "guesses of breast tumours (WDBC) with a bias and without, and who is told from whom, beside what bounds them",
+        about: "breast tumours (WDBC): biased and unbiased guesses, identification of records, and their \
+            bounds",
         paper: PAPER,
         run: guesses::run,
     },
@@ -128,7 +134,7 @@ fn cramer_rao<'g>(mechanism: &str, guarantee: &'g Guarantee) -> Result<&'g Crame
     });
     bound.ok_or_else(|| Error::Mechanism {
         mechanism: mechanism.into(),
-        problem: "claims no Cramér-Rao bound, and the results of this paper are about one".into(),
+        problem: "claims no Cramér-Rao bound, which the results of this paper need".into(),
     })
 }
 

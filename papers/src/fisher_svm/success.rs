@@ -29,9 +29,10 @@ pub(super) fn figure_5(options: &RunOptions, name: &'static str) -> Result<Evide
         true,
     )?;
     found.notes.push(
-        "Records are unscaled, as they were measured: the paper's 28.4·m comes out for no other. θ = 1 and ρ = 0.01, as in Section 3.1; \
-         success is on the 569 training records, without their noise. The curator counts in the public bounds of each column, which follow from \
-         what is measured, and clips the few numbers beyond them."
+        "Records are unscaled, as measured: no other scaling gives the paper's 28.4·m. θ = 1 and ρ = 0.01, \
+         as in Section 3.1. Success is on the 569 training records, without their noise. The curator counts \
+         within public bounds of each column, which follow from the kind of measurement, and clips the few \
+         numbers beyond them."
             .into(),
     );
     Ok(found)
@@ -46,14 +47,15 @@ pub(super) fn figure_6(options: &RunOptions, name: &'static str) -> Result<Evide
     let title = "Success on the original people, by λ (Adult, Figure 6)";
     let mut found = run(options, name, &people, &people.data, &exponents, title, false)?;
     found.notes.push(
-        "Twelve columns, those of the paper's fourteen that say something of a person once (fnlwgt weighs the survey, education repeats \
-         education-num). A category is the place of its level, as the paper has it for Lending Club; all are scaled to [0, 1] by public \
-         bounds, for noise of one size for all columns would hide an age long before a capital gain. The paper does not say."
+        "The data have twelve of the paper's fourteen columns: fnlwgt weighs the survey, and education \
+         repeats education-num. A category is the index of its level, as in the paper for Lending Club. All \
+         columns are scaled to [0, 1] by public bounds. Noise of one size for all unscaled columns would \
+         hide an age long before a capital gain. The paper does not state its scaling."
             .into(),
     );
     if options.quick {
         let (some, every) = (rows.len(), QUICK_STRIDE);
-        found.notes.push(format!("The quick variant takes one record of {every}: {some} of 48,842."));
+        found.notes.push(format!("The quick variant takes one record in {every}: {some} of 48,842."));
     }
     Ok(found)
 }
@@ -78,7 +80,7 @@ fn run(
         let drawn = Labelled::new(Data { table: released.clone(), domain: data.domain.clone() });
         Ok(labelled.success(&machine(released.records(), &drawn.signs, TOLERANCE)?))
     })?;
-    let mut panels = vec![panel(&learned, &measure, "Of machines trained on noisy records")];
+    let mut panels = vec![panel(&learned, &measure, "Success of machines trained on noisy records")];
     if with_bounds {
         panels.push(panel_of_bounds(&learned));
     }

@@ -115,9 +115,9 @@ pub(super) fn findings(sweep: &[AtLambda], measure: &Measure) -> Vec<Finding> {
 fn equal_bounds(sweep: &[AtLambda]) -> Finding {
     let off = sweep.iter().map(|at| (at.bounds[1] / at.bounds[0] - 1.0).abs()).fold(0.0, f64::max);
     Finding {
-        what: "both noises bound the adversary's error alike".into(),
+        what: "both noises give the same bound on the adversary's error".into(),
         paper: "the same privacy guarantee".into(),
-        ours: format!("equal to within a share of {off:.0e} at every λ"),
+        ours: format!("equal up to a relative difference of {off:.0e} at every λ"),
         value: Some(off),
         verdict: Agreement::of(off < 1e-6),
         why: String::new(),
@@ -137,7 +137,8 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
         what: format!("{}: Gaussian noise against Laplace noise", measure.name),
         paper: "Gaussian always better".into(),
         ours: format!(
-            "better by over three standard errors at {better} of {all} λ, worse by as much at {}; the least is {least:+.1} at λ = {lambda:e}",
+            "better by over three standard errors at {better} of {all} λ, worse by over three at {}; the \
+             least gain is {least:+.1} standard errors, at λ = {lambda:e}",
             worse.len()
         ),
         value: Some(least),
@@ -160,7 +161,7 @@ fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
     let (off, way) = ((last.value - clean).abs(), (first.value - clean).abs());
     let lambda = |at: Option<&AtLambda>| at.map_or(String::new(), |at| format!("{:e}", at.lambda));
     Finding {
-        what: format!("{name} nears that without noise as λ grows"),
+        what: format!("{name} approaches the value without noise as λ grows"),
         paper: "it does".into(),
         ours: format!(
             "{} at λ = {}, {} at λ = {}, and {} without noise",
@@ -207,7 +208,7 @@ pub(super) fn panel(sweep: &[AtLambda], measure: &Measure, title: &str) -> Panel
     };
     Panel {
         title: title.into(),
-        across: Scale::logarithmic("λ (more is less noise)"),
+        across: Scale::logarithmic("λ (larger means less noise)"),
         up: Scale::linear(measure.name),
         layers: vec![
             Layer {
@@ -225,8 +226,8 @@ pub(super) fn panel(sweep: &[AtLambda], measure: &Measure, title: &str) -> Panel
 pub(super) fn panel_of_bounds(sweep: &[AtLambda]) -> Panel {
     let points = sweep.iter().map(|at| CurvePoint { x: at.lambda, y: at.bounds[0], error: 0.0 });
     Panel {
-        title: "What an adversary's squared error is at least".into(),
-        across: Scale::logarithmic("λ (more is less noise)"),
+        title: "Lower bound on an adversary's squared error".into(),
+        across: Scale::logarithmic("λ (larger means less noise)"),
         up: Scale::logarithmic("min E‖x − x̂‖², in squared units of the records"),
         layers: vec![Layer { name: "both noises".into(), look: 1, marks: Marks::Curve(points.collect()) }],
     }

@@ -36,19 +36,21 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
             ours: format!("≥ {bound:.4}"),
             value: Some(bound),
             verdict: Agreement::of((bound - PRINTED).abs() < 0.05),
-            why: "the same to the digits that are printed".into(),
+            why: "equal in all printed digits".into(),
         },
         Finding {
             what: format!("the classifier at m = {VARIANCE}, where E‖x − x̂‖² ≥ {}", four(VARIANCE * bound)),
             paper: "remains exactly the same".into(),
             ours: format!(
-                "no coefficient (of α, and β) changes by more than {change:.1e}, {:.1e} of the largest, {}",
+                "no coefficient (α and β) changes by more than {change:.1e}, which is {:.1e} of the largest, \
+                 {}",
                 change / largest,
                 four(largest)
             ),
             value: Some(change / largest),
             verdict: Agreement::of(change < 1e-6 * largest),
-            why: "within 1e-6 of the largest, for columns reach 4,254 and floats know the machine no better"
+            why: "the tolerance is 1e-6 of the largest coefficient, because columns reach 4,254 and \
+                floating-point numbers determine the machine no better"
                 .into(),
         },
     ];
@@ -65,12 +67,14 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         grids: vec![coefficients(table.columns(), &before, &after)],
         notes: vec![
             format!(
-                "Records are unscaled, malignant is +1, θ = 1 and ρ = 0.01. Of 569 records {} are support vectors. A record moves by \
-                 {} on average (root mean square over its 30 numbers).",
+                "Records are unscaled, malignant is +1, θ = 1 and ρ = 0.01. Of the 569 records, {} are \
+                 support vectors. A record moves by {} on average (root mean square over its 30 numbers).",
                 shares.len(),
                 four(moved)
             ),
-            "The bound is for an adversary to whom all records are unknown; one who knows the others has a support vector exactly.".into(),
+            "The bound is for an adversary that knows no record. An adversary that knows all other records \
+             can compute a support vector exactly."
+                .into(),
         ],
         picture: Picture {
             title: "Correlated noise on WDBC: the guarantee of each support vector".into(),

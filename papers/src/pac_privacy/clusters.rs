@@ -57,7 +57,7 @@ pub(super) fn clusters(options: &RunOptions, name: &'static str) -> Result<Evide
         }),
         right: Box::new(right),
         printed: Some(0.169_133),
-        why: "centres of a half are searched from those of all records",
+        why: "the search for the centres of a half starts from the centres of all records",
     };
     let as_found = Statistic {
         name: "as found".into(),
@@ -77,6 +77,10 @@ pub(super) fn clusters(options: &RunOptions, name: &'static str) -> Result<Evide
     let claim = "stability makes algorithms easier to privatise: one order needs less noise";
     let values = "twelve numbers for three centres (code/kmeans_scripts/iris_lira_kmeans.py)";
     let mut notes = note(options, values);
-    notes.push("Which species a centre stands for is told by the labels of training records nearest to it, which are taken for public, in the code and here.".into());
+    notes.push(
+        "The labels of the nearest training records determine the species of a centre. The published code \
+         and this run treat these labels as public."
+            .into(),
+    );
     evidence(options, name, found, (claim, "Three centres of half of the irises", notes))
 }

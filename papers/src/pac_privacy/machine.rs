@@ -56,7 +56,7 @@ pub(super) fn machine(options: &RunOptions, name: &'static str) -> Result<Eviden
     let statistics = [with(0.05, 0.434_741), with(1.0, 9.311_867)];
     let found = statistics.iter().map(|statistic| found(options, name, statistic)).collect::<Result<_>>()?;
     let claim = "regularisation amplifies privacy: a stronger one needs less noise";
-    let title = "Machines of half of the irises";
+    let title = "Support vector machines of half of the irises";
     let values =
         "fifteen numbers each for C = 0.05 and C = 1 (code/iris_lira_svm.py, where both are called 0.05)";
     evidence(options, name, found, (claim, title, note(options, values)))

@@ -116,12 +116,15 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
 fn of_white(errors: &Errors, n: usize) -> Finding {
     let told = 100.0 * Mean::of(&errors.told).value;
     Finding {
-        what: format!("one image unlike all others: whether a white one is among the {n}"),
-        paper: "nothing is claimed of who is in the population, but of which half was taken".into(),
-        ours: format!("told rightly in {told:.0} % of releases, at {LEAST} nats"),
+        what: format!("one image unlike all others: whether a white image is among the {n}"),
+        paper: "the claim concerns which half was taken, not who is in the population".into(),
+        ours: format!("decided correctly for {told:.0} % of releases, at {LEAST} nats"),
         value: Some(told),
         verdict: Agreement::Reproduced,
-        why: "a pixel that is black in all other images leaves without noise, unless the white one is among them (ERRATA.md, P2)".into(),
+        why:
+            "a pixel that is black in all other images is released without noise, unless the white image is \
+             among them (ERRATA.md, P2)"
+                .into(),
     }
 }
 
@@ -163,26 +166,50 @@ fn report(errors: &Errors, n: usize) -> Result<Evidence> {
     Ok(Evidence {
         trials: errors.sampling.len(),
         findings: vec![Finding {
-            what: "the mean of all images under differential privacy (ours) in the place of half of them: the error of the paper's, over ours, at ¼ nat".into(),
+            what: "mean of all images under differential privacy (ours) instead of the mean of half of them: \
+                the paper's error divided by ours, at ¼ nat".into(),
             paper: "the same bound on guesses of membership".into(),
-            ours: format!("{} ± {}; at least {} at every one of {} bounds", four(here.value), four(here.error), four(least), NATS.len()),
+            ours: format!(
+                "{} ± {}; at least {} at each of {} bounds",
+                four(here.value),
+                four(here.error),
+                four(least),
+                NATS.len()
+            ),
             value: Some(here.value),
             verdict: if least > 1.0 { Agreement::Better } else { Agreement::Differs },
             why: format!(
-                "noise must hide what half of {n} images change, where one image moves the mean by √784/{n} at most; without noise the mean of a half errs by {}",
+                "noise must hide the difference between halves of {n} images, but one image moves the mean \
+                 by at most √784/{n}; without noise, the mean of a half has an error of {}",
                 four(sampling.value)
             ),
         }, of_white(errors, n)],
         grids: vec![Grid {
             title: "‖released − mean of all‖₂, 784 pixels in [0, 1], ± a standard error".into(),
-            header: ["nats", "membership, at most", "μ of the same", "half, PAC privacy", "all, Gaussian mechanism (ours)"].map(str::to_owned).to_vec(),
+            header: [
+                "nats",
+                "membership, at most",
+                "μ of the same bound",
+                "half, PAC privacy",
+                "all, Gaussian mechanism (ours)",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
             rows: NATS.iter().enumerate().map(row).collect::<Result<_>>()?,
         }],
         notes: vec![
-            "The published code has the mean of CIFAR-10 beside Laplace noise of scale c/(nε) on each of 3,072 numbers of records clipped to ‖x‖₂ ≤ c, with the c that is best for the data: which is no differential privacy: the ℓ₁ sensitivity is up to √3,072 times as large, and c is chosen by the data. Here are MNIST's training images, whose pixels have public bounds, and the Gaussian \
-             mechanism for two means that differ in one image, with the μ by which a guess of which of the two it was is right as often at most, Φ(μ/2) (Dong, Roth and Su 2022): 2Φ⁻¹(s), and 8 where nothing bounds it."
+            "The published code compares the mean of CIFAR-10 with Laplace noise of scale c/(nε) on each of \
+             3,072 numbers. Its records are clipped to ‖x‖₂ ≤ c, with the c that is best for the data. This \
+             release is not differentially private: the ℓ₁ sensitivity is up to √3,072 times as large, and c \
+             depends on the data. This run has MNIST's training images, whose pixels have public bounds, and \
+             the Gaussian mechanism for two means that differ in one image. Its μ gives the same bound on a \
+             guess between the two means, Φ(μ/2) (Dong, Roth and Su 2022). For a bound of s, μ is 2Φ⁻¹(s), \
+             and 8 if nothing bounds the guess."
                 .into(),
-            "Both bounds are of a guess of whether one record is in a half, or is one of two that it may be; the claims differ: an average over halves there, every data set and every record here.".into(),
+            "Both bounds concern a guess: whether a record is in the half, or which of two values it has. \
+             The claims differ. The claim of PAC privacy is an average over halves; that of differential \
+             privacy holds for every data set and every record."
+                .into(),
         ],
         picture: Picture {
             title: "The mean image at the same bound on guesses of membership".into(),

@@ -12,28 +12,36 @@ use super::Reproduction;
 pub(super) const PAPER: &str = "Sridhar, Xiao and Devadas, PAC-Private Algorithms (2025)";
 
 /// Summary of the paper: the claims that hold, the claims that fail, and our alternative.
-pub(super) const SAID: &str = "The bound holds, and is proved for the subsets themselves where their values are all computed (`pac-statistics`). That stable statistics need less noise, by regularisation or by one order of centres, holds too, and so does that noise that differs from value to value \
-is better than equal noise. What does not hold are the small losses: the published code draws noise whose standard deviation is what the variance should be (ERRATA.md, P1), and the noise of the theorem loses many times as much. A half of all records changes far more than one record does: means and linear models of all records under differential privacy \
-(`noisy-moments`, `private-logistic`) are better at the same bound on guesses of membership, which Gaussian differential privacy has as Φ(μ/2): means by a factor of over a hundred, and models of irises by six points and more at every bound, against three centres whose species are public too. \
-We would take this notion where nobody has a sensitivity.";
+pub(super) const SAID: &str = "The bound holds. It is proven for the subsets themselves if the values of all \
+    subsets are computed (`pac-statistics`). Stable statistics need less noise, by regularisation or by one \
+    order of centres; this claim holds too. Noise that differs from value to value is better than equal \
+    noise, as the paper claims. The small losses do not hold. The published code uses the variance as a \
+    standard deviation (ERRATA.md, P1), and the noise of the theorem loses many times as much. The choice of \
+    a half changes a statistic far more than one record does. So means and linear models of all records \
+    under differential privacy (`noisy-moments`, `private-logistic`) are better at the same bound on guesses \
+    of membership. For Gaussian differential privacy, this bound is Φ(μ/2). Means are better by a factor of \
+    over a hundred. Models of irises are better by six points and more at every bound, compared with three \
+    centres whose species are public too. We recommend this notion only if no sensitivity is known.";
 
 /// Results of this paper, sorted by name.
 pub(super) const RESULTS: [Reproduction; 3] = [
     Reproduction {
         name: "pac-privacy/k-means",
-        about: "irises: three centres of half of them, by nats of mutual information with which half",
+        about: "irises: three centres of half of them, by mutual information with the chosen half in nats",
         paper: PAPER,
         run: clusters::clusters,
     },
     Reproduction {
         name: "pac-privacy/linear-machine",
-        about: "irises: support vector machines of half of them, by nats of mutual information with which half",
+        about: "irises: support vector machines of half of them, by mutual information with the chosen half \
+            in nats",
         paper: PAPER,
         run: machine::machine,
     },
     Reproduction {
         name: "pac-privacy/mean",
-        about: "handwritten digits (MNIST): the mean image of half of them, beside that of all under differential privacy with the same bound on guesses of membership",
+        about: "handwritten digits (MNIST): mean image of half of them, and of all of them under \
+            differential privacy, at the same bound on guesses of membership",
         paper: PAPER,
         run: mean::mean,
     },

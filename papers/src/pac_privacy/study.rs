@@ -239,11 +239,7 @@ fn of_printed(found: &Found, printed: f64) -> Finding {
     Finding {
         what: format!("{}: the noise at ½ nat, summed over {} values", found.name, found.values),
         paper: format!("{} (printed in the published code)", four(printed)),
-        ours: format!(
-            "{} ± {}, (Σ√λ)², which is the theorem's sum of variances",
-            four(sum.value),
-            four(sum.error)
-        ),
+        ours: format!("{} ± {}, as (Σ√λ)², the theorem's sum of variances", four(sum.value), four(sum.error)),
         value: Some(sum.value),
         verdict: match near {
             true => Agreement::Reproduced,
@@ -260,7 +256,8 @@ fn of_told(statistics: &[&Found], which: usize, (noise, why): (&str, &str)) -> R
     let said = statistics.iter().map(|found| {
         let told = &found.told[which];
         format!(
-            "{}: at least {} nats; a guess of membership is right in {:.1} %, and of which half in {:.1} %",
+            "{}: at least {} nats; the accuracy of a guess is {:.1} % for membership, and {:.1} % for the \
+             half",
             found.name,
             four(told.nats),
             100.0 * told.member.share,
@@ -269,9 +266,9 @@ fn of_told(statistics: &[&Found], which: usize, (noise, why): (&str, &str)) -> R
     });
     let most = statistics.iter().map(|found| found.told[which].nats).fold(0.0, f64::max);
     Ok(Finding {
-        what: format!("what is told at ½ nat, by noise {noise}"),
+        what: format!("leakage at ½ nat, with the noise {noise}"),
         paper: format!(
-            "½ nat at most, and a guess of membership right in {:.1} % at most",
+            "at most ½ nat, and an accuracy of at most {:.1} % for a guess of membership",
             100.0 * bound(PRINTED)?
         ),
         ours: said.collect::<Vec<_>>().join("; "),
@@ -332,15 +329,16 @@ pub(super) fn evidence(
     let printed: Vec<&Found> = statistics.iter().filter(|found| found.printed.is_some()).collect();
     findings.extend(printed.iter().filter_map(|found| Some(of_printed(found, found.printed?))));
     let attacked = format!(
-        "an attack by who knows all records and all {} halves; a lower bound that is wrong once in 1,000",
+        "an attack by an adversary that knows all records and all {} halves; the lower bound is wrong with a \
+         probability of one in 1,000",
         Sizes::of(options).sets
     );
     findings.push(of_told(&printed, 0, ("of the theorem", &attacked))?);
-    let why = "the code draws with what is a variance as standard deviation (ERRATA.md, P1)";
+    let why = "the code uses the variance as a standard deviation (ERRATA.md, P1)";
     findings.push(of_told(&printed, 1, ("of the published code", why))?);
     if let Some(other) = statistics.get(1) {
         findings.push(as_said(
-            format!("{} against {}: accuracy that is gained", stable.name, other.name),
+            format!("{} against {}: gain in accuracy", stable.name, other.name),
             claim,
             ("points", BY_NATS),
             &gains(|at| (stable.right[at][0].clone(), other.right[at][0].clone())),
@@ -349,7 +347,7 @@ pub(super) fn evidence(
     findings.extend(printed.iter().map(|found| {
         let mut finding = as_said(
             format!(
-                "{}: accuracy by noise that differs from value to value, against equal noise",
+                "{}: gain in accuracy by noise that differs from value to value, against equal noise",
                 found.name
             ),
             "noise that differs has substantive benefits",
@@ -358,7 +356,7 @@ pub(super) fn evidence(
         );
         let more = Mean::of(&found.of_equal);
         finding.why += &format!(
-            "; the variances of equal noise add up to {} ± {} times those of the theorem's",
+            "; the variances of equal noise sum to {} ± {} times the sum for the theorem's noise",
             four(more.value),
             four(more.error)
         );
@@ -371,13 +369,19 @@ pub(super) fn evidence(
     };
     let (loss, by_code) = (lost(0), lost(2));
     findings.push(Finding {
-        what: format!("{}: accuracy that is lost at {MEANINGFUL} nats", stable.name),
+        what: format!("{}: loss of accuracy at {MEANINGFUL} nats", stable.name),
         paper: "meaningful guarantees with small losses of accuracy".into(),
-        ours: format!("{} ± {} points of {:.1} %", four(loss.value), four(loss.error), 100.0 * Mean::of(&stable.clean).value),
+        ours: format!(
+            "{} ± {} points of {:.1} %",
+            four(loss.value),
+            four(loss.error),
+            100.0 * Mean::of(&stable.clean).value
+        ),
         value: Some(loss.value),
         verdict: Agreement::of(loss.value < SMALL),
         why: format!(
-            "there a guess of membership is right in {:.1} % at most; with the noise of the published code {} ± {} points",
+            "at this bound, a guess of membership has an accuracy of at most {:.1} %; with the noise of the \
+             published code, the loss is {} ± {} points",
             100.0 * bound(MEANINGFUL)?,
             four(by_code.value),
             four(by_code.error)
@@ -385,7 +389,7 @@ pub(super) fn evidence(
     });
     let ours = NATS.iter().map(|nats| by_dp(options, name, trials, *nats)).collect::<Result<Vec<_>>>()?;
     findings.push(beside(
-        "private-logistic (ours) of all records in its place: accuracy that is gained".into(),
+        "private-logistic (ours) on all records instead: gain in accuracy".into(),
         &format!("{}, at the same bound on guesses of membership", stable.name),
         ("points", BY_NATS),
         &gains(|at| (ours[at].clone(), stable.right[at][0].clone())),
@@ -454,11 +458,17 @@ pub(super) fn evidence(
 pub(super) fn note(options: &RunOptions, values: &str) -> Vec<String> {
     vec![
         format!(
-            "Of the paper the abstract was at hand, and the published code, which holds noise that it had computed for irises: {values}. Irises are split by chance into 100, of which halves are taken, and 50 for a test (the code drops one); numbers are scaled by the least and the largest of all 150, as there, which \
-             is no public bound. The prior is uniform on {} halves in pairs; the code draws subsets anew until variances change by less than 10⁻⁶.",
+            "This run follows the paper's abstract and the published code. The code holds noise that it had \
+             computed for irises: {values}. Irises are split at random into 100 records, from which halves \
+             are taken, and 50 test records (the code drops one). Numbers are scaled by the minimum and the \
+             maximum of all 150, as in the code; these are not public bounds. The prior is uniform on {} \
+             halves in pairs; the code draws subsets anew until variances change by less than 10⁻⁶.",
             Sizes::of(options).sets
         ),
-        "private-logistic has the noise of the μ by which a guess of which of two neighbouring tables it was is right as often at most, Φ(μ/2) (Dong, Roth and Su 2022): 2Φ⁻¹(s), and 8 where nothing bounds it. It learns from all 100 records, whose numbers have public bounds.".into(),
+        "The μ of private-logistic gives the same bound on a guess between two neighbouring tables, Φ(μ/2) \
+         (Dong, Roth and Su 2022). For a bound of s, μ is 2Φ⁻¹(s), and 8 if nothing bounds the guess. It \
+         learns from all 100 records, whose numbers have public bounds."
+            .into(),
     ]
 }
 

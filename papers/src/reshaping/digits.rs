@@ -83,7 +83,8 @@ pub(super) fn digits(options: &RunOptions, name: &'static str) -> Result<Evidenc
     (options.on_start)(((dimensions.len() + without_decay.iter().len()) * trials) as u64);
     let one = |dim: usize, trial: usize, weight_decay: f64| -> Result<Found> {
         let words = json!({
-            "of": name, "dim": dim, "trial": trial, "sizes": sizes(options), "begins": "autoencoder", "also": "without unseen", "weight_decay": weight_decay, "budgets": budgets, "seed": options.seed,
+            "of": name, "dim": dim, "trial": trial, "sizes": sizes(options), "begins": "autoencoder", "also": "without \
+                unseen", "weight_decay": weight_decay, "budgets": budgets, "seed": options.seed,
         });
         let found = options.once(&store, &words, || {
             let mut stream = options.randomness(name, &[dim as u64, trial as u64]).streams().stream(0);
@@ -246,7 +247,7 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
         };
         for noise in BOTH {
             let mut improves = as_said(
-                format!("{} with reshaping against without, {dim} numbers", noise.name()),
+                format!("{} with reshaping against without, {dim} numbers: gain in accuracy", noise.name()),
                 "reshaping improves it",
                 ("points", BY_EPSILON),
                 &gains(&|at, found| {
@@ -263,7 +264,9 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
                     .into_iter()
                     .map(|(epsilon, gains)| format!("{:+.1} at ε = {epsilon}", Mean::of(&gains).value));
                 improves.why += &format!(
-                    "; where what the classifier does not see of public representations, along which noise is √1000 times as wide and may wake units that none of these does, is left out after the release, {} points",
+                    "; if the directions that the classifier does not see in public representations are left \
+                     out after the release, the gains are {} points; the noise along them is √1000 times as \
+                     wide, and may activate units that no public representation activates",
                     left_out.collect::<Vec<_>>().join(", ")
                 );
             }
@@ -283,8 +286,8 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
             })
             .collect();
         findings.push(beside(
-            format!("the class by randomized-response (ours) in the place of {dim} numbers"),
-            "the best of its releases",
+            format!("the class by randomized-response (ours) instead of {dim} numbers: gain in accuracy"),
+            "the best of the paper's releases",
             ("points", BY_EPSILON),
             &ahead,
         ));
@@ -309,7 +312,8 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
         ];
         grids.push(Grid {
             title: format!(
-                "accuracy on test images, %, ± a standard deviation: {dim} numbers, of which without noise {} % are classified rightly; the classifier looks where {} % of their variance is",
+                "accuracy on test images, %, ± a standard deviation: {dim} numbers, with an accuracy of {} % \
+                 without noise; the classifier sees {} % of their variance",
                 shown(&percent(found, &|found| found.clean)),
                 shown(&percent(found, &|found| found.seen))
             ),
@@ -351,7 +355,9 @@ fn claim() -> Finding {
         ours: "ε, for every record".into(),
         value: Some(1.0),
         verdict: Agreement::Reproduced,
-        why: "by proof: what is public comes before the ball and after the noise, and the noise is that of the ball, into which everything is moved (ERRATA.md, J1)".into(),
+        why: "by proof: the maps before the ball and after the noise are public; the noise is that of the \
+            ball, into which every record is moved (ERRATA.md, J1)"
+            .into(),
     }
 }
 
@@ -367,8 +373,12 @@ fn of_no_decay(options: &RunOptions, dim: usize, found: &[Found]) -> String {
         found.iter().map(|found| format!("{:+.1}", of(found))).collect::<Vec<_>>().join(", ")
     };
     format!(
-        "Reshaping needs a classifier that does not look where its task does not. Of {dim} numbers and without weight decay, reshaping changes accuracy by {} points with Laplace noise and by {} with PrivUnit at ε = {}, a training each: what the classifier does not see of public representations, noise reaches that is √1000 times as wide there as elsewhere. \
-         Where that is left out after the release, which costs nothing, it changes by {} and by {}.",
+        "Reshaping needs a classifier that ignores all that its task does not need. With {dim} numbers and \
+         without weight decay, reshaping changes accuracy by {} points with Laplace noise and by {} with \
+         PrivUnit, at ε = {}. Each value is of one training. The classifier does not see some directions in \
+         public representations, but noise reaches it along them, √1000 times as wide as elsewhere. If these \
+         directions are left out after the release, which costs nothing, reshaping changes accuracy by {} \
+         and by {}.",
         gain(Noise::Laplace, 1),
         gain(Noise::PrivUnit, 1),
         budgets[at],
@@ -381,8 +391,10 @@ fn of_no_decay(options: &RunOptions, dim: usize, found: &[Found]) -> String {
 fn of_coordinates(all: &[Vec<Found>]) -> String {
     let most = |of: usize| all.iter().flatten().map(|found| found.losses[of]).fold(0.0, f64::max);
     format!(
-        "Coordinate-wise noise, which moves nothing into any set, has no ε (ERRATA.md, J1). Here its log odds are up to {:.2} times the ε that it claims for two test images, and {:.2} times for two of these and their negatives; what is beyond 1 needs two records that are \
-         far apart in most coordinates at once.",
+        "Coordinate-wise noise, which moves nothing into any set, has no ε (ERRATA.md, J1). For two test \
+         images, its log odds are up to {:.2} times the claimed ε. For two of these images and their \
+         negatives, they are up to {:.2} times this ε. A ratio above 1 needs two records that are far apart \
+         in most coordinates at once.",
         most(0),
         most(1)
     )
@@ -392,14 +404,24 @@ fn notes(options: &RunOptions) -> Vec<String> {
     let Sizes { train, test, epochs } = sizes(options);
     vec![
         format!(
-            "The published code at 5c2f3f7, and its README for the protocol: a network of two layers of {HIDDEN}, the representation, and a classifier of {BEHIND:?} and ten units, trained together on {train} public images for {epochs} epochs of Adam with a weight decay of {WEIGHT_DECAY}, the encoder beginning as that of an \
-             autoencoder of {} epochs; {test} test images are released once each. The paper's autoencoder is a variational one, and both are trained for up to 100 epochs.",
+            "The protocol is that of the published code at 5c2f3f7 and its README. A network has two layers \
+             of {HIDDEN}, the representation, and a classifier of {BEHIND:?} and ten units. It is trained on \
+             {train} public images for {epochs} epochs of Adam with a weight decay of {WEIGHT_DECAY}. The \
+             encoder starts as the encoder of an autoencoder of {} epochs. Each of {test} test images is \
+             released once. The paper's autoencoder is a variational one, and both are trained for up to 100 \
+             epochs.",
             epochs / 2
         ),
         format!(
-            "The radius is that of nine tenths of the public representations, as in the code. The Jacobian is that of all ten outputs at {JACOBIANS} public representations. Noise is ours, and exact: on a lattice in the ball of ℓ₁, and PrivUnit among finitely many directions (Shah et al. 2022) in the place of the code's on the sphere."
+            "The radius contains nine tenths of the public representations, as in the code. The Jacobian is \
+             that of all ten outputs at {JACOBIANS} public representations. Our noise is exact: on a lattice \
+             in the ℓ₁ ball, and PrivUnit among finitely many directions (Shah et al. 2022) instead of the \
+             code's on the sphere."
         ),
-        "Ours is in closed form: of a class that is answered, right or wrong, e^ε/(e^ε + 9) is kept. No mechanism of ε has a private record classified rightly more often than that of ten equally frequent classes, so that it loses what the network gets wrong without noise, and no more."
+        "Our accuracy has a closed form: the class that a person answers, right or wrong, is kept with \
+         probability e^ε/(e^ε + 9). No mechanism with this ε lets a private record of ten equally frequent \
+         classes be classified with a higher accuracy. So the answer loses only the network's errors without \
+         noise."
             .into(),
     ]
 }

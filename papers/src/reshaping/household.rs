@@ -128,7 +128,9 @@ fn of_coordinates(loss: f64) -> Finding {
         ours: format!("{loss:.2} times ε for two private windows"),
         value: Some(loss),
         verdict: Agreement::of_claim(loss <= 1.0),
-        why: "noise is scaled to where nine in ten public records lie in each coordinate, and nothing is moved there (ERRATA.md, J1)".into(),
+        why: "noise is scaled to the range of nine tenths of the public records in each coordinate; no \
+            record is moved into this range (ERRATA.md, J1)"
+            .into(),
     }
 }
 
@@ -151,7 +153,7 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
     for noise in BOTH {
         let plain = 2 * noise as usize;
         findings.push(as_said(
-            format!("{} with reshaping against without: how much less it errs", noise.name()),
+            format!("{} with reshaping against without: reduction of the error", noise.name()),
             "reshaping improves it",
             ("kW", BY_EPSILON),
             &gains(&|found| found[plain].clone(), plain + 1),
@@ -162,8 +164,8 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
         (0..trials).map(|trial| found[..4].iter().map(|of| of[trial]).fold(f64::INFINITY, f64::min)).collect()
     };
     findings.push(beside(
-        "task-aware-clipped (ours) in the place of both: how much less it errs".into(),
-        "the best of its releases",
+        "task-aware-clipped (ours) instead of both: reduction of the error".into(),
+        "the best of the paper's releases",
         ("kW", BY_EPSILON),
         &gains(&best, 4),
     ));
@@ -201,14 +203,19 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
         }],
         notes: vec![
             format!(
-                "The paper has some 5,500 households of London, of which 3,000 are public; here is one, of 1,417 days in their order (23 between them are missing), of which the first {} windows of {WINDOW} days are public and {} later ones are released, each by itself and without a guarantee for all of them together. The regression is \
-                 by least squares on public windows. Without noise it errs by {} kW, and the public mean by {}.",
+                "The paper has some 5,500 households of London; 3,000 of them are public. This run has one \
+                 household, with 1,417 days in their order (23 between them are missing). The first {} \
+                 windows of {WINDOW} days are public. The {} later windows are released, each by itself and \
+                 without a guarantee for all of them together. The regression is a least-squares fit on \
+                 public windows. Without noise, its error is {} kW, and that of the public mean is {}.",
                 windows.public.nrows(),
                 windows.private.nrows(),
                 four(without_noise),
                 four(of_mean)
             ),
-            "task-aware-clipped is designed for the same regression, of the same public windows: one number, clipped to an interval that is chosen for the least loss.".into(),
+            "task-aware-clipped is designed for the same regression, from the same public windows. It \
+             releases one number, clipped to the interval of least loss."
+                .into(),
         ],
         picture: Picture {
             title: "Power of a household, released for a public regression".into(),

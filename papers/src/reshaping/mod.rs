@@ -12,25 +12,36 @@ use crate::gains::Axis;
 /// Axis of budgets in ε.
 const BY_EPSILON: Axis = Axis { symbol: "ε = ", before: true };
 
-pub(super) const PAPER: &str = "Ha, Schlegel, Sun and Bharath, Jacobian-Guided Anisotropic Noise Reshaping for Enhancing Representation Utility under Local Differential Privacy (2026)";
+pub(super) const PAPER: &str = "Ha, Schlegel, Sun and Bharath, Jacobian-Guided Anisotropic Noise Reshaping \
+    for Enhancing Representation Utility under Local Differential Privacy (2026)";
 
 /// Assessment of the paper: the claims that hold, the claims that fail, and the alternative we recommend.
-pub(super) const SAID: &str = "Where a record is moved into a ball after it was turned and stretched, the claim holds: what comes before the ball and after the noise is public, and the noise is that of the ball. It is weaker where the task looks only in the \
-measure that it is stronger elsewhere, and it helps, of digits at every number of dimensions, once the classifier has been trained for so long that weight decay takes out of it what its task does not need: without weight decay, noise along directions that it does not see, √1000 times as wide as elsewhere, may wake units, \
-and of 64 numbers PrivUnit lost 45 points by reshaping in two of three trainings, at ε = 10; where these directions are left out after the release, which costs nothing, it gains there too. What does not hold is the claim of the coordinate-wise variants, which move nothing into any set (ERRATA.md, J1). In its place, where the task's model is public, as it has to be here: the person's own device applies the model, and answers with the class \
-(`randomized-response`) or the number (`task-aware-clipped`), which no noise on a representation reaches.";
+pub(super) const SAID: &str = "The claim holds if each record is rotated, stretched, and then moved into a \
+    ball. The maps before the ball and after the noise are public, and the noise is that of the ball. \
+    Reshaped noise is weaker along the directions of the task only as far as it is stronger along the \
+    others. On digits, reshaping helps at every number of dimensions after long training. Weight decay then \
+    removes from the classifier all that the task does not need. Without weight decay, noise along \
+    directions that the classifier does not see is √1000 times as wide as elsewhere, and may activate units. \
+    With 64 numbers, PrivUnit then lost 45 points by reshaping in two of three trainings, at ε = 10. If \
+    these directions are left out after the release, which costs nothing, PrivUnit gains there too. The \
+    claim of the coordinate-wise variants does not hold, because they move nothing into any set (ERRATA.md, \
+    J1). The task's model has to be public here. We recommend that the person's own device applies the \
+    model, and answers with the class (`randomized-response`) or the number (`task-aware-clipped`). No noise \
+    on a representation reaches this accuracy.";
 
 /// Results of this paper, sorted by name.
 pub(super) const RESULTS: [Reproduction; 2] = [
     Reproduction {
         name: "reshaping/digits",
-        about: "handwritten digits (MNIST): representations released by noise that is reshaped for a public classifier, by ε",
+        about: "handwritten digits (MNIST): representations released with noise that is reshaped for a \
+            public classifier, by ε",
         paper: PAPER,
         run: digits::digits,
     },
     Reproduction {
         name: "reshaping/household",
-        about: "power of a household: sixteen days released by noise that is reshaped for a public regression on the next, by ε",
+        about: "power of a household: sixteen days released with noise that is reshaped for a public \
+            regression of the next day, by ε",
         paper: PAPER,
         run: household::household,
     },

@@ -68,15 +68,17 @@ pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence
             of_hours(hours),
         ],
         notes: vec![
-            "Losses are expectations over the noise in closed form, of variance 2(Δ₁/ε)², not the (Δ₁/ε)² of the published code \
-             (ERRATA.md, T1), with Δ₁ that of the training days, as in the paper. 1,417 days, one minimum and maximum over all of \
-             them, the first 991 for training."
+            "Losses are expectations over the noise in closed form. The noise has the variance 2(Δ₁/ε)², not \
+             the (Δ₁/ε)² of the published code (ERRATA.md, T1). Δ₁ is that of the training days, as in the \
+             paper. The data are 1,417 days with one minimum and maximum over all of them; the first 991 are \
+             for training."
                 .into(),
-            "The paper prints 11.7 % over privacy-agnostic at ε = 5. That is what the method gives at ε = 10, as with the 22.9 %; at ε = 5 it \
-             gives 6.9 %."
+            "The paper prints 11.7 % over privacy-agnostic at ε = 5. The method gives this value at ε = 10, \
+             as it does the 22.9 %; at ε = 5 it gives 6.9 %."
                 .into(),
-            "Task-agnostic is the paper's here, whose Δ₁ holds for the training days alone: no plugin releases by it. All others are \
-             mechanisms whose claim holds for every record, so that of the test days one is moved."
+            "Task-agnostic is the paper's approach here. Its Δ₁ holds for the training days alone, and no \
+             plugin releases by it. All others are mechanisms whose claim holds for every record, so they \
+             move one of the test days into their set."
                 .into(),
         ],
         picture: Picture {
@@ -189,7 +191,8 @@ fn of_mechanism(name: &str, mechanism: &dyn LocalMechanism, records: ArrayView2<
     let Some(variance) = mechanism.noise().feature_variance() else {
         return Err(Error::Mechanism {
             mechanism: name.into(),
-            problem: "does not tell the variance of its noise, and this result is about mean squared errors"
+            problem: "does not state the variance of its noise, which this result needs for mean squared \
+                errors"
                 .into(),
         });
     };
@@ -231,7 +234,7 @@ fn of_day_time(hours: &[Errors]) -> Finding {
     let better = |other: usize| DAY_TIME.filter(|hour| error(0, *hour) < error(other, *hour)).count();
     let (than_task, than_privacy) = (better(1), better(2));
     Finding {
-        what: format!("day-time hours of a lower mean squared error by task-aware, at ε = {BY_HOUR}"),
+        what: format!("day-time hours with a lower mean squared error by task-aware, at ε = {BY_HOUR}"),
         paper: "all 12".into(),
         ours: format!("{than_task} against task-agnostic, {than_privacy} against privacy-agnostic"),
         value: Some(than_task.min(than_privacy) as f64),
@@ -249,13 +252,14 @@ fn clipped(epsilon: f64, train: &[f64], test: &[f64]) -> Finding {
     };
     Finding {
         what: format!(
-            "task loss at ε = {epsilon} on training days, and test days: task-aware-clipped for the paper's task-aware"
+            "task loss at ε = {epsilon} on training days and test days: task-aware-clipped instead of the \
+             paper's task-aware"
         ),
         paper: shown(0),
         ours: shown(3),
         value: Some(train[3]),
         verdict,
-        why: "latents are clipped to intervals that are chosen for the least loss (ERRATA.md, T5)".into(),
+        why: "latents are clipped to the intervals of least loss (ERRATA.md, T5)".into(),
     }
 }
 

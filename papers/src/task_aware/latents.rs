@@ -53,7 +53,11 @@ pub(super) fn figure_6(options: &RunOptions, _: &'static str) -> Result<Evidence
         findings: vec![finding(&fewest)],
         grids,
         notes: vec![
-            "Everything but Z is as in Figure 5. As published is with the noise of the published code, which is that of √2·ε (ERRATA.md, T1), and of breast cancer with the η that reproduces Figure 5, 0.0001; all others have the noise that ε needs. Each is trained once at each budget.".into(),
+            "All settings except Z are those of Figure 5. The variant as published has the noise of the \
+             published code, which is the noise of √2·ε (ERRATA.md, T1). For breast cancer, it has the η \
+             that reproduces Figure 5, 0.0001. All others have the noise that ε needs. Each is trained once \
+             at each budget."
+                .into(),
         ],
         picture: Picture { title: "Task loss by the number of latents (Figure 6)".into(), panels },
     })
@@ -71,13 +75,14 @@ struct Least {
 fn finding(fewest: &[Least]) -> Finding {
     let joined = |of: fn(&Least) -> &str| fewest.iter().map(of).collect::<Vec<_>>().join("; ");
     Finding {
-        what: "Z of the least task loss on training records, on average over budgets".into(),
-        paper: "3, of real estate and of breast cancer".into(),
+        what: "Z with the least task loss on training records, averaged over budgets".into(),
+        paper: "3, for real estate and for breast cancer".into(),
         ours: joined(|least| &least.said),
         value: fewest.iter().map(|least| least.as_published as f64).reduce(f64::max),
         verdict: Agreement::of(fewest.iter().all(|least| least.as_published == 3)),
         why: format!(
-            "as published, task-aware loses {}: what is asked of a record is one number, and each latent more adds to the Δ₁ that noise must hide; the paper does not say which budgets it averages",
+            "as published, task-aware loses {}: the task asks for one number of a record, and each further \
+             latent adds to the Δ₁ that noise must hide; the paper does not state the budgets of its average",
             joined(|least| &least.lost)
         ),
     }
@@ -130,12 +135,13 @@ impl Case {
         let least = Least {
             as_published: best(0),
             said: format!(
-                "{name} at ε = {at}: {} as published, {} with the noise that ε needs, {} by task-aware-bounded",
+                "{name} at ε = {at}: {} as published, {} with the noise that ε needs, {} by \
+                 task-aware-bounded",
                 best(0),
                 best(1),
                 best(2)
             ),
-            lost: format!("{} of {name}", of_few.join(" and ")),
+            lost: format!("{} on {name}", of_few.join(" and ")),
         };
         let header = std::iter::once("Z").chain(names.iter().copied()).map(str::to_owned).collect();
         let row = |(latents, losses): (&usize, &Vec<f64>)| {

@@ -15,33 +15,37 @@ pub(super) const PAPER: &str =
     "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";
 
 /// Assessment of the paper: the claims that hold, the claims that fail, and the alternative we recommend.
-pub(super) const SAID: &str = "The theory and linear designs hold, to a tenth of a per cent, and so do the improvements of trained designs, with the published code's noise. What does not hold is that noise: it is that of \
-an ε √2 times as large (ERRATA.md, T1), and sensitivities are the sample's (T2). On breast tumours the improvement needs an η that is a tenth of the printed one. In its place: `task-aware-clipped` for a linear task, and `task-aware-bounded` for \
-any other, whose latents are bounded by construction and learned with their decoder through fresh noise: at the noise that ε needs they lose less than the paper's in every figure.";
+pub(super) const SAID: &str = "The theory and the linear designs hold, to a tenth of a per cent. The \
+    improvements of trained designs hold too, with the published code's noise. This noise does not hold: it \
+    is the noise of an ε √2 times as large (ERRATA.md, T1), and sensitivities are the sample's (T2). On \
+    breast tumours, the improvement needs an η that is a tenth of the printed one. We recommend \
+    `task-aware-clipped` for a linear task, and `task-aware-bounded` for any other. The latents of \
+    `task-aware-bounded` are bounded by construction, and learned with their decoder through fresh noise. At \
+    the noise that ε needs, both lose less than the paper's designs in every figure.";
 
 /// Results of this paper, sorted by name.
 pub(super) const RESULTS: [Reproduction; 7] = [
     Reproduction {
         name: "task-aware/figure-3",
-        about: "what the three approaches lose in theory, by r/ε",
+        about: "loss of the three approaches in theory, by r/ε",
         paper: PAPER,
         run: theory::figure_3,
     },
     Reproduction {
         name: "task-aware/figure-4",
-        about: "power of a household, hour by hour: what linear designs lose, by ε and by hour",
+        about: "power of a household, hour by hour: loss of linear designs, by ε and by hour",
         paper: PAPER,
         run: household::figure_4,
     },
     Reproduction {
         name: "task-aware/figure-5-valuation",
-        about: "real estate: what trained linear designs lose of a network's task, by ε",
+        about: "real estate: loss of trained linear designs on a network's task, by ε",
         paper: PAPER,
         run: valuation::figure_5,
     },
     Reproduction {
         name: "task-aware/figure-5-wdbc",
-        about: "breast tumours (WDBC): what trained designs lose of a network's task",
+        about: "breast tumours (WDBC): loss of trained designs on a network's task",
         paper: PAPER,
         run: tumours::figure_5,
     },
@@ -53,13 +57,14 @@ pub(super) const RESULTS: [Reproduction; 7] = [
     },
     Reproduction {
         name: "task-aware/figure-7",
-        about: "real estate: what a hidden layer in encoder and decoder does to it",
+        about: "real estate: effect of a hidden layer in encoder and decoder",
         paper: PAPER,
         run: valuation::figure_7,
     },
     Reproduction {
         name: "task-aware/figure-8",
-        about: "handwritten digits (MNIST): what trained linear designs lose of a linear classifier's task, by ε",
+        about: "handwritten digits (MNIST): loss of trained linear designs on a linear classifier's task, by \
+            ε",
         paper: PAPER,
         run: digits::figure_8,
     },

@@ -53,12 +53,15 @@ pub(super) fn figure_3(options: &RunOptions, _: &'static str) -> Result<Evidence
         findings,
         grids: vec![Grid::new("Overall task loss", header, rows)],
         notes: vec![
-            "Nothing is drawn: these are equations (12), (58) and (59), with the noise's variance 8r²/ε² (Proposition 4). The paper \
-             prints no numbers, so its claims are looked at."
+            "Nothing is drawn: the curves are equations (12), (58) and (59), with the noise variance 8r²/ε² \
+             (Proposition 4). The paper prints no numbers, so only its claims are checked."
                 .into(),
-            "No mechanism of ours is listed: no linear encoder with Laplace noise, and no linear decoder, loses less than the task-aware approach on such a sphere (Theorem 1), which is `task-aware-linear`.".into(),
+            "No mechanism of ours is listed. On such a sphere, no linear encoder with Laplace noise and no \
+             linear decoder loses less than the task-aware approach (Theorem 1), which is \
+             `task-aware-linear`."
+                .into(),
         ],
-        picture: Picture { title: "What is lost in theory (Figure 3)".into(), panels },
+        picture: Picture { title: "Loss in theory (Figure 3)".into(), panels },
     })
 }
 
@@ -80,10 +83,10 @@ fn finding(number: usize, other: f64, losses: &[Vec<f64>]) -> Finding {
     let least = losses.iter().all(|row| row.iter().all(|loss| row[0] <= *loss));
     let most = |at: usize| losses.iter().map(|row| improvement(row[0], row[at])).fold(0.0, f64::max);
     Finding {
-        what: format!("setting {number}, λ₂ to λ₄ = {other}: the approach that loses least at every r/ε"),
+        what: format!("setting {number}, λ₂ to λ₄ = {other}: the approach with the least loss at every r/ε"),
         paper: "the task-aware one".into(),
         ours: format!(
-            "{}, by up to {} of the task-agnostic one's loss and {} of the privacy-agnostic one's",
+            "{}, by up to {} of the loss of the task-agnostic one and {} of that of the privacy-agnostic one",
             if least { "the task-aware one" } else { "not always the same" },
             percent(most(1)),
             percent(most(2)),

@@ -51,7 +51,9 @@ fn as_coded(options: &RunOptions) -> Result<String> {
             let loss = |approach: &Approach| problem.losses(&options, approach, SQRT_2 * PRINTED_AT);
             let ([ours, _], [other, _]) = (loss(&of_code)?, loss(&privacy_agnostic(&options))?);
             return Ok(format!(
-                "; with the task and the regularisation of the published code (ERRATA.md, T6) it is {}: that task loses {} without noise, and the printed improvement is the largest of seven budgets, by one draw each",
+                "; with the task and the regularisation of the published code (ERRATA.md, T6), it is {}; \
+                 this task has a loss of {} without noise, and the printed improvement is the largest of \
+                 seven budgets, with one draw each",
                 percent(improvement(ours, other)),
                 four(clean)
             ));
@@ -135,17 +137,18 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     let sweep = Sweep::run(options, &problem, &approaches, &[PRINTED_AT, printed])?;
     let why = |pair: [usize; 2]| {
         format!(
-            "on training records, with the noise of the published code at its \"ε = 20\", which is that of ε = 28.3 (ERRATA.md, T1); with the noise of ε = 20 it is {}",
+            "on training records, with the published code's noise at its \"ε = 20\", which is the noise of ε \
+             = 28.3 (ERRATA.md, T1); with the noise of ε = 20, the improvement is {}",
             percent(sweep.improved(pair, PRINTED_AT))
         )
     };
     let by_smaller_eta = |other: usize| {
-        format!("; by η = {SMALLER_ETA} it is {}", percent(sweep.improved([4, other], printed)))
+        format!("; with η = {SMALLER_ETA} it is {}", percent(sweep.improved([4, other], printed)))
     };
     let with_printed_eta = |part: Part, published: f64| {
         let mut finding = sweep.beside_published(part, 4, PRINTED_AT, published);
         finding.why +=
-            &format!("; by the printed η = {ETA} it loses {}", four(sweep.loss(part, 0, PRINTED_AT)));
+            &format!("; with the printed η = {ETA}, the loss is {}", four(sweep.loss(part, 0, PRINTED_AT)));
         finding
     };
     let findings = vec![
@@ -166,7 +169,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
             [3, 1],
             PRINTED_AT,
             PRINTED[0],
-            "ours in the place of task-aware, with the noise that this ε needs".into(),
+            "ours instead of task-aware, with the noise that this ε needs".into(),
         ),
     ];
     let [of_train, of_test] = problem.without_noise()?;
@@ -176,17 +179,22 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
         grids: vec![sweep.grid(Part::Train), sweep.grid(Part::Test)],
         notes: vec![
             format!(
-                "569 tumours, every column scaled to [0, 1], the first 398 for training. The task is one network of {HIDDEN} rectified linear units \
-                 and one logit, the same for all; without noise it loses {of_train:.4} on training records and {of_test:.4} on test records."
+                "The data are 569 tumours with every column scaled to [0, 1]; the first 398 are for \
+                 training. The task is one network of {HIDDEN} rectified linear units and one logit, the \
+                 same for all approaches. Without noise, its loss is {of_train:.4} on training records and \
+                 {of_test:.4} on test records."
             ),
             format!(
-                "Encoders and decoders have a hidden layer of {WIDTH} units; η = 0.001, Z = 3 but for task-aware-bounded, which has 1; {} epochs \
-                 of 15 steps; the paper has 2,000. An improvement within five points of the printed one, and a loss within 3 %, counts as the same.",
+                "Encoders and decoders have a hidden layer of {WIDTH} units. η is 0.001, and Z is 3, except \
+                 for task-aware-bounded, which has 1. Training takes {} epochs of 15 steps; the paper has \
+                 2,000 epochs. An improvement within five points of the printed one, and a loss within 3 %, \
+                 counts as the same.",
                 epochs(options)
             ),
             format!(
-                "task-agnostic has the paper's noise, for the largest distance of two records for training, {of_pairs:.1}, which says nothing of other \
-                 records: a claim for every record needs a set that holds these and has an ℓ₁ diameter of {of_set:.1}."
+                "task-agnostic has the paper's noise, for the largest distance of two training records, \
+                 {of_pairs:.1}. This distance says nothing about other records. A claim for every record \
+                 needs a set that contains these records, with an ℓ₁ diameter of {of_set:.1}."
             ),
         ],
         picture: Picture {

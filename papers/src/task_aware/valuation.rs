@@ -82,7 +82,8 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     let why = |other: usize| {
         let of = |epsilon: f64| sweep.loss(Part::Train, 0, epsilon) / sweep.loss(Part::Train, other, epsilon);
         format!(
-            "on training records, with the noise of the published code at its \"ε = 5\", which is that of ε = 7.07 (ERRATA.md, T1); with the noise of ε = 5 it is {}",
+            "on training records, with the published code's noise at its \"ε = 5\", which is the noise of ε \
+             = 7.07 (ERRATA.md, T1); with the noise of ε = 5, the improvement is {}",
             super::percent(1.0 - of(PRINTED_AT))
         )
     };
@@ -101,14 +102,16 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
         grids: vec![sweep.grid(Part::Train), sweep.grid(Part::Test)],
         notes: vec![
             format!(
-                "414 houses, every column and the price scaled to [0, 1], the first 289 for training. The task is one network of {HIDDEN} \
-                 rectified linear units and a linear output, {} epochs, the same for all; without noise it loses {of_train:.5} on \
-                 training records and {of_test:.5} on test records.",
+                "The data are 414 houses with every column and the price scaled to [0, 1]; the first 289 are \
+                 for training. The task is one network of {HIDDEN} rectified linear units and a linear \
+                 output, trained for {} epochs, the same for all approaches. Without noise, its loss is \
+                 {of_train:.5} on training records and {of_test:.5} on test records.",
                 task_epochs(options)
             ),
             format!(
-                "Encoders and decoders are linear, Z = 3, η = 0.2, {} epochs of 15 steps. task-agnostic has the volunteers' sensitivity, as in \
-                 the paper. An improvement within five points of the printed one, and a loss within 3 %, counts as the same.",
+                "Encoders and decoders are linear, with Z = 3 and η = 0.2, trained for {} epochs of 15 \
+                 steps. task-agnostic has the volunteers' sensitivity, as in the paper. An improvement \
+                 within five points of the printed one, and a loss within 3 %, counts as the same.",
                 epochs(options)
             ),
         ],
@@ -160,24 +163,35 @@ pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence
     let least = flat.min(deep).min(flat_on_test).min(deep_on_test);
     Ok(Evidence {
         trials: options.trials(),
-        findings: vec![Finding {
-            what: "budgets at which task-aware loses more with a hidden layer than without".into(),
-            paper: "worse than in Figure 5".into(),
-            ours: format!("{train} of {} on training records, {test} on test records", budgets.len()),
-            value: Some(test as f64),
-            verdict: Agreement::of(2 * train.min(test) > budgets.len()),
-            why: String::new(),
-        }, Finding {
-            what: "budgets at which task-aware-bounded (ours) loses less than task-aware".into(),
-            paper: "task-aware".into(),
-            ours: format!("of {}, without a hidden layer: {flat} on training records, {flat_on_test} on test records; with one: {deep} and {deep_on_test}", budgets.len()),
-            value: Some(least as f64),
-            verdict: if 2 * least > budgets.len() { Agreement::Better } else { Agreement::Differs },
-            why: "with the noise that each ε needs; better is so at more than half of them, in each of the four".into(),
-        }],
+        findings: vec![
+            Finding {
+                what: "budgets at which task-aware loses more with a hidden layer than without".into(),
+                paper: "worse than in Figure 5".into(),
+                ours: format!("{train} of {} on training records, {test} on test records", budgets.len()),
+                value: Some(test as f64),
+                verdict: Agreement::of(2 * train.min(test) > budgets.len()),
+                why: String::new(),
+            },
+            Finding {
+                what: "budgets at which task-aware-bounded (ours) loses less than task-aware".into(),
+                paper: "task-aware".into(),
+                ours: format!(
+                    "of {} budgets, without a hidden layer: {flat} on training records, {flat_on_test} on \
+                     test records; with a hidden layer: {deep} and {deep_on_test}",
+                    budgets.len()
+                ),
+                value: Some(least as f64),
+                verdict: if 2 * least > budgets.len() { Agreement::Better } else { Agreement::Differs },
+                why:
+                    "with the noise that each ε needs; better means a smaller loss at more than half of the \
+                     budgets, in each of the four cases"
+                        .into(),
+            },
+        ],
         grids: vec![sweep.grid(Part::Train), sweep.grid(Part::Test)],
         notes: vec![format!(
-            "As Figure 5, but for a hidden layer of 6 rectified linear units in encoder and decoder, and η = 0.001 with it; {} epochs of 15 steps.",
+            "The settings are those of Figure 5, but encoder and decoder have a hidden layer of 6 rectified \
+             linear units. With this layer, η is 0.001. Training takes {} epochs of 15 steps.",
             epochs(options)
         )],
         picture: Picture {

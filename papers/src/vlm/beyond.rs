@@ -25,8 +25,8 @@ fn plan(options: &RunOptions) -> Plan {
 
 fn notes(_: &Plan) -> Vec<String> {
     vec![
-        "A quarter of the images for training are the volunteers'; all others are shared. Of the paper's method a tenth of those \
-         who share validate."
+        "A quarter of the training images are the volunteers'; all others are shared. In the paper's method, \
+         a tenth of the people who share validate."
             .into(),
         reports::LEARNED.into(),
         RULES.into(),
@@ -45,14 +45,14 @@ pub(super) fn beyond(options: &RunOptions, _: &'static str) -> Result<Evidence> 
         let mean = Mean::of(&codes[at]).value;
         Finding {
             what: format!(
-                "digits classified by learned codes, image and label at local ε = {local} together"
+                "digits classified by learned codes, with image and label together at local ε = {local}"
             ),
-            paper: format!("its own method, with as many people: {} % (latents)", percent(&of_paper(at))),
+            paper: format!("the paper's method, with as many people: {} % (latents)", percent(&of_paper(at))),
             ours: format!("{} %", percent(&codes[at])),
             value: Some(100.0 * mean),
             verdict: if mean >= *asked { Agreement::Better } else { Agreement::Differs },
             why: format!(
-                "better is {} % or more, what a sketch of codes reached with as many people",
+                "{} % or more counts as better; an early version of the codes reached it with as many people",
                 100.0 * asked
             ),
         }

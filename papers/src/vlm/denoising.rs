@@ -63,14 +63,19 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
             format!("{:+.1} ± {:.1} at ε = {local}", 100.0 * gain.value, 100.0 * gain.error)
         });
         findings.push(Finding {
-            what: format!("a learner that knows the noise against one that does not, records {}", which.name()),
+            what: format!(
+                "a learner that knows the noise against one that does not, records {}",
+                which.name()
+            ),
             paper: "denoising gains (later version)".into(),
-            ours: format!("{} points", said.collect::<Vec<_>>().join(", ")),
+            ours: format!("points: {}", said.collect::<Vec<_>>().join(", ")),
             value: gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
             verdict: Agreement::of(
                 Agreement::of_gains(gains.iter().map(|(_, gain)| gain.in_errors())) == Agreement::Better,
             ),
-            why: "± a standard error; one counts by over two; of the same releases of latents, at central ε = ∞".into(),
+            why: "± a standard error; a difference counts above two standard errors; both learn from the \
+                same releases of latents, at central ε = ∞"
+                .into(),
         });
         grids.push(Grid::new(
             format!("accuracy on records {}, %, ± a standard deviation", which.name()),
@@ -94,13 +99,21 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
         grids,
         notes: vec![
             format!(
-                "The later version (arXiv 2010.12464v3) adds a denoising approach to learning, of which no code is published. Ours: where a released latent may have been is one of the latents of {VOLUNTEERS} volunteers, of whom no label is used, in the odds of the noise; \
-                 a network of {HIDDEN} units says the class of each, and is learned from what was released, latents and flipped labels, by the likelihood of both under that noise and those flips ({EPOCHS} epochs). A released test record is classified by what the network says on average over where it may have been."
+                "The later version (arXiv 2010.12464v3) adds a denoising approach to learning, without \
+                 published code. In our version, the possible values of a released latent are the latents of \
+                 {VOLUNTEERS} volunteers, weighted by the likelihood of the noise. No label of the \
+                 volunteers is used. A network of {HIDDEN} units predicts the class of each possible value. \
+                 It learns from released latents and flipped labels, by their likelihood under the noise and \
+                 the flips ({EPOCHS} epochs). A released test record gets the class of the network's mean \
+                 prediction over its possible values."
             ),
             RULES.into(),
             SEEDED.into(),
         ],
-        picture: Picture { title: "Released digits, learned from by who knows the noise".into(), panels },
+        picture: Picture {
+            title: "Learning from released digits with knowledge of the noise".into(),
+            panels,
+        },
     })
 }
 

@@ -60,7 +60,8 @@ fn with_as_many(options: &RunOptions) -> Result<String> {
         format!("{latents} % on latents and {features} on features at ε = {local}")
     });
     Ok(format!(
-        "; where each loan is released {FEWER} times, as many releases as the paper's loans, it is {}, at central ε = ∞",
+        "; if each loan is released {FEWER} times, which gives as many releases as the paper has loans, it \
+         is {}, at central ε = ∞",
         said.collect::<Vec<_>>().join(", ")
     ))
 }
@@ -137,10 +138,11 @@ fn notes_of_digits(plan: &Plan) -> Vec<String> {
     let Sizes { volunteers, others, test } = plan.sizes;
     vec![
         format!(
-            "{volunteers} images are the volunteers', {others} are shared, a tenth of them to validate, and {test} are for tests. One mechanism for each \
-             central ε and trial, with 8 latents, l = 5 and ε_pretraining = 20 for every local ε, where the paper searches anew for each. That, and how \
-             private training goes, was chosen on volunteers' images: ε_pretraining among 15, 20 and 29, of which the first is best at the least local ε \
-             and the last at the largest."
+            "There are {volunteers} images of volunteers, {others} images to share, a tenth of them for \
+             validation, and {test} images for tests. Each central ε and trial has one mechanism, with 8 \
+             latents, l = 5 and ε_pretraining = 20 for every local ε. The paper searches anew for each local \
+             ε. These values and the private training were chosen on volunteers' images. Of the values 15, \
+             20 and 29 of ε_pretraining, the first is best at the least local ε, and the last at the largest."
         ),
         SHARES.into(),
         RULES.into(),
@@ -151,8 +153,9 @@ fn notes_of_digits(plan: &Plan) -> Vec<String> {
 
 fn notes_of_loans(_: &Plan) -> Vec<String> {
     vec![
-        "42,535 loans of 2007 to 2011, the oldest 85 % for training, and in both parts as many that were paid as were not; the paper has some 540,000 of \
-         later years too. One mechanism for each central ε and trial, with 8 latents, l = 5 and ε_pretraining = 15 for every local ε."
+        "The data are 42,535 loans of 2007 to 2011, the oldest 85 % for training. Both parts have as many \
+         paid loans as unpaid ones. The paper also has some 540,000 loans of later years. Each central ε and \
+         trial has one mechanism, with 8 latents, l = 5 and ε_pretraining = 15 for every local ε."
             .into(),
         SHARES.into(),
         RULES.into(),
@@ -161,15 +164,19 @@ fn notes_of_loans(_: &Plan) -> Vec<String> {
     ]
 }
 
-const SHARES: &str = "Records get half of the local ε up to 4 and 0.7 of it above, labels the rest; the paper's share is 0.7 for most. The benchmark splits \
-                      its own, an equal part for each column and the label.";
+const SHARES: &str = "Records get half of the local ε up to 4 and 0.7 of it above; labels get the rest. The \
+    paper's share is 0.7 for most. The baseline, direct, splits ε by itself, with an equal part for each \
+    column and the label.";
 
-pub(super) const RULES: &str = "Two classifiers are learned from a release, of which validation people choose one by private answers (Section 3.3), each asked \
-                     about one: the paper's network, whose loss knows how labels were flipped, and the nearest of the released classes' mean directions. Up to \
-                     ε = 2 there is the second alone, for a network finds less there, of private labels nothing that could be distinguished from chance, and a trial is the mean of five releases.";
+pub(super) const RULES: &str = "Two classifiers are learned from a release: the paper's network, whose loss \
+    accounts for flipped labels, and the nearest of the released classes' mean directions. People who \
+    validate choose one by private answers (Section 3.3); each person is asked about one classifier. Up to ε \
+    = 2, only the second is used. A network learns less there, and from private labels nothing that could be \
+    distinguished from chance. A trial is then the mean of five releases.";
 
-pub(super) const JOINTLY: &str = "Where volunteers have a central ε, encoder and decoder are trained privately together, not by turns as in Section 3.1, for \
-                       which no (ε, δ) holds: so the curves at central ε = 1 and 5 may lie lower than the paper's.";
+pub(super) const JOINTLY: &str = "Where volunteers have a central ε, encoder and decoder are trained \
+    privately together. Training by turns, as in Section 3.1, has no (ε, δ). So the curves at central ε = 1 \
+    and 5 may be lower than the paper's.";
 
 pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let collection = DIGITS.collected(options)?;
@@ -179,7 +186,8 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
         let least = collection.plan.local[0];
         let alone = percent(&prepared::by_labels_alone(options, &DIGITS, least)?);
         above.why += &format!(
-            "; where the same labels are released at ε = {least} and latents are in the clear, it is {alone} %: the noise of latents hides the rest"
+            "; with the same labels released at ε = {least} and latents in the clear, it is {alone} %: the \
+             noise on latents causes the rest of the loss"
         );
     }
     findings.push(above);
@@ -223,8 +231,10 @@ fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> 
     let mut found = figure(&collection, &DIGITS, findings, Of::Private, &[level], title);
     found.picture.panels[0].layers.extend(ceilings);
     found.notes.push(
-        "Both ceilings are those of the ε of records alone, which is all that protects the features that are classified. The lower is equation 28 by quadrature \
-         (equation 10 is the same as an alternating sum, and loses digits: ERRATA.md, V1); it is argued from a picture (ERRATA.md, V7). The upper, e^ε/(e^ε + K − 1), binds every mechanism."
+        "Both ceilings are those of the ε of records alone, because only this ε protects the classified \
+         features. The lower ceiling is equation 28 by quadrature. Equation 10 is the same as an alternating \
+         sum, and loses digits (ERRATA.md, V1). The lower ceiling is argued from a picture (ERRATA.md, V7). \
+         The upper ceiling, e^ε/(e^ε + K − 1), binds every mechanism."
             .into(),
     );
     let codes = reports::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
@@ -303,7 +313,7 @@ fn sheet(collection: &Collection) -> Option<Panel> {
         marks: Marks::Images { width: SIDE, images: images.to_vec() },
     };
     let layers: Vec<Layer> = images.iter().enumerate().map(strip).collect();
-    let panel = panel("before, and decoded from what was released", "", layers);
+    let panel = panel("original records, and records decoded from the release", "", layers);
     (!panel.layers.is_empty()).then_some(panel)
 }
 
@@ -353,7 +363,7 @@ fn at_chance(collection: &Collection, chance: f64) -> Finding {
         .max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))
         .unwrap_or((f64::NAN, f64::NAN, f64::NAN));
     Finding {
-        what: "direct, which noises every column by itself, classifies at chance".into(),
+        what: "direct, which adds noise to each column separately, classifies at chance".into(),
         paper: "random accuracy at every local ε up to 100 (MNIST), 20 (Lending Club)".into(),
         ours: format!(
             "farthest from {:.0} % at local ε = {local}: {:.1} %, {errors:+.1} standard errors",
@@ -400,15 +410,15 @@ pub(super) fn above_chance(collection: &Collection, of: Of, levels: &[Level], ch
     let nearest = all.iter().min_by(|a, b| a.0.total_cmp(&b.0));
     let (errors, _, said) = nearest.cloned().unwrap_or((f64::NAN, f64::NAN, String::new()));
     Finding {
-        what: "above chance at every local ε of 1 and more, and every central ε".into(),
+        what: "accuracy above chance at every local ε of 1 and more, and every central ε".into(),
         paper: "well above random for all local ε".into(),
-        ours: format!("nearest at {said}, {errors:+.1} standard errors"),
+        ours: format!("closest to chance at {said}, {errors:+.1} standard errors"),
         value: Some(errors),
         verdict: Agreement::of(unclear.is_empty()),
         why: match unclear.iter().copied().reduce(f64::max) {
             None => String::new(),
             Some(largest) => format!(
-                "within two standard errors at {} of {}, the largest at ε = {largest}",
+                "within two standard errors of chance at {} of {}, the largest at ε = {largest}",
                 unclear.len(),
                 all.len()
             ),
@@ -448,7 +458,7 @@ pub(super) fn rises(collection: &Collection, of: Of, levels: &[Level]) -> Option
         why: match flat.is_empty() {
             true => "± a standard error".into(),
             false => format!(
-                "± a standard error; what rises by three of them or less has at ε = {from} already: {}",
+                "± a standard error; accuracy at ε = {from} if the rise is at most three standard errors: {}",
                 flat.join(", ")
             ),
         },
@@ -488,7 +498,7 @@ fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
         ours: format!("by {} points: {}", points(gain), said.collect::<Vec<_>>().join(", ")),
         value: Some(100.0 * gain.value),
         verdict: Agreement::of(gain.in_errors() > 2.0),
-        why: "± a standard error; one counts by over two".into(),
+        why: "± a standard error; a difference counts above two standard errors".into(),
     })
 }
 
@@ -506,7 +516,7 @@ pub(super) fn central_costs(collection: &Collection, of: Of) -> Vec<Finding> {
                 &collection.accuracies(by, at, Level::Latent, of),
             );
             Finding {
-                what: format!("what central ε = {central} costs, at local ε = {local}, on latents"),
+                what: format!("cost of central ε = {central} at local ε = {local}, on latents"),
                 paper: "an adverse effect on MNIST, more at higher local ε; negligible for Lending Club"
                     .into(),
                 ours: format!("{:.1} ± {:.1} points", 100.0 * cost.value, 100.0 * cost.error),
@@ -516,7 +526,9 @@ pub(super) fn central_costs(collection: &Collection, of: Of) -> Vec<Finding> {
                 } else {
                     cost.in_errors() > 2.0
                 }),
-                why: "± a standard error, two of which are allowed for; up to two points are negligible; trained privately together, where the paper trains by turns".into(),
+                why: "± a standard error, with a tolerance of two; up to two points are negligible; encoder \
+                    and decoder are trained privately together here, and by turns in the paper"
+                    .into(),
             }
         })
         .collect()
@@ -544,10 +556,10 @@ fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
     Ok(Finding {
         what: "no accuracy on released records exceeds its ceilings".into(),
         paper: "none does".into(),
-        ours: format!("{:.1} points below the lower one at the nearest, {place}", 100.0 * distance),
+        ours: format!("{:.1} points below the lower ceiling at the closest, {place}", 100.0 * distance),
         value: Some(100.0 * distance),
         verdict: Agreement::of(holds),
-        why: "but for three standard errors of so many test records".into(),
+        why: "with a tolerance of three standard errors, from the number of test records".into(),
     })
 }
 
@@ -567,7 +579,7 @@ fn below_clean(collection: &Collection, level: Level) -> Finding {
         what: "released records against records in the clear, central ε = ∞".into(),
         paper: "a considerable drop".into(),
         ours: format!(
-            "{:.1} ± {:.1} points at the most, at local ε = {local}",
+            "at most {:.1} ± {:.1} points, at local ε = {local}",
             100.0 * most.value,
             100.0 * most.error
         ),

@@ -21,66 +21,80 @@ pub(super) const PAPER: &str =
     "Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy (under review)";
 
 /// Summary of the paper: the claims that hold, the claims that fail, and our alternative.
-pub(super) const SAID: &str = "Releases of what an encoder learned are far better than noise on every column, and rise with ε, as the paper says. What does not hold is that they are worth something at every budget: at a local ε of 1 and 2, label included, a classifier is near chance. A \
-learner that knows the noise, as a later version proposes, finds six to eight points more from ε = 6 on. In its place: reports. People who say which of a few kinds of record they have, at all of ε, teach a classifier far more than the same people's noisy latents do (`learned-codes`: 49 % of digits at \
-ε = 1 in the place of 15, 92 % at ε = 10 in the place of 71); a record that is not in the clear is better answered with its class than with its latents (91 % in the place of 38 at ε = 10); and columns that one party releases to another are worth more by a design for what they say (`task-aware-bounded`). Of loans in \
-the clear, codes are as good as latents and no better. Of nines that no volunteer has, whose label is known, it is better reported where records lie along the volunteers' principal directions (`direction-report`: 87.6 % at \
-ε = 2 in the place of 84.0, and level at ε = 1).";
+pub(super) const SAID: &str = "Releases of learned latents are far better than noise on every column, and \
+    their accuracy rises with ε, as the paper says. The claim that they are useful at every budget does not \
+    hold. At a local ε of 1 and 2, label included, a classifier is near chance. A learner that knows the \
+    noise, as a later version proposes, gains six to eight points from ε = 6 on. We recommend reports \
+    instead. People report, at all of ε, which of a few kinds of record they have (`learned-codes`). These \
+    reports teach a classifier far more than the same people's noisy latents do. It classifies 49 % of \
+    digits correctly at ε = 1 instead of 15, and 92 % at ε = 10 instead of 71. If a record is not in the \
+    clear, an answer with its class is better than its latents: 91 % instead of 38 at ε = 10. Columns that \
+    one party releases to another are more useful with a design for the target that they predict \
+    (`task-aware-bounded`). For loans in the clear, codes are as good as latents and no better. No volunteer \
+    has nines, and their label is known. For nines, reports of coordinates along the volunteers' principal \
+    directions are better (`direction-report`). Their accuracy is 87.6 % at ε = 2 instead of 84.0, and level \
+    at ε = 1.";
 
 /// Results of this paper, sorted by name.
 pub(super) const RESULTS: [Reproduction; 8] = [
     Reproduction {
         name: "vlm/beyond-mnist",
-        about: "handwritten digits (MNIST) that people share: learned codes beside the paper's method, at the same volunteers and people",
+        about: "handwritten digits (MNIST) that people share: learned codes against the paper's method, with \
+            the same volunteers and people",
         paper: PAPER,
         run: beyond::beyond,
     },
     Reproduction {
         name: "vlm/denoising",
-        about: "handwritten digits (MNIST): released latents, learned from by who knows the noise and by who does not",
+        about: "handwritten digits (MNIST): learning from released latents, with and without knowledge of \
+            the noise",
         paper: PAPER,
         run: denoising::denoising,
     },
     Reproduction {
         name: "vlm/figure-1-lending-club",
-        about: "loans (Lending Club) that people share: accuracy on records in the clear, by local and central ε",
+        about: "loans (Lending Club) that people share: accuracy on records in the clear, by local and \
+            central ε",
         paper: PAPER,
         run: figures::figure_1_lending_club,
     },
     Reproduction {
         name: "vlm/figure-1-mnist",
-        about: "handwritten digits (MNIST) that people share: accuracy on records in the clear, by local and central ε",
+        about: "handwritten digits (MNIST) that people share: accuracy on records in the clear, by local and \
+            central ε",
         paper: PAPER,
         run: figures::figure_1_mnist,
     },
     Reproduction {
         name: "vlm/figure-2",
-        about: "handwritten nines (MNIST), of which the mechanism has seen none: accuracy on records in the clear, by local and central ε",
+        about: "handwritten nines (MNIST) that the mechanism has not seen: accuracy on records in the clear, \
+            by local and central ε",
         paper: PAPER,
         run: novel::figure_2,
     },
     Reproduction {
         name: "vlm/figure-3",
-        about: "loans (Lending Club) joined to columns that were released: accuracy by local ε",
+        about: "loans (Lending Club) joined to released columns: accuracy by local ε",
         paper: PAPER,
         run: joining::figure_3,
     },
     Reproduction {
         name: "vlm/figure-4",
-        about: "handwritten digits (MNIST): accuracy on released latents, beside its ceilings",
+        about: "handwritten digits (MNIST): accuracy on released latents, and its ceilings",
         paper: PAPER,
         run: figures::figure_4,
     },
     Reproduction {
         name: "vlm/figure-7",
-        about: "handwritten digits (MNIST): accuracy on released features, beside its ceilings",
+        about: "handwritten digits (MNIST): accuracy on released features, and its ceilings",
         paper: PAPER,
         run: figures::figure_7,
     },
 ];
 
 /// Note that seeded experiments have no guarantee.
-const SEEDED: &str = "All noise is exact, and has a known seed here, so that anybody can reproduce it: a release made from a known seed has no guarantee.";
+const SEEDED: &str = "All noise is exact. Its seed is known here, so that anybody can reproduce it; a \
+    release made from a known seed has no guarantee.";
 
 /// Formats an ε, or ∞.
 fn shown(epsilon: f64) -> String {

@@ -30,8 +30,8 @@ fn plan(options: &RunOptions) -> Plan {
 
 fn notes(_: &Plan) -> Vec<String> {
     vec![
-        "Volunteers have eight ninths of the images of 0 to 8; those who share have the nines, and as many of the rest. Labels are known, for whoever has a nine \
-         is asked as such, so records get all of ε."
+        "Volunteers have eight ninths of the images of 0 to 8. People who share have the nines, and as many \
+         images of the rest. Labels are known, because people are asked by label, so records get all of ε."
             .into(),
         RULES.into(),
         JOINTLY.into(),
@@ -64,7 +64,8 @@ fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>
     let alone = Collection::run(options, "vlm/novel-mnist-network", &(NINES.data)(options)?, plan)?;
     Ok(rises(&alone, Of::Clean, &BOTH).map(|network| Finding {
         why: format!(
-            "of the paper's network alone, at ε = 1 of five releases a trial; {}; by the two classifiers below, of which mean directions find nearly all at small ε already, {}: {}",
+            "for the paper's network alone, with five releases a trial at ε = 1; {}; with the two \
+             classifiers below, where mean directions reach nearly all of the accuracy at small ε, {}: {}",
             network.why, chosen.ours, chosen.why
         ),
         ..network
@@ -88,7 +89,8 @@ fn near_the_printed(collection: &Collection) -> Vec<Finding> {
                 off if off > 0.0 => Agreement::Better,
                 _ => Agreement::Differs,
             },
-            why: "± a standard deviation; within five points of what is read off a chart counts as the same"
+            why: "± a standard deviation; a difference of up to five points from a value read off a chart \
+                counts as the same"
                 .into(),
         }
     };

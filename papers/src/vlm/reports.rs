@@ -14,12 +14,16 @@ use scumble_reports::{DIRECTION_REPORT, LEARNED_CODES};
 use serde_json::json;
 
 /// Note on learning from the reports.
-pub(super) const LEARNED: &str = "Codes are clusters of the records of 15,000 volunteers at most, of which no label is used, as many as a public rule of ε and the number of people says; each person \
-                                  reports code and label together, at all of ε. A record is classified as most reports of its code are. Nobody has to validate.";
+pub(super) const LEARNED: &str = "Codes are clusters of the records of at most 15,000 volunteers, without \
+    their labels. A public rule sets the number of codes from ε and the number of people. Each person \
+    reports code and label together, at all of ε. A record gets the most frequent reported label of its \
+    code. Nobody has to validate.";
 
 /// Note on learning from the reports where labels are known.
-const LEARNED_BY_LABELS: &str = "Each person reports where its record lies along the volunteers' principal directions, as many as a public rule of ε and the number of people says, at all of ε, for its label is known. A record is \
-                                 of the class whose estimated mean is nearest, in the volunteers' standard deviations. Nobody has to validate.";
+const LEARNED_BY_LABELS: &str = "Each person reports the record's coordinates along the volunteers' \
+    principal directions. A public rule sets the number of directions from ε and the number of people. The \
+    report has all of ε, because the label is known. A record gets the class with the nearest estimated \
+    mean, in the volunteers' standard deviations. Nobody has to validate.";
 
 /// Accuracy on test records, as shares: for each finite local ε, its index in the plan, its value, and the
 /// accuracy of each trial.
@@ -92,8 +96,11 @@ pub(super) fn answered(accuracies: Accuracies, plan: &Plan) -> Result<Accuracies
 }
 
 /// Note on answering the class of a record that is not in the clear.
-pub(super) const ANSWERED: &str = "Of a record that is not in the clear the person's own device says the class, as the learned codes have it, by randomized response at the ε that records get in the \
-                                   paper's method: the accuracy is that of codes in the clear in closed form, e^ε/(e^ε + K − 1) of it and an equal part of what is wrong.";
+pub(super) const ANSWERED: &str = "For a record that is not in the clear, the person's own device answers \
+    with the class that the learned codes give. The answer is by randomized response at the ε that records \
+    get in the paper's method. The accuracy follows in closed form from that of codes in the clear. The \
+    answer keeps the class with probability e^ε/(e^ε + K − 1), and each other class gets an equal share of \
+    the rest.";
 
 /// Adds our results to a figure of the paper's accuracies at these `levels`: a finding, a table, and a curve
 /// in each panel of accuracies.
@@ -161,13 +168,13 @@ fn finding(
         format!("{:.1} against {:.1} % at ε = {local}", 100.0 * ours, 100.0 * papers)
     });
     Finding {
-        what: format!("{name} in the place of the paper's method, records {}", of.name()),
-        paper: "the best of its releases, central ε = ∞".into(),
+        what: format!("{name} instead of the paper's method, records {}", of.name()),
+        paper: "the best of the paper's releases, central ε = ∞".into(),
         ours: said.collect::<Vec<_>>().join("; "),
         value: Some(better as f64),
         verdict: Agreement::of_gains(gains.iter().map(|(.., errors)| *errors)),
         why: format!(
-            "better by over two standard errors at {better} of {} local ε, worse by as much at {worse}",
+            "better by over two standard errors at {better} of {} local ε, worse by over two at {worse}",
             gains.len()
         ),
     }

@@ -135,8 +135,8 @@ impl Composed {
     pub fn features_with_labels(features: impl LocalMechanism, labels: impl LocalMechanism) -> Result<Self> {
         if *features.domain().target() != TargetDomain::None || !labels.domain().columns().is_empty() {
             return Err(Error::shape(
-                "the part for the features must be designed without the target, and the part for the labels without \
-                 the features",
+                "the part for the features must be designed without the target, and the part for the labels \
+                 without the features",
             ));
         }
         let domain = RecordDomain::new(

@@ -424,7 +424,8 @@ impl<'d> Factors<'d> {
             });
             let Some((coordinates, factor)) = whole else {
                 return Err(Error::shape(format!(
-                    "coordinate {first} of the domain cannot be taken without the rest of its group or ball, in order"
+                    "coordinate {first} of the domain cannot be taken without the rest of its group or ball, \
+                     in order"
                 )));
             };
             taken.push((*factor).clone());

@@ -27,8 +27,8 @@ where
 /// them.
 pub(crate) fn check(center: &[f64], bounds: &[(f64, f64)]) -> Result<()> {
     let refuse = |given: String| {
-        let needs = "a centre with 1 to 12 finite coordinates, and two finite bounds around it for each vector \
-                     of signs";
+        let needs = "a centre with 1 to 12 finite coordinates, and two finite bounds around it for each \
+                     vector of signs";
         Err(Error::Domain { needs, given })
     };
     if !(1..=MOST_COORDINATES).contains(&center.len()) || bounds.len() != 1 << (center.len() - 1) {

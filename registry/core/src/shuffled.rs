@@ -51,13 +51,13 @@ impl Guarantee {
     pub fn shuffled(mut self, people: u64, delta: f64) -> Result<Self> {
         let pure = self.local_dp(Unit::Record).filter(|dp| dp.delta == 0.0 && dp.epsilon.is_finite());
         let Some(epsilon_local) = pure.map(|dp| dp.epsilon) else {
-            let lacks = "a shuffler's claim needs a local ε at δ = 0 for the whole record, and this guarantee \
-                         claims none";
+            let lacks = "a shuffler's claim needs a local ε at δ = 0 for the whole record, and this \
+                         guarantee claims none";
             return Err(Error::shape(lacks));
         };
         let notion = Notion::ShuffledDp(ShuffledDp::new(epsilon_local, people, delta)?);
-        let theorem = "shuffling, by the privacy blanket (Balle and others 2019, Lemma 5.3) and convex order: the stronger clones of Feldman, McMillan and Talwar \
-                       2023 for one randomiser";
+        let theorem = "shuffling, by the privacy blanket (Balle and others 2019, Lemma 5.3) and convex \
+                       order: the stronger clones of Feldman, McMillan and Talwar 2023 for one randomiser";
         self.claims.push(Claim { notion, protects: Unit::Record, theorem: theorem.into() });
         self.assumes.extend(ASSUMED_OF_A_SHUFFLER.map(str::to_owned));
         Ok(self)

@@ -188,11 +188,13 @@ proptest! {
             let spent: Option<Vec<f64>> = tree.leaves().iter().map(|leaf| leaf.cost(unit)).collect();
             match (whole.local_dp(unit), spent) {
                 (Some(dp), Some(spent)) => {
-                    prop_assert!(exact(dp.epsilon) >= exact_sum(spent.iter().copied()), "{unit:?}: {spent:?}, and {dp:?}");
+                    prop_assert!(exact(dp.epsilon) >= exact_sum(spent.iter().copied()), "{unit:?}: \
+                        {spent:?}, and {dp:?}");
                     prop_assert_eq!(dp.delta, 0.0);
                     prop_assert_eq!(whole.cost(unit).0, dp.epsilon);
                 }
-                (Some(dp), None) => prop_assert!(false, "{unit:?}: a leaf claims nothing, and the whole {dp:?}"),
+                (Some(dp), None) => prop_assert!(false, "{unit:?}: a leaf claims nothing, and the whole \
+                    {dp:?}"),
                 (None, _) => prop_assert_eq!(whole.cost(unit).0, f64::INFINITY),
             }
         }
@@ -218,7 +220,8 @@ proptest! {
             }
             for whole in [whole(&parts), whole(&backwards)] {
                 let reported = whole.local_dp(unit).unwrap().epsilon;
-                prop_assert!(is_rounded_up_once(reported, &exact_sum(spent.iter().copied())), "{unit:?}: {reported} for {spent:?}");
+                prop_assert!(is_rounded_up_once(reported, &exact_sum(spent.iter().copied())), "{unit:?}: \
+                    {reported} for {spent:?}");
                 prop_assert!(spent.iter().all(|part| reported >= *part));
             }
         }
@@ -291,8 +294,10 @@ proptest! {
             prop_assert_eq!((epsilon, delta), reported(&compose::in_sequence(&parts)), "rotated by {}", turn);
             prop_assert_eq!((epsilon, delta), reported(&compose::in_sequence(&reversed(&parts))));
             let inner = reported(&nested(&parts, &cuts));
-            prop_assert!(inner.0 >= epsilon && inner.1 >= delta, "nested: {inner:?}, flat: ({epsilon}, {delta})");
-            prop_assert!(inner.0 <= epsilon * (1.0 + 1e-14) && inner.1 <= delta * (1.0 + 1e-14), "a nesting invents cost");
+            prop_assert!(inner.0 >= epsilon && inner.1 >= delta, "nested: {inner:?}, flat: ({epsilon}, \
+                {delta})");
+            prop_assert!(inner.0 <= epsilon * (1.0 + 1e-14) && inner.1 <= delta * (1.0 + 1e-14), "a nesting \
+                invents cost");
         }
     }
 
@@ -323,7 +328,8 @@ proptest! {
                 exact_sum(budgets.iter().map(Budget::epsilon)),
                 exact_sum(budgets.iter().map(Budget::delta)),
             );
-            prop_assert!(total.0 <= exact(epsilon) && total.1 <= exact(delta), "{budgets:?} are more than {whole:?}");
+            prop_assert!(total.0 <= exact(epsilon) && total.1 <= exact(delta), "{budgets:?} are more than \
+                {whole:?}");
             let claimed: Vec<Guarantee> = budgets
                 .iter()
                 .map(|budget| claiming(local(budget.epsilon(), budget.delta()), Unit::Record, 0))
@@ -333,7 +339,8 @@ proptest! {
             prop_assert!(together.0 >= epsilon * (1.0 - 1e-13), "{together:?} wastes {whole:?}");
             let inner = reported(&nested(&claimed, &cuts));
             for (epsilon, delta) in [together, inner] {
-                prop_assert!(exact(epsilon) >= total.0 && exact(delta) >= total.1, "({epsilon}, {delta}) is less than was spent");
+                prop_assert!(exact(epsilon) >= total.0 && exact(delta) >= total.1, "({epsilon}, {delta}) is \
+                    less than was spent");
             }
         }
     }
@@ -396,12 +403,14 @@ proptest! {
         let total = exact_sum(parts.iter().map(|part| part.1));
         for whole in [compose::in_sequence(&claimed), compose::in_sequence(&reversed(&claimed)), nested(&claimed, &cuts)] {
             let Notion::PacResistance(pac) = only(&whole).notion else { panic!("{whole}") };
-            prop_assert!(exact(pac.spent) >= total && exact(pac.spent / (1.0 + 1e-14)) <= total, "{pac:?} for {total}");
+            prop_assert!(exact(pac.spent) >= total && exact(pac.spent / (1.0 + 1e-14)) <= total, "{pac:?} \
+                for {total}");
             prop_assert_eq!(
                 (pac.budget, pac.error, pac.confidence_gap),
                 (least(|part| part.0), least(|part| part.2), least(|part| part.3))
             );
-            prop_assert!(whole.assumes.iter().any(|line| line.contains("samples of more than one part")), "{whole}");
+            prop_assert!(whole.assumes.iter().any(|line| line.contains("samples of more than one \
+                part")), "{whole}");
         }
     }
 }
@@ -440,14 +449,17 @@ proptest! {
             let profile = dp.profile.unwrap();
             for at in [0.0, 0.1, 0.5, 1.0, 3.0, dp.epsilon] {
                 let truth = gaussian::delta(mu_squared.sqrt(), at - shift);
-                prop_assert!(profile.delta(at) >= truth * (1.0 - 1e-9), "δ({at}) is {}, and {truth} is true", profile.delta(at));
+                prop_assert!(profile.delta(at) >= truth * (1.0 - 1e-9), "δ({at}) is {}, and {truth} is \
+                    true", profile.delta(at));
                 for part in &parts {
                     let own = part.local_dp(Unit::Record).unwrap().known_profile().unwrap().delta(at);
-                    prop_assert!(profile.delta(at) >= own * (1.0 - 1e-9), "δ({at}) is {}, and {own} that of a part", profile.delta(at));
+                    prop_assert!(profile.delta(at) >= own * (1.0 - 1e-9), "δ({at}) is {}, and {own} that of \
+                        a part", profile.delta(at));
                 }
             }
             let reference = flat.local_dp(Unit::Record).unwrap();
-            prop_assert!((dp.epsilon / reference.epsilon - 1.0).abs() < 1e-6, "{dp:?}, and flat {reference:?}");
+            prop_assert!((dp.epsilon / reference.epsilon - 1.0).abs() < 1e-6, "{dp:?}, and flat \
+                {reference:?}");
         }
     }
 }

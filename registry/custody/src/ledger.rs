@@ -749,8 +749,8 @@ mod tests {
         let refused = desk.charge(0.11).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "\"survey\": budget for the whole record exceeded: ε = 0.2 and δ = 0 of ε = 0.3 and δ = 1e-6 spent, \
-             ε = 0.11 and δ = 0 requested"
+            "\"survey\": budget for the whole record exceeded: ε = 0.2 and δ = 0 of ε = 0.3 and δ = 1e-6 \
+             spent, ε = 0.11 and δ = 0 requested"
         );
         assert_eq!(desk.ledger.accounts().unwrap()[0].to_json()["left"]["epsilon"], 0.1);
         let too_likely = Budget::new(1e-9, 1e-5).unwrap();

@@ -41,8 +41,8 @@ fn warning_of_epsilon(guarantee: &Guarantee) -> Option<String> {
     let shown = short(epsilon);
     (epsilon > LARGEST_EPSILON).then(|| {
         format!(
-            "ε = {shown} is above {LARGEST_EPSILON}: a release may be e^{shown} times as likely for one record as for \
-             another, which protects little"
+            "ε = {shown} is above {LARGEST_EPSILON}: a release may be e^{shown} times as likely for one \
+             record as for another, which protects little"
         )
     })
 }
@@ -60,8 +60,8 @@ pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<St
     };
     (delta > advised).then(|| {
         format!(
-            "δ = {} is not well below {so_many}: with probability δ a whole record may be released; a δ of at most \
-             {advised:.0e} is advised",
+            "δ = {} is not well below {so_many}: with probability δ a whole record may be released; a δ of \
+             at most {advised:.0e} is advised",
             short(delta)
         )
     })
@@ -223,7 +223,8 @@ mod tests {
         let [warning] = &of(Notion::LocalDp(LocalDp::pure(20.0)), None)[..] else { panic!("no warning") };
         assert_eq!(
             warning,
-            "ε = 20 is above 10: a release may be e^20 times as likely for one record as for another, which protects little"
+            "ε = 20 is above 10: a release may be e^20 times as likely for one record as for another, which \
+             protects little"
         );
         assert!(of(Notion::LocalDp(LocalDp::pure(10.0)), None).is_empty());
         // Without privacy there is no warning, because the card states it.

@@ -99,7 +99,8 @@ mod tests {
                 let found = digits(number, &mut buffer);
                 prop_assert_eq!(found.len(), number.to_string().len(), "{} and {}", found, number);
                 let read: f64 = found.parse().unwrap();
-                prop_assert!(read.to_bits() == number.to_bits() || number.is_nan(), "{} and {}", found, number);
+                prop_assert!(read.to_bits() == number.to_bits() || number.is_nan(), "{} and \
+                    {}", found, number);
             }
         }
     }

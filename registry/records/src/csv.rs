@@ -460,7 +460,8 @@ mod tests {
             numbers in prop::collection::vec(-1e3..1e3f64, 0..3),
         ) {
             let levels: Vec<String> = levels.into_iter().collect();
-            let mut text = format!("[[column]]\nname = \"level\"\nkind = \"category\"\nlevels = {levels:?}\n");
+            let mut text = format!("[[column]]\nname = \"level\"\nkind = \"category\"\nlevels = \
+                {levels:?}\n");
             for at in 0..numbers.len() {
                 text += &format!("[[column]]\nname = \"x{at}\"\nkind = \"real\"\nlower = 0\nupper = 1\n");
             }
@@ -505,8 +506,8 @@ mod tests {
 
     #[test]
     fn a_file_is_read_however_it_is_written_and_says_how() {
-        let schema = "[[column]]\nname = \"größe\"\nkind = \"real\"\nlower = 0\nupper = 2\n\
-            [[column]]\nname = \"am\"\nkind = \"date\"\nlower = \"2020-01-01\"\nupper = \"2020-01-11\"\nformat = \"%d.%m.%Y\"";
+        let schema = "[[column]]\nname = \"größe\"\nkind = \"real\"\nlower = 0\nupper = 2\n[[column]]\nname \
+            = \"am\"\nkind = \"date\"\nlower = \"2020-01-01\"\nupper = \"2020-01-11\"\nformat = \"%d.%m.%Y\"";
         let text = "größe;am\r\n0,5;02.01.2020\r\n1,0;11.01.2020\r\n";
         let records = vec![0.25, 0.1, 0.5, 1.0];
         let latin: Vec<u8> = text.chars().map(|one| u8::try_from(u32::from(one)).unwrap()).collect();
@@ -602,7 +603,8 @@ mod tests {
         let error = rows.encode(reader.encoder(), &mut vec![], &mut Clips::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "data.csv, row 2, column \"size\": \"2.1\" lies outside the bounds; a number between 0 and 2 is needed"
+            "data.csv, row 2, column \"size\": \"2.1\" lies outside the bounds; a number between 0 and 2 is \
+             needed"
         );
     }
 

@@ -415,8 +415,10 @@ mod tests {
             "\"id\" is left out: it counts the rows",
             "\"note\" is left out: it has more than 50 different texts",
             "\"same\" is left out: it has one value",
-            "# Whole numbers with 6 different values: if they name classes, use kind = \"category\" and levels = [\"3\", \"4\"",
-            "# No number occurs twice: if the numbers identify the records, delete the column.\n[[column]]\nname = \"card\"",
+            "# Whole numbers with 6 different values: if they name classes, use kind = \"category\" and \
+             levels = [\"3\", \"4\"",
+            "# No number occurs twice: if the numbers identify the records, delete the \
+             column.\n[[column]]\nname = \"card\"",
         ] {
             assert!(schema.contains(left_out), "{left_out} in\n{schema}");
         }
@@ -472,8 +474,8 @@ mod tests {
         let schema = Schema::from_toml(&drafted("x\n1.5\n7\n8\n").unwrap(), "mine.toml").unwrap();
         assert_eq!(
             schema.clone().settled().unwrap_err().to_string(),
-            "mine.toml: it is a draft, and bounds taken from the records give no guarantee; enter what is publicly \
-             known of the columns, and delete `draft = true`"
+            "mine.toml: it is a draft, and bounds taken from the records give no guarantee; enter what is \
+             publicly known of the columns, and delete `draft = true`"
         );
         assert!(schema.columns_named(&["x"]).unwrap().settled().is_err(), "a part of a draft is one too");
     }
@@ -522,7 +524,8 @@ mod tests {
             prop_assume!(least < most);
             let (lower, upper) = bounds(least, most);
             prop_assert!(lower <= least && most <= upper, "[{lower}, {upper}] around [{least}, {most}]");
-            prop_assert!(upper - lower <= 1.5 * (most - least), "[{lower}, {upper}] around [{least}, {most}]");
+            prop_assert!(upper - lower <= 1.5 * (most - least), "[{lower}, {upper}] around [{least}, \
+                {most}]");
         }
     }
 }

@@ -485,11 +485,13 @@ mod tests {
         for (row, expected) in [
             (
                 ["NA", "1", "no"],
-                "data.csv, row 3, column \"size\": \"NA\" is not a number; a number between 0 and 10 is needed",
+                "data.csv, row 3, column \"size\": \"NA\" is not a number; a number between 0 and 10 is \
+                 needed",
             ),
             (
                 ["1", "", "no"],
-                "data.csv, row 3, column \"weight\": \"\" is not a number; a number between 0 and 10 is needed",
+                "data.csv, row 3, column \"weight\": \"\" is not a number; a number between 0 and 10 is \
+                 needed",
             ),
             (["1", "1", "NA"], "column \"good\": \"NA\" is not a level of the column"),
         ] {
@@ -546,15 +548,18 @@ mod tests {
         for (row, expected) in [
             (
                 ["red", "x", "yes", "tall"],
-                "data.csv, row 7, column \"size\": \"tall\" is not a number; a number between 10 and 20 cm is needed",
+                "data.csv, row 7, column \"size\": \"tall\" is not a number; a number between 10 and 20 cm \
+                 is needed",
             ),
             (
                 ["red", "x", "yes", "inf"],
-                "data.csv, row 7, column \"size\": \"inf\" is not a finite number; a number between 10 and 20 cm is needed",
+                "data.csv, row 7, column \"size\": \"inf\" is not a finite number; a number between 10 and \
+                 20 cm is needed",
             ),
             (
                 ["pink", "x", "yes", "12"],
-                "data.csv, row 7, column \"colour\": \"pink\" is not a level of the column; the schema has red, green, blue",
+                "data.csv, row 7, column \"colour\": \"pink\" is not a level of the column; the schema has \
+                 red, green, blue",
             ),
         ] {
             assert_eq!(encode(&row).unwrap_err().to_string(), expected);

@@ -87,8 +87,8 @@ pub enum Error {
     },
     /// A date column that holds instants of an unknown time zone.
     #[error(
-        "{file}: column {column:?} holds instants without a known time zone, so their days cannot be decided; store dates, local \
-         times, or instants with a zone"
+        "{file}: column {column:?} holds instants without a known time zone, so their days cannot be \
+         decided; store dates, local times, or instants with a zone"
     )]
     UndecidedDays {
         /// The file.

@@ -69,8 +69,9 @@ mod tests {
 
     #[test]
     fn a_target_of_codes_is_a_class_or_a_number() {
-        let text = "column = [{ name = \"grade\", kind = \"integer\", lower = 3, upper = 5 }, \
-            { name = \"code\", kind = \"category\", levels = [\"10\", \"2.5\"] }, { name = \"x\", kind = \"real\", lower = 0, upper = 1 }]";
+        let text = "column = [{ name = \"grade\", kind = \"integer\", lower = 3, upper = 5 }, { name = \
+            \"code\", kind = \"category\", levels = [\"10\", \"2.5\"] }, { name = \"x\", kind = \"real\", \
+            lower = 0, upper = 1 }]";
         let schema = Schema::from_toml(text, "schema.toml").unwrap();
         let learned = |target, learning| {
             schema

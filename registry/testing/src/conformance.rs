@@ -201,7 +201,8 @@ pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), S
                 }
                 true => (
                     is_view,
-                    "`encode` and `decode` make other records of those in its domain, which is a view without a secret",
+                    "`encode` and `decode` make other records of those in its domain, which is a view \
+                     without a secret",
                 ),
                 false => (stated == Releases::Records, "it releases the records' own columns"),
             }
@@ -438,7 +439,8 @@ fn states_its_assumptions(subject: &Subject) -> Verdict {
     match ASSUMED.iter().find(|assumed| !guarantee.assumes.iter().any(|line| line == *assumed)) {
         None => Ok(()),
         Some(missing) => Err(format!(
-            "its card does not say that {missing}; `Guarantee::of_features` and `Guarantee::of_records` say so"
+            "its card does not say that {missing}; `Guarantee::of_features` and `Guarantee::of_records` say \
+             so"
         )),
     }
 }

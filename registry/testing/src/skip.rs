@@ -23,7 +23,8 @@ pub fn missing(what: impl Display) {
     let sentence = format!("{what} is not there");
     if std::env::var_os("SCUMBLE_REQUIRE_DATA").is_some_and(|required| required == "1") {
         panic!(
-            "{sentence}, and with SCUMBLE_REQUIRE_DATA=1 no test does without; SCUMBLE_DATA says where the data lie"
+            "{sentence}, and with SCUMBLE_REQUIRE_DATA=1 no test does without; SCUMBLE_DATA says where the \
+             data lie"
         );
     }
     skipped(sentence);

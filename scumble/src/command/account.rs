@@ -305,7 +305,7 @@ fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
     let GaussianArguments { epsilon, delta, sensitivity, sigma } = *arguments;
     for (name, value) in [("--sensitivity", sensitivity), ("--sigma", sigma)] {
         if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
-            return Err(format!("{name} {value}: it must be above zero, and finite").into());
+            return Err(format!("{name} {value}: the value must be positive and finite").into());
         }
     }
     let (epsilon, delta, sensitivity, sigma) = match (epsilon, delta, sensitivity, sigma) {
@@ -317,7 +317,7 @@ fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
         }
         (Some(epsilon), None, Some(sensitivity), Some(sigma)) => {
             if !(epsilon.is_finite() && epsilon >= 0.0) {
-                return Err(format!("--epsilon {epsilon}: it must be zero or more, and finite").into());
+                return Err(format!("--epsilon {epsilon}: the value must be at least 0 and finite").into());
             }
             // A δ that underflows to zero is reported as the smallest positive float.
             let delta = gaussian::delta(sensitivity / sigma, epsilon).max(f64::MIN_POSITIVE);
@@ -327,12 +327,13 @@ fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
             (gaussian::epsilon(sensitivity / sigma, delta)?, delta, sensitivity, sigma)
         }
         _ => {
-            let needed = "three of --epsilon, --delta, --sensitivity and --sigma are needed, and the fourth is solved for";
+            let needed = "give exactly three of --epsilon, --delta, --sensitivity and --sigma; the command \
+                          solves for the fourth";
             return Err(needed.into());
         }
     };
     if ![epsilon, sensitivity, sigma].iter().all(|number| number.is_finite()) {
-        return Err("no float meets these three".into());
+        return Err("no finite floating-point number meets these three".into());
     }
     let json = json!({
         "epsilon": epsilon,
@@ -342,7 +343,8 @@ fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
     });
     let [epsilon, sensitivity, sigma] = [epsilon, sensitivity, sigma].map(number::short);
     let text = format!(
-        "Gaussian noise of sigma = {sigma} on a sum of l2 sensitivity {sensitivity}\nis ({epsilon}, {delta:e})-differentially private"
+        "Gaussian noise of sigma = {sigma} on a sum of l2 sensitivity {sensitivity}\n\
+         is ({epsilon}, {delta:e})-differentially private"
     );
     Ok(Answer { json, text })
 }
@@ -406,11 +408,13 @@ fn account_shuffle(arguments: &ShuffleArguments) -> Result<Answer, Failure> {
         "epsilon": bounds.upper,
         "epsilon_lower": bounds.lower,
     });
-    let mechanism = levels
-        .map_or("any one mechanism".to_owned(), |levels| format!("randomised response with {levels} levels"));
+    let mechanism = levels.map_or("any single mechanism".to_owned(), |levels| {
+        format!("randomised response with {levels} levels")
+    });
     let text = format!(
-        "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a trusted shuffler has mixed them\n\
-         and hands on nothing else, are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
+        "{people} or more reports, one per person, by {mechanism} of local epsilon = {epsilon_local},\n\
+         mixed by a trusted shuffler that outputs nothing else,\n\
+         are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
          \u{20}epsilon = {}  by the privacy blanket; no proof can give less than {}",
         Neighbours::ReplaceOne,
         digits(bounds.upper, f64::ceil),
@@ -438,9 +442,12 @@ fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments) -> Result<Answ
     let (bound, ldp_bound) = (ceiling::of_laplace(classes, epsilon)?, ceiling::of_any(classes, epsilon)?);
     let json = json!({ "bound": bound, "ldp_bound": ldp_bound });
     let text = format!(
-        "A classifier of {classes} equally frequent classes, from records at local epsilon = {epsilon} is right at most\n\n\
-         \u{20}{bound:.4}  of the time, where they take Laplace noise in a latent space (equation 28 of Learning to Noise; ERRATA.md, V7)\n\
-         \u{20}{ldp_bound:.4}  of the time, whatever the mechanism"
+        "Upper bounds on the accuracy of a classifier of {classes} equally frequent classes, from records \
+         at\n\
+         local epsilon = {epsilon}:\n\n\
+         \u{20}{bound:.4}  with Laplace noise in a latent space (equation 28 of Learning to Noise; \
+         ERRATA.md, V7)\n\
+         \u{20}{ldp_bound:.4}  with any mechanism"
     );
     Ok(Answer { json, text })
 }
@@ -451,7 +458,9 @@ fn account_pac(arguments: &PacArguments) -> Result<Answer, Failure> {
     let (found, what) = match (arguments.theorem, arguments.output_bits, arguments.out_dim) {
         (Theorem::Corollary1, Some(bits), None) => (pac::corollary_1(&setting, bits)?, "a mixed record"),
         (Theorem::Corollary1, ..) => {
-            return Err("corollary-1 needs --output-bits, the bits of a whole released record, and takes no --out-dim".into());
+            let needed = "corollary-1 needs --output-bits, the bits of a whole released record, and takes no \
+                          --out-dim";
+            return Err(needed.into());
         }
         (Theorem::Theorem3, None, out_dim) => {
             let solve = || pac::theorem_3(&setting, out_dim.unwrap_or(dim));
@@ -459,7 +468,8 @@ fn account_pac(arguments: &PacArguments) -> Result<Answer, Failure> {
         }
         (Theorem::Theorem3, Some(_), _) => {
             return Err(
-                "theorem-3 takes no --output-bits: it counts what is released with infinitely many".into()
+                "theorem-3 takes no --output-bits: it assumes infinitely many bits per released record"
+                    .into(),
             );
         }
     };
@@ -474,15 +484,19 @@ fn account_pac(arguments: &PacArguments) -> Result<Answer, Failure> {
     let as_printed = found.budget_as_printed.floor();
     if found.is_vacuous() {
         let text = format!(
-            "The theorem says nothing of these numbers: not one sample may be released ({as_printed} by the formula as printed).\n\
-             It is vacuous, and no claim can be made of it."
+            "The theorem is vacuous for these numbers: it does not allow a single sample ({as_printed} by \
+             the formula as printed).\n\
+             It supports no claim."
         );
         return Ok(Answer { json, text });
     }
     let text = format!(
-        "While no more than {} samples are released, no adversary recovers {what} within {error} (l2, all coordinates) with\n\
-         probability {} or more; success below that is not excluded, and it is no differential privacy.\n\
-         The formula as printed gives {as_printed} samples; it takes the adversary to fail equally often for every transformation (ERRATA.md, D11).",
+        "If at most {} samples are released, no adversary recovers {what} within {error} (l2, all \
+         coordinates) with\n\
+         probability {} or more. Success with a smaller probability is not excluded. This is not \
+         differential privacy.\n\
+         The formula as printed gives {as_printed} samples. It assumes that the adversary fails equally \
+         often for every transformation (ERRATA.md, D11).",
         found.budget.floor(),
         1.0 - delta,
     );
@@ -495,7 +509,8 @@ fn account_mutual_information(arguments: &MutualInformationArguments) -> Result<
         (Some(nats), _) => nats,
         (None, Some(success)) if success <= prior => {
             return Err(format!(
-                "--success {success}: it must be above --prior-success, {prior}, which is reached without a release"
+                "--success {success}: the value must be above --prior-success {prior}, the success without a \
+                 release"
             )
             .into());
         }
@@ -507,13 +522,17 @@ fn account_mutual_information(arguments: &MutualInformationArguments) -> Result<
         false => mutual_information::noise(variance, nats)?,
     };
     let mut text = format!(
-        "After releases whose mutual information with their secret is {nats} nats in all, no inference about it\n\
-         succeeds more than {} of the time, where the best guess without them succeeds {prior} of the time.\n\
-         It is an average over the secrets of the prior: for one secret, or one worst-case record, by itself it bounds nothing. It is no differential privacy.",
+        "If releases disclose {nats} nats of mutual information about a secret in total, every inference \
+         about it\n\
+         succeeds with probability {} at most. Without the releases, the best guess has probability \
+         {prior}.\n\
+         The bound is an average over the prior. It bounds nothing for a single secret or a worst-case \
+         record.\n\
+         This is not differential privacy.",
         up(success).min(1.0)
     );
     if !noise.is_empty() {
-        text += "\n\nGaussian noise that keeps to it, of the least sum of variances:\n";
+        text += "\n\nGaussian noise that meets this bound, with the least sum of variances:\n";
         for (variance, noise) in variance.iter().zip(&noise) {
             text += &format!("\n  variance {variance:<12} standard deviation {:.6e}", noise.sqrt());
         }
@@ -538,7 +557,8 @@ fn account_multiplicative(arguments: &MultiplicativeArguments) -> Result<Answer,
     });
     let text = format!(
         "{records} records or more, times a Gaussian matrix of {out_dim} columns, with v = {}\n\
-         are ({:.4}, {})-differentially private (neighbouring relation: {}, {sensitivity} away in l2 at most)",
+         are ({:.4}, {})-differentially private (neighbouring relation: {}, at l2 distance {sensitivity} or \
+         less)",
         number::short(v),
         up(epsilon),
         shortly_up(delta),
@@ -561,8 +581,8 @@ fn solve_multiplicative(
         (Some(v), None, Some(delta), None, None, None) => (v, release.gaussian(v, delta)?),
         (None, Some(epsilon), Some(delta), None, None, None) => release.least_v(epsilon, delta)?,
         _ => {
-            let needed = "--epsilon and --delta are needed, for which v is solved for, or --v with --delta, or --v with --delta-0, \
-                          --delta-r and --delta-t";
+            let needed = "give --epsilon and --delta, to solve for v; or --v with --delta; or --v with \
+                          --delta-0, --delta-r and --delta-t";
             return Err(needed.into());
         }
     })
@@ -608,8 +628,8 @@ fn solve(arguments: &DpSgdArguments) -> Result<(Run, f64), Failure> {
             (run, loss::delta(&[run], epsilon, neighbours)?.upper.max(f64::MIN_POSITIVE))
         }
         _ => {
-            let needed = "--sampling-rate, --noise-multiplier, --steps and --delta are needed, or --epsilon in place of one of \
-                          them, which is solved for";
+            let needed = "give --sampling-rate, --noise-multiplier, --steps and --delta; or give --epsilon \
+                          in place of one of them, to solve for it";
             return Err(needed.into());
         }
     })

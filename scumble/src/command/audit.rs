@@ -120,13 +120,15 @@ fn report(findings: &[Finding], effort: Effort) -> String {
         })
         .collect();
     if !coupled.is_empty() {
-        text += "\n\nWorst-case points, perturbed by the same random numbers, lie as far apart, relative to the noise:";
+        text += "\n\nDistance between worst-case points perturbed by the same random numbers, relative to \
+                 the noise:";
         text += &coupled.concat();
     }
     let attacked: Vec<&Finding> = findings.iter().filter(|finding| finding.samples > 0).collect();
     if !attacked.is_empty() {
         text += &format!(
-            "\n\nLower bounds are audited: a claim below its bound is refuted. Each bound is wrong with probability {:.0e} at most; seed {}.",
+            "\n\nLower bounds are audited: a claim below its bound is refuted. Each bound is wrong with \
+             probability {:.0e} at most; seed {}.",
             effort.false_alarm, effort.seed
         );
         let is_far = |finding: &&Finding| {
@@ -134,7 +136,8 @@ fn report(findings: &[Finding], effort: Effort) -> String {
             finding.claimed.is_some_and(|claimed| reached < claimed / 2.0)
         };
         if attacked.iter().any(is_far) {
-            text += "\nWhere a lower bound is less than half of its claim, more samples may raise it: rare outputs distinguish most.";
+            text += "\nIf a lower bound is less than half of its claim, more samples may raise it: rare \
+                     outputs distinguish most.";
         }
     }
     let is_open = |verdict| matches!(verdict, Verdict::NotAttacked | Verdict::Inconclusive);

@@ -58,7 +58,7 @@ pub(super) fn collect(
     let Some(collector) = local.collector() else {
         let name = &design.origin().plugin;
         return Err(format!(
-            "{}: {name} releases records and not reports, so nothing is to be collected",
+            "{}: {name} releases records, not reports, so there is nothing to collect",
             file.display()
         )
         .into());
@@ -73,7 +73,7 @@ pub(super) fn collect(
     let mut randomness = Randomness::of_seed(arguments.seed)?;
     let wanted = arguments.records.unwrap_or(reports.len());
     if wanted == 0 {
-        return Err("--records: one record or more can be collected, and not 0".into());
+        return Err("--records 0: the number must be at least 1".into());
     }
     let collected =
         spinning("collecting", || collector.collect(&reports, wanted, &mut randomness.streams().stream(0)))
@@ -89,8 +89,5 @@ pub(super) fn collect(
     if as_json {
         return print_json(&json!({ "output": output, "records": records, "reports": reports }));
     }
-    report(
-        output,
-        &format!("{} holds {records} records that were collected from {reports} reports", output.display()),
-    )
+    report(output, &format!("{} holds {records} records collected from {reports} reports", output.display()))
 }

@@ -146,7 +146,8 @@ pub(super) fn compare(
     if let (Some(codes), None) = (comparison.data.codes, comparison.data.learning) {
         let DataSet { name, target, .. } = &comparison.data;
         complain(&format!(
-            "{name}: {target:?} has {codes} whole values and is regressed; if they are codes of classes: --task classify"
+            "{name}: {target:?} has {codes} distinct integers and is learned as a number; if they are codes \
+             of classes, give --task classify"
         ));
     }
     let store = cells(arguments, experiment.as_ref());
@@ -222,8 +223,8 @@ impl CompareArguments {
 }
 
 /// Warning about guarantees under a drafted schema.
-const DRAFTED: &str = "the schema is a draft, with bounds taken from the records: the guarantees shown here hold once it says what \
-                       is publicly known of them instead";
+const DRAFTED: &str = "the schema is a draft, with bounds taken from the records: the guarantees hold only \
+                       after you replace them by publicly known bounds";
 
 /// Creates a requested output file under a temporary name.
 fn new_file(arguments: &CompareArguments, path: Option<&PathBuf>) -> Result<Option<NewFile>, custody::Error> {
@@ -274,7 +275,11 @@ fn comparison(
     if let Some(given) = arguments.test_share {
         match &mut comparison.splitting.kind {
             SplitKind::Random { test_share } => *test_share = given,
-            _ => return Err("--test-share: the experiment takes the data set's own split".into()),
+            _ => {
+                return Err(
+                    "--test-share does not apply: the experiment uses the data set's own split".into()
+                );
+            }
         }
     }
     comparison.splitting.unlabelled |= arguments.unlabelled;
@@ -316,8 +321,8 @@ fn read(
         return Ok(data);
     }
     complain(&format!(
-        "{}: compared on {sampled} of its {all} records, drawn at random; a curator's release of all of them has less noise for its size, \
-         and its command says how many people there are",
+        "{}: compared on {sampled} of its {all} records, drawn at random; a curator's release of all {all} \
+         records has less noise relative to its size; give its design command this number by --people",
         data.name
     ));
     Ok(DataSet { name: format!("{}, {sampled} of {all} records", data.name), ..data })
@@ -331,8 +336,10 @@ fn metric(name: &str) -> Result<Metric, String> {
 /// Names the experiment's file in an error about a mechanism's parameters, if the file sets these parameters.
 fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
     if matches!(error, compare::Error::LeftOut { lacks_volunteers: true, .. }) {
-        return format!("{error}; --volunteers 0.2 takes a fifth of the training records for volunteers")
-            .into();
+        return format!(
+            "{error}; --volunteers 0.2 makes a fifth of the training records volunteers' records"
+        )
+        .into();
     }
     let of_parameters = matches!(error, compare::Error::Core(Error::Parameter { .. }));
     match &arguments.config {
@@ -376,7 +383,7 @@ fn candidates(
 fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     let tables = outcome.scores();
     let Some(first) = tables.first() else {
-        return "no mechanism applies to such data".into();
+        return "no mechanism applies to this data".into();
     };
     let (name, target) = (&comparison.data.name, &comparison.data.target);
     let trials = match comparison.trials {
@@ -396,16 +403,17 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         asked => format!(", and {asked} people asked about models"),
     };
     let records = format!(
-        "trained on {} released records, scored on {} held-out test records{split}{designed}{asked};\n{trials}, seed {}",
+        "trained on {} released records, scored on {} held-out test records{split}{designed}{asked};\n\
+         {trials}, seed {}",
         outcome.train_records, outcome.test_records, comparison.seed,
     );
     let less = |table: &Scores| if table.metric.less_is_better() { " (less is better)" } else { "" };
     let guess = |table: &Scores| {
         let guess = table.metric.shown(outcome.baselines.get(&table.metric).copied().unwrap_or(f64::NAN));
         match table.metric.is_of_adversary() {
-            true => format!("Without a release it is {guess}.{}", allowed(comparison, table)),
+            true => format!("Without a release the value is {guess}.{}", allowed(comparison, table)),
             false if table.metric.is_of_table() => {
-                format!("Of records spread evenly over their public bounds it is {guess}.")
+                format!("For records spread evenly over their public bounds the value is {guess}.")
             }
             false => format!("The {} gets {guess}.", baseline(table.metric)),
         }
@@ -432,14 +440,14 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     text += &tunings(outcome);
     text += &format!(
         "Guarantees{}:\n",
-        comparison.claims_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
+        comparison.claims_at().map_or(String::new(), |epsilon| format!(" at ε = {epsilon}")),
     );
     text += &guarantees(comparison, &first.series);
     if let Some(warning) = comparison.warning() {
         text += &format!("\n\n{warning}");
     }
-    text += "\n\nThe card of each: scumble describe NAME. Your own data: scumble compare --input FILE.csv --schema \
-             SCHEMA.toml --target COLUMN";
+    text += "\n\nTo see a card: scumble describe NAME. To use your own data: scumble compare --input \
+             FILE.csv --schema SCHEMA.toml --target COLUMN";
     text
 }
 
@@ -483,7 +491,7 @@ fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     match (bounds.is_empty(), metric.less_is_better()) {
         (true, _) => String::new(),
         (false, true) => format!(" The guarantee of whole records implies at most {bounds}."),
-        (false, false) => format!(" By the Cramér–Rao bound it is at least {bounds}."),
+        (false, false) => format!(" The Cramér–Rao bound implies at least {bounds}."),
     }
 }
 
@@ -509,7 +517,7 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
         table.add_row(std::iter::once(choices[0].goal.to_string()).chain(cells));
     }
     let table =
-        format!("What to choose, by {} by {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt());
+        format!("What to choose, by {} with {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt());
     table + &commands(&choices)
 }
 
@@ -527,7 +535,7 @@ fn commands(choices: &[Choice]) -> String {
         true => format!("\n  {VOLUNTEERS} stands for a file of your volunteers' records.\n"),
         false => String::new(),
     };
-    format!("The commands that design it:\n{made}{volunteers}\n")
+    format!("Commands that design the chosen mechanisms:\n{made}{volunteers}\n")
 }
 
 /// Formats the tuned choices, and whose records were used for them.
@@ -542,7 +550,7 @@ fn tunings(outcome: &Outcome) -> String {
     }
     match table.is_empty() {
         true => String::new(),
-        false => format!("What was chosen, and on whose records:\n{}\n\n", table.trim_fmt()),
+        false => format!("Tuned choices, and the records that they were tuned on:\n{}\n\n", table.trim_fmt()),
     }
 }
 

@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   scumble design laplace --data wine --target quality --epsilon 2 --output design.json
-  scumble design randomized-response --data wine --target quality --protect label --epsilon 1 --output design.json
-  scumble design direct --schema people.toml --epsilon 2 --shuffled 10000 --shuffled-delta 1e-6 --output design.json
+  scumble design randomized-response --data wine --target quality --protect label --epsilon 1 --output \
+design.json
+  scumble design direct --schema people.toml --epsilon 2 --shuffled 10000 --shuffled-delta 1e-6 --output \
+design.json
   scumble design vlm --schema people.toml --epsilon 4 --volunteers volunteers.csv --volunteers-are private \\
     --set volunteers.epsilon=3 --set volunteers.epochs=3 --output design.json";
 
@@ -141,10 +143,10 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
         complain(&format!("warning: {warning}"));
     }
     if arguments.volunteers.is_some() && guarantee.shaped_by == ShapedBy::PublicKnowledge {
-        complain("the volunteers' records were not used: no mechanism in the design has a use for them");
+        complain("the volunteers' records were not used: no mechanism in the design can use them");
     }
     if !arguments.columns.is_empty() && !unreleased.is_empty() {
-        complain(&format!("no mechanism takes {}: it will not be released", unreleased.join(", ")));
+        complain(&format!("not released, because no mechanism takes them: {}", unreleased.join(", ")));
     }
     let rounded = design.rounded_columns()?;
     if !rounded.is_empty() {
@@ -232,9 +234,8 @@ fn parts<'a>(
         (1, 0, _) => vec![vec![]],
         (2, 0, Some(target)) => vec![features(), vec![target]],
         (named, given, _) => {
-            let problem = format!(
-                "--columns is needed once for each of {named} --mechanism, and is given {given} times"
-            );
+            let problem =
+                format!("--columns is given {given} times for {named} --mechanism; give it once for each");
             return Err(problem.into());
         }
     };
@@ -248,7 +249,8 @@ fn parts<'a>(
             Some(part) if part.columns.len() > 1 => {
                 let name = part.plugin.name;
                 return Err(format!(
-                    "--label-share: {name} releases {target:?} together with other columns, so it has no share of its own"
+                    "--label-share: {name} releases {target:?} together with other columns, so the label has \
+                     no share of its own"
                 )
                 .into());
             }

@@ -110,7 +110,8 @@ pub(super) fn estimate(
         }
     }
     print(&format!(
-        "{shown}\n\nOf the people from whom these {} were sampled at random: intervals count that sampling and the noise.",
+        "{shown}\n\nThe estimates are of the population from which these {} people were sampled at random.\n\
+         The intervals account for the sampling and for the noise.",
         table.len()
     ))
 }

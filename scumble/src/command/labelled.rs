@@ -21,11 +21,14 @@ pub(super) struct Labelled {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum LabelError {
     /// The number of values is one, or three or more.
-    #[error("{file}, column {column:?}: its values are {}, where two are needed", listed(values))]
+    #[error(
+        "{file}, column {column:?}: the values are {}, but exactly two values are needed",
+        listed(values)
+    )]
     NotTwo { file: String, column: String, values: Vec<String> },
     /// No record has the positive value.
     #[error(
-        "{file}, column {column:?}: no record has the positive value {positive:?}; its values are {}",
+        "{file}, column {column:?}: no record has the positive value {positive:?}; the values are {}",
         listed(values)
     )]
     NoPositive { file: String, column: String, positive: String, values: Vec<String> },
@@ -65,7 +68,7 @@ impl Labelled {
         let is_kept = |column: &String| column != target && !drop.contains(column);
         let columns: Vec<String> = header.into_iter().filter(is_kept).collect();
         if columns.is_empty() {
-            let problem = format!("no column is left beside the target {target:?}");
+            let problem = format!("no column remains besides the target {target:?}");
             return Err(Error::Unreadable { file: name, problem });
         }
         let numbers = Schema::of_numbers(&columns)?;

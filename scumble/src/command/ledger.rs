@@ -122,7 +122,7 @@ impl From<AccountUnit> for Unit {
 
 impl BudgetArguments {
     fn spending(&self) -> Result<Spending, Failure> {
-        let epsilon = self.epsilon.clone().ok_or("an amount is --epsilon or --nats")?;
+        let epsilon = self.epsilon.clone().ok_or("give --epsilon or --nats")?;
         Ok(Spending::new(epsilon, self.delta.clone())?)
     }
 }
@@ -189,7 +189,11 @@ fn statement_in_nats(account: &InformationAccount) -> String {
     let charges =
         account.charges.iter().map(|charge| (&*charge.when, &*charge.what, vec![charge.nats.clone()]));
     let sums = [account.spent(), account.total.clone(), account.left()].map(|nats| vec![nats]);
-    format!("{}, which records were used\n\n{}", shown(&account.dataset), table(&["nats"], charges, sums))
+    format!(
+        "{}, information about which records were used\n\n{}",
+        shown(&account.dataset),
+        table(&["nats"], charges, sums)
+    )
 }
 
 /// Formats charges with their time and purpose, then the sum spent, the total and the rest. Each of `numbers`
@@ -200,8 +204,8 @@ fn table<'a>(
     sums: [Vec<Amount>; 3],
 ) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["when", "for what"].iter().chain(numbers));
-    let sums = ["spent", "of", "left"].into_iter().zip(sums).map(|(word, values)| ("", word, values));
+    table.load_style(presets::NOTHING).set_header(["when", "purpose"].iter().chain(numbers));
+    let sums = ["spent", "total", "left"].into_iter().zip(sums).map(|(word, values)| ("", word, values));
     for (when, what, values) in charges.chain(sums) {
         let words = [when, what].map(|word| shown(word).into_owned());
         table.add_row(words.into_iter().chain(values.iter().map(Amount::to_string)));

@@ -103,18 +103,19 @@ fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
     let model = design.mechanism().releases().family();
     let output = if model.is_some() { "model.csv" } else { "released.csv" };
     let mut text = format!(
-        "\nTo release by it:\n  scumble release --design {file_name} --input private.csv \
-         --output {output}{with_key}\n"
+        "\nTo release by this design:\n  scumble release --design {file_name} --input private.csv --output \
+         {output}{with_key}\n"
     );
     if model.is_some() {
         text += &format!(
-            "To predict by the model that is released:\n  scumble predict --design {file_name} \
-             --model {output} --input clean.csv --output predicted.csv\n"
+            "To predict by the released model:\n  scumble predict --design {file_name} --model {output} \
+             --input clean.csv --output predicted.csv\n"
         );
     }
     if design.mechanism().releases().is_viewed() {
         text += &format!(
-            "To use a model of the release: on viewed records, not on records in the clear. No guarantee covers viewed records.\n  {}\n",
+            "To use a model of the release on viewed records, instead of records in the clear (no guarantee \
+             covers viewed records):\n  {}\n",
             view_command(file, key)
         );
     }
@@ -153,7 +154,7 @@ pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result
     }
     let domain = &example.brief.domain;
     text += &format!(
-        "\nThe card of an example, records of {} with a budget of ε = {} and δ = {:e}:\n\n{guarantee}\n",
+        "\nThe card of an example with the columns {} and the budget ε = {}, δ = {:e}:\n\n{guarantee}\n",
         domain.columns().join(", "),
         example.brief.budget.epsilon(),
         example.brief.budget.delta(),
@@ -163,7 +164,8 @@ pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result
         _ => " --volunteers volunteers.csv --volunteers-are consented",
     };
     text += &format!(
-        "\nTo design it:\n  scumble design {name} --schema schema.toml --target COLUMN --epsilon 1{volunteers} --output design.json"
+        "\nTo design this mechanism:\n  scumble design {name} --schema schema.toml --target COLUMN --epsilon \
+         1{volunteers} --output design.json"
     );
     text += &steps(&design, Path::new("design.json"))?;
     print(text.trim_end())

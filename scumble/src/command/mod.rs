@@ -175,7 +175,7 @@ pub fn main() -> ExitCode {
             return if error.print().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            return refuse("what to do is missing; --help lists it");
+            return refuse("missing subcommand; see --help");
         }
         Err(error) => return refuse(&in_one_line(&error.to_string())),
     };
@@ -222,7 +222,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::NewPlugin(arguments_of) => new_plugin::new_plugin(&registry, &arguments_of, arguments.json),
         Command::Suite(arguments_of) => suite::suite(&registry, &arguments_of, arguments.json),
         #[cfg(not(feature = "reproduce"))]
-        Command::Reproduce { .. } => Err("results of papers are in a build of their own: cargo run --release --features reproduce -- reproduce".into()),
+        Command::Reproduce { .. } => Err("this build cannot reproduce results of papers; run: cargo run \
+                                          --release --features reproduce -- reproduce"
+            .into()),
         #[cfg(feature = "reproduce")]
         Command::Reproduce(arguments_of) => reproduce::reproduce(&registry, &arguments_of, arguments.json),
     }
@@ -258,10 +260,12 @@ fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure
             continue;
         }
         if read.iter().any(|input| is_same_file(input, output)) {
-            return Err(format!("{}: it is read, so nothing is written there", output.display()).into());
+            return Err(
+                format!("{}: this is an input file; refusing to overwrite it", output.display()).into()
+            );
         }
         if written[..at].iter().any(|before| is_same_file(before, output)) {
-            return Err(format!("{}: two files of one name cannot be written", output.display()).into());
+            return Err(format!("{}: the file is given as two different outputs", output.display()).into());
         }
     }
     Ok(())
@@ -296,7 +300,7 @@ fn in_one_line(message: &str) -> String {
 /// Error for completed work whose report could not be printed. Exit code 1 says that the work must not be
 /// repeated.
 #[derive(Debug, thiserror::Error)]
-#[error("it is done, and only this report of it could not be printed: {0}")]
+#[error("the work is complete, but its report could not be printed: {0}")]
 struct Unprinted(#[source] std::io::Error);
 
 /// Writes to stdout. A closed pipe is not an error.

@@ -72,9 +72,9 @@ const RESERVED: [&str; 5] = [
     // Crates of the Rust distribution.
     "alloc core proc-macro std",
     // Keywords of Rust.
-    "abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen \
-     if impl in let loop macro match mod move mut override priv pub ref return self static struct super trait true \
-     try type typeof unsafe unsized use virtual where while yield",
+    "abstract as async await become box break const continue crate do dyn else enum extern false final fn \
+     for gen if impl in let loop macro match mod move mut override priv pub ref return self static struct \
+     super trait true try type typeof unsafe unsized use virtual where while yield",
 ];
 
 const EXAMPLES: &str = "\
@@ -103,23 +103,23 @@ pub(super) struct NewPluginArguments {
 #[derive(Debug, thiserror::Error)]
 enum Error {
     #[error(
-        "{name:?} is no name for a plugin: it must be a lower-case letter and then such letters, digits and single \
-         hyphens, at most {} in all{}",
+        "{name:?} is not a valid plugin name: a name is a lower-case letter, followed by lower-case letters, \
+         digits and single hyphens between them, at most {} characters in all{}",
         LONGEST,
         did_you_mean(nearest)
     )]
     Name { name: String, nearest: Option<String> },
     #[error(
-        "{name:?} is no name for a plugin: Rust, cargo, scumble or a crate that the plugin needs uses it"
+        "{name:?} is not a valid plugin name: Rust, cargo, scumble or a dependency of the plugin uses it"
     )]
     Reserved { name: String },
-    #[error("{name:?} is no name for a plugin: there is a mechanism of this name already")]
+    #[error("{name:?} is not a valid plugin name: a mechanism of this name already exists")]
     Taken { name: String },
-    #[error("{folder}: it exists already, and nothing is overwritten")]
+    #[error("{folder}: the path already exists, and nothing is overwritten; give another --output")]
     Exists { folder: String },
-    #[error("{folder}: it is no checkout of scumble, for it has no registry/core/Cargo.toml")]
+    #[error("{folder}: not a checkout of scumble, because it has no registry/core/Cargo.toml")]
     NoCheckout { folder: String },
-    #[error("{folder}: its path is not UTF-8, and so no manifest can name it")]
+    #[error("{folder}: the path is not UTF-8, so no manifest can name it")]
     NotUtf8 { folder: String },
     #[error("{place}: {problem}")]
     Unwritten {
@@ -157,8 +157,9 @@ pub(super) fn new_plugin(
     // Only a zero byte cannot be quoted, and no path has one.
     let enter = shlex::try_join(["cd", &*shown]).unwrap_or_default();
     print(&format!(
-        "{shown}: a crate with the mechanism {name}, its tests, and a scumble command that has it\n\n  {enter}\n  \
-         cargo test\n  cargo run --release -- describe {name}\n\nYour noise, sensitivity and proof go into src/lib.rs."
+        "{shown} holds a crate with the mechanism {name}, its tests, and a scumble command that includes \
+         it\n\n  {enter}\n  cargo test\n  cargo run --release -- describe {name}\n\nYour noise, sensitivity \
+         and proof go into src/lib.rs."
     ))
 }
 

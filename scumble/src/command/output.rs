@@ -108,7 +108,8 @@ pub(super) fn report(path: &Path, text: &str) -> Result<(), Failure> {
 pub(super) fn check_json(path: &Path, as_json: bool) -> Result<(), Failure> {
     match as_json && is_standard(path) {
         true => Err(
-            "--output -: the records go to standard output, and so cannot --json; give a file to one of them"
+            "--output -: records and JSON cannot both go to standard output; give --output a file, or omit \
+             --json"
                 .into(),
         ),
         false => Ok(()),

@@ -34,7 +34,8 @@ impl Passphrase {
             None => {
                 let missing = |_| {
                     format!(
-                        "the secret key is encrypted: name a file with its passphrase (--passphrase-file FILE), or set {VARIABLE}"
+                        "the secret key is encrypted: name a file with its passphrase \
+                         (--passphrase-file FILE), or set {VARIABLE}"
                     )
                 };
                 (std::env::var(VARIABLE).map_err(missing)?, VARIABLE.to_owned())

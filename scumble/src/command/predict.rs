@@ -71,8 +71,8 @@ pub(super) fn predict(
     written.commit()?;
     tell_clipped(&input.display().to_string(), &streamed.clipped);
     complain(&format!(
-        "{} is NOT private: a prediction says what the model makes of a record in the clear, for those \
-         who may see {}",
+        "{} is NOT private: a prediction depends on a record in the clear; only people who may see {} may \
+         see the predictions",
         output.display(),
         input.display()
     ));
@@ -82,5 +82,5 @@ pub(super) fn predict(
         );
     }
     let (records, target) = (streamed.records, model.target());
-    report(output, &format!("{} holds {target:?} as predicted of {records} records", output.display()))
+    report(output, &format!("{} holds predictions of {target:?} for {records} records", output.display()))
 }

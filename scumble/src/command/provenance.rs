@@ -44,9 +44,12 @@ impl Provenance {
             let card = check_card(design, path)?;
             let is_other = |sha256: &String| sha256_of(input).is_some_and(|found| found != *sha256);
             if card.file.as_ref().is_some_and(is_other) {
-                return Err(
-                    format!("{}: the card of another file than {}", path.display(), input.display()).into()
-                );
+                return Err(format!(
+                    "{}: this is the card of another file than {}",
+                    path.display(),
+                    input.display()
+                )
+                .into());
             }
             return Ok(None);
         }
@@ -59,8 +62,8 @@ impl Provenance {
                 Ok(None)
             }
             None => Ok(Some(format!(
-                "{}: cannot check that {} released it: the file carries no design, and no card in its folder names it; give its card by \
-                 --card",
+                "{}: cannot check that {} released this file: the file names no design, and no card in its \
+                 folder names the file; give its card by --card",
                 input.display(),
                 file.display()
             ))),
@@ -73,7 +76,7 @@ impl Provenance {
 /// # Errors
 /// [`OtherDesign`](crate::custody::Error::OtherDesign). An error if the file is not a card.
 pub(super) fn check_card(design: &ShippedDesign, path: &Path) -> Result<Card, Failure> {
-    let card = Card::read(path)?.ok_or_else(|| format!("{}: no card of a release", path.display()))?;
+    let card = Card::read(path)?.ok_or_else(|| format!("{}: not the card of a release", path.display()))?;
     design.check_released(&card.design, &path.display().to_string())?;
     Ok(card)
 }

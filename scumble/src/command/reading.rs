@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 #[derive(Args, Clone, Default)]
-#[command(next_help_heading = "How CSV is written (recognised where it is not given)")]
+#[command(next_help_heading = "CSV format (recognised if not given)")]
 pub(super) struct Reading {
     /// Separator of columns: comma, semicolon, tab or bar.
     #[arg(long, value_name = "NAME")]
@@ -45,7 +45,7 @@ pub(super) fn tell_recognised(file: &str, recognised: Option<&str>) {
         && TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_owned())
     {
         complain(&format!(
-            "{file}: recognised: {recognised} (otherwise: --delimiter, --decimal, --encoding)"
+            "{file}: recognised format: {recognised}; override it by --delimiter, --decimal or --encoding"
         ));
     }
 }

@@ -26,8 +26,10 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   scumble release --design design.json --input people.csv --output released.csv --card card.json
-  scumble release --design design.json --input people.csv --output released.csv --ledger ledger.json --dataset people
-  scumble release --design design.json --input people.csv --output released.csv --ticket ticket.json --id person";
+  scumble release --design design.json --input people.csv --output released.csv --ledger ledger.json \
+--dataset people
+  scumble release --design design.json --input people.csv --output released.csv --ticket ticket.json --id \
+person";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -195,7 +197,7 @@ pub(super) fn release(
     }
     if let Some(view) = &view {
         complain(&format!(
-            "a model of {} is to be used on viewed records, not on records in the clear: {view}",
+            "use a model of {} on viewed records, not on records in the clear: {view}",
             arguments.output.display()
         ));
     }
@@ -238,7 +240,7 @@ fn view_of(
 fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<(), Failure> {
     if arguments.ticket.is_some() && matches!(mechanism, Designed::Curator(_)) {
         return Err(
-            "--ticket: a curator draws its noise for all records together; a ticket is for a local mechanism"
+            "--ticket: a ticket is for a local mechanism; a curator draws its noise for all records together"
                 .into(),
         );
     }
@@ -252,16 +254,17 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
         (mechanism, None) if !mechanism.releases().is_secret() => return Ok(()),
         (Designed::Curator(_), Some(_)) if !mechanism.releases().is_secret() => {
             return Err(
-                "--key: such a release has no secret; a model of it is used on records in the clear".into()
+                "--key: this release has no secret key; use a model of the release on records in the clear"
+                    .into(),
             );
         }
         (Designed::Local(_), _) => {
-            return Err("--key: a local mechanism has no secret; its key is the design".into());
+            return Err("--key: a local mechanism has no secret key; its key is the design".into());
         }
         (Designed::Curator(_), None) => {
             return Err(
-                "the design is a curator's: without its secret key (--key FILE) nothing can be learned from the \
-                 release"
+                "the design is a curator's: give a file for its secret key (--key FILE); without the key, \
+                 nothing can be learned from the release"
                     .into(),
             );
         }
@@ -277,7 +280,8 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
             && is_beside(key, file)?
         {
             return Err(format!(
-                "{}: the key would lie next to the {what}, and who takes one takes both; put it in a folder of its own",
+                "{}: the key would lie in the folder of the {what}, so a thief could take both; choose \
+                 another folder",
                 key.display()
             )
             .into());
@@ -451,8 +455,8 @@ impl Work<'_> {
             && noise.features.iter().any(|distribution| !is_shared(distribution))
         {
             complain(
-                "categories were written as their largest level, so that what the mechanism keeps of all records together is kept in the \
-                 numbers alone",
+                "categories were written as their largest level: statistics that the mechanism preserves \
+                 over all records are preserved for numbers only",
             );
         }
         Ok(Done {
@@ -515,7 +519,7 @@ impl Work<'_> {
 
     fn check_readable_twice(&self, option: &str) -> Result<(), Failure> {
         let input = &self.arguments.input;
-        let twice = |file: String| format!("{file}: {option} needs a plain file, for it is read twice");
+        let twice = |file: String| format!("{file}: {option} reads the input twice and needs a plain file");
         if is_standard(input) {
             return Err(twice("standard input".into()).into());
         }
@@ -558,7 +562,7 @@ pub(super) fn go_on(bar: &ProgressBar, done: u64) -> Result<(), records::Error> 
 
 /// Failure after the ledger was charged.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}; the ledger was charged before, and stays so")]
+#[error("{0}; the ledger was charged, and the charge remains")]
 struct AfterCharge(#[source] Failure);
 
 /// Makes the first interrupt ask all work to stop, so that temporary files are removed. The second interrupt

@@ -131,7 +131,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
         table.add_row([name, about]);
     }
     print(&format!(
-        "{}\n\nOne of them: scumble reproduce NAME --quick, or without --quick as in the paper",
+        "{}\n\nTo reproduce one: scumble reproduce NAME --quick; without --quick, as in the paper",
         table.trim_fmt()
     ))
 }

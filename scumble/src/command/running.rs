@@ -58,10 +58,10 @@ impl Running<'_> {
         static HEARD: OnceLock<()> = OnceLock::new();
         *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = match self.store {
             Some(store) => format!(
-                "interrupted: the trials that were finished are kept in {}, and the same command goes on from there",
+                "interrupted: finished trials are kept in {}; run the same command to resume",
                 store.display()
             ),
-            None => "interrupted: nothing is kept; with --cells FILE.jsonl finished trials are".into(),
+            None => "interrupted: no trials are kept; give --cells FILE.jsonl to keep finished trials".into(),
         };
         if HEARD.set(()).is_ok() {
             ctrlc::set_handler(|| {

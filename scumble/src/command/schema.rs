@@ -41,7 +41,7 @@ pub(super) struct SchemaArguments {
 /// Returns an error if no data set has this name, or if its columns are not numbers and levels.
 pub(super) fn public_schema(name: &str) -> Result<&'static str, Failure> {
     let schema = datasets::source(name)?.schema;
-    Ok(schema.ok_or_else(|| format!("{name}: its records are images, for which there is no schema"))?)
+    Ok(schema.ok_or_else(|| format!("{name}: the records are images, which have no schema"))?)
 }
 
 /// Returns the records of a public data set as rows of a CSV file.
@@ -91,10 +91,14 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
     let columns = columns.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
     let output = output.display();
     if !schema.is_draft() {
-        return print(&format!("{output} holds what is publicly known of\n\n{columns}"));
+        return print(&format!("{output} holds the publicly known bounds and levels of\n\n{columns}"));
     }
     print(&format!(
-        "{output} holds a draft, of\n\n{columns}\n\nIts bounds and levels come from the records, and so they disclose something of them. Compare \
-         mechanisms by\nit; before anything is released, put there what is publicly known, and take `draft = true` away."
+        "{output} holds a draft schema of\n\n{columns}\n\n\
+         Its bounds and levels come from the records, and so disclose information about them. You may \
+         compare\n\
+         mechanisms with the draft. Before you release anything, replace the bounds and levels by publicly \
+         known\n\
+         ones, and remove `draft = true`."
     ))
 }

@@ -207,7 +207,8 @@ mod tests {
                 &both[..1],
                 1,
                 "vlm.volunteers.epoch=3",
-                "the mechanism \"vlm\" has no parameter \"volunteers.epoch\"; did you mean \"volunteers.epochs\"?",
+                "the mechanism \"vlm\" has no parameter \"volunteers.epoch\"; did you mean \
+                 \"volunteers.epochs\"?",
             ),
             (&both[..1], 1, "seed.low=3", "the mechanism \"vlm\" has no parameter \"seed.low\""),
             (

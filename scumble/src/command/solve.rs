@@ -21,7 +21,8 @@ Examples:
 const SVM_EXAMPLES: &str = "\
 Examples:
   scumble solve svm --input people.csv --target member --positive yes --theta 1 --rho 0.001
-  scumble solve svm --input people.csv --target member --positive yes --drop name --scale standard --theta 1 --rho 0.001";
+  scumble solve svm --input people.csv --target member --positive yes --drop name --scale standard --theta 1 \
+--rho 0.001";
 
 const SCHRODINGER_EXAMPLES: &str = "\
 Examples:
@@ -140,7 +141,7 @@ fn svm(arguments: &SvmArguments, as_json: bool) -> Result<(), Failure> {
     let SvmArguments { input, reading, target, positive, drop, scale, theta, rho } = arguments;
     for (name, value) in [("--theta", theta), ("--rho", rho)] {
         if !(value.is_finite() && *value > 0.0) {
-            return Err(format!("{name} {value}: it must be above zero, and finite").into());
+            return Err(format!("{name} {value}: the value must be positive and finite").into());
         }
     }
     let mut data = Labelled::read(input, reading, target, drop)?;
@@ -184,10 +185,12 @@ fn svm(arguments: &SvmArguments, as_json: bool) -> Result<(), Failure> {
     }
     table.add_row(["(bias)".to_owned(), figure(machine.bias)]);
     print(&format!(
-        "{}: {} records of {} numbers, {right} of them on their own side ({:.2} %)\n\n{}\n\n\
-         The objective is {:.10}, with a KKT residual of {residual:.1e}, after {seconds:.2} s. {support_vectors} records have a \
-         multiplier;\nthe largest has {:.4} % of their squares, so that noise which leaves this machine unchanged, of variance m, has \
-         an error of {bound_over_m:.4}·m or more for every record.",
+        "{}: {} records of {} numbers, {right} of them on the correct side ({:.2} %)\n\n{}\n\n\
+         The objective is {:.10}, with a KKT residual of {residual:.1e}, after {seconds:.2} s.\n\
+         {support_vectors} records have a positive multiplier. The largest multiplier has {:.4} % of the sum \
+         of squares.\n\
+         Noise of variance m that leaves this machine unchanged has an error of at least {bound_over_m:.4}·m \
+         for every record.",
         input.display(),
         signs.len(),
         data.columns.len(),
@@ -230,7 +233,7 @@ fn stretch(mut column: ArrayViewMut1<f64>) {
 fn schrodinger(arguments: &SchrodingerArguments, as_json: bool) -> Result<(), Failure> {
     let SchrodingerArguments { lambda, weight, lower, upper, at } = arguments;
     if let Some(place) = at.iter().find(|place| !place.is_finite()) {
-        return Err(format!("--at {place}: it must be finite").into());
+        return Err(format!("--at {place}: the value must be finite").into());
     }
     let state = GroundState::new(*lambda, *weight, *lower, *upper)?;
     let density: Vec<(f64, f64)> = at.iter().map(|n| (*n, state.density(*n))).collect();
@@ -259,8 +262,9 @@ fn schrodinger(arguments: &SchrodingerArguments, as_json: bool) -> Result<(), Fa
         table.add_row([format!("density at {n}"), figure(value)]);
     }
     print(&format!(
-        "Of all noise between {lower} and {upper}, that with the least information/{weight} + {lambda}·second moment has\n\n{}\n\n\
-         and the least is {}, four times mu = {}.",
+        "The noise between {lower} and {upper} that minimises information/{weight} + {lambda}·second moment \
+         has\n\n{}\n\n\
+         The minimum is {}, four times mu = {}.",
         table.trim_fmt(),
         figure(state.objective()),
         figure(state.mu()),
@@ -270,14 +274,17 @@ fn schrodinger(arguments: &SchrodingerArguments, as_json: bool) -> Result<(), Fa
 fn waterfilling(arguments: &WaterfillingArguments, as_json: bool) -> Result<(), Failure> {
     let WaterfillingArguments { eigenvalues, radius, epsilon, latent_dim } = arguments;
     if !(radius.is_finite() && *radius >= 0.0) {
-        return Err(format!("--radius {radius}: it must be finite, and not negative").into());
+        return Err(format!("--radius {radius}: the value must be at least 0 and finite").into());
     }
     if epsilon.is_nan() || *epsilon <= 0.0 {
-        return Err(format!("--epsilon {epsilon}: it must be above zero").into());
+        return Err(format!("--epsilon {epsilon}: the value must be positive").into());
     }
     let noise = 8.0 * (radius / epsilon).powi(2);
     if noise.is_infinite() {
-        return Err(format!("--radius {radius} --epsilon {epsilon}: 8r²/ε² leaves the floats").into());
+        return Err(format!(
+            "--radius {radius} --epsilon {epsilon}: 8r²/ε² overflows a floating-point number"
+        )
+        .into());
     }
     let n = eigenvalues.len();
     let latent_dim = latent_dim.unwrap_or(n);
@@ -299,9 +306,9 @@ fn waterfilling(arguments: &WaterfillingArguments, as_json: bool) -> Result<(), 
         table.add_row([eigenvalue.to_string(), figure(*share)]);
     }
     print(&format!(
-        "{} of {n} directions are sent, through noise of variance {noise} for each unit of power:\n\n{}\n\n\
-         The task loses {} (task-aware), where equal shares for all lose {} (task-agnostic),\n\
-         and equal shares for the largest {latent_dim} lose {} (privacy-agnostic).",
+        "{} of {n} directions are released, with noise of variance {noise} per unit of power:\n\n{}\n\n\
+         The task loss is {} (task-aware). With equal shares for all directions it is {} (task-agnostic),\n\
+         and with equal shares for the largest {latent_dim} it is {} (privacy-agnostic).",
         filled.rank(),
         table.trim_fmt(),
         figure(filled.loss()),

@@ -107,7 +107,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
     for task in tasks() {
         table.add_row([task.name, task.about()]);
     }
-    print(&format!("{}\n\nAll of them: scumble suite --all --quick --output FOLDER", table.trim_fmt()))
+    print(&format!("{}\n\nTo run all: scumble suite --all --quick --output FOLDER", table.trim_fmt()))
 }
 
 fn run(

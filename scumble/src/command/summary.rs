@@ -27,7 +27,7 @@ impl Hints {
 pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> String {
     let tables = outcome.scores();
     let Some(scores) = tables.iter().find(|scores| scores.metric.is_of_model()) else {
-        return "no mechanism applies to such data".into();
+        return "no mechanism applies to this data".into();
     };
     let width = width();
     let choices = outcome.choices(scores);
@@ -77,7 +77,8 @@ fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
         (count, true) => format!("; {count} volunteers without labels"),
     };
     format!(
-        "{}: {} of {:?} by {}\n{} records released{designed}; {} held-out test records{split}; {trials}; seed {}",
+        "{}: {} of {:?} by {}\n\
+         {} records released{designed}; {} held-out test records{split}; {trials}; seed {}",
         comparison.data.name,
         scores.metric.title(),
         comparison.data.target,
@@ -100,7 +101,7 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
     let against = choices.iter().find_map(|choice| choice.tried);
     let nothing = match (choices.iter().any(|choice| choice.best.is_none()), against) {
         (true, Some(against)) => format!(
-            "\n\nNo evidence: nothing that was tried is better than {}, at 1 % for all rows together.",
+            "\n\nNo evidence: no tried mechanism beats {} at 1 %, corrected for all rows.",
             against.baseline
         ),
         _ => String::new(),
@@ -215,7 +216,7 @@ fn apart(outcome: &Outcome, scores: &Scores, hints: Hints) -> String {
         .collect();
     let mut lines = vec![];
     if !unclaimed.is_empty() {
-        lines.push(format!("Without differential privacy, not to be compared: {}.", unclaimed.join(", ")));
+        lines.push(format!("Without differential privacy, not comparable: {}.", unclaimed.join(", ")));
     }
     for series in &scores.series {
         let mut summaries = series.rows.iter().map(|row| row.guarantee.summary());

@@ -50,7 +50,7 @@ pub(super) fn ticket(command: &TicketCommand, as_json: bool) -> Result<(), Failu
     };
     print(&format!(
         "ticket    {name}\ndesign    {design}\ndata set  {}\nids       {}\nrecords   {records}",
-        named(dataset, "none: no ledger pays"),
-        named(ids, "the numbers of the rows"),
+        named(dataset, "none: no ledger is charged"),
+        named(ids, "row numbers"),
     ))
 }

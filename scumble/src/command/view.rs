@@ -61,7 +61,9 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
         check_card(&design, card)?;
     }
     if design.local().is_ok_and(|local| local.collector().is_some()) {
-        return Err("the design releases reports: a model of the records that are collected from them is used on records in the clear".into());
+        let problem = "the design releases reports and needs no view: use a model of the collected records \
+                       on records in the clear";
+        return Err(problem.into());
     }
     stop_when_interrupted()?;
     check_json(output, as_json)?;
@@ -70,14 +72,14 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     let viewed = match (design.mechanism(), key) {
         (Designed::Local(local), None) => view_stream(arguments, &design, &**local, &mut written, &bar),
         (Designed::Curator(curator), _) if !curator.releases().is_secret() => {
-            Err("the design needs no view: a model of its release is used on records in the clear".into())
+            Err("the design needs no view: use a model of its release on records in the clear".into())
         }
         (Designed::Curator(_), Some(key)) => view_table(arguments, &design, key, &mut written),
         (Designed::Local(_), Some(_)) => {
-            Err("--key: a local mechanism has no secret; its key is the design".into())
+            Err("--key: a local mechanism has no secret key; its key is the design".into())
         }
         (Designed::Curator(_), None) => {
-            Err("the design is a curator's: its release is viewed by its secret key (--key FILE)".into())
+            Err("the design is a curator's: give the secret key of its release (--key FILE)".into())
         }
     };
     bar.finish_and_clear();
@@ -85,7 +87,7 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     written.commit()?;
     tell_clipped(&input.display().to_string(), &clipped);
     complain(&format!(
-        "{} is NOT private: no guarantee covers viewed records, which are for those who may see {}",
+        "{} is NOT private: no guarantee covers viewed records; only people who may see {} may see them",
         output.display(),
         input.display()
     ));

@@ -80,7 +80,10 @@ fn an_accuracy_has_two_ceilings() {
         assert_relative_eq!(number(&ceilings(epsilon)["ldp_bound"]), both, max_relative = 1e-10);
     }
     let text = run(&format!("{LINE} 2"));
-    assert!(text.contains("\n 0.2625  of the time") && text.contains("\n 0.4509  of the time"), "{text}");
+    assert!(
+        text.contains("\n 0.2625  with Laplace") && text.contains("\n 0.4509  with any mechanism"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn nats_say_what_no_inference_does_better_than_and_the_noise_that_keeps_to_them(
     assert_eq!(number(&noise["noise_variance"][1]), 0.0);
     let text = run("account mutual-information --nats 0.0078125");
     assert!(
-        text.contains("more than 0.5625 of the time") && text.contains("no differential privacy"),
+        text.contains("with probability 0.5625 at most") && text.contains("not differential privacy"),
         "{text}"
     );
 }
@@ -123,10 +126,10 @@ fn samples_that_may_leave_are_counted_twice_and_a_vacuous_count_is_said_in_words
     let answer = json(&format!("{} --json", line("0.1")));
     assert_eq!((&answer["budget"], &answer["vacuous"]), (&0.0.into(), &true.into()));
     let words = run(&line("0.1"));
-    assert!(words.contains("not one sample may be released") && words.contains("vacuous"), "{words}");
+    assert!(words.contains("does not allow a single sample") && words.contains("vacuous"), "{words}");
     let words = run(&line("0.001"));
-    assert!(words.contains("no more than 99 samples") && words.contains("259"), "{words}");
-    assert!(words.contains("success below that is not excluded"), "{words}");
+    assert!(words.contains("at most 99 samples") && words.contains("259"), "{words}");
+    assert!(words.contains("Success with a smaller probability is not excluded"), "{words}");
     assert_eq!(words.lines().count(), 3, "{words}");
 }
 
@@ -180,7 +183,7 @@ fn what_a_shuffler_mixes_has_a_central_epsilon() {
 
     let text = run(SHUFFLE);
     for expected in [
-        "32561 reports by any one mechanism of local epsilon = 2",
+        "32561 or more reports, one per person, by any single mechanism of local epsilon = 2,",
         "a trusted shuffler",
         "(epsilon, 1e-6)-differentially private (neighbouring relation: replace one record)",
         "epsilon = 0.06072  by the privacy blanket; no proof can give less than 0.05714",
@@ -192,8 +195,8 @@ fn what_a_shuffler_mixes_has_a_central_epsilon() {
 #[test]
 fn what_cannot_be_accounted_for_is_one_line() {
     for (line, expected) in [
-        (&without("--delta", "")[..], "are needed"),
-        (&without("", "--epsilon 1"), "are needed"),
+        (&without("--delta", "")[..], "give --sampling-rate"),
+        (&without("", "--epsilon 1"), "give --sampling-rate"),
         (&without("--delta", "--delta 2"), "delta is 2, and must be strictly between zero and one"),
         (&without("--sampling-rate", "--sampling-rate -1"), "the sampling rate is -1"),
         (&without("--sampling-rate", "--sampling-rate 1e-320"), "at least 1e-12 and at most one"),
@@ -203,15 +206,18 @@ fn what_cannot_be_accounted_for_is_one_line() {
         (&without("--steps", "--epsilon 1e-9"), "no number of steps"),
         (&without("--steps", "--epsilon -1"), "epsilon is -1"),
         ("account gaussian --epsilon 1", "three of"),
-        ("account gaussian --epsilon 1 --delta 1e-5 --sensitivity -2", "above zero"),
+        ("account gaussian --epsilon 1 --delta 1e-5 --sensitivity -2", "positive"),
         ("account gaussian --epsilon inf --sigma 1 --sensitivity 2", "finite"),
-        ("account", "what to do is missing"),
+        ("account", "missing subcommand; see --help"),
         ("account mutual-information", "--nats <B>"),
         ("account mutual-information --nats -1", "mutual information is -1"),
         ("account mutual-information --nats 0 --variance 1", "mutual information is 0"),
         ("account mutual-information --nats 1 --variance 1,-2", "variance is -2"),
         ("account mutual-information --nats 1 --prior-success 1", "prior success is 1"),
-        ("account mutual-information --success 0.4", "--success 0.4: it must be above"),
+        (
+            "account mutual-information --success 0.4",
+            "--success 0.4: the value must be above --prior-success 0.5",
+        ),
         ("account mutual-information --success 1.5", "success is 1.5"),
         ("account laplace-accuracy --classes 10", "--epsilon <E>"),
         ("account laplace-accuracy --classes 7 --epsilon 1", "7, and must be even"),
@@ -233,8 +239,8 @@ fn what_cannot_be_accounted_for_is_one_line() {
             "account shuffle --epsilon-local 1 --people 20000000000 --delta 0.1",
             "more people have no less privacy",
         ),
-        (MULTIPLICATIVE, "are needed"),
-        (&format!("{MULTIPLICATIVE} --v 1 --epsilon 1 --delta 1e-6"), "are needed"),
+        (MULTIPLICATIVE, "give --epsilon and --delta"),
+        (&format!("{MULTIPLICATIVE} --v 1 --epsilon 1 --delta 1e-6"), "give --epsilon and --delta"),
         (&format!("{MULTIPLICATIVE} --v 0 --delta 1e-6"), "v is 0, and must be above zero"),
         (&format!("{MULTIPLICATIVE} --epsilon 1 --delta 0"), "delta is 0"),
         (

@@ -137,8 +137,8 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
             _ => "",
         };
         let design = format!(
-            "design {name} --schema mixed.toml --target ill --epsilon 300 --delta 1e-6 --people {ROWS} --output design.json --force \
-             --quiet{parameters}"
+            "design {name} --schema mixed.toml --target ill --epsilon 300 --delta 1e-6 --people {ROWS} \
+             --output design.json --force --quiet{parameters}"
         );
         let volunteers = " --volunteers volunteers.csv --volunteers-are public";
         let is_designed = |line: &str| files.command(line).output().unwrap().status.success();
@@ -164,11 +164,13 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
         let mut of_formats = vec![];
         for format in ["csv", "parquet"] {
             files.run(&format!(
-                "release --design design.json --input people.csv --output released.{format} --seed 5 --force --quiet"
+                "release --design design.json --input people.csv --output released.{format} --seed 5 --force \
+                 --quiet"
             ));
             if is_reports {
                 files.run(&format!(
-                    "collect --design design.json --reports released.{format} --output collected.{format} --seed 6 --force --quiet"
+                    "collect --design design.json --reports released.{format} --output collected.{format} \
+                     --seed 6 --force --quiet"
                 ));
             }
             let file = format!("{}.{format}", if is_reports { "collected" } else { "released" });

@@ -15,7 +15,10 @@ fn reported() -> Files {
     };
     let rows: String = (0..3000).map(row).collect();
     files.write("data.csv", format!("size,colour,price\n{rows}"));
-    files.run("design pair-response --schema schema.toml --target colour --epsilon 6 --people 3000 --output design.json");
+    files.run(
+        "design pair-response --schema schema.toml --target colour --epsilon 6 --people 3000 --output \
+        design.json",
+    );
     files.run("release --design design.json --input data.csv --output reports.csv");
     files
 }
@@ -27,7 +30,7 @@ fn reports_become_records_in_the_schemas_columns() {
     assert_eq!(reports.lines().next(), Some("reported question,reported answer"));
     assert_eq!(reports.lines().count(), 3001);
     let told = files.run(COLLECT);
-    assert_eq!(told, "collected.csv holds 3000 records that were collected from 3000 reports\n");
+    assert_eq!(told, "collected.csv holds 3000 records collected from 3000 reports\n");
     let collected = files.read("collected.csv");
     let mut lines = collected.lines();
     assert_eq!(lines.next(), Some("size,colour,price"));
@@ -59,7 +62,7 @@ fn what_is_no_report_is_refused_with_its_row_and_writes_nothing() {
     let files = reported();
     let mut lines: Vec<String> = files.read("reports.csv").lines().map(str::to_owned).collect();
     for (wrong, said) in [
-        ("2,0", "question 2 was not asked"),
+        ("2,0", "question 2, counted from 0, does not exist"),
         ("0,999", "gives no such answer"),
         ("0,-1", "no whole number"),
         ("0,0.5", "no whole number"),
@@ -76,11 +79,11 @@ fn what_is_no_report_is_refused_with_its_row_and_writes_nothing() {
     let refused = files.refuses(&format!("{COLLECT} --records 99999999999999999"));
     assert!(refused.contains("records"), "{refused}");
     files.run("design laplace --schema schema.toml --epsilon 1 --output design.json --force");
-    assert!(files.refuses(COLLECT).contains("laplace releases records and not reports"));
+    assert!(files.refuses(COLLECT).contains("laplace releases records, not reports"));
 }
 
 #[test]
 fn there_is_nothing_to_view() {
     let refused = reported().refuses("view --design design.json --input data.csv --output view.csv");
-    assert!(refused.contains("is used on records in the clear"), "{refused}");
+    assert!(refused.contains("use a model of the collected records on records in the clear"), "{refused}");
 }

@@ -26,7 +26,8 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
     assert_eq!(
         (rows.len(), all.len()),
         (41, 3 * 41),
-        "what has no ε once, identity and four curators, fifteen others at two budgets, six of them shuffled at the finite one; and what an adversary learns of each"
+        "what has no ε once, identity and four curators, fifteen others at two budgets, six of them shuffled \
+         at the finite one; and what an adversary learns of each"
     );
     let keys = [
         "against",
@@ -124,7 +125,7 @@ fn the_wine_data_are_compared_on_one_screen_or_in_full() {
         " by a shuffler",
         "the whole record, by a curator's model, ε = 2:\n",
         "  scumble design private-logistic --data wine --target quality --epsilon 2 ",
-        "Without differential privacy, not to be compared: ",
+        "Without differential privacy, not comparable: ",
         "Left out (reasons: --full): ",
     ] {
         assert!(bare.contains(expected), "{expected:?} is missing:\n{bare}");
@@ -173,7 +174,8 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
             "task-aware-clipped",
             "task-aware-linear"
         ],
-        "a colour is no number, a price no level and no class, nobody volunteers, and nobody says how many records there are"
+        "a colour is no number, a price no level and no class, nobody volunteers, and nobody says how many \
+         records there are"
     );
 }
 
@@ -190,7 +192,7 @@ fn scores_of_private_records_are_marked_as_such_in_every_form() {
     let screen = flat(files.run(&format!("{line} --csv rows.csv --svg chart.svg --html page.html")));
     let full = flat(files.run(&format!("{line} --full")));
     for text in [screen, full] {
-        let choice = "A mechanism that is chosen by them is a choice that no budget paid for.";
+        let choice = "Choosing a mechanism by these scores spends privacy that no budget counts.";
         assert!(marks.iter().all(|mark| text.contains(mark)) && text.contains(choice), "{text}");
     }
     let (rows, chart) = (files.read("rows.csv"), files.read("chart.svg"));
@@ -232,8 +234,8 @@ fn no_page_names_a_folder_of_this_machine() {
 fn volunteers_shape_designs_and_are_on_neither_side() {
     let files = Files::new();
     files.good();
-    let line = "compare --input data.csv --schema schema.toml --target price --trials 2 --epsilon 1000 --volunteers 0.5 \
-                --mechanism laplace --mechanism task-aware-linear";
+    let line = "compare --input data.csv --schema schema.toml --target price --trials 2 --epsilon 1000 \
+                --volunteers 0.5 --mechanism laplace --mechanism task-aware-linear";
     let outcome = files.json(&format!("{line} --json"));
     // Of sixty records, twelve are for tests, and half of the others volunteer.
     let counts = ["volunteers", "train_records", "test_records"].map(|key| outcome[key].as_u64().unwrap());
@@ -268,7 +270,10 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
         refused.contains("it learns from volunteers' labels, and the volunteers have no labels"),
         "{refused}"
     );
-    let without = files.run("compare --input data.csv --schema schema.toml --target price --trials 1 --epsilon 1 --mechanism laplace");
+    let without = files.run(
+        "compare --input data.csv --schema schema.toml --target price --trials 1 \
+        --epsilon 1 --mechanism laplace",
+    );
     assert!(!without.contains("volunteers"), "{without}");
 }
 
@@ -289,19 +294,23 @@ fn bad_cells_are_named() {
     for (rows, expected) in [
         (
             "1,red,5\n2,green,dear\n",
-            "bad.csv, row 2, column \"price\": \"dear\" is not a number; a number between 0 and 100 € is needed",
+            "bad.csv, row 2, column \"price\": \"dear\" is not a number; a number between 0 and 100 € is \
+             needed",
         ),
         (
             "1,red,nan\n",
-            "bad.csv, row 1, column \"price\": \"nan\" is not a finite number; a number between 0 and 100 € is needed",
+            "bad.csv, row 1, column \"price\": \"nan\" is not a finite number; a number between 0 and 100 € \
+             is needed",
         ),
         (
             "inf,red,5\n",
-            "bad.csv, row 1, column \"size\": \"inf\" is not a finite number; a number between 0 and 10 cm is needed",
+            "bad.csv, row 1, column \"size\": \"inf\" is not a finite number; a number between 0 and 10 cm \
+             is needed",
         ),
         (
             "1,pink,5\n",
-            "bad.csv, row 1, column \"colour\": \"pink\" is not a level of the column; the schema has red, green",
+            "bad.csv, row 1, column \"colour\": \"pink\" is not a level of the column; the schema has red, \
+             green",
         ),
         (
             "1,,5\n",
@@ -317,7 +326,7 @@ fn bad_cells_are_named() {
     let one_class = files.refused("1,red,5\n".repeat(20));
     assert_eq!(
         one_class,
-        "bad.csv: every row's column \"colour\" is \"red\", and a classifier needs two classes"
+        "bad.csv: column \"colour\" is \"red\" in every row, and a classifier needs two classes"
     );
     assert!(files.refused(vec![b'"'; 5_000_000]).len() < 400);
 }
@@ -373,7 +382,8 @@ fn bad_arguments_are_named_with_the_nearest_name() {
         ),
         (
             "compare --mechanism vlm --set vlm.volunteers.epoch=3",
-            "the mechanism \"vlm\" has no parameter \"volunteers.epoch\"; did you mean \"volunteers.epochs\"?",
+            "the mechanism \"vlm\" has no parameter \"volunteers.epoch\"; did you mean \
+             \"volunteers.epochs\"?",
         ),
         (
             "compare --set lapace.protect=record",
@@ -385,7 +395,8 @@ fn bad_arguments_are_named_with_the_nearest_name() {
         ),
         (
             "compare --set laplace.protect=everything",
-            "the parameters of \"laplace\": unknown variant `everything`, expected one of `record`, `features`, `label`",
+            "the parameters of \"laplace\": unknown variant `everything`, expected one of `record`, \
+             `features`, `label`",
         ),
         ("compare --epsilon 0", "epsilon must be above zero (\"inf\" for no privacy), and 0 is not"),
         ("compare --epsilon=-1", "epsilon must be above zero (\"inf\" for no privacy), and -1 is not"),
@@ -396,7 +407,8 @@ fn bad_arguments_are_named_with_the_nearest_name() {
         ("compare --mechanism laplace --mechanism laplace", "the mechanism \"laplace\" is listed twice"),
         (
             "compare --mechanism randomized-response --set randomized-response.protect=features",
-            "randomized-response is left out: it answers with levels, and what it should protect holds numbers: the column \"fixed acidity\"",
+            "randomized-response is left out: it answers with levels, but the protected portion contains \
+             numbers: the column \"fixed acidity\"",
         ),
         ("compare --trials 0", "a comparison needs between 1 and 100000 trials, and not 0"),
         (
@@ -409,12 +421,14 @@ fn bad_arguments_are_named_with_the_nearest_name() {
         ("compare --volunteers nan", "volunteers must be zero or more and below one, and NaN is not"),
         (
             "compare --mechanism task-aware-linear",
-            "task-aware-linear is left out: it learns from volunteers' records, and no volunteers are given; --volunteers 0.2 takes a fifth of the training records for volunteers",
+            "task-aware-linear is left out: it learns from volunteers' records, and no volunteers are given; \
+             --volunteers 0.2 makes a fifth of the training records volunteers' records",
         ),
         ("compare --delta 1", "delta must be zero or more and below one, and 1 is not"),
         (
             "compare --metric acuracy",
-            "invalid value 'acuracy' for '--metric <NAME>': there is no metric \"acuracy\"; did you mean \"accuracy\"?",
+            "invalid value 'acuracy' for '--metric <NAME>': there is no metric \"acuracy\"; did you mean \
+             \"accuracy\"?",
         ),
         ("compare --metric auc --metric auc", "the metric auc is listed twice"),
         ("comparre", "unrecognized subcommand 'comparre'; tip: a similar subcommand exists: 'compare'"),
@@ -431,7 +445,8 @@ fn many_levels_cost_no_more_than_their_width() {
     let files = Files::new();
     let levels: Vec<String> = (0..20_000).map(|level| format!("\"{level}\"")).collect();
     let schema = format!(
-        "column = [{{ name = \"place\", kind = \"category\", levels = [{}] }},\n{{ name = \"y\", kind = \"real\", lower = 0.0, upper = 1.0 }}]",
+        "column = [{{ name = \"place\", kind = \"category\", levels = [{}] }},\n{{ name = \"y\", kind = \
+         \"real\", lower = 0.0, upper = 1.0 }}]",
         levels.join(",")
     );
     files.write("wide.toml", schema);
@@ -448,11 +463,8 @@ fn many_levels_cost_no_more_than_their_width() {
 fn an_interrupt_says_what_it_kept() {
     let files = Files::new();
     for (line, kept) in [
-        (
-            "--cells cells.jsonl",
-            "the trials that were finished are kept in cells.jsonl, and the same command goes on from there",
-        ),
-        ("", "nothing is kept; with --cells FILE.jsonl finished trials are"),
+        ("--cells cells.jsonl", "finished trials are kept in cells.jsonl; run the same command to resume"),
+        ("", "no trials are kept; give --cells FILE.jsonl to keep finished trials"),
     ] {
         let mut command = files.command(&format!("compare --mechanism laplace --trials 100000 {line}"));
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -477,8 +489,8 @@ fn a_sample_of_a_file_is_compared_and_said_to_be_one() {
     let files = Files::new();
     let rows: String = (0..300).map(|at| format!("{}.5,red,{at}\n", at % 10)).collect();
     files.write("long.csv", format!("size,colour,price\n{rows}"));
-    let line = "compare --input long.csv --schema schema.toml --target price --sample 100 --mechanism laplace \
-                --trials 2 --jobs 1 --json";
+    let line = "compare --input long.csv --schema schema.toml --target price --sample 100 --mechanism \
+                laplace --trials 2 --jobs 1 --json";
     let (outcome, stderr) = succeeded(&mut files.command(line));
     assert!(stderr.contains("long.csv: compared on 100 of its 300 records, drawn at random"), "{stderr}");
     let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();

@@ -33,10 +33,11 @@ fn a_design_is_an_envelope_with_all_that_a_client_needs() {
 #[test]
 fn a_shuffler_adds_a_claim_to_the_card_of_a_local_design() {
     let files = Files::new();
-    let line = "design direct --schema schema.toml --target colour --epsilon 2 --shuffled 32561 --shuffled-delta 1e-6 --output design.json";
+    let line = "design direct --schema schema.toml --target colour --epsilon 2 --shuffled 32561 \
+        --shuffled-delta 1e-6 --output design.json";
     let card = files.run(line);
-    let claim = "(ε, δ) = (0.06072, 1e-6) central differential privacy (replace one record) through a trusted shuffler, which mixes the reports of \
-                 at least 32561 people";
+    let claim = "(ε, δ) = (0.06072, 1e-6) central differential privacy (replace one record) through a \
+                 trusted shuffler, which mixes the reports of at least 32561 people";
     assert!(card.contains(claim) && card.contains("ε = 2 local differential privacy"), "{card}");
     assert!(card.contains("random order before anyone else sees them"), "{card}");
     let design = saved(&files, "design.json");
@@ -61,7 +62,8 @@ fn a_shuffler_adds_a_claim_to_the_card_of_a_local_design() {
             "this guarantee claims none",
         ),
         (
-            "laplace --schema schema.toml --target colour --protect features --epsilon 2 --shuffled 100 --shuffled-delta 1e-6",
+            "laplace --schema schema.toml --target colour --protect features --epsilon 2 --shuffled 100 \
+             --shuffled-delta 1e-6",
             "this guarantee claims none",
         ),
         ("direct --schema schema.toml --target colour --epsilon 2 --shuffled 100", "--shuffled-delta"),
@@ -127,8 +129,8 @@ fn features_and_label_share_the_budget() {
 fn the_card_of_a_composition_shows_how_its_claim_came_about() {
     let files = Files::new();
     let card = files.run(
-        "design --mechanism laplace --mechanism randomized-response --columns size,price --columns colour --target \
-         colour --label-share 0.25 --schema schema.toml --epsilon 4 --output design.json",
+        "design --mechanism laplace --mechanism randomized-response --columns size,price --columns colour \
+         --target colour --label-share 0.25 --schema schema.toml --epsilon 4 --output design.json",
     );
     for expected in [
         "ε = 4 local",
@@ -147,7 +149,7 @@ fn a_column_that_nobody_takes_is_named() {
     let files = Files::new();
     let line =
         "design --mechanism laplace --columns size --schema schema.toml --epsilon 1 --output design.json";
-    assert_eq!(files.notes(line), "no mechanism takes colour, price: it will not be released\n");
+    assert_eq!(files.notes(line), "not released, because no mechanism takes them: colour, price\n");
     files.good();
     files.run("release --design design.json --input data.csv --output released.csv");
     assert!(files.read("released.csv").starts_with("size\n"));
@@ -162,11 +164,11 @@ fn what_makes_no_composition_is_refused() {
     for (line, expected) in [
         (
             "--mechanism laplace --mechanism direct",
-            "--columns is needed once for each of 2 --mechanism, and is given 0 times",
+            "--columns is given 0 times for 2 --mechanism; give it once for each",
         ),
         (
             "--mechanism laplace --columns size --columns price",
-            "--columns is needed once for each of 1 --mechanism, and is given 2 times",
+            "--columns is given 2 times for 1 --mechanism; give it once for each",
         ),
         ("laplace --columns sice", "schema.toml: there is no column \"sice\"; did you mean \"size\"?"),
         ("laplace --columns size,size", "schema.toml: the column \"size\" occurs twice"),
@@ -174,10 +176,12 @@ fn what_makes_no_composition_is_refused() {
         ("laplace --target color", "schema.toml: there is no column \"color\"; did you mean \"colour\"?"),
         (
             "laplace --columns size,colour --target colour --label-share 0.5",
-            "--label-share: laplace releases \"colour\" together with other columns, so it has no share of its own",
+            "--label-share: laplace releases \"colour\" together with other columns, so the label has no \
+             share of its own",
         ),
         (
-            "--mechanism direct --mechanism direct --columns size,colour --columns price,colour --target colour",
+            "--mechanism direct --mechanism direct --columns size,colour --columns price,colour --target \
+             colour",
             "two parts take the target, and a table has only one target",
         ),
         (
@@ -187,7 +191,8 @@ fn what_makes_no_composition_is_refused() {
         ("laplace --set direct.a=1", "--set \"direct.a=1\": the mechanism \"direct\" does not take part"),
         (
             "vlm --set volunteers.epoch=3",
-            "the mechanism \"vlm\" has no parameter \"volunteers.epoch\"; did you mean \"volunteers.epochs\"?",
+            "the mechanism \"vlm\" has no parameter \"volunteers.epoch\"; did you mean \
+             \"volunteers.epochs\"?",
         ),
         (
             "--mechanism laplace --columns size --mechanism direct --columns price --set protect=features",
@@ -196,7 +201,8 @@ fn what_makes_no_composition_is_refused() {
         ("laplace --set record", "--set \"record\": KEY=VALUE or NAME.KEY=VALUE is needed"),
         (
             "randomized-response",
-            "randomized-response does not apply: it answers with levels, and what it should protect holds numbers: the column \"size\"",
+            "randomized-response does not apply: it answers with levels, but the protected portion contains \
+             numbers: the column \"size\"",
         ),
     ] {
         let line = format!("design {line} --schema schema.toml --epsilon 1 --output design.json");
@@ -246,7 +252,8 @@ fn a_design_whose_names_are_not_what_they_seem_is_refused() {
     forged["state"] = identity["state"].clone();
     assert_eq!(
         refused(&forged.to_string()),
-        "forged.json: the design cannot be loaded: unknown field `columns`, expected one of `portion`, `delta`, `parameters`"
+        "forged.json: the design cannot be loaded: unknown field `columns`, expected one of `portion`, \
+         `delta`, `parameters`"
     );
     // A valid state under another plugin's name is a design of that plugin, with another digest.
     let mut renamed = laplace.clone();
@@ -272,8 +279,8 @@ fn private_volunteers_must_have_a_guarantee() {
     files.good();
     let line = |status: &str| {
         format!(
-            "design laplace --schema schema.toml --epsilon 1 --output {status}.json --volunteers data.csv --volunteers-are \
-             {status}"
+            "design laplace --schema schema.toml --epsilon 1 --output {status}.json --volunteers data.csv \
+             --volunteers-are {status}"
         )
     };
     files.write("data.csv", files.read("data.csv") + "99,red,5\n"); // one cell is clipped; a refusal does not report it
@@ -325,12 +332,12 @@ fn volunteers_may_keep_their_labels() {
 fn public_records_that_a_design_holds_are_not_said_to_be_unused() {
     let files = Files::new();
     files.good();
-    let line = "design dauntless-mix --schema schema.toml --target colour --epsilon 1 --output design.json --volunteers data.csv \
-                --volunteers-are public";
+    let line = "design dauntless-mix --schema schema.toml --target colour --epsilon 1 --output design.json \
+                --volunteers data.csv --volunteers-are public";
     let (card, said) = succeeded(&mut files.command(line));
     assert!(said.is_empty(), "{said}");
     assert!(card.contains("given the design, which public data shaped"), "{card}");
-    assert!(card.contains("the design holds them in the clear"), "{card}");
+    assert!(card.contains("the design contains them in the clear"), "{card}");
 }
 
 /// Trains on sixty volunteers, with a δ below and above 1/60. A δ of 1/60 may publish one record.
@@ -340,8 +347,9 @@ fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assu
     files.good();
     let line = |delta: f64| {
         format!(
-            "design --mechanism vlm --columns size --mechanism vlm --columns price --schema schema.toml --epsilon 4 --output design.json \
-             --volunteers data.csv --volunteers-are private --set vlm.hidden=[4] --set vlm.latent_dim=1 --set \
+            "design --mechanism vlm --columns size --mechanism vlm --columns price --schema schema.toml \
+             --epsilon 4 --output design.json --volunteers data.csv --volunteers-are private --set \
+             vlm.hidden=[4] --set vlm.latent_dim=1 --set \
              vlm.volunteers={{\"epsilon\":2,\"delta\":{delta},\"epochs\":2,\"expected_batch\":20}}"
         )
     };
@@ -349,7 +357,7 @@ fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assu
     assert!(refused.contains("must be below one over their number, 1/60, and 2e-2 is not"), "{refused}");
     assert!(!files.exists("design.json"));
     let card = files.run(&line(0.005));
-    assert_eq!(card.matches("nothing else was learned from these volunteers").count(), 1, "{card}");
+    assert_eq!(card.matches("no other design was learned from these volunteers").count(), 1, "{card}");
     assert!(card.contains("(replace one record) for each volunteer's record"), "{card}");
 }
 
@@ -360,8 +368,8 @@ fn parameters_in_an_object_are_set_one_by_one() {
     files.good();
     let design = |set: &str| {
         files.run(&format!(
-            "design vlm --schema schema.toml --epsilon 4 --output design.json --force --volunteers data.csv --volunteers-are public \
-             --set hidden=[4] --set latent_dim=1 {set}"
+            "design vlm --schema schema.toml --epsilon 4 --output design.json --force --volunteers data.csv \
+             --volunteers-are public --set hidden=[4] --set latent_dim=1 {set}"
         ));
         files.read("design.json")
     };
@@ -369,8 +377,8 @@ fn parameters_in_an_object_are_set_one_by_one() {
         "--set volunteers={\"epsilon\":2,\"delta\":0.01,\"epochs\":2,\"expected_batch\":20,\"seed\":1}",
     );
     let one_by_one = design(
-        "--set volunteers.epsilon=2 --set volunteers.delta=0.01 --set vlm.volunteers.epochs=2 --set volunteers.expected_batch=20 \
-         --set vlm.volunteers.seed=1",
+        "--set volunteers.epsilon=2 --set volunteers.delta=0.01 --set vlm.volunteers.epochs=2 --set \
+         volunteers.expected_batch=20 --set vlm.volunteers.seed=1",
     );
     assert_eq!(whole, one_by_one);
 }
@@ -384,11 +392,12 @@ fn what_asks_for_more_than_can_be_held_is_refused_and_leaves_nothing() {
         ("dauntless-inference --set queries=4611686018427387904", "queries asks for"),
         (
             "multiplicative-dp --set records=300 --set dim=16777216",
-            "dim, for so many records, asks for 40265318400 bytes at once",
+            "dim, for this number of records, asks for 40265318400 bytes at once",
         ),
     ] {
         let line = format!(
-            "design {settings} --schema schema.toml --target colour --epsilon 1 --delta 1e-6 --output design.json"
+            "design {settings} --schema schema.toml --target colour --epsilon 1 --delta 1e-6 --output \
+             design.json"
         );
         let refused = files.refuses(&line);
         assert!(
@@ -400,8 +409,8 @@ fn what_asks_for_more_than_can_be_held_is_refused_and_leaves_nothing() {
 }
 
 /// Options of a design that learns latents from the volunteers in `data.csv`.
-const OF_VOLUNTEERS: &str = "--schema schema.toml --target price --epsilon 4 --output design.json --volunteers data.csv \
-                             --volunteers-are consented";
+const OF_VOLUNTEERS: &str = "--schema schema.toml --target price --epsilon 4 --output design.json \
+                             --volunteers data.csv --volunteers-are consented";
 
 #[test]
 fn volunteers_shape_a_design_that_anybody_releases_by() {
@@ -448,7 +457,7 @@ fn volunteers_of_whom_nothing_can_be_learned_leave_no_design() {
     }
     files.write("data.csv", "size,colour,price\n1,red,50\n");
     let one = files.refuses(&format!("design task-aware-linear {OF_VOLUNTEERS}"));
-    assert!(one.contains("the task ignores every column, or those that it does not do not vary"), "{one}");
+    assert!(one.contains("the task ignores every column, or the columns that it uses do not vary"), "{one}");
     files.write("data.csv", "size,colour,price\n");
     assert_eq!(
         files.refuses(&format!("design task-aware-linear {OF_VOLUNTEERS}")),
@@ -516,11 +525,13 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
     for (words, expected) in [
         (
             "randomized-response --target colour",
-            "randomized-response does not apply: it protects only the label, not the whole record; --protect label accepts this",
+            "randomized-response does not apply: it protects only the label, not the whole record; --protect \
+             label accepts this",
         ),
         (
             "column-space --target colour",
-            "column-space does not apply: it protects only the features, not the whole record; --protect features accepts this",
+            "column-space does not apply: it protects only the features, not the whole record; --protect \
+             features accepts this",
         ),
         (
             "--mechanism laplace --columns size,colour --target colour",
@@ -532,7 +543,8 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
         ),
         (
             "laplace --target price --label-share 0.5 --protect label",
-            "laplace does not apply: a share of ε for the label needs the whole record to be protected, not the label alone",
+            "laplace does not apply: a share of ε for the label needs the whole record to be protected, not \
+             the label alone",
         ),
     ] {
         assert_eq!(files.refuses(&line(words)), expected);
@@ -540,7 +552,8 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
     assert!(!files.exists("refused.json"));
     // A mechanism that trains declares the part for another mechanism by its example, and trains once.
     files.good();
-    let training = "--set training={\"epochs\":5,\"steps\":2,\"task_epochs\":5} --volunteers data.csv --volunteers-are consented";
+    let training = "--set training={\"epochs\":5,\"steps\":2,\"task_epochs\":5} --volunteers data.csv \
+        --volunteers-are consented";
     assert_eq!(claims(&files, &format!("task-aware-gradient --target price {training}")), of("record"));
     // A release in the clear has no claims, and its card says so.
     assert_eq!(claims(&files, "identity --target colour"), []);
@@ -549,7 +562,8 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
 #[test]
 fn a_label_of_its_own_takes_nothing_of_delta() {
     let files = Files::new();
-    let line = "design gaussian --schema schema.toml --target colour --epsilon 2 --delta 1e-6 --output design.json --json";
+    let line = "design gaussian --schema schema.toml --target colour --epsilon 2 --delta 1e-6 --output \
+        design.json --json";
     let told = files.json(line);
     let claim = &told["guarantee"]["claims"][0];
     assert_eq!((&claim["protects"], &claim["delta"]), (&"record".into(), &1e-6.into()));
@@ -569,7 +583,7 @@ fn a_public_data_set_brings_its_own_schema() {
     let line = "design laplace --data whine --epsilon 4 --output other.json";
     assert!(files.refuses(line).starts_with("there is no data set \"whine\" (did you mean \"wine\"?)"));
     let line = "design laplace --data mnist --epsilon 4 --output other.json";
-    assert_eq!(files.refuses(line), "mnist: its records are images, for which there is no schema");
+    assert_eq!(files.refuses(line), "mnist: the records are images, which have no schema");
     assert_eq!(
         files.refuses("schema --data wine --output wine.toml"),
         "wine.toml already exists, and is not overwritten"

@@ -36,8 +36,8 @@ fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
     assert_eq!(told["rounded_columns"], serde_json::json!(["age", "since", "grade"]));
     let estimate = |values: &str| -> (Value, String) {
         files.run(&format!(
-            "release --design design.json --input people.csv --output released.csv --card card.json --seed 5 --force --values \
-             {values}"
+            "release --design design.json --input people.csv --output released.csv --card card.json --seed 5 \
+             --force --values {values}"
         ));
         let line = format!(
             "estimate --design design.json --input released.csv --values {values} --confidence 0.999999 \
@@ -105,7 +105,7 @@ fn what_a_decoder_completes_from_volunteers_is_not_estimated() {
             why.contains("released.csv: nothing can be estimated: \"size\", \"price\": "),
             "{mechanism}: {why}"
         );
-        assert!(why.contains("alters values beside adding noise"), "{mechanism}: {why}");
+        assert!(why.contains("alters values beyond adding noise"), "{mechanism}: {why}");
     }
     // Beside such a part, columns released with their own noise can be estimated.
     files.run(&format!(

@@ -55,7 +55,8 @@ impl Files {
 fn an_experiment_is_the_command_that_says_the_same() {
     let files = with(EXPERIMENT);
     let by_file = files.compared("--config exp.toml");
-    let options = "--epsilon 1,8 --trials 3 --seed 7 --test-share 0.25 --input data.csv --schema schema.toml --target price";
+    let options = "--epsilon 1,8 --trials 3 --seed 7 --test-share 0.25 --input data.csv --schema schema.toml \
+        --target price";
     for (protect, first, last) in [("label", 0, 2), ("record", 2, 4)] {
         let line = format!("{options} --mechanism laplace --set laplace.protect={protect}");
         let by_options = timeless(files.compared(&line));
@@ -243,7 +244,8 @@ fn only_what_was_changed_is_computed_again() {
     after(
         &EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.3"),
         LINES,
-        "volunteers, whom no mechanism learns from: 20 or all 31 others in the clear, and the volunteers alone",
+        "volunteers, whom no mechanism learns from: 20 or all 31 others in the clear, and the volunteers \
+         alone",
     );
     after(
         &EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.6"),
@@ -288,7 +290,7 @@ fn a_torn_line_is_computed_again_and_a_bad_one_is_named() {
     assert_eq!(files.keys().len(), LINES);
     files.write("exp.cells.jsonl", lines.replacen("\"key\"", "\"kye\"", 1));
     let refused = files.refuses("compare --config exp.toml");
-    assert!(refused.starts_with("exp.cells.jsonl: line 1: it is no finished trial"), "{refused}");
+    assert!(refused.starts_with("exp.cells.jsonl: line 1: it is not a finished trial"), "{refused}");
 }
 
 #[test]
@@ -297,7 +299,7 @@ fn two_comparisons_at_once_do_not_share_a_store() {
     let store = std::fs::File::create(files.path("exp.cells.jsonl")).unwrap();
     store.lock().unwrap();
     let refused = files.refuses("compare --config exp.toml");
-    assert_eq!(refused, "exp.cells.jsonl: another run is at work on it");
+    assert_eq!(refused, "exp.cells.jsonl: another run is using it");
 }
 
 #[test]
@@ -319,6 +321,6 @@ fn what_is_wrong_with_an_experiment_is_one_line_and_writes_nothing() {
     assert!(files.refuses("compare --config none.toml").contains("none.toml: No such file"));
     files.write("exp.toml", EXPERIMENT);
     let overlap = files.refuses("compare --config exp.toml --cells data.csv");
-    assert_eq!(overlap, "data.csv: it is read, so nothing is written there");
+    assert_eq!(overlap, "data.csv: this is an input file; refusing to overwrite it");
     assert_eq!(files.all(), ["data.csv", "exp.toml", "schema.toml"]);
 }

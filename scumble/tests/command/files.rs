@@ -34,7 +34,7 @@ fn from_a_spreadsheet_to_a_page_without_a_question() {
     let files = Files::new();
     files.write("besuche.csv", visits());
     let told = files.notes("schema besuche.csv --output draft.toml");
-    assert!(told.contains(&format!("besuche.csv: recognised: {HOW}")), "{told}");
+    assert!(told.contains(&format!("besuche.csv: recognised format: {HOW}")), "{told}");
     let draft = files.read("draft.toml");
     for expected in [
         "levels = [\"Aachen\", \"Düren\", \"Köln\"]",
@@ -99,7 +99,10 @@ fn what_is_released_has_values_of_its_columns() {
     assert!(beyond > 100, "noise at ε = 1 takes most out of the bounds: {beyond}");
 
     // A curator's records are drawn within bins, and still have whole values.
-    files.run("design noisy-marginals --schema schema.toml --target krank --epsilon 5 --delta 1e-6 --people 240 --output curator.json");
+    files.run(
+        "design noisy-marginals --schema schema.toml --target krank --epsilon 5 --delta 1e-6 --people \
+        240 --output curator.json",
+    );
     files.run("release --design curator.json --input besuche.csv --output drawn-records.csv --seed 1");
     let mut counts = [0; 5];
     for row in files.read("drawn-records.csv").lines().skip(1) {
@@ -134,7 +137,9 @@ fn options_and_pipes_take_the_place_of_what_is_recognised() {
     files.run("release --design design.json --input iris.csv --output released.csv --seed 5");
     assert_eq!(String::from_utf8(piped.stdout).unwrap(), files.read("released.csv"));
     let both = "release --design design.json --input iris.csv --output - --json";
-    assert!(files.refuses(both).starts_with("--output -: the records go to standard output"));
+    assert!(
+        files.refuses(both).starts_with("--output -: records and JSON cannot both go to standard output")
+    );
 }
 
 #[test]
@@ -144,14 +149,17 @@ fn codes_are_regressed_with_a_line_or_classified_where_that_is_said() {
     files.write("codes.csv", format!("x,code\n{rows}"));
     files.write(
         "codes.toml",
-        "column = [{ name = \"x\", kind = \"integer\", lower = 0, upper = 29 }, { name = \"code\", kind = \"integer\", lower = 0, upper = 2 }]",
+        "column = [{ name = \"x\", kind = \"integer\", lower = 0, upper = 29 }, { name = \"code\", kind = \
+         \"integer\", lower = 0, upper = 2 }]",
     );
-    let line = "compare --input codes.csv --schema codes.toml --target code --mechanism direct --epsilon 4 --trials 2";
+    let line = "compare --input codes.csv --schema codes.toml --target code --mechanism direct --epsilon 4 \
+        --trials 2";
     let (regressed, told) = crate::succeeded(&mut files.command(line));
     assert!(regressed.contains("root mean squared error"));
     assert!(
         told.contains(
-            "\"code\" has 3 whole values and is regressed; if they are codes of classes: --task classify"
+            "\"code\" has 3 distinct integers and is learned as a number; if they are codes of classes, give \
+             --task classify"
         ),
         "{told}"
     );

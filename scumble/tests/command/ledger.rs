@@ -79,7 +79,10 @@ fn damaged_amounts_are_refused_and_write_nothing() {
 fn nats_have_accounts_of_their_own() {
     let files = with_ledger("1");
     let shown = files.run("ledger init --ledger ledger.json --dataset halves --nats 0.25");
-    assert!(shown.contains("halves, which records were used") && shown.contains("nats"), "{shown}");
+    assert!(
+        shown.contains("halves, information about which records were used") && shown.contains("nats"),
+        "{shown}"
+    );
     files.run("ledger charge --ledger ledger.json --dataset halves --nats 0.125 --what means");
     let refused = files.refuses("ledger charge --ledger ledger.json --dataset halves --nats 0.25");
     assert!(refused.contains("0.125 of 0.25 nats spent, 0.25 requested"), "{refused}");
@@ -120,7 +123,7 @@ fn a_charge_that_cannot_be_reported_is_no_failed_charge() {
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        stderr.starts_with("error: it is done, and only this report of it could not be printed"),
+        stderr.starts_with("error: the work is complete, but its report could not be printed"),
         "{stderr}"
     );
     assert_eq!(files.spent(), 0.125);
@@ -145,7 +148,8 @@ fn a_label_has_a_name_and_accounts_are_opened_before_the_first_release() {
         );
         files.run(&line);
         format!(
-            "release --design {target}.json --input data.csv --output {output} --ledger ledger.json --dataset survey"
+            "release --design {target}.json --input data.csv --output {output} --ledger ledger.json \
+             --dataset survey"
         )
     };
     files.run(&release("colour", "one.csv"));

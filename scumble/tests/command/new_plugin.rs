@@ -119,25 +119,27 @@ fn what_is_no_name_is_refused_with_one_that_is() {
     let files = Files::new();
     for (name, expected) in [
         ("My_Noise", "did you mean \"my-noise\"?"),
-        ("2noise", "\"2noise\" is no name for a plugin: it must be a lower-case letter and then"),
+        ("2noise", "\"2noise\" is not a valid plugin name: a name is a lower-case letter, followed by"),
         ("noise-", "did you mean \"noise\"?"),
         ("a--b", "did you mean \"a-b\"?"),
         ("../noise", "did you mean \"noise\"?"),
         (
             "serde",
-            "\"serde\" is no name for a plugin: Rust, cargo, scumble or a crate that the plugin needs uses it",
+            "\"serde\" is not a valid plugin name: Rust, cargo, scumble or a dependency of the plugin uses \
+             it",
         ),
         (
             "match",
-            "\"match\" is no name for a plugin: Rust, cargo, scumble or a crate that the plugin needs uses it",
+            "\"match\" is not a valid plugin name: Rust, cargo, scumble or a dependency of the plugin uses \
+             it",
         ),
-        ("laplace", "\"laplace\" is no name for a plugin: there is a mechanism of this name already"),
+        ("laplace", "\"laplace\" is not a valid plugin name: a mechanism of this name already exists"),
     ] {
         let refused = files.refuses(&format!("new-plugin {name}"));
         assert!(refused.contains(expected), "{name}: {refused}");
     }
     let long = "n".repeat(65);
-    assert!(files.refuses(&format!("new-plugin {long}")).contains("at most 64 in all"));
+    assert!(files.refuses(&format!("new-plugin {long}")).contains("at most 64 characters in all"));
     assert_eq!(files.all(), ["schema.toml"]);
 }
 
@@ -145,7 +147,7 @@ fn what_is_no_name_is_refused_with_one_that_is() {
 fn nothing_is_overwritten_or_left_half_written() {
     let files = Files::new();
     std::fs::create_dir(files.path("my-noise")).unwrap();
-    let exists = "it exists already, and nothing is overwritten";
+    let exists = "the path already exists, and nothing is overwritten; give another --output";
     assert_eq!(files.refuses("new-plugin my-noise"), format!("my-noise: {exists}"));
     assert_eq!(files.refuses("new-plugin my-noise --output schema.toml"), format!("schema.toml: {exists}"));
     let nowhere = files.refuses("new-plugin my-noise --output nowhere/noise");
@@ -160,10 +162,10 @@ fn a_folder_that_is_no_checkout_is_refused() {
     for folder in [".", "nowhere", "schema.toml"] {
         assert_eq!(
             files.refuses(&format!("new-plugin my-noise --scumble {folder}")),
-            format!("{folder}: it is no checkout of scumble, for it has no registry/core/Cargo.toml")
+            format!("{folder}: not a checkout of scumble, because it has no registry/core/Cargo.toml")
         );
     }
     let inside = refused(files.command("new-plugin my-noise --scumble").arg(workspace().join("scumble")));
-    assert!(inside.contains("it is no checkout of scumble"));
+    assert!(inside.contains("not a checkout of scumble"));
     assert_eq!(files.all(), ["schema.toml"]);
 }

@@ -96,12 +96,13 @@ fn a_page_says_what_is_guaranteed_and_how_it_was_made() {
         "<pre class=\"command\">scumble compare --config exp.toml --html page.html --seed 3</pre>",
         "grid = { protect = [&quot;label&quot;, &quot;record&quot;] }",
         "<dt class=\"first\">guarantee</dt><dd>ε = 1 local differential privacy for the whole record</dd>",
-        "<dt class=\"first\">guarantee</dt><dd>ε = 8 local differential privacy for the label (label DP)</dd>",
+        "<dt class=\"first\">guarantee</dt><dd>ε = 8 local differential privacy for the label (label \
+         DP)</dd>",
         "<dt>discloses</dt><dd>the features of every record, in the clear</dd>",
         "laplace 0.1.0",
         "<dt>seed</dt><dd>3</dd>",
-        "<pre class=\"command\">scumble design laplace --schema schema.toml --target price --epsilon 8 --delta 0.000001 --protect label \
-         --set 'protect=label' --output design.json</pre>",
+        "<pre class=\"command\">scumble design laplace --schema schema.toml --target price --epsilon 8 \
+         --delta 0.000001 --protect label --set 'protect=label' --output design.json</pre>",
         "Without differential privacy, the same at every ε",
     ] {
         assert!(page.contains(expected), "{expected:?} is missing");
@@ -150,9 +151,9 @@ fn a_page_that_exists_stays_unless_it_may_be_replaced() {
     assert_eq!(files.all(), ["page.html", "schema.toml"]);
     files.write("exp.toml", "");
     let read = files.refuses("compare --config exp.toml --html exp.toml --force");
-    assert_eq!(read, "exp.toml: it is read, so nothing is written there");
+    assert_eq!(read, "exp.toml: this is an input file; refusing to overwrite it");
     let same = files.refuses("compare --config exp.toml --html a --cells a");
-    assert_eq!(same, "a: two files of one name cannot be written");
+    assert_eq!(same, "a: the file is given as two different outputs");
 }
 
 /// Creates a page with names that try to break out of HTML, attributes and scripts.
@@ -466,7 +467,10 @@ fn a_phone_shows_the_page_no_wider_than_it_is() {
 fn a_page_of_all_mechanisms_prints_on_six_sheets() {
     let Some(chromium) = chromium() else { return };
     let files = Files::new();
-    files.run("compare --trials 1 --epsilon 0.5,2,8 --shuffler --volunteers 0.1 --unlabelled --metric recovered --html page.html");
+    files.run(
+        "compare --trials 1 --epsilon 0.5,2,8 --shuffler --volunteers 0.1 --unlabelled --metric \
+        recovered --html page.html",
+    );
     let profile = tempfile::tempdir().unwrap();
     let printed = files.path("page.pdf");
     let output = browser(&chromium, profile.path())

@@ -46,8 +46,8 @@ fn plants(files: &Files) {
 fn released(files: &Files, mechanism: &str, target: &str) {
     let columns = format!("size,leaves,colour,{target}");
     files.run(&format!(
-        "design --mechanism {mechanism} --columns {columns} --schema plants.toml --target {target} --epsilon 8 \
-         --delta 1e-6 --people 400 --output design.json --force"
+        "design --mechanism {mechanism} --columns {columns} --schema plants.toml --target {target} --epsilon \
+         8 --delta 1e-6 --people 400 --output design.json --force"
     ));
     for output in ["model.csv", "model.parquet"] {
         files.run(&format!(

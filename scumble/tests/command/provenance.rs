@@ -9,14 +9,16 @@ fn released(mechanism: &str) -> Files {
     for epsilon in [1, 4] {
         let more = if mechanism == "pair-response" { "--target colour --people 60" } else { "" };
         files.run(&format!(
-            "design {mechanism} --schema schema.toml --epsilon {epsilon} {more} --output d{epsilon}.json --quiet"
+            "design {mechanism} --schema schema.toml --epsilon {epsilon} {more} --output d{epsilon}.json \
+             --quiet"
         ));
     }
     std::fs::create_dir(files.path("cards")).unwrap();
     for format in ["csv", "parquet"] {
         let name = format!("of-{format}");
         files.run(&format!(
-            "release --design d1.json --input data.csv --output {name}.{format} --card cards/{name}.json --quiet"
+            "release --design d1.json --input data.csv --output {name}.{format} --card cards/{name}.json \
+             --quiet"
         ));
     }
     files
@@ -57,7 +59,7 @@ fn a_release_is_read_by_its_own_design_alone() {
         let refused = files.refuses(&line(1, "of-csv.csv", " --card cards/of-parquet.json"));
         assert!(refused.contains("the card of another file"), "{refused}");
         let refused = files.refuses(&line(1, "of-csv.csv", " --card d1.json"));
-        assert!(refused.contains("no card of a release"), "{refused}");
+        assert!(refused.contains("not the card of a release"), "{refused}");
 
         // A card in the file's folder is found by the file's content.
         std::fs::copy(files.path("cards/of-csv.json"), files.path("unlikely name.json")).unwrap();

@@ -133,7 +133,8 @@ fn what_a_file_holds_decides_and_not_its_name() {
         ),
     ] {
         files.write("named.csv", file);
-        let line = "release --design design.json --input named.csv --output other.csv --ledger ledger.json --dataset survey";
+        let line = "release --design design.json --input named.csv --output other.csv --ledger ledger.json \
+            --dataset survey";
         let refused = files.refuses(line);
         assert!(refused.starts_with(expected), "{refused}");
         assert_eq!(files.all(), before);
@@ -146,9 +147,11 @@ fn every_command_that_reads_records_reads_parquet() {
     let files = designed("laplace --epsilon 1");
     as_parquet(&files);
     for line in [
-        "compare --input DATA --schema schema.toml --target price --mechanism laplace --epsilon 1 --trials 2 --json",
+        "compare --input DATA --schema schema.toml --target price --mechanism laplace --epsilon 1 --trials 2 \
+         --json",
         "solve svm --input DATA --target colour --positive red --theta 1 --rho 0.01 --json",
-        "design task-agnostic --schema schema.toml --epsilon 1 --volunteers DATA --volunteers-are public --output NEW.json",
+        "design task-agnostic --schema schema.toml --epsilon 1 --volunteers DATA --volunteers-are public \
+         --output NEW.json",
     ] {
         let said = |file: &str| {
             let line = line.replace("DATA", &format!("data.{file}")).replace("NEW", file);
@@ -200,7 +203,8 @@ fn clipped_cells_are_told_to_the_owner_alone_and_refused_if_she_is_strict() {
     let refused = files.refuses(&format!("{RELEASE} --strict --force"));
     assert_eq!(
         refused,
-        "data.csv, row 1, column \"size\": \"99\" lies outside the bounds; a number between 0 and 10 cm is needed"
+        "data.csv, row 1, column \"size\": \"99\" lies outside the bounds; a number between 0 and 10 cm is \
+         needed"
     );
     let help = files.run("release --help");
     assert!(help.contains("learns that such a record is there"), "{help}");
@@ -220,16 +224,16 @@ fn what_is_there_stays_unless_forced_and_what_is_read_stays_in_any_case() {
         ("data.csv", "release --design design.json --input data.csv --output a.csv --card data.csv --force"),
     ] {
         let before = files.read(read);
-        assert!(files.refuses(line).ends_with("it is read, so nothing is written there"));
+        assert!(files.refuses(line).ends_with("this is an input file; refusing to overwrite it"));
         assert_eq!(files.read(read), before);
     }
     let line = "release --design design.json --input data.csv --output a.csv --card ./a.csv";
-    assert_eq!(files.refuses(line), "./a.csv: two files of one name cannot be written");
+    assert_eq!(files.refuses(line), "./a.csv: the file is given as two different outputs");
     with_ledger(&files, 1.0);
     for ledger in ["ledger.json", "ledger.json.witness"] {
         let line = format!("{RELEASE} --force --ledger ledger.json --dataset survey")
             .replace("released.csv", ledger);
-        assert!(files.refuses(&line).ends_with("it is read, so nothing is written there"));
+        assert!(files.refuses(&line).ends_with("this is an input file; refusing to overwrite it"));
     }
     assert_eq!(files.spent(), 0.0);
     files.write("card.json", "mine");
@@ -270,7 +274,9 @@ fn bad_input_leaves_nothing_behind() {
         ("".into(), "data.csv holds no records"),
         (
             format!("{header}1,red,{}\n", "9".repeat(10_000_000)).into(),
-            "data.csv, row 1, column \"price\": \"999999999999999999999999999999999999999999999999999999999999…\" is too long, with 10000000 bytes",
+            "data.csv, row 1, column \"price\": \
+             \"999999999999999999999999999999999999999999999999999999999999…\" is too long, with 10000000 \
+             bytes",
         ),
         (
             format!("{header}1,red,{}\n", "9".repeat(20_000_000)).into(),
@@ -311,8 +317,8 @@ fn bad_designs_and_places_are_named() {
         (design[..design.len() / 2].into(), "EOF while parsing"),
         (
             design.replace("scumble-design-3", "scumble-design-2"),
-            "its format is \"scumble-design-2\", and \"scumble-design-3\" is expected; `scumble design` with the same \
-             options makes it again",
+            "its format is \"scumble-design-2\", and \"scumble-design-3\" is expected; `scumble design` with \
+             the same options makes it again",
         ),
         (
             design.replace("scumble-design-3", "another"),
@@ -383,7 +389,10 @@ fn a_ledger_is_charged_before_a_release_and_refuses_one_too_many() {
     assert!(!files.exists("three.csv"));
     assert_eq!(files.spent(), 2.0);
     // A design for the features does not protect the label.
-    files.run("design laplace --target colour --protect features --schema schema.toml --epsilon 0.1 --output features.json");
+    files.run(
+        "design laplace --target colour --protect features --schema schema.toml --epsilon 0.1 --output \
+        features.json",
+    );
     let refused = files.refuses(&release("three.csv").replace("design.json", "features.json"));
     assert!(refused.contains("ε = inf"), "{refused}");
 }
@@ -399,7 +408,7 @@ fn a_full_disk_leaves_no_output_and_the_charge() {
     let line = format!("{RELEASE} --ledger ledger.json --dataset survey");
     let refused = refused(&mut files.on_full_disk(&line, 64));
     assert!(refused.starts_with("the output cannot be written: "), "{refused}");
-    assert!(refused.ends_with("the ledger was charged before, and stays so"), "{refused}");
+    assert!(refused.ends_with("the ledger was charged, and the charge remains"), "{refused}");
     assert_eq!(files.all(), before);
     assert_eq!(files.spent(), 1.0);
 }
@@ -578,7 +587,10 @@ fn a_release_that_could_not_be_held_is_refused_and_leaves_nothing_in_any_folder(
     std::fs::create_dir(files.path("keys")).unwrap();
     let before = files.all();
     let refused = files.refuses(&format!("{RELEASE} --key keys/key.json --passphrase-file passphrase"));
-    assert!(refused.contains("dim, for so many records, asks for 4800000000 bytes at once"), "{refused}");
+    assert!(
+        refused.contains("dim, for this number of records, asks for 4800000000 bytes at once"),
+        "{refused}"
+    );
     assert_eq!(files.all(), before);
     assert_eq!(std::fs::read_dir(files.path("keys")).unwrap().count(), 0);
 }

@@ -351,7 +351,7 @@ fn a_document_is_made_of_reports_that_are_kept() {
     let line = "reproduce --from kept --markdown found.md";
     let refused = files.refuses(line);
     assert!(refused.starts_with("kept/dauntless/adult.json: "), "{refused}");
-    assert!(refused.ends_with("scumble reproduce dauntless/adult --output kept makes it"), "{refused}");
+    assert!(refused.ends_with("run scumble reproduce dauntless/adult --output kept to make it"), "{refused}");
     let kept = workspace().join("papers/results");
     std::os::unix::fs::symlink(kept, files.path("kept")).unwrap();
     files.run(line);
@@ -369,7 +369,7 @@ fn what_is_wrong_is_one_line_and_writes_nothing() {
     let files = Files::new();
     assert!(files.refuses("reproduce fisher-svm/figure-2").contains("did you mean \"fisher-svm/figure-"));
     let once = files.refuses("reproduce fisher-svm/figure-3 --trials 1");
-    assert_eq!(once, "a result needs between 2 and 100000 trials, and not 1");
+    assert_eq!(once, "a result needs between 2 and 100000 trials, not 1");
     for (paper, names) in [
         ("fisher-svm", "wdbc figure-5 figure-6 figure-7 distance guesses"),
         ("task-aware", "figure-4 figure-5-valuation figure-5-wdbc figure-6 figure-7 figure-8"),

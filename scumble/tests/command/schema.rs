@@ -114,7 +114,7 @@ fn a_schema_that_is_there_stays_unless_forced() {
     );
     assert_eq!(
         files.refuses("schema people.csv --output people.csv --force"),
-        "people.csv: it is read, so nothing is written there"
+        "people.csv: this is an input file; refusing to overwrite it"
     );
     files.run("schema people.csv --output schema.toml --force");
     let told = files.json("schema people.csv --json");

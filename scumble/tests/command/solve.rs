@@ -78,7 +78,7 @@ fn for_people_a_ground_state_is_a_table() {
         "Fisher information",
         "9.8698990087",
         "density at -0.5",
-        "the least is 10.0000000000, four times mu = 2.5000000000",
+        "The minimum is 10.0000000000, four times mu = 2.5000000000",
     ] {
         assert!(text.contains(part), "{text}");
     }
@@ -90,11 +90,11 @@ fn what_has_no_ground_state_is_one_line() {
         (["-1", "1", "0", "1"], "", "lambda must be finite and not negative, and -1 is not"),
         (["nan", "1", "0", "1"], "", "lambda must be finite"),
         (["1", "0", "0", "1"], "", "weight must be finite and positive, and 0 is not"),
-        (["1", "1", "1", "1"], "", "from 1 to 1 is no interval"),
-        (["1", "1", "2", "-2"], "", "from 2 to -2 is no interval"),
-        (["1", "1", "-inf", "1"], "", "from -inf to 1 is no interval"),
-        (["0", "1", "0", "1e-200"], "", "leaves the floats"),
-        (["1", "1", "0", "1"], "--at 0.5,nan", "--at NaN: it must be finite"),
+        (["1", "1", "1", "1"], "", "from 1 to 1 is not an interval"),
+        (["1", "1", "2", "-2"], "", "from 2 to -2 is not an interval"),
+        (["1", "1", "-inf", "1"], "", "from -inf to 1 is not an interval"),
+        (["0", "1", "0", "1e-200"], "", "overflows"),
+        (["1", "1", "0", "1"], "--at 0.5,nan", "--at NaN: the value must be finite"),
         (["1", "1", "0", "1"], "--at 0.5,x", "invalid value 'x'"),
         (["x", "1", "0", "1"], "", "invalid value 'x'"),
     ] {
@@ -102,7 +102,7 @@ fn what_has_no_ground_state_is_one_line() {
         assert!(message.contains(expected), "{problem:?}: {message}");
     }
     assert!(refusal("solve schrodinger --lambda 1").contains("--weight"));
-    assert!(refusal("solve").contains("what to do is missing"));
+    assert!(refusal("solve").contains("missing subcommand"));
 }
 
 fn waterfilling(eigenvalues: &str, radius: &str, epsilon: &str) -> String {
@@ -162,10 +162,11 @@ fn without_noise_or_without_a_task_nothing_is_lost() {
 fn for_people_shares_are_a_table() {
     let text = run(&format!("{} --latent-dim 2", waterfilling("4,1,1,1", "1", "4")));
     for part in [
-        "4 of 4 directions are sent, through noise of variance 0.5 ",
+        "4 of 4 directions are released, with noise of variance 0.5 ",
         "0.7000000000",
-        "\n\nThe task loses 4.1666666667 (task-aware), where equal shares for all lose 4.6666666667 (task-agnostic)",
-        "\nand equal shares for the largest 2 lose 4.5000000000 (privacy-agnostic)",
+        "\n\nThe task loss is 4.1666666667 (task-aware). ",
+        "With equal shares for all directions it is 4.6666666667 (task-agnostic),",
+        "\nand with equal shares for the largest 2 it is 4.5000000000 (privacy-agnostic)",
     ] {
         assert!(text.contains(part), "{text}");
     }
@@ -174,14 +175,14 @@ fn for_people_shares_are_a_table() {
 #[test]
 fn what_cannot_be_filled_is_one_line() {
     for (eigenvalues, radius, epsilon, more, expected) in [
-        ("4,1", "1", "0", "", "--epsilon 0: it must be above zero"),
-        ("4,1", "1", "-1", "", "--epsilon -1: it must be above zero"),
-        ("4,1", "1", "nan", "", "--epsilon NaN: it must be above zero"),
+        ("4,1", "1", "0", "", "--epsilon 0: the value must be positive"),
+        ("4,1", "1", "-1", "", "--epsilon -1: the value must be positive"),
+        ("4,1", "1", "nan", "", "--epsilon NaN: the value must be positive"),
         ("4,1", "1", "x", "", "invalid value 'x'"),
-        ("4,1", "-1", "1", "", "--radius -1: it must be finite, and not negative"),
-        ("4,1", "nan", "1", "", "--radius NaN: it must be finite"),
-        ("4,1", "inf", "inf", "", "--radius inf: it must be finite"),
-        ("4,1", "1", "1e-200", "", "8r²/ε² leaves the floats"),
+        ("4,1", "-1", "1", "", "--radius -1: the value must be at least 0 and finite"),
+        ("4,1", "nan", "1", "", "--radius NaN: the value must be at least 0 and finite"),
+        ("4,1", "inf", "inf", "", "--radius inf: the value must be at least 0 and finite"),
+        ("4,1", "1", "1e-200", "", "8r²/ε² overflows a floating-point number"),
         ("4,,1", "1", "1", "", "invalid value ''"),
         (
             "4,-1",
@@ -331,7 +332,8 @@ fn for_people_a_machine_is_a_table() {
     let files = Files::new();
     files.write("data.csv", "x,side\n1,right\n-1,left\n");
     let text = files.run(SVM);
-    for part in ["2 records of 1 numbers, 2 of them on their own side (100.00 %)", "(bias)", "KKT residual"] {
+    for part in ["2 records of 1 numbers, 2 of them on the correct side (100.00 %)", "(bias)", "KKT residual"]
+    {
         assert!(text.contains(part), "{text}");
     }
 }
@@ -360,30 +362,39 @@ fn what_cannot_be_solved_is_one_line() {
             "data.csv: there is no column \"sides\"; did you mean \"side\"?",
         ),
         (good, &format!("{SVM} --drop ids"), "data.csv: there is no column \"ids\"; did you mean \"id\"?"),
-        (good, &format!("{SVM} --drop id,x"), "no column is left beside the target \"side\""),
+        (good, &format!("{SVM} --drop id,x"), "no column remains besides the target \"side\""),
         (
             good,
             &dropped.replace("right", "up"),
-            "column \"side\": no record has the positive value \"up\"; its values are \"left\", \"right\"",
+            "column \"side\": no record has the positive value \"up\"; the values are \"left\", \"right\"",
         ),
         (
             "x,side\n1,right\n2,left\n3,up\n",
             SVM,
-            "data.csv, column \"side\": its values are \"left\", \"right\", \"up\", where two are needed",
+            "data.csv, column \"side\": the values are \"left\", \"right\", \"up\", but exactly two values \
+             are needed",
         ),
         (
             "x,side\n1,right\n2,right\n",
             SVM,
-            "data.csv, column \"side\": its values are \"right\" alone, where two are needed",
+            "data.csv, column \"side\": the values are \"right\" alone, but exactly two values are needed",
         ),
         ("x,side\n", SVM, "data.csv holds no records"),
         ("", SVM, "data.csv holds no records"),
         ("x,x,side\n1,2,right\n", SVM, "data.csv: the column \"x\" occurs twice"),
         ("x,side\n1,right\n2\n", SVM, "data.csv, row 2: the row has 1 cells, and the header has 2"),
-        (good, &dropped.replace("--theta 1", "--theta 0"), "--theta 0: it must be above zero, and finite"),
-        (good, &dropped.replace("--theta 1", "--theta -3"), "--theta -3: it must be above zero"),
-        (good, &dropped.replace("--rho 0.01", "--rho 0"), "--rho 0: it must be above zero, and finite"),
-        (good, &dropped.replace("--rho 0.01", "--rho inf"), "--rho inf: it must be above zero, and finite"),
+        (
+            good,
+            &dropped.replace("--theta 1", "--theta 0"),
+            "--theta 0: the value must be positive and finite",
+        ),
+        (good, &dropped.replace("--theta 1", "--theta -3"), "--theta -3: the value must be positive"),
+        (good, &dropped.replace("--rho 0.01", "--rho 0"), "--rho 0: the value must be positive and finite"),
+        (
+            good,
+            &dropped.replace("--rho 0.01", "--rho inf"),
+            "--rho inf: the value must be positive and finite",
+        ),
         (good, &dropped.replace("data.csv", "none.csv"), "none.csv: "),
         (good, &dropped.replace("data.csv", "."), "directory"),
         (good, &format!("{dropped} --scale robust"), "invalid value 'robust'"),

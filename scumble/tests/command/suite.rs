@@ -29,7 +29,8 @@ fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
     let files = Files::new();
     let run = |rest: &str| {
         let command = format!(
-            "suite iris diabetes --quick --trials 3 --mechanism laplace --mechanism private-logistic --mechanism noisy-marginals {rest}"
+            "suite iris diabetes --quick --trials 3 --mechanism laplace --mechanism private-logistic \
+             --mechanism noisy-marginals {rest}"
         );
         files.json(&format!("{command} --json"))
     };

@@ -186,7 +186,7 @@ fn a_file_that_changes_between_the_check_and_the_release_is_not_released() {
         let said = String::from_utf8(refused.stderr).unwrap();
         assert_eq!((refused.status.code(), said.lines().count()), (Some(2), 1), "{said}");
         assert!(said.contains("data.csv: the records changed between the check and the release"), "{said}");
-        assert!(said.contains("the ledger was charged before, and stays so"), "{said}");
+        assert!(said.contains("the ledger was charged, and the charge remains"), "{said}");
         assert!(refused.stdout.is_empty() && !files.exists(output), "{output}");
         assert_eq!(charges(&files), 1);
         // The ticket still belongs to the checked records.

@@ -69,7 +69,10 @@ fn a_model_tuned_on_volunteers_scores_as_the_one_that_was_chosen() {
     }
     let text = files.run("compare --full --config exp.toml");
     let line = "logistic on laplace  ε = 2, 8  l2_penalty = 0.001, on 72 volunteers";
-    assert!(text.contains("What was chosen, and on whose records:") && text.contains(line), "{text}");
+    assert!(
+        text.contains("Tuned choices, and the records that they were tuned on:") && text.contains(line),
+        "{text}"
+    );
 }
 
 #[test]
@@ -114,7 +117,8 @@ fn a_choice_on_volunteers_does_not_look_at_any_other_record() {
 fn private_validation_costs_who_is_asked_the_rows_own_epsilon_and_nothing_of_the_others() {
     // With balanced classes, a model with a large penalty would be as good. These classes are not balanced.
     let split = "[split]\nkind = \"random\"\ntest_share = 0.2\nvalidation = 0.25\nstratified = false\n";
-    let mechanisms = "[[mechanism]]\nname = \"laplace\"\n[[mechanism]]\nname = \"randomized-response\"\n[[mechanism]]\nname = \"identity\"\n";
+    let mechanisms = "[[mechanism]]\nname = \"laplace\"\n[[mechanism]]\nname = \
+        \"randomized-response\"\n[[mechanism]]\nname = \"identity\"\n";
     let files = with(&format!("{split}{mechanisms}{TUNED_MODEL}[[model]]\nname = \"logistic\"\n"), 0.0);
     let (outcome, rows) = files.rows();
     assert_eq!((&outcome["train_records"], &outcome["asked"]), (&180.into(), &60.into()));
@@ -156,7 +160,8 @@ fn what_nobody_pays_for_is_not_tuned() {
     for (experiment, expected) in [
         (
             format!("{random}{laplace}{TUNED_MODEL}"),
-            "the model \"logistic\" is tuned on volunteers with labels or by private validation, and there is neither",
+            "the model \"logistic\" is tuned on volunteers with labels or by private validation, and there \
+             is neither",
         ),
         (
             format!("{random}validation = 0.2\n{laplace}tune = {{ protect = [\"label\", \"record\"] }}\n"),
@@ -164,7 +169,8 @@ fn what_nobody_pays_for_is_not_tuned() {
         ),
         (
             format!("{random}volunteers = 0.3\nunlabelled = true\n{laplace}{TUNED_MODEL}"),
-            "the model \"logistic\" is tuned on volunteers with labels or by private validation, and there is neither",
+            "the model \"logistic\" is tuned on volunteers with labels or by private validation, and there \
+             is neither",
         ),
         (format!("{random}validation = 1\n{laplace}"), "exp.toml: [split]: validation must be zero or more"),
         (
@@ -181,7 +187,8 @@ fn what_nobody_pays_for_is_not_tuned() {
         ),
         (
             format!("{random}volunteers = 0.02\n{laplace}{TUNED_MODEL}"),
-            "laplace, tuned on volunteers: 5 volunteers of data.csv: it holds 5 records, and a comparison needs 10",
+            "laplace, tuned on volunteers: 5 volunteers of data.csv: it holds 5 records, and a comparison \
+             needs 10",
         ),
     ] {
         let message = with(&experiment, 0.0).refuses("compare --config exp.toml");
@@ -189,14 +196,15 @@ fn what_nobody_pays_for_is_not_tuned() {
     }
     let files = with(
         &format!(
-            "{random}volunteers = 0.3\n[[mechanism]]\nname = \"laplace\"\ntune = {{ protect = [\"label\", \"record\"] }}\n"
+            "{random}volunteers = 0.3\n[[mechanism]]\nname = \"laplace\"\ntune = {{ protect = [\"label\", \
+             \"record\"] }}\n"
         ),
         0.0,
     );
     files.write("exp.toml", files.read("exp.toml").replace("\"colour\"", "\"price\""));
     let message = files.refuses("compare --config exp.toml");
     assert!(
-        message.contains("laplace: options that guarantee different things cannot be chosen among"),
+        message.contains("laplace: scores cannot choose between options with different guarantees"),
         "{message}"
     );
     let numbers = format!(
@@ -205,8 +213,5 @@ fn what_nobody_pays_for_is_not_tuned() {
     let files = with(&numbers, 0.0);
     files.write("exp.toml", files.read("exp.toml").replace("\"colour\"", "\"price\""));
     let message = files.refuses("compare --config exp.toml");
-    assert!(
-        message.contains("cannot be tuned by private validation, which asks whether a class is right"),
-        "{message}"
-    );
+    assert!(message.contains("cannot be tuned by private validation, which needs classes"), "{message}");
 }

@@ -65,8 +65,8 @@ fn every_cell_of_an_unprotected_column_has_the_text_that_it_came_with() {
         files.run(&format!("{design} --schema own.toml --output design.json --force --quiet"));
         for values in ["settled", "clamped", "drawn"] {
             files.run(&format!(
-                "release --design design.json --input people.csv --output released.csv --force --values {values} \
-                 --quiet"
+                "release --design design.json --input people.csv --output released.csv --force --values \
+                 {values} --quiet"
             ));
             assert_eq!(without_label(&files.read("released.csv")), rows(), "{design}, {values}");
         }
@@ -95,7 +95,8 @@ fn a_cell_that_was_missing_or_clipped_does_not_leave_as_it_came_in() {
     let cell = |x: &str, lon: &str| format!("{x},{lon},1,1,2001-01-01,01.01.2001,2001-01-01,no,low,Oslo");
     written(&files, &[cell("", "12.5"), cell("123456.7", "-180.5"), cell("100000.000", "180")]);
     files.run(
-        "design randomized-response --target y --protect label --epsilon 1 --schema own.toml --output design.json",
+        "design randomized-response --target y --protect label --epsilon 1 --schema own.toml --output \
+         design.json",
     );
     files.run("release --design design.json --input people.csv --output released.csv --quiet");
     let expected = [cell("3", "12.5"), cell("100000", "-180"), cell("100000.000", "180")];

@@ -15,8 +15,8 @@ fn learned() -> Files {
     let files = Files::new();
     files.good();
     files.run(
-        "design task-aware-clipped --schema schema.toml --target colour --epsilon 4 --output design.json --volunteers data.csv \
-         --volunteers-are consented",
+        "design task-aware-clipped --schema schema.toml --target colour --epsilon 4 --output design.json \
+         --volunteers data.csv --volunteers-are consented",
     );
     let rows = (0..3000).map(|row| {
         let colour = if row % 3 == 0 { "red" } else { "green" };
@@ -32,7 +32,8 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
     let said = files.notes(VIEW);
     assert_eq!(
         said,
-        "view.csv is NOT private: no guarantee covers viewed records, which are for those who may see clean.csv\n"
+        "view.csv is NOT private: no guarantee covers viewed records; only people who may see clean.csv may \
+         see them\n"
     );
     let design = ShippedDesign::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
     let rows = parquet::open(&files.path("clean.csv"), &Default::default()).unwrap();
@@ -57,8 +58,8 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
 fn a_release_says_that_its_models_are_for_viewed_records_where_they_are() {
     let files = learned();
     let said = files.notes(RELEASE);
-    let line = "a model of released.csv is to be used on viewed records, not on records in the clear: scumble view --design design.json --input \
-                clean.csv --output view.csv\n";
+    let line = "use a model of released.csv on viewed records, not on records in the clear: scumble view \
+                --design design.json --input clean.csv --output view.csv\n";
     assert_eq!(said, line);
     let printed = said.split("scumble ").nth(1).unwrap().trim_end();
     assert_eq!(printed, VIEW);
@@ -101,7 +102,10 @@ fn a_curators_release_is_viewed_by_its_key() {
     files.good();
     std::fs::create_dir(files.path("keys")).unwrap();
     files.write("passphrase", "long enough to be one\n");
-    files.run("design column-space --schema schema.toml --target colour --protect features --epsilon 1 --output design.json");
+    files.run(
+        "design column-space --schema schema.toml --target colour --protect features --epsilon 1 \
+        --output design.json",
+    );
     let with_key = "--key keys/key.json --passphrase-file passphrase";
     let said = files.notes(&format!("{RELEASE} {with_key}"));
     assert!(
@@ -151,7 +155,7 @@ fn a_curators_release_is_viewed_by_its_key() {
     let without = other.replace(with_key, "");
     assert_eq!(
         files.refuses(&without),
-        "the design is a curator's: its release is viewed by its secret key (--key FILE)"
+        "the design is a curator's: give the secret key of its release (--key FILE)"
     );
     files.write("passphrase", "another that is long enough\n");
     assert!(files.refuses(&other).starts_with("keys/key.json: "));
@@ -169,9 +173,12 @@ fn what_cannot_be_viewed_leaves_nothing_behind() {
             "bad.csv, row 2, column \"colour\": \"pink\" is not a level of the column",
         ),
         (VIEW.replace("clean.csv", "missing.csv"), "missing.csv: No such file"),
-        (VIEW.replace("view.csv", "clean.csv"), "clean.csv: it is read, so nothing is written there"),
+        (VIEW.replace("view.csv", "clean.csv"), "clean.csv: this is an input file; refusing to overwrite it"),
         (VIEW.replace("view.csv", "data.csv"), "data.csv already exists, and is not overwritten"),
-        (format!("{VIEW} --key key.json"), "--key: a local mechanism has no secret; its key is the design"),
+        (
+            format!("{VIEW} --key key.json"),
+            "--key: a local mechanism has no secret key; its key is the design",
+        ),
     ] {
         let refused = files.refuses(&line);
         assert!(refused.starts_with(expected), "{refused}");

@@ -153,7 +153,8 @@ mod tests {
             let step = 1e-4 * mu; // the difference quotient is off by (step·ε/μ²)²/6 of the slope
             let slope = (delta(mu, epsilon + step) - delta(mu, epsilon - step)) / (2.0 * step);
             let expected = -epsilon.exp() * libm::erfc((mu / 2.0 + epsilon / mu) * FRAC_1_SQRT_2) / 2.0;
-            prop_assert!((slope - expected).abs() < 1e-5 * expected.abs() + 1e-12, "{slope} is not {expected}");
+            prop_assert!((slope - expected).abs() < 1e-5 * expected.abs() + 1e-12, "{slope} is not \
+                {expected}");
         }
 
         #[test]

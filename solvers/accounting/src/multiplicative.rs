@@ -78,7 +78,7 @@ const UP: f64 = 1.0 + 1e-12;
 const LEAST_DELTA: f64 = 1e-300;
 
 /// The number of records that the theorem needs.
-const ENOUGH: &str = "more than 4 ln(16/delta0), or the theorem says nothing";
+const ENOUGH: &str = "more than 4 ln(16/delta0), or the theorem does not apply";
 
 impl Release {
     /// Creates a release of n = `records` records with d′ = `columns` columns.

@@ -221,7 +221,8 @@ mod tests {
                     let loss = pair.loss(x);
                     let back = pair.loss(pair.at_loss(loss));
                     // Where the profile is flat, x itself has few digits.
-                    prop_assert!((back - loss).abs() < 1e-12 * (1.0 + loss.abs()), "{pair:?}: {loss} and {back}");
+                    prop_assert!((back - loss).abs() < 1e-12 * (1.0 + loss.abs()), "{pair:?}: {loss} and \
+                        {back}");
                 }
             }
         }

@@ -21,7 +21,7 @@ pub enum Error {
     #[error("{0}")]
     Shape(String),
     /// A record with a NaN or an infinity.
-    #[error("record {record}, counted from 0, holds a value that is no finite number")]
+    #[error("record {record}, counted from 0, holds a value that is not a finite number")]
     NonFinite {
         /// The record's index, counted from 0.
         record: usize,
@@ -46,7 +46,8 @@ pub enum Error {
     },
     /// The solver did not reach the optimum.
     #[error(
-        "after {iterations} iterations the objective is known to a relative {gap:e} alone, where {tolerance:e} is asked for"
+        "after {iterations} iterations the relative error of the objective is {gap:e}, and {tolerance:e} is \
+         needed"
     )]
     NotConverged {
         /// The number of iterations.
@@ -57,7 +58,7 @@ pub enum Error {
         tolerance: f64,
     },
     /// The best machine found exceeds the requested KKT residual.
-    #[error("no machine was found to a KKT residual of {residual:e}, the best has {found:.1e}")]
+    #[error("no machine with a KKT residual of at most {residual:e} was found; the best has {found:.1e}")]
     Residual {
         /// The smallest residual found.
         found: f64,

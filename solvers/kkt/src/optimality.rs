@@ -54,7 +54,7 @@ impl SoftMargin<'_> {
         let (d, n) = (self.records.width(), self.records.len());
         if machine.weights.len() != d || machine.multipliers.len() != n {
             return Err(Error::Shape(format!(
-                "a machine of {} weights and {} multipliers is not one of {n} records of {d} values",
+                "a machine of {} weights and {} multipliers does not fit {n} records of {d} values",
                 machine.weights.len(),
                 machine.multipliers.len()
             )));

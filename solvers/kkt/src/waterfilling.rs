@@ -202,7 +202,7 @@ fn descending(eigenvalues: &[f64]) -> Result<Vec<usize>> {
 
 fn check(eigenvalues: &[f64]) -> Result<()> {
     if eigenvalues.is_empty() {
-        return Err(Error::Shape("there are no eigenvalues, and one is needed at least".to_owned()));
+        return Err(Error::Shape("there are no eigenvalues, and at least one is needed".to_owned()));
     }
     match eigenvalues.iter().position(|lambda| !(lambda.is_finite() && *lambda >= 0.0)) {
         Some(index) => Err(Error::Eigenvalue { index, value: eigenvalues[index] }),

@@ -18,7 +18,10 @@ pub enum Error {
         most: u64,
     },
     /// An ε at which nothing can be estimated.
-    #[error("ε must be above zero, and so large that answers differ in 62 binary digits: {epsilon} is not")]
+    #[error(
+        "ε must be above zero, and large enough that answers differ in 62 binary digits, and {epsilon} \
+             is not"
+    )]
     Epsilon {
         /// The given ε.
         epsilon: f64,
@@ -42,7 +45,10 @@ pub enum Error {
         most: usize,
     },
     /// An unsupported number of candidates.
-    #[error("candidates come in pairs of opposites, 2 to {most} of them, and {candidates} is no such number")]
+    #[error(
+        "candidates must be an even number from 2 to {most}, because they come in pairs of opposites, \
+             and {candidates} is not"
+    )]
     Candidates {
         /// The number of candidates given.
         candidates: usize,
@@ -51,7 +57,8 @@ pub enum Error {
     },
     /// An answer that encodes no direction.
     #[error(
-        "the answer {candidate} to the seed {seed} is no direction: candidates are numbered from 0 to below {candidates}, seeds to below 2^48"
+        "the answer {candidate} to the seed {seed} is not a direction: candidates are numbered from 0 to \
+         below {candidates}, seeds to below 2^48"
     )]
     Direction {
         /// The seed.

@@ -262,7 +262,7 @@ impl Oracle {
 
     fn misfit(&self, answer: &[u64]) -> Option<String> {
         if answer.len() != self.words() {
-            return Some(format!("{} words where it has {}", answer.len(), self.words()));
+            return Some(format!("it has {} words, and needs {}", answer.len(), self.words()));
         }
         let last = answer.last().copied().unwrap_or_default();
         let outside = match self.kind {
@@ -279,7 +279,7 @@ impl Oracle {
         }
         let supported: u64 = answer.iter().map(|word| u64::from(word.count_ones())).sum();
         (self.kind == Kind::SubsetSelection && supported != self.size)
-            .then(|| format!("a set of {supported} levels where it has {}", self.size))
+            .then(|| format!("it is a set of {supported} levels, and needs {}", self.size))
     }
 }
 

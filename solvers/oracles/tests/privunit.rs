@@ -112,7 +112,8 @@ fn what_is_no_direction_is_refused() {
     let refused = oracle.direction(Answer { seed: 5, candidate: 8 }).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "the answer 8 to the seed 5 is no direction: candidates are numbered from 0 to below 8, seeds to below 2^48"
+        "the answer 8 to the seed 5 is not a direction: candidates are numbered from 0 to below 8, seeds to \
+         below 2^48"
     );
     assert!(oracle.direction(Answer { seed: 1 << 48, candidate: 0 }).is_err());
 }

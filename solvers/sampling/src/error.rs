@@ -14,13 +14,13 @@ pub enum Error {
         numerator: u64,
     },
     /// A number without a non-negative rational form.
-    #[error("{value} is no finite number of zero or more")]
+    #[error("{value} is not a finite number of zero or more")]
     NotRational {
         /// The given number.
         value: f64,
     },
     /// A table of weights that is empty or all zero.
-    #[error("a table of {length} weights gives nothing to draw: one of them must be above zero")]
+    #[error("nothing can be drawn from a table of {length} weights: one of them must be above zero")]
     NoWeight {
         /// The number of weights.
         length: usize,
@@ -35,7 +35,8 @@ pub enum Error {
     },
     /// A coin with both odds zero, or with odds above 2³².
     #[error(
-        "the odds {heads}·e^ε : {tails} are none: one of the two must be above zero, and neither above 2^32"
+        "the odds {heads}·e^ε : {tails} are invalid: one of the two must be above zero, and neither above \
+         2^32"
     )]
     Odds {
         /// The multiple of e^ε.

@@ -111,7 +111,11 @@ impl BoxGroundState {
     pub fn density(&self, n: &[f64]) -> Result<f64> {
         let axes = &self.equation.axes;
         if n.len() != axes.len() {
-            return Err(Error::Shape(format!("a place has {} values in a box of {}", n.len(), axes.len())));
+            return Err(Error::Shape(format!(
+                "a place has {} values, and the box has {}",
+                n.len(),
+                axes.len()
+            )));
         }
         let values: Option<Vec<_>> = axes.iter().zip(n).map(|(axis, n)| axis.at(*n)).collect();
         let Some(values) = values else { return Ok(0.0) };

@@ -19,7 +19,8 @@ pub enum Error {
     },
     /// Bounds that are not finite, or enclose no interval.
     #[error(
-        "from {lower} to {upper} is no interval: both bounds must be finite, and the lower one below the upper"
+        "from {lower} to {upper} is not an interval: both bounds must be finite, and the lower one below the \
+         upper"
     )]
     Interval {
         /// The lower bound.
@@ -42,9 +43,7 @@ pub enum Error {
     #[error("the matrix of weights must be symmetric and positive definite, and it is not")]
     NotPositiveDefinite,
     /// Resolutions that do not agree.
-    #[error(
-        "mu is known to {error:e} alone where a relative {tolerance:e} is asked for, and no finer resolution fits"
-    )]
+    #[error("the error of mu is {error:e}, a relative {tolerance:e} is needed, and no finer resolution fits")]
     NotConverged {
         /// The difference between the last two resolutions; infinite after a single one.
         error: f64,
@@ -52,7 +51,7 @@ pub enum Error {
         tolerance: f64,
     },
     /// Parameters that are valid individually, but whose ground state exceeds the range of floats.
-    #[error("{quantity} of this ground state leaves the floats")]
+    #[error("{quantity} of this ground state overflows")]
     Range {
         /// The quantity out of range.
         quantity: &'static str,

@@ -230,7 +230,7 @@ fn a_training_that_fails_costs_nothing() {
     }
     impl From<scumble_custody::Error> for Mine {
         fn from(error: scumble_custody::Error) -> Self {
-            unreachable!("no account is asked before all are trained: {error}")
+            unreachable!("an account was checked before all candidates were trained: {error}")
         }
     }
     let (_folder, ledger) = ledger(5.0);
@@ -243,8 +243,8 @@ fn a_training_that_fails_costs_nothing() {
     assert!(matches!(failed, Err(Mine::Training)));
     let short: Vec<Candidate<Mine>> = vec![Candidate::new("short", |_: &[usize]| Ok(vec![true]))];
     let failed = search(Asking::EverybodyAboutAll).run(short, &ledger, "people", &mut from_os);
-    let Err(Mine::Registry(error)) = failed else { panic!("it said too little") };
-    assert_eq!(error.to_string(), "\"short\" was asked about 6000 people, and said 1 answers");
+    let Err(Mine::Registry(error)) = failed else { panic!("too few answers were accepted") };
+    assert_eq!(error.to_string(), "\"short\" was asked about 6000 people, and gave 1 answers");
     assert_eq!(ledger.accounts().unwrap()[0].spent().0, 0.0);
 }
 

@@ -53,7 +53,8 @@ impl Look {
 
     /// Draws the mark at `[x, y]` in the size `size`.
     pub fn mark(&self, [x, y]: [f64; 2], size: f64) -> Markup {
-        html! { path.marker d=(self.marker) transform={ "translate(" (at(x)) " " (at(y)) ") scale(" (size) ")" } {} }
+        html! { path.marker d=(self.marker) transform={ "translate(" (at(x)) " " (at(y)) ") \
+        scale(" (size) ")" } {} }
     }
 }
 

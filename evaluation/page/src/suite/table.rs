@@ -47,7 +47,8 @@ impl Results {
         let form = match self.form {
             Form::Whole => "The full variant of the suite".to_owned(),
             Form::Quick => format!(
-                "The quick variant of the suite: {} trials, of at most {} training records and {} test records",
+                "The quick variant of the suite: {} trials, of at most {} training records and {} test \
+                 records",
                 Form::TRIALS,
                 Form::TRAIN,
                 Form::TEST

@@ -160,7 +160,8 @@ fn fewer_records_than_are_claimed_for_are_refused_and_more_are_not() {
     let refused = mechanism.release(&people(149), &mut Randomness::seeded(1)).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "multiplicative-dp does not apply: it is designed for 150 records or more, and there are 149: with fewer it costs a larger ε"
+        "multiplicative-dp does not apply: it is designed for 150 records or more, and the table has 149: \
+         fewer records cost a larger ε"
     );
     assert_eq!(release(&Designed::curator(mechanism.clone()), &people(150)).table.len(), 150);
     assert_eq!(release(&Designed::curator(mechanism.clone()), &people(151)).table.len(), 151);
@@ -174,9 +175,10 @@ fn what_cannot_be_designed_is_said_in_one_sentence() {
     for (message, expected) in [
         (
             refused(60, 3),
-            "the number of records is 60, and must be more than 4 ln(16/delta0), or the theorem says nothing",
+            "the number of records is 60, and must be more than 4 ln(16/delta0), or the theorem does not \
+             apply",
         ),
-        (refused(0, 3), "records, how many there are at least, must be one or more"),
+        (refused(0, 3), "records, the minimum number of records, must be one or more"),
         (refused(1000, 0), "dim, the number of released columns, must be one or more"),
     ] {
         assert!(message.contains(expected) && message.contains("multiplicative-dp"), "{message}");
@@ -184,7 +186,8 @@ fn what_cannot_be_designed_is_said_in_one_sentence() {
     let wide = MultiplicativeDp::new(numbers(3), budget, 1000, 1 << 24).unwrap_err().to_string();
     assert_eq!(
         wide,
-        "the parameters of \"multiplicative-dp\": dim, for so many records, asks for 134217728000 bytes at once, and at most 4294967296 are allowed"
+        "the parameters of \"multiplicative-dp\": dim, for this number of records, asks for 134217728000 \
+         bytes at once, and at most 4294967296 are allowed"
     );
     let pure =
         MultiplicativeDp::new(numbers(3), Budget::pure(1.0).unwrap(), 1000, 3).unwrap_err().to_string();
@@ -213,13 +216,16 @@ fn cards_say_what_is_disclosed_and_no_epsilon_where_there_is_none() {
     let card = |mechanism: &Designed| mechanism.guarantee().to_string();
     let space = card(&Designed::curator(ColumnSpace::new(numbers(3)).unwrap()));
     assert!(space.contains("same output distribution") && space.contains("linear relation"), "{space}");
-    assert!(space.contains("all records, exactly, to one who knows") && !space.contains('ε'), "{space}");
+    assert!(
+        space.contains("all records, exactly, to an adversary that knows") && !space.contains('ε'),
+        "{space}"
+    );
     let obfuscation = card(&Designed::curator(SingularValueObfuscation::new(numbers(3), 0.01).unwrap()));
     assert!(obfuscation.starts_with("guarantee  nothing"), "{obfuscation}");
     assert!(obfuscation.contains("no differential privacy") && obfuscation.contains("left singular vectors"));
     let budget = Budget::new(1.0, 1e-6).unwrap();
     let private = card(&Designed::curator(MultiplicativeDp::new(numbers(3), budget, 1000, 3).unwrap()));
-    assert!(private.contains("there are 1000 records or more") && private.contains("label"), "{private}");
+    assert!(private.contains("the table has 1000 records or more") && private.contains("label"), "{private}");
     // Without a target the claim protects records.
     let alone = RecordDomain::new(vec!["x".into()], Domain::unit_box(1), TargetDomain::None).unwrap();
     let alone = MultiplicativeDp::new(alone, budget, 1000, 1).unwrap().guarantee();

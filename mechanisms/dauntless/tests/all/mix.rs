@@ -21,7 +21,9 @@ fn with_public(parameters: Value, public: usize) -> Designed {
 }
 
 fn vectors(release: &Release) -> Array2<f64> {
-    let Target::Vector(vectors) = release.table.target() else { panic!("labels leave as vectors") };
+    let Target::Vector(vectors) = release.table.target() else {
+        panic!("the released labels are not vectors")
+    };
     vectors.clone()
 }
 
@@ -113,9 +115,9 @@ fn outside_of_the_theorem_there_is_no_budget_and_the_card_says_why() {
     for (parameters, public, why) in [
         // The middle of the domain is at most √6 from a record, and half as far from a mixture with a known
         // public half.
-        (json!({"error": 1.23}), 30, "the baseline is as near"),
-        (json!({"weights": "uniform"}), 30, "no inverse"),
-        (json!({"layers": [6, 6]}), 30, "not one layer"),
+        (json!({"error": 1.23}), 30, "the baseline is at least as accurate"),
+        (json!({"weights": "uniform"}), 30, "not the inverse"),
+        (json!({"layers": [6, 6]}), 30, "exactly one layer"),
         (json!({"mixed": 4}), 300, "one private record with one public one"),
         (json!({"mixing_weights": "random"}), 30, "not equal"),
         (json!({"samples": 31}), 60, "more than once"),
@@ -126,7 +128,10 @@ fn outside_of_the_theorem_there_is_no_budget_and_the_card_says_why() {
         assert!(guarantee.discloses.iter().any(|line| line.contains(why)), "{why}: {guarantee}");
     }
     let unmixed = fresh(&designed(&DAUNTLESS_MIX, json!({}), &brief(people(6, 3), None)), &table).guarantee;
-    assert!(pac(&unmixed).is_none() && unmixed.to_string().contains("as many of them as there are columns"));
+    assert!(
+        pac(&unmixed).is_none()
+            && unmixed.to_string().contains("as many private records as there are columns")
+    );
 }
 
 /// A flag that is rarely set is guessed exactly, so the baseline has no error.
@@ -249,7 +254,8 @@ fn what_cannot_be_is_said_before_anything_is_released() {
         (json!({"private_variance": -1.0}), "private_variance must be"),
         (
             json!({"private_variance": 1e12}),
-            "private_variance must be at most 1, and 1000000000000 is not: within its bounds the column \"x1\"",
+            "private_variance must be at most 1, and 1000000000000 is not: within its bounds the column \
+             \"x1\"",
         ),
         (json!({"public_variance": 1.01}), "public_variance must be at most 1, and 1.01 is not"),
         (json!({"most_condition": 1.0}), "most_condition must be"),
@@ -260,14 +266,14 @@ fn what_cannot_be_is_said_before_anything_is_released() {
     // One more part than there are records of a kind.
     let many = with_public(json!({"mixed": 42}), 20);
     let message = many.release(&crowd(6, 30, 1), &mut Randomness::seeded(1)).unwrap_err().to_string();
-    assert!(message.contains("21 public records make one mixed record, and there are 20"), "{message}");
+    assert!(message.contains("one mixed record needs 21 public records, and there are 20"), "{message}");
     let many = with_public(json!({"mixed": 8}), 20);
     let message = many.release(&crowd(6, 3, 1), &mut Randomness::seeded(1)).unwrap_err().to_string();
-    assert!(message.contains("4 private records make one mixed record, and there are 3"), "{message}");
+    assert!(message.contains("one mixed record needs 4 private records, and there are 3"), "{message}");
     // No matrix has singular values this close to each other.
     let singular = with_public(json!({"most_condition": 1.0 + 1e-9}), 20);
     let message = singular.release(&crowd(6, 30, 1), &mut Randomness::seeded(1)).unwrap_err().to_string();
-    assert!(message.contains("a singular draw"), "{message}");
+    assert!(message.contains("random matrices had singular values within"), "{message}");
     let outside = crowd(6, 30, 1).with_target(Target::Class(Array1::from_elem(30, 3))).unwrap();
     let message =
         with_public(json!({}), 20).release(&outside, &mut Randomness::seeded(1)).unwrap_err().to_string();
@@ -334,7 +340,7 @@ fn the_answer_of_a_perfect_model_is_the_class_of_the_query() {
         assert!(right, "query {row}");
     }
     let narrow = release.key.read(&queries, Target::Vector(Array2::zeros((40, 3)))).unwrap_err().to_string();
-    assert!(narrow.contains("40 × 3 where 40 × 8"), "{narrow}");
+    assert!(narrow.contains("40 × 3, and the released labels are 40 × 8"), "{narrow}");
     let wide = Table::new(names(7), Array2::zeros((1, 7)), Target::Class(Array1::zeros(1))).unwrap();
     assert!(release.key.view(&wide).unwrap_err().to_string().contains("7 columns where 6"));
 }

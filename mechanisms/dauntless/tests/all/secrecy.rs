@@ -13,7 +13,7 @@ fn map_of(table: &Table, v: f64, improvement: Improvement) -> scumble_dauntless:
 
 /// ±1 by class.
 fn signs(table: &Table) -> Array2<f64> {
-    let Target::Class(classes) = table.target() else { panic!("there are classes") };
+    let Target::Class(classes) = table.target() else { panic!("the target is not a class") };
     classes.mapv(|class| 2.0 * class as f64 - 1.0).insert_axis(Axis(1))
 }
 
@@ -132,5 +132,5 @@ fn many_records_are_mapped_without_a_matrix_of_their_number_squared() {
     assert!(right > 29_000, "{right}");
     let mechanism = designed(&PERFECT_SECRECY, json!({}), &brief(people(20, 2), None));
     let refused = mechanism.release(&table, &mut Randomness::seeded(1)).unwrap_err().to_string();
-    assert!(refused.contains("30000 × 30000 values is not written down"), "{refused}");
+    assert!(refused.contains("30000 × 30000 values is too large to write"), "{refused}");
 }

@@ -40,7 +40,7 @@ fn release(plugin: &Plugin, parameters: Value, epsilon: f64, records: usize) -> 
 }
 
 fn share(table: &Table, is_counted: impl Fn(&[f64], usize) -> bool) -> f64 {
-    let Target::Class(classes) = table.target() else { panic!("the target is no class") };
+    let Target::Class(classes) = table.target() else { panic!("the target is not a class") };
     let counted =
         table.records().outer_iter().zip(classes).filter(|(row, class)| is_counted(&row.to_vec(), **class));
     counted.count() as f64 / table.len() as f64
@@ -120,7 +120,7 @@ fn records_that_come_in_blocks_are_released_as_all_at_once() {
     for plugin in ALL {
         let design = plugin.design(&json!({}), &brief).unwrap();
         let Designed::Curator(curator) = design.mechanism() else {
-            panic!("{} is no curator's", plugin.name)
+            panic!("{} is not run by a curator", plugin.name)
         };
         let whole = curator.release(&table, &mut Randomness::seeded(3)).unwrap();
         let mut gathering = curator.start();
@@ -147,7 +147,9 @@ fn blocks_that_are_drawn_have_the_same_shares() {
     let layout = domain.layout();
     let brief = Brief::new(domain, Budget::new(f64::INFINITY, 1e-6).unwrap());
     let design = NOISY_MARGINALS.design(&json!({ "bins": 4 }), &brief).unwrap();
-    let Designed::Curator(curator) = design.mechanism() else { panic!("it is no curator's") };
+    let Designed::Curator(curator) = design.mechanism() else {
+        panic!("the mechanism is not run by a curator")
+    };
     let records: Vec<f64> = (0..2_000).flat_map(|row| layout.flatten(&table, row)).collect();
     let mut gathering = curator.start();
     (0..50).for_each(|_| gathering.add(&records).unwrap());
@@ -173,19 +175,23 @@ fn what_cannot_be_designed_is_refused_in_a_sentence() {
     for (parameters, why) in [
         (
             json!({ "marginals": [["sze"]] }),
-            "the parameters of \"noisy-marginals\": marginals: there is no column \"sze\"; the target is called \"target\"",
+            "the parameters of \"noisy-marginals\": marginals: there is no column \"sze\"; the target is \
+             called \"target\"",
         ),
         (
             json!({ "marginals": [["size", "size"]] }),
-            "the parameters of \"noisy-marginals\": marginals: each needs a column or more, none of them twice",
+            "the parameters of \"noisy-marginals\": marginals: each table needs one column or more, without \
+             duplicates",
         ),
         (
             json!({ "marginals": [] }),
-            "the parameters of \"noisy-marginals\": marginals: each needs a column or more, none of them twice",
+            "the parameters of \"noisy-marginals\": marginals: each table needs one column or more, without \
+             duplicates",
         ),
         (
             json!({ "marginals": [["size", "kind"], ["kind", "colour"], ["size", "colour"]] }),
-            "the parameters of \"noisy-marginals\": marginals: these go round in a circle, as three pairs of three columns do; name the three together, or leave one pair out",
+            "the parameters of \"noisy-marginals\": marginals: the tables form a cycle, like the three pairs \
+             of three columns; name the three columns as one table, or leave one pair out",
         ),
         (
             json!({ "bins": 1 }),
@@ -193,7 +199,8 @@ fn what_cannot_be_designed_is_refused_in_a_sentence() {
         ),
         (
             json!({ "column_bins": { "kind": 3 } }),
-            "the parameters of \"noisy-marginals\": column_bins names \"kind\", which is no column of numbers",
+            "the parameters of \"noisy-marginals\": column_bins names \"kind\", which is not a column of \
+             numbers",
         ),
     ] {
         assert_eq!(refused(&NOISY_MARGINALS, parameters, &brief), why);

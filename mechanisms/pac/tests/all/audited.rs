@@ -138,7 +138,7 @@ fn what_is_wrong_is_caught() {
     for fault in [Fault::FewRuns, Fault::Halved, Fault::Bare, Fault::TakenTwice] {
         let found = finding(fault, Statistic::Ridge { ridge: 0.01 });
         assert_eq!(found.verdict, Verdict::Broken, "{fault:?}: {found}");
-        assert!(found.to_string().contains("told the half that was taken"), "{found}");
+        assert!(found.to_string().contains("identified the chosen half"), "{found}");
     }
     let found = finding(Fault::OrderLeaks, Statistic::Centers { centers: 3 });
     assert_eq!(found.verdict, Verdict::Broken, "{found}");

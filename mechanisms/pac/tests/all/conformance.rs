@@ -22,7 +22,7 @@ fn numbers_out_of_range_are_refused_by_name() {
         (json!({ "statistic": "ridge", "ridge": -1.0 }), "ridge must be above zero"),
         (
             json!({ "statistic": "ridge", "bins": 4 }),
-            "bins is a parameter of the statistic marginals, and ridge was asked for",
+            "bins is a parameter of the statistic marginals, and the statistic is ridge",
         ),
         (json!({ "statistic": "components", "components": 99 }), "components must lie between 1 and 7"),
         (json!({ "statistic": "centers", "centers": 0 }), "centers must lie between 1 and 1024"),

@@ -48,7 +48,7 @@ fn public_records_get_answers() {
     let release = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap();
     assert_eq!(release.table.records(), queries.records());
     let (Target::Class(said), Target::Class(truth)) = (release.table.target(), queries.target()) else {
-        panic!("no class")
+        panic!("the target is not a class")
     };
     let right = said.iter().zip(truth).filter(|(said, truth)| said == truth).count();
     assert!(right >= 18, "{right} of 20");
@@ -75,7 +75,7 @@ fn models_predict() {
         let table = table.with_target(Target::Class(classes.clone())).unwrap();
         let release = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap();
         let Target::Class(said) = release.key.model().unwrap().predict(&table).unwrap() else {
-            panic!("no class")
+            panic!("the target is not a class")
         };
         let right = said.iter().zip(&classes).filter(|(said, truth)| said == truth).count();
         assert!(right as f64 > 0.95 * table.len() as f64, "{statistic:?}: {right} of {}", table.len());

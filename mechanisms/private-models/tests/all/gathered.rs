@@ -16,7 +16,7 @@ fn people(plugin: &Plugin, times: usize) -> (Brief, Table) {
 
 fn curator(plugin: &Plugin, brief: &Brief) -> Arc<dyn CuratorMechanism> {
     let Designed::Curator(curator) = plugin.design(&json!({}), brief).unwrap().mechanism().clone() else {
-        panic!("{} is no curator's", plugin.name)
+        panic!("{} is not run by a curator", plugin.name)
     };
     curator
 }
@@ -74,7 +74,9 @@ fn records_that_do_not_fit_into_memory_are_learned_from_as_those_that_do() {
     let (brief, few) = people(&PRIVATE_LOGISTIC, 1);
     let exact = Brief { budget: scumble_core::Budget::new(f64::INFINITY, 1e-6).unwrap(), ..brief };
     let design = PRIVATE_LOGISTIC.design(&json!({ "steps": 3 }), &exact).unwrap();
-    let Designed::Curator(curator) = design.mechanism() else { panic!("it is a curator's") };
+    let Designed::Curator(curator) = design.mechanism() else {
+        panic!("the mechanism is not run by a curator")
+    };
     let layout = exact.domain.layout();
     let block = layout.flat(&few, 0..few.len()).repeat(1000);
     let mut gathering = curator.start();

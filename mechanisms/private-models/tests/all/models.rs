@@ -166,12 +166,12 @@ fn what_is_no_such_regression_is_refused() {
     let logistic = PrivateLogistic::new(domain(2, number.clone()), budget).unwrap_err();
     assert_eq!(
         logistic.to_string(),
-        "private-logistic does not apply: it learns a category, and the target is no category"
+        "private-logistic does not apply: it learns a category, and the target is not a category"
     );
     let ridge = PrivateRidge::new(domain(2, classes(2)), budget).unwrap_err();
     assert_eq!(
         ridge.to_string(),
-        "private-ridge does not apply: it learns a number, and the target is no number"
+        "private-ridge does not apply: it learns a number, and the target is not a number"
     );
     for refused in [
         PrivateLogistic::new(domain(2, classes(2)), Budget::pure(1.0).unwrap()).err(),

@@ -244,7 +244,7 @@ fn reports_of_gradients_move_what_volunteers_taught() {
         contrast(&collected(&GRADIENT_REPORT.design(&Value::Null, &brief).unwrap(), &people))
     });
     let [taught, some, more, all] = found;
-    assert!(contrast(&volunteers) < 0.4 && contrast(&people) > 0.85, "what was made");
+    assert!(contrast(&volunteers) < 0.4 && contrast(&people) > 0.85, "the contrast is wrong");
     assert!(taught < 0.4 && some > taught + 0.06 && more > taught + 0.12 && all > taught + 0.12, "{found:?}");
 }
 
@@ -333,7 +333,7 @@ fn of_numbers(values: &[f64], upper: f64, target: TargetDomain) -> Brief {
 fn directions_of_nothing_and_of_numbers_that_overflow_are_refused() {
     let refused = |brief: &Brief| DIRECTION_REPORT.design(&Value::Null, brief).unwrap_err().to_string();
     let message = refused(&of_numbers(&[0.1; 10], 1.0, TargetDomain::None));
-    assert!(message.contains("differ in nothing"), "{message}");
+    assert!(message.contains("records are equal"), "{message}");
     let halves: Vec<f64> = (0..16).map(|row| f64::from(row % 2)).collect();
     let message = refused(&of_numbers(&halves, 1e308, TargetDomain::None));
     assert!(message.contains("declare narrower bounds"), "{message}");
@@ -351,7 +351,7 @@ fn directions_of_nothing_and_of_numbers_that_overflow_are_refused() {
 fn a_composition_has_no_reports() {
     let (domain, table) = people(classes());
     let design = design(&PAIR_RESPONSE, Value::Null, domain.clone(), &table, 1.0);
-    let Designed::Local(part) = design.mechanism().clone() else { panic!("each person reports") };
+    let Designed::Local(part) = design.mechanism().clone() else { panic!("the mechanism is not local") };
     let message = Composed::over(domain, vec![part]).unwrap_err().to_string();
     assert!(message.contains("such reports cannot be composed"), "{message}");
 }

@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A NaN or an infinity.
-    #[error("{of}, row {row}, column {column}, both counted from 0: {value} is no finite number")]
+    #[error("{of}, row {row}, column {column}, both counted from 0: {value} is not a finite number")]
     NonFinite {
         /// Name of the matrix: the map or the points.
         of: &'static str,
@@ -35,7 +35,7 @@ pub enum Error {
     #[error("{0}")]
     Shape(String),
     /// Too many latents to enumerate their signs.
-    #[error("bounds for all signs of {latents} latents are too many; {most} are the most")]
+    #[error("bounds for all signs of {latents} latents are too many; at most {most} latents are allowed")]
     Latents {
         /// Number of latents.
         latents: usize,
@@ -43,7 +43,7 @@ pub enum Error {
         most: usize,
     },
     /// Finite numbers whose sum may overflow.
-    #[error("the distances leave the floats: measure in larger units")]
+    #[error("the distances overflow: measure in larger units")]
     Overflow,
 }
 

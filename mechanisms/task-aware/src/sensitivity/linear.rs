@@ -33,7 +33,9 @@ pub fn linear(map: ArrayView2<f64>, sets: &[Set]) -> Result<Sensitivity> {
     let dim: usize = sets.iter().map(Set::dim).sum();
     if dim != map.ncols() {
         let columns = map.ncols();
-        return Err(Error::Shape(format!("the sets have {dim} coordinates, and the map {columns} columns")));
+        return Err(Error::Shape(format!(
+            "the sets have {dim} coordinates, and the map has {columns} columns"
+        )));
     }
     check_finite("the map", map)?;
     of_scaled(&Scaled::new(map, sets), is_constant(map, sets))
@@ -60,7 +62,7 @@ pub fn linear_over_box(map: ArrayView2<f64>, widths: ArrayView1<f64>) -> Result<
 /// [`Error::Shape`] for no points, [`Error::NonFinite`], [`Error::Overflow`].
 pub fn over_points(points: ArrayView2<f64>) -> Result<Sensitivity> {
     if points.nrows() == 0 {
-        return Err(Error::Shape("there are no points, and one is needed at least".to_owned()));
+        return Err(Error::Shape("there are no points, and at least one is needed".to_owned()));
     }
     check_finite("the points", points)?;
     // A point is the image of a one-hot vector under a map.

@@ -161,7 +161,7 @@ fn a_task_that_ignores_every_column_is_refused() {
     constant.column_mut(1).fill(0.5);
     for plugin in QUICK {
         let message = refused(&plugin, &json!({}), &brief(constant.clone(), array![[0.0, 1.0, 0.0]], 1.0));
-        assert!(message.contains("or those that it does not do not vary"), "{message}");
+        assert!(message.contains("or the columns that it uses do not vary"), "{message}");
     }
 }
 
@@ -169,10 +169,10 @@ fn a_task_that_ignores_every_column_is_refused() {
 fn a_task_of_another_width_or_with_an_entry_that_is_no_number_is_refused() {
     for plugin in QUICK.into_iter().chain(TRAINED) {
         let refuses = |k| refused(&plugin, &short(&plugin), &brief(records(), k, 1.0));
-        assert_eq!(refuses(Array2::eye(2)), "the task has 2 columns where records have 3");
+        assert_eq!(refuses(Array2::eye(2)), "the task has 2 columns, and the records have 3");
         assert_eq!(
             refuses(array![[1.0, 0.0, 0.0], [0.0, 1.0, f64::NAN]]),
-            "the task's row 2, column \"x2\": NaN is no finite number"
+            "the task's row 2, column \"x2\": NaN is not a finite number"
         );
         assert!(refuses(array![[f64::INFINITY, 0.0, 0.0]]).contains("row 1, column \"x0\": inf"));
     }
@@ -342,8 +342,8 @@ fn a_saved_design_that_was_changed_by_hand_is_none() {
     let other = designed(&TASK_AWARE_LINEAR, &json!({"latent_dim": 1}), &ordinary());
     let other = serde_json::to_value(other.parts()).unwrap();
     for (key, value, expected) in [
-        ("encoder", other["encoder"].clone(), "the encoder takes 3 numbers and gives 1, where 3 and"),
-        ("decoder", other["decoder"].clone(), "the decoder takes 1 numbers and gives 3, where"),
+        ("encoder", other["encoder"].clone(), "the encoder takes 3 numbers and gives 1, and 3 and"),
+        ("decoder", other["decoder"].clone(), "the decoder takes 1 numbers and gives 3, and"),
         ("latent", other["latent"].clone(), "the encoder takes 3 numbers and gives"),
         ("epsilon", json!(-1.0), "epsilon must be above zero"),
         ("epsilon", json!(0), "epsilon must be above zero"),

@@ -242,7 +242,7 @@ fn what_is_no_set_and_no_map_is_one_sentence() {
     for (answer, expected) in [
         (
             linear_over_box(map.view(), array![1.0].view()),
-            "the sets have 1 coordinates, and the map 2 columns",
+            "the sets have 1 coordinates, and the map has 2 columns",
         ),
         (
             linear_over_box(map.view(), array![1.0, -1.0].view()),
@@ -254,7 +254,7 @@ fn what_is_no_set_and_no_map_is_one_sentence() {
         ),
         (
             linear(array![[1.0, f64::NAN]].view(), &[Set::OneHot { levels: 2 }]),
-            "the map, row 0, column 1, both counted from 0: NaN is no finite number",
+            "the map, row 0, column 1, both counted from 0: NaN is not a finite number",
         ),
         (
             diameter(&[Set::L1Ball { dim: 1, radius: -2.0 }]),
@@ -262,15 +262,15 @@ fn what_is_no_set_and_no_map_is_one_sentence() {
         ),
         (
             linear_over_box(array![[1e300, 1.0]].view(), array![1e300, 1.0].view()),
-            "the distances leave the floats: measure in larger units",
+            "the distances overflow: measure in larger units",
         ),
         (
             linear(array![[f64::MAX, f64::MIN]].view(), &[Set::OneHot { levels: 2 }]),
-            "the distances leave the floats: measure in larger units",
+            "the distances overflow: measure in larger units",
         ),
         (
             linear(array![[0.0]].view(), &[Set::L1Ball { dim: 1, radius: f64::MAX }]),
-            "the distances leave the floats: measure in larger units",
+            "the distances overflow: measure in larger units",
         ),
     ] {
         assert_eq!(answer.unwrap_err().to_string(), expected);

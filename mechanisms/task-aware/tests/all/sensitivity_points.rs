@@ -150,25 +150,25 @@ fn what_are_no_points_is_one_sentence() {
     for (error, expected) in [
         (
             over_points(Array2::zeros((0, 2)).view()).unwrap_err(),
-            "there are no points, and one is needed at least",
+            "there are no points, and at least one is needed",
         ),
         (
             over_points(array![[1.0, 2.0], [f64::INFINITY, 0.0]].view()).unwrap_err(),
-            "the points, row 1, column 0, both counted from 0: inf is no finite number",
+            "the points, row 1, column 0, both counted from 0: inf is not a finite number",
         ),
         (
             over_points(array![[f64::MAX], [f64::MIN]].view()).unwrap_err(),
-            "the distances leave the floats: measure in larger units",
+            "the distances overflow: measure in larger units",
         ),
         (sign_bounds(Array2::zeros((0, 2)).view()).unwrap_err(), "0 points of 2 latents have no bounds"),
         (sign_bounds(Array2::zeros((2, 0)).view()).unwrap_err(), "2 points of 0 latents have no bounds"),
         (
             sign_bounds(Array2::zeros((2, 17)).view()).unwrap_err(),
-            "bounds for all signs of 17 latents are too many; 16 are the most",
+            "bounds for all signs of 17 latents are too many; at most 16 latents are allowed",
         ),
         (
             sign_bounds(array![[f64::NAN]].view()).unwrap_err(),
-            "the points, row 0, column 0, both counted from 0: NaN is no finite number",
+            "the points, row 0, column 0, both counted from 0: NaN is not a finite number",
         ),
     ] {
         assert_eq!(error.to_string(), expected);

@@ -34,7 +34,7 @@ fn members_of_a_set_are_alike_and_a_longer_vector_is_told_apart() {
     assert_eq!((alike.verdict, alike.lower_bound), (Verdict::Holds, Some(0.0)), "{alike}");
     let longer = told([3.0, 4.5]);
     assert_eq!(longer.verdict, Verdict::Broken, "{longer}");
-    assert!(longer.to_string().contains("and that is broken"), "{longer}");
+    assert!(longer.to_string().contains("and the claim is broken"), "{longer}");
 }
 
 #[test]

@@ -150,7 +150,8 @@ proptest! {
             pass.weigh(&weights).unwrap();
             for (index, found) in case.gradient(&pass).into_iter().enumerate() {
                 let expected = weights.iter().zip(&alone).map(|(weight, alone)| weight * alone[index]).sum();
-                prop_assert!(relative_eq!(found, expected, epsilon = 1e-10, max_relative = 1e-10), "{found} for {expected}");
+                prop_assert!(relative_eq!(found, expected, epsilon = 1e-10, max_relative = 1e-10), "{found} \
+                    for {expected}");
             }
             let mut left = vec![0.0; weights.len()];
             case.network.add_squared_norms(&pass, &mut left).unwrap();
@@ -166,7 +167,8 @@ proptest! {
         let rough = network.predict(case.records.mapv(|x| x as f32).view()).unwrap();
         let fine = case.network.predict(case.records.view()).unwrap();
         for (&rough, &fine) in rough.iter().zip(&fine) {
-            prop_assert!(relative_eq!(f64::from(rough), fine, epsilon = 1e-5, max_relative = 1e-5), "{rough} for {fine}");
+            prop_assert!(relative_eq!(f64::from(rough), fine, epsilon = 1e-5, max_relative = 1e-5), "{rough} \
+                for {fine}");
         }
     }
 }
@@ -254,7 +256,7 @@ fn what_does_not_fit_is_an_error() {
     let early = network.backward(drawn(3, 2, 1).view(), &mut pass).unwrap_err();
     assert_eq!(
         early.to_string(),
-        "the pass holds no activations of this network: its forward pass comes first"
+        "the pass holds no activations of this network: run its forward pass first"
     );
     let narrow = network.forward(drawn(3, 3, 1).view(), &mut pass).unwrap_err();
     assert_eq!(narrow.to_string(), "the columns of the records must be 4 in number, and are 3");

@@ -91,7 +91,7 @@ fn targets_are_checked() {
     assert_eq!(loss.check(4), Ok(()));
     assert_eq!(
         loss.check(3).unwrap_err().to_string(),
-        "the class of row 1 is 3, counted from 0 both, and there are 3 classes"
+        "the class of row 1 is 3, both counted from 0, and there are 3 classes"
     );
     let output = Array2::zeros((2, 3));
     let mut gradient = output.clone();

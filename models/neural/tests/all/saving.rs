@@ -30,7 +30,7 @@ fn a_saved_network_is_checked() {
     assert_eq!(read(good).unwrap().parameters(), [1.0, 2.0]);
     for (right, wrong, problem) in [
         ("AACAPwAAAEA=", "AACAPwAAAEAAAEBA", "the parameters of the network must be 2 in number, and are 3"),
-        ("AACAPwAAAEA=", "AACAPwAAAIB/", "9 bytes are no numbers of 4 bytes each"),
+        ("AACAPwAAAEA=", "AACAPwAAAIB/", "9 bytes are not a whole number of values of 4 bytes each"),
         ("AACAPwAAAEA=", "AACAPwAAgH8=", "inf"),
         ("AACAPwAAAEA=", "AACAPw*AAEA=", "the parameters cannot be read"),
         ("float32", "float16", "unknown variant `float16`"),

@@ -34,8 +34,8 @@ fn read(bytes: Bytes, schema: &Schema) -> Result<usize> {
 }
 
 fn small(version: WriterVersion, compression: Compression, has_dictionary: bool) -> Vec<u8> {
-    let fields = "optional double size; required binary colour (UTF8); required int32 count; optional boolean flag; \
-                  required fixed_len_byte_array(3) price (DECIMAL(6,3));";
+    let fields = "optional double size; required binary colour (UTF8); required int32 count; optional \
+                  boolean flag; required fixed_len_byte_array(3) price (DECIMAL(6,3));";
     let columns = [
         Data::Double((0..40).map(|row| (row % 3 > 0).then_some(f64::from(row) / 4.0)).collect()),
         Data::Bytes((0..40).map(|row| Some([&b"red"[..], b"green"][row % 2].to_vec())).collect()),

@@ -86,7 +86,8 @@ fn levels_are_compared_as_text() {
     let fields = "required double size; required boolean colour;";
     assert_eq!(
         refusal(fields, &[Data::Double(vec![Some(5.0)]), Data::Flags(vec![Some(false)])]),
-        "data.parquet, row 1, column \"colour\": \"false\" is not a level of the column; the schema has red, green, 7, true"
+        "data.parquet, row 1, column \"colour\": \"false\" is not a level of the column; the schema has red, \
+         green, 7, true"
     );
 }
 
@@ -160,7 +161,8 @@ fn what_is_not_read_is_named_where_it_is_asked_for() {
             &fields.replace("tags", "colour").replace("binary colour", "binary tags"),
             &[Data::Lists(2), sizes(), colours()]
         ),
-        "data.parquet: column \"colour\" holds lists or groups, which are not supported; convert them to plain columns"
+        "data.parquet: column \"colour\" holds lists or groups, which are not supported; convert them to \
+         plain columns"
     );
     let fields = "required double size; required int32 colour (TIME_MILLIS);";
     let refused = refusal(fields, &[sizes(), Data::Small(vec![Some(1); 2])]);
@@ -230,8 +232,8 @@ fn pages_groups_versions_and_packings_change_nothing() {
     let refused = load(properties.build(), rows).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "data.parquet: column \"colour\" of its row group 1 cannot be read: pages encoded as DELTA_BYTE_ARRAY are not supported; \
-         use PLAIN or dictionaries"
+        "data.parquet: column \"colour\" of its row group 1 cannot be read: pages encoded as \
+         DELTA_BYTE_ARRAY are not supported; use PLAIN or dictionaries"
     );
 }
 

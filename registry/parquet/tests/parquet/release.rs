@@ -150,7 +150,8 @@ proptest! {
         prop_assert!(to_parquet == again, "written as Parquet, the release depends on what it is read from");
         let of_csv = bits(csv::Rows::new(&from_csv[..], "released.csv").unwrap(), &schema);
         prop_assert_eq!(of_csv.len(), columns[0].text.len() * schema.domain(None).unwrap().flat().dim());
-        prop_assert!(bits(rows(to_parquet.into()), &schema) == of_csv, "written as Parquet, the release is another");
+        prop_assert!(bits(rows(to_parquet.into()), &schema) == of_csv, "written as Parquet, the release is \
+            another");
     }
 }
 

@@ -236,10 +236,12 @@ proptest! {
             prop_assert!(bounds.upper <= by_renyi, "{what}: the worse of two proofs");
             if q == 1.0 {
                 let exact = closed_epsilon(&one, delta, neighbours).unwrap();
-                prop_assert!(bounds.lower <= exact && exact <= bounds.upper, "{what}: {exact} in closed form");
+                prop_assert!(bounds.lower <= exact && exact <= bounds.upper, "{what}: {exact} in closed \
+                    form");
                 if exact > 0.0 {
                     let at = loss::delta(&one, exact, neighbours).unwrap();
-                    prop_assert!(at.lower <= delta && delta <= at.upper * (1.0 + 1e-8), "{what}: {at:?} at {exact}");
+                    prop_assert!(at.lower <= delta && delta <= at.upper * (1.0 + 1e-8), "{what}: {at:?} at \
+                        {exact}");
                 }
             } else if bounds.upper > 0.01 && bounds.upper < 1e3 {
                 let at = loss::delta(&one, bounds.upper, neighbours).unwrap();
@@ -277,7 +279,8 @@ proptest! {
         let base = of(q, sigma, order);
         let larger = [of(q, sigma, order * factor), of(q * factor, sigma, order), of(q, sigma / factor, order)];
         for more in larger {
-            prop_assert!(0.0 <= base && base <= more * (1.0 + 1e-9) + 1e-12, "{one:?} at {order} by {factor}: {base} {larger:?}");
+            prop_assert!(0.0 <= base && base <= more * (1.0 + 1e-9) + 1e-12, "{one:?} at {order} by \
+                {factor}: {base} {larger:?}");
         }
     }
 }

@@ -93,13 +93,15 @@ proptest! {
         }
         let (count, trials) = ((n % (1 << 24)) as usize, (m % (1 << 24)) as usize);
         let (least, most) = (binomial::at_least(count, trials, a), binomial::at_most(count, trials, a));
-        prop_assert!((0.0..=1.0).contains(&least) && (0.0..=1.0).contains(&most), "{count} of {trials} at {a}: {least}, {most}");
+        prop_assert!((0.0..=1.0).contains(&least) && (0.0..=1.0).contains(&most), "{count} of {trials} at \
+            {a}: {least}, {most}");
         let _ = Run::new(a, b, n);
         if let Ok(release) = Release::new(a, n, m) {
             let deltas = Deltas { direction: b, radius: c, composition: b };
             for distribution in [ColumnDistribution::Gaussian, ColumnDistribution::Radial { lipschitz: a, radius: b }] {
                 let found = release.epsilon(c, distribution, deltas);
-                prop_assert!(found.as_ref().map_or(true, |epsilon| is_sound(*epsilon)), "{a} {n} {m} {b} {c}: {found:?}");
+                prop_assert!(found.as_ref().map_or(true, |epsilon| is_sound(*epsilon)), "{a} {n} {m} {b} \
+                    {c}: {found:?}");
             }
             let _ = (release.gaussian(b, c), release.least_v(b, c));
         }
@@ -128,7 +130,8 @@ proptest! {
     ) {
         let setting = Setting { error, delta, dim, beta, public_variance, private_variance };
         let found = pac::corollary_1(&setting, bits);
-        prop_assert!(found.as_ref().map_or(true, |found| found.budget >= 0.0), "{setting:?}, {bits}: {found:?}");
+        prop_assert!(found.as_ref().map_or(true, |found| found.budget >= 0.0), "{setting:?}, {bits}: \
+            {found:?}");
     }
 }
 
@@ -146,7 +149,8 @@ proptest! {
         prop_assert!(found.lower >= 0.0 && found.lower <= found.upper, "{runs:?}: {found:?}");
         prop_assert!(found.upper <= renyi::epsilon(&runs, delta, neighbours).unwrap());
         let found = loss::delta(&runs, epsilon, neighbours).unwrap();
-        prop_assert!(found.lower >= 0.0 && found.lower <= found.upper && found.upper <= 1.0, "{runs:?}: {found:?}");
+        prop_assert!(found.lower >= 0.0 && found.lower <= found.upper && found.upper <= 1.0, "{runs:?}: \
+            {found:?}");
         prop_assert!(renyi::divergence(&run, 1.0 + delta, neighbours).unwrap() >= 0.0);
     }
 }

@@ -126,7 +126,8 @@ proptest! {
             let margin = drawn.signs[i] * (score + machine.bias);
             let slack = (omega - drawn.penalties[i]).max(0.0) / rho;
             prop_assert!(omega >= 0.0 && margin + slack > 1.0 - 1e-3 * scale, "{i}: {margin} and {slack}");
-            prop_assert!(omega * (margin + slack - 1.0) < 1e-3 * machine.objective, "{i}: {omega} at {margin}");
+            prop_assert!(omega * (margin + slack - 1.0) < 1e-3 * machine.objective, "{i}: {omega} at \
+                {margin}");
         }
     }
 }
@@ -241,7 +242,7 @@ fn the_residual_sees_what_is_wrong() {
     other.multipliers.pop();
     assert_eq!(
         programme.kkt_residual(&other).unwrap_err().to_string(),
-        "a machine of 3 weights and 49 multipliers is not one of 50 records of 3 values"
+        "a machine of 3 weights and 49 multipliers does not fit 50 records of 3 values"
     );
     assert!(matches!(programme.polished(other), Err(Error::Shape(_))));
 }

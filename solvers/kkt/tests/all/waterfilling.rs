@@ -262,7 +262,7 @@ fn where_nothing_weighs_nothing_is_allocated() {
 fn what_is_no_problem_is_one_sentence() {
     let of = |eigenvalues: &[f64], noise: f64| Waterfilling::new(eigenvalues, noise).unwrap_err().to_string();
     for (error, expected) in [
-        (of(&[], 1.0), "there are no eigenvalues, and one is needed at least"),
+        (of(&[], 1.0), "there are no eigenvalues, and at least one is needed"),
         (
             of(&[1.0, -2.0], 1.0),
             "eigenvalue 1, counted from 0, must be finite and not negative, and -2 is not",

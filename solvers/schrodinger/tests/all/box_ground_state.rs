@@ -114,7 +114,7 @@ fn outside_of_the_box_there_is_nothing() {
         assert_eq!(whole.density(&n).unwrap(), 0.0);
     }
     assert!(whole.density(&[0.3, 0.3]).unwrap() > 0.1);
-    assert_eq!(whole.density(&[0.0]).unwrap_err().to_string(), "a place has 1 values in a box of 2");
+    assert_eq!(whole.density(&[0.0]).unwrap_err().to_string(), "a place has 1 values, and the box has 2");
     // The density sums to one.
     let steps = 200;
     let sum: f64 = (0..steps * steps)

@@ -277,13 +277,13 @@ fn what_has_no_ground_state_is_named() {
     assert_eq!(message(1.0, 0.0, 0.0, 1.0), "weight must be finite and positive, and 0 is not");
     assert_eq!(
         message(1.0, 1.0, 1.0, 1.0),
-        "from 1 to 1 is no interval: both bounds must be finite, and the lower one below the upper"
+        "from 1 to 1 is not an interval: both bounds must be finite, and the lower one below the upper"
     );
     for (lower, upper) in [(1.0, 0.0), (0.0, f64::INFINITY), (f64::NAN, 1.0)] {
         assert!(matches!(GroundState::new(1.0, 1.0, lower, upper), Err(Error::Interval { .. })));
     }
-    assert_eq!(message(0.0, 1.0, -1e308, 1e308), "the width of this ground state leaves the floats");
-    assert_eq!(message(0.0, 1.0, 0.0, 1e-200), "mu of this ground state leaves the floats");
+    assert_eq!(message(0.0, 1.0, -1e308, 1e308), "the width of this ground state overflows");
+    assert_eq!(message(0.0, 1.0, 0.0, 1e-200), "mu of this ground state overflows");
 }
 
 prop_compose! {
