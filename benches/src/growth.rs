@@ -95,7 +95,7 @@ impl Growth {
             "--:|".repeat(self.sizes.len() + 1)
         );
         for row in &self.rows {
-            let unit = Unit::of(row.medians.iter().copied().fold(0.0, f64::max));
+            let unit = Unit::for_nanoseconds(row.medians.iter().copied().fold(0.0, f64::max));
             let shown: Vec<String> = row.medians.iter().map(|time| unit.figures(*time)).collect();
             let fitted = self.law.fitted(&self.sizes, &row.medians);
             let _ = writeln!(text, "| {}, {} | {} | {fitted:.2} |", row.name, unit.name, shown.join(" | "));

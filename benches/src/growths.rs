@@ -59,13 +59,13 @@ fn of_tables(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
     };
     let releases = ["laplace", "gaussian", "direct"].map(|name| {
         Row::new(format!("release by `{name}`"), move |size| {
-            Ok(timed(size, release::of(records::design(name, dim(size).1)?, table(size)?, "", 1)?))
+            Ok(timed(size, release::released(records::design(name, dim(size).1)?, table(size)?, "", 1)?))
         })
     });
     let mut rows = Vec::from(releases);
     rows.push(Row::new("release by `task-aware-linear`", move |size| {
         let design = records::task_aware(records::table(VOLUNTEERS, dim(size).1)?, LATENTS)?;
-        Ok(timed(size, release::of(design, table(size)?, "", 1)?))
+        Ok(timed(size, release::released(design, table(size)?, "", 1)?))
     }));
     rows.push(Row::new("design of `task-aware-linear`, from all records as volunteers", move |size| {
         let volunteers = records::table(dim(size).0, dim(size).1)?;
@@ -106,7 +106,7 @@ pub(crate) fn with_latents(host: &Host) -> Result<Growth> {
         }),
         Row::new("release by `task-aware-linear`", |latents| {
             let design = records::task_aware(records::table(VOLUNTEERS, COLUMNS)?, latents)?;
-            release::of(design, Rc::new(records::table(RECORDS, COLUMNS)?), "", 1)
+            release::released(design, Rc::new(records::table(RECORDS, COLUMNS)?), "", 1)
         }),
     ];
     let what = format!(

@@ -13,7 +13,7 @@ pub(crate) fn release(host: &Host) -> Result<Section> {
     let mut contestants = vec![];
     for name in ["laplace", "gaussian", "piecewise", "direct", "identity"] {
         let (design, table) = (records::design(name, COLUMNS)?, table.clone());
-        contestants.push(of(design, table, format!("scumble, `{name}`"), VALUES)?);
+        contestants.push(released(design, table, format!("scumble, `{name}`"), VALUES)?);
     }
     contestants.extend(host.numpy("numpy, `clip` and `laplace`, floating point", "release"));
     let bits = bits(&records::design("laplace", COLUMNS)?, &table)?;
@@ -30,7 +30,7 @@ pub(crate) fn release(host: &Host) -> Result<Section> {
 }
 
 /// Creates a contestant that releases a table of `values` values.
-pub(crate) fn of(
+pub(crate) fn released(
     design: Design,
     table: Rc<Table>,
     name: impl Into<String>,

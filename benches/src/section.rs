@@ -56,7 +56,7 @@ impl Section {
     /// Formats the times, under this title.
     pub(crate) fn markdown(&self, title: &str) -> String {
         let ours = self.contestants.first().map_or(f64::NAN, Contestant::median);
-        let unit = Unit::of(ours);
+        let unit = Unit::for_nanoseconds(ours);
         let mut text = format!(
             "\n## {title}\n\n{}\n\n| | {} | quartiles | values a second | times ours \
              |\n|---|--:|--:|--:|--:|\n",

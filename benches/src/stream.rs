@@ -40,10 +40,10 @@ impl Format {
 
 impl Files {
     fn new() -> Result<Self> {
-        Self::of(RECORDS, COLUMNS)
+        Self::with_size(RECORDS, COLUMNS)
     }
 
-    fn of(records: usize, columns: usize) -> Result<Self> {
+    fn with_size(records: usize, columns: usize) -> Result<Self> {
         let schema = schema(columns)?;
         let csv = text(records, columns);
         let table = csv::read(csv.as_bytes(), "the CSV file", &schema, None)?.table;
@@ -54,7 +54,7 @@ impl Files {
 
     /// Creates the files for a release from Parquet to Parquet, in Rust and in Python.
     pub(crate) fn of_parquet(records: usize, columns: usize) -> Result<Self> {
-        let files = Self::of(records, columns)?;
+        let files = Self::with_size(records, columns)?;
         fs::write(files.folder.path().join("schema.toml"), schema_text(columns)?)?;
         Ok(files)
     }

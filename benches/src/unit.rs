@@ -9,7 +9,7 @@ pub(crate) struct Unit {
 
 impl Unit {
     /// Returns the unit in which this time is between 1 and 10,000, if such a unit exists.
-    pub(crate) fn of(nanoseconds: f64) -> Self {
+    pub(crate) fn for_nanoseconds(nanoseconds: f64) -> Self {
         let (name, size) = match nanoseconds {
             1e7.. => ("ms", 1e6),
             1e4.. => ("µs", 1e3),
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn a_time_has_three_figures_in_its_unit() {
         let shown = [0.6789, 15.14, 9_999.0, 69_939.6, 487_126_218.0].map(|time| {
-            let unit = Unit::of(time);
+            let unit = Unit::for_nanoseconds(time);
             format!("{} {}", unit.figures(time), unit.name)
         });
         assert_eq!(shown, ["0.679 ns", "15.1 ns", "9999 ns", "69.9 µs", "487 ms"]);

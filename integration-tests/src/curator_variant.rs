@@ -39,7 +39,7 @@ pub enum CuratorFault {
 
 impl CuratorVariant {
     /// Creates the variant of `honest` with this fault.
-    pub fn of(honest: FisherCorrelated, fault: CuratorFault) -> Self {
+    pub fn new(honest: FisherCorrelated, fault: CuratorFault) -> Self {
         Self { honest, fault }
     }
 

@@ -61,7 +61,7 @@ use DauntlessFault as Fault;
 
 impl DauntlessVariant {
     /// Creates the variant of `honest` with this fault.
-    pub fn of(honest: &Designed, fault: DauntlessFault) -> Self {
+    pub fn new(honest: &Designed, fault: DauntlessFault) -> Self {
         Self { honest: honest.clone(), fault }
     }
 

@@ -37,7 +37,7 @@ pub enum TransformedFault {
 
 impl TransformedVariant {
     /// Creates the variant of `honest` with this fault.
-    pub fn of(honest: &(impl CuratorMechanism + Clone), fault: TransformedFault) -> Self {
+    pub fn new(honest: &(impl CuratorMechanism + Clone), fault: TransformedFault) -> Self {
         Self { honest: Designed::curator(honest.clone()), fault }
     }
 

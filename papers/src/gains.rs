@@ -30,7 +30,8 @@ pub(crate) fn beside(
     (unit, of): (&str, Axis),
     gains: &[(f64, Vec<f64>)],
 ) -> Finding {
-    let means: Vec<(f64, Mean)> = gains.iter().map(|(budget, gains)| (*budget, Mean::of(gains))).collect();
+    let means: Vec<(f64, Mean)> =
+        gains.iter().map(|(budget, gains)| (*budget, Mean::from_values(gains))).collect();
     let sign = |value: f64| if value > 0.0 { "+" } else { "" };
     let said = means.iter().map(|(budget, gain)| {
         format!("{}{} ± {} at {}", sign(gain.value), four(gain.value), four(gain.error), of.at(*budget))
@@ -48,13 +49,13 @@ pub(crate) fn beside(
 /// Same finding as [`beside`] for a gain that the paper claims: `Reproduced` where the release gains.
 pub(crate) fn as_said(what: String, paper: &str, unit: (&str, Axis), gains: &[(f64, Vec<f64>)]) -> Finding {
     let found = beside(what, paper, unit, gains);
-    Finding { verdict: Agreement::of(found.verdict == Agreement::Better), ..found }
+    Finding { verdict: Agreement::from_test(found.verdict == Agreement::Better), ..found }
 }
 
 /// A curve of means with their standard errors.
 pub(crate) fn curve(name: &str, look: usize, points: impl Iterator<Item = (f64, Vec<f64>)>) -> Layer {
     let points = points.map(|(x, values)| {
-        let Mean { value, error } = Mean::of(&values);
+        let Mean { value, error } = Mean::from_values(&values);
         CurvePoint { x, y: value, error }
     });
     Layer { name: name.into(), look, marks: Marks::Curve(points.collect()) }

@@ -259,11 +259,11 @@ impl<'a> RunOptions<'a> {
         run: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let Some(store) = store else { return run() };
-        if let Some(Trial { found }) = store.find(&Key::of(words)?) {
+        if let Some(Trial { found }) = store.find(&Key::from_content(words)?) {
             return Ok(found.clone());
         }
         let found = run()?;
-        store.add(Key::of(words)?, words, &Trial { found: found.clone() })?;
+        store.add(Key::from_content(words)?, words, &Trial { found: found.clone() })?;
         Ok(found)
     }
 

@@ -156,7 +156,7 @@ impl Panel {
         if self.is_sheet() {
             return self.sheet();
         }
-        let frame = Frame::of(self);
+        let frame = Frame::new(self);
         html! {
             text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
             g transform={ "translate(0 " (at(HEADING)) ")" } {
@@ -228,7 +228,7 @@ fn shaded(width: usize, image: &str) -> Markup {
 
 impl Layer {
     fn drawn(&self, frame: &Frame) -> Markup {
-        let look = Look::of(self.look);
+        let look = Look::nth(self.look);
         let ink = format!("series s{}", self.look % INKS);
         let line = |ends: [[f64; 2]; 2]| {
             let [[x1, y1], [x2, y2]] = ends.map(|point| point.map(at));
@@ -265,7 +265,7 @@ impl Layer {
     }
 
     fn sample(&self) -> Markup {
-        let look = Look::of(self.look);
+        let look = Look::nth(self.look);
         html! {
             @if !matches!(self.marks, Marks::Dots(_) | Marks::Images { .. }) { path.line d="M0 \
                 0H32" stroke-dasharray=(look.dashes) {} }
@@ -281,7 +281,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn of(panel: &Panel) -> Self {
+    fn new(panel: &Panel) -> Self {
         let axis = |scale: &Scale, values: Vec<f64>| {
             let kept = values.into_iter().filter(|x| x.is_finite() && (*x > 0.0 || !scale.logarithmic));
             let (low, high) = ends(&kept.collect::<Vec<_>>());
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_line_is_cut_at_the_frame() {
-        let frame = Frame::of(&panel(vec![layer(0, Marks::Dots(vec![[0.0, 0.0], [10.0, 5.0]]))], false));
+        let frame = Frame::new(&panel(vec![layer(0, Marks::Dots(vec![[0.0, 0.0], [10.0, 5.0]]))], false));
         // The lines x = 5 and y = x/2, and a line outside the frame.
         let middle = (LEFT + RIGHT) / 2.0;
         let [[x1, y1], [x2, y2]] = frame.cut([1.0, 0.0], -5.0).unwrap();

@@ -96,7 +96,7 @@ impl fmt::Display for Agreement {
 
 impl Agreement {
     /// `Reproduced` if `holds`, otherwise `Differs`.
-    pub(super) fn of(holds: bool) -> Self {
+    pub(super) fn from_test(holds: bool) -> Self {
         if holds { Self::Reproduced } else { Self::Differs }
     }
 

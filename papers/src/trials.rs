@@ -12,14 +12,14 @@ pub(super) struct Mean {
 
 impl Mean {
     /// Mean of two or more values.
-    pub fn of(values: &[f64]) -> Self {
+    pub fn from_values(values: &[f64]) -> Self {
         let (value, deviation) = mean_and_sd(values);
         Self { value, error: deviation / (values.len() as f64).sqrt() }
     }
 
     /// Mean of the pairwise differences `first` − `second`.
     pub fn of_differences(first: &[f64], second: &[f64]) -> Self {
-        Self::of(&first.iter().zip(second).map(|(a, b)| a - b).collect::<Vec<_>>())
+        Self::from_values(&first.iter().zip(second).map(|(a, b)| a - b).collect::<Vec<_>>())
     }
 
     /// Number of standard errors above zero; 0 for a mean of exactly zero.
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn means_have_the_error_of_a_mean() {
-        let mean = Mean::of(&[1.0, 2.0, 3.0, 4.0]);
+        let mean = Mean::from_values(&[1.0, 2.0, 3.0, 4.0]);
         assert_eq!(mean.value, 2.5);
         // The standard deviation is √(5/3).
         assert!((mean.error - (5.0f64 / 12.0).sqrt()).abs() < 1e-15);

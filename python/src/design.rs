@@ -498,7 +498,7 @@ impl Design {
         let batches = batches(table);
         interruptible(py, || {
             let checked = scumble_arrow::check(&self.shipped, &batches, id, OutOfBounds::strictly(strict));
-            Ok(serde_json::to_string(&checked.map_err(|error| Failed::of(error, cells))?)?)
+            Ok(serde_json::to_string(&checked.map_err(|error| Failed::from_custody(error, cells))?)?)
         })
     }
 
@@ -552,7 +552,7 @@ impl Design {
                 values,
                 |records| digests.extend_from_slice(records),
             )
-            .map_err(|error| Failed::of(error, cells))?;
+            .map_err(|error| Failed::from_custody(error, cells))?;
             admitted.check(ticket.key(), &digests)?;
             Ok((released, String::new(), clipped))
         });

@@ -47,7 +47,7 @@ impl Failed {
         Self(InvalidRecords::new_err(format!("{error}; the ledger was charged, and the charge remains")))
     }
 
-    pub(crate) fn of(error: custody::Error, cells: Cells) -> Self {
+    pub(crate) fn from_custody(error: custody::Error, cells: Cells) -> Self {
         match error {
             custody::Error::Records(error) if cells == Cells::Hidden => error.without_value().into(),
             custody::Error::Records(error) => error.into(),
@@ -77,7 +77,7 @@ fn of_file(source: &io::Error, text: String) -> PyErr {
 
 impl From<custody::Error> for Failed {
     fn from(error: custody::Error) -> Self {
-        Self::of(error, Cells::Shown)
+        Self::from_custody(error, Cells::Shown)
     }
 }
 

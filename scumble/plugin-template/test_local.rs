@@ -28,14 +28,14 @@ fn it_conforms_and_the_audit_does_not_refute_its_claim() {
 
 #[test]
 fn noise_for_twice_the_epsilon_is_refuted() {
-    let faulty = || Faulty::of(&at(1.0), Fault::By(at(2.0)));
+    let faulty = || Faulty::new(&at(1.0), Fault::By(at(2.0)));
     caught(faulty()).unwrap();
     caught(faulty().silent()).unwrap(); // by samples alone
 }
 
 #[test]
 fn a_number_without_noise_is_refuted() {
-    caught(Faulty::of(&at(1.0), Fault::Bare(0))).unwrap();
+    caught(Faulty::new(&at(1.0), Fault::Bare(0))).unwrap();
 }
 
 #[test]

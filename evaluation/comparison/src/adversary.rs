@@ -59,7 +59,7 @@ impl Adversary {
         seed: u64,
     ) -> Result<BTreeMap<Metric, f64>> {
         if !keeps_rows {
-            return Ok(Metric::of(Subject::Acquaintance).map(|metric| (metric, f64::NAN)).collect());
+            return Ok(Metric::for_subject(Subject::Acquaintance).map(|metric| (metric, f64::NAN)).collect());
         }
         let adversary = Acquaintance { known_share: self.known_share, network: self.network, seed };
         // Reports are converted to the numbers that they state.

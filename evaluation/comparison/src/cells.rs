@@ -207,7 +207,7 @@ impl Comparison {
         self.check_family(candidate, probes[0].mechanism())?;
         let (name, guarantee) = (candidate.plugin.name, probes[0].mechanism().guarantee());
         let wanted = asked(self.protect, &candidate.parameters);
-        let arrangement = Arrangement::of(name, &guarantee, self.data.domain.target(), wanted)?;
+        let arrangement = Arrangement::choose(name, &guarantee, self.data.domain.target(), wanted)?;
         let entered = Entered {
             comparison: self,
             candidate,

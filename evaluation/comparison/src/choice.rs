@@ -29,7 +29,7 @@ impl fmt::Display for Goal {
 
 impl Goal {
     /// Goal of a row with differential privacy; `None` for a row without.
-    pub fn of(row: &Row) -> Option<Self> {
+    pub fn from_row(row: &Row) -> Option<Self> {
         let protects = row.guarantee.protects(Notion::is_dp)?;
         Some(Self { protects, trust: row.trust })
     }
@@ -57,7 +57,7 @@ impl Scores<'_> {
     /// is 1 % over all rows that were tried (Bonferroni).
     pub fn is_better(&self, row: &Row) -> bool {
         let rows = self.series.iter().flat_map(|series| series.rows);
-        let is_tried = |row: &&Row| row.epsilon.is_some_and(f64::is_finite) && Goal::of(row).is_some();
+        let is_tried = |row: &&Row| row.epsilon.is_some_and(f64::is_finite) && Goal::from_row(row).is_some();
         let level = LEVEL / rows.filter(is_tried).count().max(1) as f64;
         row.against.is_some_and(|against| against.p_value <= level)
     }
@@ -78,7 +78,8 @@ impl Outcome {
         }
         let clean = self.references(scores).find(|of| of.knows == Knows::Clean).map(|of| of.mean);
         let choice = |goal: Goal, epsilon: f64| {
-            let apt = |(_, row): &(&str, &Row)| row.epsilon == Some(epsilon) && Goal::of(row) == Some(goal);
+            let apt =
+                |(_, row): &(&str, &Row)| row.epsilon == Some(epsilon) && Goal::from_row(row) == Some(goal);
             let best = rows().filter(apt).min_by(|(_, a), (_, b)| metric.best_first(a.mean, b.mean))?;
             let tried = best.1.against;
             let best = scores.is_better(best.1).then_some(best);

@@ -32,7 +32,7 @@ pub(super) fn fidelity(
     released: Option<&Table>,
 ) -> Vec<(Metric, f64)> {
     let attributes = attributes(domain.flat());
-    let cells = |table: &Table| Cells::of(domain, &attributes, table);
+    let cells = |table: &Table| Cells::assign(domain, &attributes, table);
     let compared = cells(records).and_then(|truth| match released {
         None => Some(Compared { attributes: &attributes, truth, released: None }),
         Some(table) => Some(Compared { attributes: &attributes, truth, released: Some(cells(table)?) }),
@@ -73,7 +73,7 @@ struct Cells {
 
 impl Cells {
     /// Assigns records to cells. Returns `None` if the table has other columns or another kind of target.
-    fn of(domain: &RecordDomain, attributes: &[Attribute], table: &Table) -> Option<Self> {
+    fn assign(domain: &RecordDomain, attributes: &[Attribute], table: &Table) -> Option<Self> {
         let layout = domain.layout();
         layout.check(table).ok()?;
         let mut of = vec![Vec::with_capacity(table.len()); attributes.len()];
@@ -248,7 +248,7 @@ mod tests {
     fn a_query_is_answered_by_the_share_that_meets_all_its_conditions() {
         let domain = domain();
         let attributes = attributes(domain.flat());
-        let cells = |table: &Table| Cells::of(&domain, &attributes, table).unwrap();
+        let cells = |table: &Table| Cells::assign(&domain, &attributes, table).unwrap();
         let records = cells(&table(&[0.0, 0.2, 0.4, 0.9], &[0, 1, 1, 1]));
         assert_eq!(records.share(&[(0, 0..=6), (1, 1..=1)]), 0.5);
         assert_eq!(records.share(&[(0, 0..=15), (1, 0..=0)]), 0.25);

@@ -169,7 +169,7 @@ impl Metric {
     }
 
     /// Metrics of one subject.
-    pub(super) fn of(subject: Subject) -> impl Iterator<Item = Self> {
+    pub(super) fn for_subject(subject: Subject) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |metric| metric.subject() == subject)
     }
 
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn errors_are_in_the_unit_of_the_target_and_shares_have_none() {
         let (predicted, truth) =
-            (Predicted::of(Target::Real(array![0.5, 0.5])), Target::Real(array![0.25, 0.75]));
+            (Predicted::from_target(Target::Real(array![0.5, 0.5])), Target::Real(array![0.25, 0.75]));
         let score = |metric: Metric| metric.score(&predicted, &truth, 80.0);
         assert_eq!([Metric::Rmse, Metric::Mae, Metric::R2].map(score), [Some(20.0), Some(20.0), Some(0.0)]);
         assert_eq!(score(Metric::Accuracy), None);
@@ -400,7 +400,7 @@ mod tests {
                 classes.iter().enumerate().filter(move |(_, of)| **of == class).map(|(row, _)| row)
             };
             let rows: Vec<usize> = rows_of(0).take(count).chain(rows_of(1).take(50)).collect();
-            Metric::default_for(&wine.of("some".into(), wine.table.select(&rows).unwrap()))
+            Metric::default_for(&wine.with_table("some".into(), wine.table.select(&rows).unwrap()))
         };
         assert_eq!([100, 101].map(of_first), [Metric::Accuracy, Metric::BalancedAccuracy]);
     }

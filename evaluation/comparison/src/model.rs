@@ -156,12 +156,12 @@ fn classes<M: Scoring>(
 /// Predicted vectors of the test records, by a network that learns from the release.
 fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Predicted> {
     let seen: Seen<Array2<f64>> = (&release.table).try_into()?;
-    Ok(Predicted::of(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records()))))
+    Ok(Predicted::from_target(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records()))))
 }
 
 fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Predicted> {
     let seen: Seen<Array1<f64>> = (&release.table).try_into()?;
-    Ok(Predicted::of(Target::Real(params.fit(&seen)?.predict(test.records()))))
+    Ok(Predicted::from_target(Target::Real(params.fit(&seen)?.predict(test.records()))))
 }
 
 const LOGISTIC: &[&str] = &["l2_penalty", "max_iterations", "gradient_tolerance"];

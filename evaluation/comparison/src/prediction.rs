@@ -39,7 +39,7 @@ impl Predicted {
     }
 
     /// Predictions without scores.
-    pub(super) fn of(target: Target) -> Self {
+    pub(super) fn from_target(target: Target) -> Self {
         Self { target, scores: None }
     }
 
@@ -110,7 +110,7 @@ impl ClassScores {
     }
 
     /// Scores of one class; zero for all records if the model does not know the class.
-    fn of(&self, class: usize) -> Array1<f64> {
+    fn for_class(&self, class: usize) -> Array1<f64> {
         match self.classes.iter().position(|other| *other == class) {
             Some(at) => self.values.column(at).to_owned(),
             None => Array1::zeros(self.values.nrows()),
@@ -133,7 +133,7 @@ pub(super) fn auc(scores: &ClassScores, truth: &Array1<usize>) -> f64 {
     match classes.len() {
         0 | 1 => f64::NAN,
         _ => mean(classes.into_iter().map(|class| {
-            area(&scores.of(class), &truth.iter().map(|&of| of == class).collect::<Vec<bool>>())
+            area(&scores.for_class(class), &truth.iter().map(|&of| of == class).collect::<Vec<bool>>())
         })),
     }
 }

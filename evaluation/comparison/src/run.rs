@@ -170,7 +170,7 @@ impl Comparison {
         for trial in 0..self.trials {
             let split = self.split(trial);
             let (train, test) = (split.train(&targets)?, split.test(&targets)?);
-            let predicted = Predicted::of(baseline(train.target(), test.len()));
+            let predicted = Predicted::from_target(baseline(train.target(), test.len()));
             let of_table = match self.metrics.iter().any(|metric| metric.is_of_table()) {
                 true => fidelity(&self.data.domain, &split.train(&self.data.table)?, None),
                 false => vec![],

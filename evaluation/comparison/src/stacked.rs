@@ -72,7 +72,7 @@ impl Two<'_> {
         let Self { released, own, truth } = self;
         let both = match (&released.target, &own.target, truth) {
             (Target::Real(released), Target::Real(own), Target::Real(truth)) => {
-                Predicted::of(Target::Real(numbers(released, own, truth)))
+                Predicted::from_target(Target::Real(numbers(released, own, truth)))
             }
             (Target::Class(said), Target::Class(known), Target::Class(truth)) => {
                 match (&released.scores, &own.scores) {
@@ -211,7 +211,8 @@ mod tests {
             assert!((least..most).contains(&gain), "{quality}: {gain}");
         }
         // Without scores the better one of the two decides alone.
-        let plain = |quality, rng: &mut ChaCha20Rng| Predicted::of(said(&truth, quality, 1.0, rng).target);
+        let plain =
+            |quality, rng: &mut ChaCha20Rng| Predicted::from_target(said(&truth, quality, 1.0, rng).target);
         for (quality, better) in [(0.95, true), (0.6, false)] {
             let released = plain(quality, &mut rng);
             let both = Two { released: &released, own: &own, truth: &volunteers }.stacked();
@@ -224,8 +225,8 @@ mod tests {
     fn numbers_are_mixed_by_least_squares() {
         let truth = Target::Real(array![1.0, 2.0, 3.0]);
         // One is 1 too high, the other 3 too low: a weight of a quarter for the second is right.
-        let released = Predicted::of(Target::Real(array![2.0, 3.0, 4.0, 11.0]));
-        let own = Predicted::of(Target::Real(array![-2.0, -1.0, 0.0, 7.0]));
+        let released = Predicted::from_target(Target::Real(array![2.0, 3.0, 4.0, 11.0]));
+        let own = Predicted::from_target(Target::Real(array![-2.0, -1.0, 0.0, 7.0]));
         let both = Two { released: &released, own: &own, truth: &truth }.stacked();
         assert_eq!(both.target, Target::Real(array![10.0]));
         let same = Two { released: &own, own: &own, truth: &truth }.stacked();

@@ -52,7 +52,7 @@ impl Key {
     ///
     /// # Errors
     /// [`Error::Key`] for a NaN, which cannot be written.
-    pub fn of(everything: &impl Serialize) -> Result<Self> {
+    pub fn from_content(everything: &impl Serialize) -> Result<Self> {
         let text = serde_json::to_vec(everything);
         let text = text.map_err(|problem| Error::Key(problem.to_string()))?;
         Ok(Self(hexadecimal(&Sha256::digest(text))))
@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn key(trial: usize) -> Key {
-        Key::of(&trial).unwrap()
+        Key::from_content(&trial).unwrap()
     }
 
     /// Folder with a store of three trials.

@@ -38,7 +38,7 @@ impl<'a> Stored<'a> {
     pub(super) fn new(store: Store<Scored>, comparison: &Comparison, cells: &'a [Cell]) -> Result<Self> {
         let data = data::digest(&comparison.data)?;
         let key = |cell: &Cell| {
-            Ok(Key::of(&Everything {
+            Ok(Key::from_content(&Everything {
                 scumble: env!("CARGO_PKG_VERSION"),
                 data: &data,
                 train_records: comparison.data.train_records,
@@ -55,7 +55,7 @@ impl<'a> Stored<'a> {
     }
 
     fn key(&self, cell: usize, trial: usize, scorer: &Scorer) -> Result<Key> {
-        Ok(Key::of(&(&self.keys[cell], trial, scorer))?)
+        Ok(Key::from_content(&(&self.keys[cell], trial, scorer))?)
     }
 
     /// Stored scores of each scorer that has scores by all of its metrics.

@@ -78,7 +78,7 @@ impl<'a> Rehearsal<'a> {
             return None;
         }
         let name = format!("{} volunteers of {}", table.len(), comparison.data.name);
-        Some(Self { comparison, data: comparison.data.of(name, table.clone()) })
+        Some(Self { comparison, data: comparison.data.with_table(name, table.clone()) })
     }
 
     /// Index of the option with the best mean by the first metric of predictions; the first one among equals.

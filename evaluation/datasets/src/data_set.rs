@@ -138,7 +138,7 @@ impl DataSet {
     }
 
     /// Creates the same data set with the records of `table`, without its own split.
-    pub fn of(&self, name: String, table: Table) -> Self {
+    pub fn with_table(&self, name: String, table: Table) -> Self {
         Self {
             name,
             target: self.target.clone(),

@@ -50,7 +50,7 @@ enum Field {
 impl Field {
     /// The narrowest field that restores the numbers of `column`. For codes, it adds the code of each value,
     /// by its bits.
-    fn of(column: impl Iterator<Item = f64> + Clone) -> (Self, HashMap<u64, u8>) {
+    fn from_column(column: impl Iterator<Item = f64> + Clone) -> (Self, HashMap<u64, u8>) {
         let mut codes = HashMap::new();
         let mut values = [0.0; 256];
         let mut last = None;
@@ -101,7 +101,7 @@ impl From<Table> for PackedTable {
     fn from(table: Table) -> Self {
         let records = table.records();
         let (fields, codes): (Vec<Field>, Vec<_>) =
-            records.columns().into_iter().map(|column| Field::of(column.iter().copied())).unzip();
+            records.columns().into_iter().map(|column| Field::from_column(column.iter().copied())).unzip();
         let stride: usize = fields.iter().map(Field::width).sum();
         if 2 * stride > size_of::<f64>() * fields.len() || stride == 0 {
             return Self { table, packed: None };

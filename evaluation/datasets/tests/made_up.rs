@@ -34,7 +34,7 @@ fn records(data: &DataSet) -> Array2<f64> {
 
 impl Cell<'_> {
     /// The value of the encoded column `column`.
-    fn of(&self, column: &str) -> f64 {
+    fn value(&self, column: &str) -> f64 {
         let place = self.data.table.columns().iter().position(|name| name == column);
         records(self.data)[[self.row, place.unwrap_or_else(|| panic!("no column {column}"))]]
     }
@@ -43,7 +43,7 @@ impl Cell<'_> {
     fn level(&self, column: &str) -> &str {
         let prefix = format!("{column}=");
         let columns = self.data.table.columns().iter().filter(|name| name.starts_with(&prefix));
-        let ones: Vec<&String> = columns.filter(|name| self.of(name) == 1.0).collect();
+        let ones: Vec<&String> = columns.filter(|name| self.value(name) == 1.0).collect();
         assert_eq!(ones.len(), 1, "{column}: {ones:?}");
         &ones[0][prefix.len()..]
     }
@@ -83,8 +83,8 @@ fn tumours_are_scaled_by_definition_and_have_a_diagnosis() {
     assert_eq!((data.table.columns().len(), data.train_records), (30, None));
     assert!(records(&data).row(0).iter().all(|&x| (x - 0.5).abs() < 1e-12));
     assert!(records(&data).row(1).iter().all(|&x| (x - 1.0).abs() < 1e-12));
-    assert_eq!(row(&data, 2).of("mean radius"), 1.0);
-    assert_abs_diff_eq!(row(&data, 2).of("worst area"), 0.25, epsilon = 1e-12);
+    assert_eq!(row(&data, 2).value("mean radius"), 1.0);
+    assert_abs_diff_eq!(row(&data, 2).value("worst area"), 0.25, epsilon = 1e-12);
     assert_eq!(data.clipped, [clipped("mean radius", 1, 0.0, 40.0)]);
 }
 
@@ -104,15 +104,18 @@ fn people_come_with_their_categories_and_a_missing_one_is_a_level() {
     // 5 numbers, and 9 + 7 + 15 + 6 + 5 + 2 + 42 levels.
     assert_eq!(data.table.columns().len(), 91);
     let first = row(&data, 0);
-    assert_eq!([first.of("age"), first.of("hours-per-week"), first.of("capital-gain")], [0.25, 0.5, 0.0]);
-    assert_abs_diff_eq!(first.of("education-num"), 8.0 / 15.0, epsilon = 1e-12);
+    assert_eq!(
+        [first.value("age"), first.value("hours-per-week"), first.value("capital-gain")],
+        [0.25, 0.5, 0.0]
+    );
+    assert_abs_diff_eq!(first.value("education-num"), 8.0 / 15.0, epsilon = 1e-12);
     assert_eq!([first.level("workclass"), first.level("native-country")], ["Private", "United-States"]);
     let second = row(&data, 1);
     assert_eq!(second.level("workclass"), "?");
     assert_eq!(second.level("occupation"), "?");
     assert_eq!(second.level("native-country"), "?");
-    assert_eq!([second.of("age"), second.of("capital-gain"), second.of("capital-loss")], [1.0; 3]);
-    assert_eq!(row(&data, 2).of("age"), 0.0);
+    assert_eq!([second.value("age"), second.value("capital-gain"), second.value("capital-loss")], [1.0; 3]);
+    assert_eq!(row(&data, 2).value("age"), 0.0);
     assert_eq!(row(&data, 3).level("native-country"), "Holand-Netherlands");
     assert_eq!(data.clipped, [clipped("age", 1, 17.0, 90.0), clipped("capital-loss", 1, 0.0, 5000.0)]);
 }
@@ -142,10 +145,10 @@ fn a_day_without_a_next_calendar_day_is_left_out() {
     // The file has the 1st, 2nd, 3rd, 5th and 6th. The records are the 1st, the 2nd and the 5th.
     assert_eq!((data.table.len(), data.train_records), (3, Some(2)));
     assert_eq!(data.table.columns()[23], "hour 23");
-    assert_abs_diff_eq!(row(&data, 0).of("hour 0"), 0.1, epsilon = 1e-12);
-    assert_abs_diff_eq!(row(&data, 1).of("hour 4"), 0.2, epsilon = 1e-12);
-    assert_eq!(row(&data, 1).of("hour 5"), 1.0);
-    assert_eq!(row(&data, 2).of("hour 5"), 0.0);
+    assert_abs_diff_eq!(row(&data, 0).value("hour 0"), 0.1, epsilon = 1e-12);
+    assert_abs_diff_eq!(row(&data, 1).value("hour 4"), 0.2, epsilon = 1e-12);
+    assert_eq!(row(&data, 1).value("hour 5"), 1.0);
+    assert_eq!(row(&data, 2).value("hour 5"), 0.0);
     // (23 × 1.8 + 10.8) / 24 = 2.175 kW, 2 kW, and 4.8 kW of 4.
     for (found, expected) in numbers(&data).into_iter().zip([0.54375, 0.5, 1.0]) {
         assert_abs_diff_eq!(found, expected, epsilon = 1e-12);
@@ -169,25 +172,25 @@ fn loans_are_sorted_by_time_and_what_is_missing_has_its_constant() {
     // 15 numbers, and 2 + 12 + 5 + 14 + 51 levels.
     assert_eq!((data.table.columns().len(), data.target_width), (99, 20.0));
     let [oldest, middle, last] = [0, 1, 2].map(|at| row(&data, at));
-    assert_eq!(oldest.of("loan_amnt"), 0.5);
-    assert_eq!(oldest.of("credit history"), 0.5);
-    assert_eq!(oldest.of("annual_inc"), 0.25);
-    assert_eq!([oldest.of("mths_since_last_delinq"), oldest.of("mths_since_last_record")], [1.0, 1.0]);
-    assert_eq!([oldest.of("revol_util"), oldest.of("pub_rec_bankruptcies")], [1.0, 0.0]);
+    assert_eq!(oldest.value("loan_amnt"), 0.5);
+    assert_eq!(oldest.value("credit history"), 0.5);
+    assert_eq!(oldest.value("annual_inc"), 0.25);
+    assert_eq!([oldest.value("mths_since_last_delinq"), oldest.value("mths_since_last_record")], [1.0, 1.0]);
+    assert_eq!([oldest.value("revol_util"), oldest.value("pub_rec_bankruptcies")], [1.0, 0.0]);
     assert_eq!(
         [oldest.level("term"), oldest.level("emp_length"), oldest.level("addr_state")],
         ["36", "< 1 year", "AL"]
     );
     assert_eq!(middle.level("emp_length"), "n/a");
-    assert_eq!([middle.of("mths_since_last_delinq"), middle.of("mths_since_last_record")], [1.0, 1.0]);
+    assert_eq!([middle.value("mths_since_last_delinq"), middle.value("mths_since_last_record")], [1.0, 1.0]);
     for column in
         ["credit history", "delinq_2yrs", "inq_last_6mths", "open_acc", "pub_rec", "revol_util", "total_acc"]
     {
-        assert_eq!(middle.of(column), 0.0, "{column}");
+        assert_eq!(middle.value(column), 0.0, "{column}");
     }
-    assert_eq!([last.of("mths_since_last_delinq"), last.of("mths_since_last_record")], [0.25, 0.5]);
-    assert_eq!(last.of("credit history"), 0.25);
-    assert_eq!([last.of("dti"), last.of("fico_range_low"), last.of("annual_inc")], [0.5; 3]);
+    assert_eq!([last.value("mths_since_last_delinq"), last.value("mths_since_last_record")], [0.25, 0.5]);
+    assert_eq!(last.value("credit history"), 0.25);
+    assert_eq!([last.value("dti"), last.value("fico_range_low"), last.value("annual_inc")], [0.5; 3]);
     assert_eq!(
         data.clipped,
         [clipped("annual_inc", 1, 0.0, 200_000.0), clipped("revol_util", 1, 0.0, 100.0)]
@@ -206,7 +209,7 @@ fn whether_a_loan_is_paid_back_is_learned_from_rate_and_grade_too() {
     assert_eq!(classes(&data), (vec![0, 1, 1], vec!["paid".into(), "charged off".into()]));
     // The rate, 7 grades and 3 levels of verification in addition.
     assert_eq!(data.table.columns().len(), 110);
-    assert_eq!([row(&data, 0).of("int_rate"), row(&data, 2).of("int_rate")], [0.25, 1.0]);
+    assert_eq!([row(&data, 0).value("int_rate"), row(&data, 2).value("int_rate")], [0.25, 1.0]);
     assert_eq!([row(&data, 0).level("grade"), row(&data, 2).level("grade")], ["B", "G"]);
     assert_eq!(row(&data, 1).level("verification_status"), "Source Verified");
 }
@@ -265,8 +268,8 @@ fn digits_come_row_by_row_as_shares_of_white() {
     assert_eq!(classes(&data).0, [5, 0, 9, 7, 2]);
     assert_eq!(classes(&data).1.len(), 10);
     assert_eq!(records(&data).row(0), array![0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
-    assert_eq!(row(&data, 2).of("row 1, column 2"), 1.0 / 255.0);
-    assert_eq!(row(&data, 4).of("row 0, column 1"), 170.0 / 255.0);
+    assert_eq!(row(&data, 2).value("row 1, column 2"), 1.0 / 255.0);
+    assert_eq!(row(&data, 4).value("row 0, column 1"), 170.0 / 255.0);
     assert_eq!(*data.domain.features(), Domain::unit_box(6));
     assert_eq!(data.clipped, []);
 }

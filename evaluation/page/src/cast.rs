@@ -16,7 +16,7 @@ pub(super) struct Cast {
 impl Cast {
     /// Selects the cast among mechanisms with differential privacy: the choices by `scores` for any goal and
     /// budget, then the best at the middle budget.
-    pub(super) fn of(outcome: &Outcome, scores: &Scores) -> Self {
+    pub(super) fn new(outcome: &Outcome, scores: &Scores) -> Self {
         let chosen = outcome.choices(scores);
         let chosen = chosen.iter().filter_map(|choice| choice.best).map(|(title, _)| title.to_owned());
         let mut titles: Vec<String> = vec![];

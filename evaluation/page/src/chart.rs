@@ -48,8 +48,8 @@ struct Label {
 /// guarantee are grey. `all` adds the elements of a separate image.
 pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &Cast, all: Markup) -> Markup {
     let metric = scores.metric;
-    let across = Across::of(epsilons);
-    let up = Gauge::of(scores, known);
+    let across = Across::new(epsilons);
+    let up = Gauge::new(scores, known);
     let what = format!("{} by {}, against ε", metric.title(), scores.scorer);
     let drawn = || scores.series.iter().filter(|series| series.has_budget());
     let others = drawn().filter(|series| cast.place(series).is_none());
@@ -148,7 +148,7 @@ fn shortened(text: &str) -> String {
 /// points. A thin line leads from a point to the bound implied by its guarantee.
 pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) -> Markup {
     let [utility, attack] = scores;
-    let [up, across] = [0, 1].map(|at| Gauge::of(scores[at], known[at]));
+    let [up, across] = [0, 1].map(|at| Gauge::new(scores[at], known[at]));
     let what = format!("{} by {}, against {}", utility.metric.title(), utility.scorer, attack.metric.title());
     let pairs = || {
         let pairs = utility.series.iter().zip(&attack.series);
@@ -182,7 +182,7 @@ fn attacked_at(
     place: usize,
     cast: &Cast,
 ) -> Markup {
-    let Look { marker, dashes } = Look::of(place);
+    let Look { marker, dashes } = Look::nth(place);
     let pairs = series.rows.iter().zip(attacked.rows);
     let pairs: Vec<(&Row, &Row)> =
         pairs.filter(|(row, attack)| row.mean.is_finite() && attack.mean.is_finite()).collect();
@@ -251,7 +251,7 @@ fn drawn_in_ink(
     let places = points.iter().map(|point| [point.x, up.y(point.row.mean)].map(at).join(" "));
     let places: Vec<String> = places.collect();
     let finite = points.iter().take_while(|point| point.epsilon.is_finite()).count();
-    let Look { marker, dashes } = Look::of(place);
+    let Look { marker, dashes } = Look::nth(place);
     html! {
         g class={ "series " (cast.ink(series)) } data-series=(series.title) {
             (joined(&places, finite, dashes))
@@ -290,7 +290,7 @@ fn bar(x: f64, ends: [f64; 2], up: &Gauge) -> String {
 
 /// A sample of a series of the cast, for the legend.
 pub(super) fn sample(ink: &str, place: usize) -> Markup {
-    let Look { marker, dashes } = Look::of(place);
+    let Look { marker, dashes } = Look::nth(place);
     html! {
         svg class=(ink) viewBox="0 0 44 14" aria-hidden="true" {
             path.line d="M0 7H44" stroke-dasharray=(dashes) {}
@@ -301,7 +301,7 @@ pub(super) fn sample(ink: &str, place: usize) -> Markup {
 
 /// Returns true if the scores have a logarithmic scale.
 pub(super) fn is_logarithmic(scores: &Scores, known: &[Known]) -> bool {
-    Gauge::of(scores, known).axis.is_logarithmic()
+    Gauge::new(scores, known).axis.is_logarithmic()
 }
 
 /// Returns true if a mean is outside the chart, and is drawn at its edge.
@@ -316,7 +316,7 @@ struct Across {
 }
 
 impl Across {
-    fn of(epsilons: &[f64]) -> Self {
+    fn new(epsilons: &[f64]) -> Self {
         let mut sorted = epsilons.to_vec();
         sorted.sort_by(f64::total_cmp);
         let finite: Vec<f64> = sorted.iter().copied().filter(|epsilon| epsilon.is_finite()).collect();
@@ -375,7 +375,7 @@ struct Gauge {
 const MANY_MAGNITUDES: f64 = 8.0;
 
 impl Gauge {
-    fn of(scores: &Scores, known: &[Known]) -> Self {
+    fn new(scores: &Scores, known: &[Known]) -> Self {
         let metric = scores.metric;
         let rows = || scores.series.iter().flat_map(|series| series.rows).filter(|row| row.mean.is_finite());
         let known = known.iter().map(|known| known.score);
@@ -439,20 +439,20 @@ mod tests {
 
     #[test]
     fn infinity_is_the_last_place_of_an_axis_that_is_logarithmic_before_it() {
-        let across = Across::of(&[f64::INFINITY, 4.0, 1.0, 2.0]);
+        let across = Across::new(&[f64::INFINITY, 4.0, 1.0, 2.0]);
         let (epsilons, x): (Vec<f64>, Vec<f64>) = across.budgets.into_iter().unzip();
         assert_eq!(epsilons, [1.0, 2.0, 4.0, f64::INFINITY]);
         assert_eq!((x[0], x[3]), (LEFT + PAD, END - PAD));
         assert!((x[1] - x[0] - (x[2] - x[1])).abs() < 1e-9, "{x:?}");
         for one in [1.0, f64::INFINITY] {
-            assert_eq!(Across::of(&[one]).budgets, [(one, (LEFT + END) / 2.0)]);
+            assert_eq!(Across::new(&[one]).budgets, [(one, (LEFT + END) / 2.0)]);
         }
     }
 
     #[test]
     fn labels_of_budgets_do_not_overlap() {
         let crowded: Vec<f64> = (1..60).map(|at| 0.1 * f64::from(at)).chain([f64::INFINITY]).collect();
-        let ticks = Across::of(&crowded).ticks();
+        let ticks = Across::new(&crowded).ticks();
         assert_eq!(ticks[0].1, "∞");
         for pair in ticks.windows(2) {
             let width = |tick: &(f64, String)| tick.1.chars().count() as f64 * CHARACTER;

@@ -58,7 +58,7 @@ impl Page<'_> {
             h1 { (title) }
             (self.lead(&scores))
             @if let Some(first) = scores.first() {
-                @let cast = Cast::of(self.outcome, first);
+                @let cast = Cast::new(self.outcome, first);
                 (self.verdicts(first))
                 (self.by_budget(first, &cast))
                 (self.tradeoffs(&scores, &cast))
@@ -86,7 +86,7 @@ impl Page<'_> {
                 (chart::caption("NOT private: for the owner of the data"))
             }
         };
-        let cast = Cast::of(self.outcome, first);
+        let cast = Cast::new(self.outcome, first);
         let chart = chart::chart(first, &self.comparison.epsilons, &self.known(first), &cast, looks);
         Some(chart.into_string() + "\n")
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 fn build((domain, epsilon): (RecordDomain, f64)) -> Result<Faulty> {
     let at =
         |epsilon| -> Result<Arc<dyn LocalMechanism>> { Ok(Arc::new(Laplace::new(domain.clone(), epsilon)?)) };
-    Ok(Faulty::of(&at(epsilon)?, Fault::By(at(epsilon * 2f64.sqrt())?)))
+    Ok(Faulty::new(&at(epsilon)?, Fault::By(at(epsilon * 2f64.sqrt())?)))
 }
 
 register! {

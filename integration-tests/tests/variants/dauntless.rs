@@ -85,7 +85,7 @@ fn holds(mechanism: &Designed, table: &Table) {
 #[track_caller]
 fn caught(honest: &Designed, fault: Fault, table: &Table) -> String {
     let what = format!("{fault:?}");
-    let findings = attacked(&Designed::curator(DauntlessVariant::of(honest, fault)), table);
+    let findings = attacked(&Designed::curator(DauntlessVariant::new(honest, fault)), table);
     let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);
     let sentences: Vec<String> = broken.map(Finding::to_string).collect();
     assert!(!sentences.is_empty(), "the faulty variant passed: {what}\n{findings:?}");
@@ -99,7 +99,7 @@ fn a_transformation_that_releases_share_is_caught() {
     // 2.33 by an independent implementation (Python), before rounding down.
     assert!(pac.spent == 2.0 && pac.budget == 2.0, "{pac:?}");
     // The variant without a fault releases as the honest mechanism does.
-    holds(&Designed::curator(DauntlessVariant::of(&honest, Fault::None)), &table);
+    holds(&Designed::curator(DauntlessVariant::new(&honest, Fault::None)), &table);
     for fault in [Fault::OneSeed, Fault::OneTransformation] {
         let sentences = caught(&honest, fault.clone(), &table);
         assert!(sentences.contains("claims no recovery within 0.00005"), "{sentences}");
@@ -117,12 +117,12 @@ fn a_table_that_is_told_from_the_same_turned_is_caught() {
         let findings = audit("the mechanism", mechanism, Some(&table), effort).unwrap();
         findings.into_iter().find(|finding| finding.claim.contains("unitary U")).unwrap()
     };
-    let held = turns(&Designed::curator(DauntlessVariant::of(&honest, Fault::None)));
+    let held = turns(&Designed::curator(DauntlessVariant::new(&honest, Fault::None)));
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
     let uniform = designed(&DAUNTLESS_MIX, json!({"weights": "uniform"}), 2, None);
     let public = designed(&DAUNTLESS_MIX, gaussian(), 2, Some(crowd(2, 4, 1)));
     for (what, other) in [("uniform weights", uniform), ("public records", public)] {
-        let finding = turns(&Designed::curator(DauntlessVariant::of(&honest, Fault::By(other))));
+        let finding = turns(&Designed::curator(DauntlessVariant::new(&honest, Fault::By(other))));
         assert_eq!(finding.verdict, Verdict::Broken, "{what} passed: {finding}");
         assert!(
             finding.to_string().contains("claims the same output distribution for all tables X·U"),
@@ -160,7 +160,8 @@ fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_t
     let sentences = caught(&honest, Fault::NamesHidden, &private);
     assert!(sentences.contains("permutation of the classes' names"), "{sentences}");
     // Equally many public records of both classes: nothing is disclosed.
-    let findings = attacked(&Designed::curator(DauntlessVariant::of(&with(5), Fault::NamesHidden)), &private);
+    let findings =
+        attacked(&Designed::curator(DauntlessVariant::new(&with(5), Fault::NamesHidden)), &private);
     let of_names = findings.iter().find(|finding| finding.claim.contains("permutation")).unwrap();
     assert_eq!(of_names.verdict, Verdict::Holds, "{of_names}");
 }
@@ -170,7 +171,7 @@ fn what_is_mixed_otherwise_than_the_theorem_says_is_caught() {
     let (honest, table, public, known) = (mix(), crowd(DIM, 6, 2), crowd(DIM, 4, 1), crowd(DIM, 80, 3));
     let wrong = |mechanism: &Designed| wrong_mixtures(mechanism, &table, &public, &known).unwrap();
     assert_eq!(wrong(&honest), Vec::<String>::new());
-    let of = |fault: Fault| wrong(&Designed::curator(DauntlessVariant::of(&honest, fault))).join("\n");
+    let of = |fault: Fault| wrong(&Designed::curator(DauntlessVariant::new(&honest, fault))).join("\n");
     assert_eq!(of(Fault::None), "");
     let records = public.records().clone();
     let unmixed = of(Fault::Weighted(records.clone(), 1.0));
@@ -187,7 +188,7 @@ fn what_is_mixed_otherwise_than_the_theorem_says_is_caught() {
 fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught() {
     let table = crowd(DIM, 6, 2);
     let wrong = |design: &Design, fault| {
-        let variant = Designed::curator(DauntlessVariant::of(design.mechanism(), fault));
+        let variant = Designed::curator(DauntlessVariant::new(design.mechanism(), fault));
         wrong_budget(design.state(), &fresh(&variant, &table)).join("\n")
     };
     for design in [mix_design(), inference_design(3)] {
@@ -228,7 +229,7 @@ fn a_key_that_answers_more_than_it_counts_or_hides_less_is_caught() {
         wrong_answers(mechanism, &fresh(mechanism, &table).key, &queries, MOST).unwrap()
     };
     assert_eq!(wrong(&honest), Vec::<String>::new());
-    let of = |fault| wrong(&Designed::curator(DauntlessVariant::of(&honest, fault))).join("\n");
+    let of = |fault| wrong(&Designed::curator(DauntlessVariant::new(&honest, fault))).join("\n");
     assert_eq!(of(Fault::None), "");
     assert_eq!(of(Fault::KeyUncounted), "it answers more queries than are counted against its budget");
     assert_eq!(of(Fault::KeyForgets), "it forgets what it has answered when it is saved and loaded");
@@ -240,7 +241,7 @@ fn a_key_that_answers_more_than_it_counts_or_hides_less_is_caught() {
 fn variants_of_perfect_secrecy_are_caught() {
     let (honest, table) = (designed(&PERFECT_SECRECY, json!({}), 3, None), crowd(3, 6, 2));
     holds(&honest, &table);
-    holds(&Designed::curator(DauntlessVariant::of(&honest, Fault::None)), &table);
+    holds(&Designed::curator(DauntlessVariant::new(&honest, Fault::None)), &table);
     for fault in [Fault::View, Fault::Gram, Fault::Raw] {
         let sentences = caught(&honest, fault, &table);
         assert!(sentences.contains("claims perfect secrecy for the features"), "{sentences}");

@@ -41,10 +41,10 @@ fn a_sensitivity_short_by_a_twentieth_is_caught_on_twenty_columns() {
     let sentence = caught(&honest, fault());
     assert!(sentence.contains("the noise is too small"), "{sentence}");
     // The variant describes its true noise: two records lie farther apart than the noise was made for.
-    let sentence = broken(&Faulty::of(&shared(&honest), fault()).describing(short()));
+    let sentence = broken(&Faulty::new(&shared(&honest), fault()).describing(short()));
     assert!(sentence.contains("the sensitivity is too small"), "{sentence}");
     // The honest mechanism holds: the found ε equals the declared ε.
-    let [finding] = &findings(Faulty::of(&shared(&honest), Fault::None))[..] else { panic!("one claim") };
+    let [finding] = &findings(Faulty::new(&shared(&honest), Fault::None))[..] else { panic!("one claim") };
     assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
     let Coupled { unit, declared, found } = finding.coupled.unwrap();
     assert_eq!(unit, CoupledUnit::Epsilon);
@@ -56,7 +56,7 @@ fn a_sensitivity_short_by_a_twentieth_is_caught_on_twenty_columns() {
 fn a_description_that_contradicts_the_claim_is_caught() {
     let honest = &laplace(2, 1.0);
     let other = || boxed(laplace(2, 1.1));
-    let sentence = broken(&Faulty::of(&shared(honest), Fault::By(other())).describing(other()));
+    let sentence = broken(&Faulty::new(&shared(honest), Fault::By(other())).describing(other()));
     assert!(sentence.contains("noise of the declared scale spends ε = 1.1"), "{sentence}");
 }
 
@@ -73,7 +73,7 @@ fn levels_that_are_kept_too_often_are_caught_in_twenty_groups_together() {
 #[test]
 fn a_gross_fault_ends_an_audit_within_hundreds_of_draws() {
     let honest = laplace(2, 1.0);
-    let bare = Faulty::of(&shared(&honest), Fault::By(boxed(Identity::new(numbers(2)))));
+    let bare = Faulty::new(&shared(&honest), Fault::By(boxed(Identity::new(numbers(2)))));
     let effort = Effort::full();
     let found =
         audit("the mechanism", &Designed::local(bare.clone().silent()), None, effort).unwrap().remove(0);

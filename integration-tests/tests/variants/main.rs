@@ -85,13 +85,13 @@ fn passes(honest: &(impl Into<Designed> + Clone)) {
 /// Returns the audit's sentences about a faulty variant; panics if the audit does not catch it.
 #[track_caller]
 fn caught(honest: &(impl Into<Designed> + Clone), fault: Fault) -> String {
-    broken(&Faulty::of(&shared(honest), fault))
+    broken(&Faulty::new(&shared(honest), fault))
 }
 
 /// Same as [`caught`], for a variant that does not describe its noise.
 #[track_caller]
 fn caught_by_samples(honest: &(impl Into<Designed> + Clone), fault: Fault) -> String {
-    broken(&Faulty::of(&shared(honest), fault).silent())
+    broken(&Faulty::new(&shared(honest), fault).silent())
 }
 
 #[track_caller]
@@ -115,10 +115,10 @@ fn common_faults_are_caught(honest: &(impl Into<Designed> + Clone)) {
 /// so one mechanism of each kind is enough.
 #[track_caller]
 fn faults_of_releases_are_caught(honest: &(impl Into<Designed> + Clone)) {
-    passes(&Faulty::of(&shared(honest), Fault::None));
+    passes(&Faulty::new(&shared(honest), Fault::None));
     caught(honest, Fault::OneSeed);
     // By samples: a shared stream of two records is no fault if the noise is keyed by the record.
-    passes(&Faulty::of(&shared(honest), Fault::Keyed).silent());
+    passes(&Faulty::new(&shared(honest), Fault::Keyed).silent());
     caught_by_samples(honest, Fault::KeyedByRecord);
     for fault in [Fault::SeedIgnored, Fault::FirstRowBare, Fault::RestBare] {
         caught(honest, fault);
@@ -144,7 +144,8 @@ fn faults_of_releases_are_caught_whatever_the_noise() {
 #[test]
 fn a_claim_that_no_sample_could_contradict_is_not_said_to_hold() {
     let claims = Laplace::new(numbers(2), 40.0).unwrap();
-    let variant = Faulty::of(&shared(&claims), Fault::By(boxed(scumble::classic::Identity::new(numbers(2)))));
+    let variant =
+        Faulty::new(&shared(&claims), Fault::By(boxed(scumble::classic::Identity::new(numbers(2)))));
     let finding = &findings(variant.silent())[0];
     assert_eq!(finding.verdict, Verdict::Inconclusive, "{finding}");
 }
@@ -323,7 +324,7 @@ fn a_reconstruction_that_comes_too_near_is_caught() {
     let honest = of(1.0);
     let held = errors(&Designed::local(honest.clone()));
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
-    let broken = errors(&Designed::local(Faulty::of(&shared(&honest), Fault::By(boxed(of(4.0))))));
+    let broken = errors(&Designed::local(Faulty::new(&shared(&honest), Fault::By(boxed(of(4.0))))));
     assert_eq!(broken.verdict, Verdict::Broken, "{broken}");
     assert!(broken.to_string().contains("unbiased reconstruction"), "{broken}");
 }
@@ -485,12 +486,12 @@ fn latents_that_are_not_moved_into_the_set_are_caught() {
         let fault = Fault::Unmoved(boxed(wide), boxed(honest.clone()));
         if *name == "bounded" {
             // Its latents lie within the set by construction, so the variant is honest.
-            passes(&Faulty::of(&shared(honest), fault));
+            passes(&Faulty::new(&shared(honest), fault));
             continue;
         }
         let sentence = caught(honest, fault.clone());
         assert!(sentence.contains("encode leaves its declared range"), "{name}: {sentence}");
-        let [finding] = &findings(Faulty::of(&shared(honest), fault))[..] else {
+        let [finding] = &findings(Faulty::new(&shared(honest), fault))[..] else {
             panic!("a claim more or less")
         };
         let Coupled { declared, found, .. } = finding.coupled.unwrap();
@@ -554,7 +555,7 @@ fn keeps_the_classifier(mechanism: &Designed, table: &Table) -> Result<(), Strin
 fn variants_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose() {
     let (domain, table) = few();
     let honest = FisherCorrelated::new(domain, 1.0, 0.01, 0.5).unwrap();
-    let variant = |fault| CuratorVariant::of(honest.clone(), fault);
+    let variant = |fault| CuratorVariant::new(honest.clone(), fault);
     let attack = |mechanism: &Designed| {
         let [finding] = &audit("the mechanism", mechanism, Some(&table), effort()).unwrap()[..] else {
             panic!("a claim more or less")
@@ -617,7 +618,7 @@ fn variants_of_multiplicative_privacy_are_caught() {
     let budget = Budget::new(1.0, 0.01).unwrap();
     let honest = multiplicative(budget, 1);
     let attack = |fault| {
-        let variant = TransformedVariant::of(&honest, fault);
+        let variant = TransformedVariant::new(&honest, fault);
         audit("the mechanism", &Designed::curator(variant.clone()), Some(&near_a_corner()), effort())
             .unwrap()
             .remove(0)
@@ -682,7 +683,7 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     let short = at(AT_LEAST, short.gaussian(claimed / SQRT_2, 0.01).unwrap().epsilon);
     assert!((claimed / short.v() / SQRT_2 - 1.0).abs() < 1e-3, "{} for {claimed}", short.v());
     for variant in [short, at(20_000, 1.0)] {
-        let broken = held_against(&Designed::curator(TransformedVariant::of(
+        let broken = held_against(&Designed::curator(TransformedVariant::new(
             &honest,
             TransformedFault::By(Designed::curator(variant)),
         )));
@@ -728,7 +729,7 @@ fn members_of_an_ambiguity_set_are_released_alike_and_variants_that_tell_them_ap
         TransformedFault::By(scumble::classic::Identity::new(numbers(2)).into()),
     ] {
         let what = format!("{fault:?}");
-        let finding = told_apart(&Designed::curator(TransformedVariant::of(&honest, fault)), &members);
+        let finding = told_apart(&Designed::curator(TransformedVariant::new(&honest, fault)), &members);
         assert_eq!(finding.verdict, Verdict::Broken, "{what} passed: {finding}");
         let sentence = finding.to_string();
         assert!(

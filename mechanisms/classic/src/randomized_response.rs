@@ -125,7 +125,7 @@ impl LocalMechanism for RandomizedResponse {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let portion = self.portion.of(point)?;
+        let portion = self.portion.slice(point)?;
         let Some(epsilon) = self.of_each else {
             return Ok(());
         };

@@ -422,7 +422,7 @@ impl LocalMechanism for SampledNumbers {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let portion = self.state.portion.of(point)?;
+        let portion = self.state.portion.slice(point)?;
         let Some(attributes) = &self.attributes else {
             return Ok(());
         };

@@ -49,7 +49,7 @@ fn levels_answered_at_the_whole_epsilon_are_caught() {
         let honest = local(&plugin, people(), 1.0, 2);
         let parts = vec![local(&plugin, part(&[0]), 0.5, 1), local(&plugin, part(&[1, 2, 3]), 1.0, 1)];
         let wrong = Composed::over(people(), parts).unwrap();
-        let sentence = caught(Faulty::of(&honest, Fault::By(Arc::new(wrong)))).unwrap();
+        let sentence = caught(Faulty::new(&honest, Fault::By(Arc::new(wrong)))).unwrap();
         assert!(sentence.contains("claims ε = 1 local differential privacy"), "{sentence}");
     }
 }

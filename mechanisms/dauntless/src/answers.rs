@@ -70,7 +70,7 @@ impl SecretKey for Answers {
         let drawn = self.disguise.drawn()?;
         let partners = self.pool.select(ndarray::Axis(0), &self.partners(&queries)?);
         let mixed = (queries + partners) / 2.0;
-        self.disguise.released(&drawn, &mixed, labels(clean).map(|classes| drawn.bases.of(classes)))
+        self.disguise.released(&drawn, &mixed, labels(clean).map(|classes| drawn.bases.select(classes)))
     }
 
     /// Returns the class whose vector is nearest to 2·(f − y′/2). f is the prediction for the mixture, and y′
@@ -82,7 +82,7 @@ impl SecretKey for Answers {
         let vectors = vectors(&predicted, clean.len(), self.disguise.label_dim())?;
         let partners = self.partners(&self.disguise.projected(clean)?)?;
         let bases = self.disguise.bases()?;
-        let own = bases.of(&classes.select(ndarray::Axis(0), &partners));
+        let own = bases.select(&classes.select(ndarray::Axis(0), &partners));
         let read = vectors.outer_iter().zip(own.outer_iter());
         let read = read.map(|(predicted, own)| bases.nearest((&predicted * 2.0 - own).view()));
         Ok(Target::Class(read.collect()))

@@ -14,7 +14,7 @@ impl Bases {
     }
 
     /// Returns the vectors of these classes (n × c′).
-    pub(crate) fn of(&self, classes: &Array1<usize>) -> Array2<f64> {
+    pub(crate) fn select(&self, classes: &Array1<usize>) -> Array2<f64> {
         self.0.select(Axis(0), &classes.to_vec())
     }
 

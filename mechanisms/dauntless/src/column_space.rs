@@ -158,7 +158,7 @@ impl ColumnSpace {
 
     fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let SingularValues { left, values, right } =
-            SingularValues::of(&self.domain.projected_features(table)?, NAME)?;
+            SingularValues::new(&self.domain.projected_features(table)?, NAME)?;
         let turned = haar(values.len(), &mut randomness.streams().stream(0))?;
         // X⁺X̂ = VΣ⁻¹Uᵀ·UH
         let key = SecretMatrix::new(&self.domain, (&right / &values).dot(&turned));

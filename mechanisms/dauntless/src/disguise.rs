@@ -122,7 +122,7 @@ impl SecretKey for Disguise {
     fn view(&self, clean: &Table) -> Result<Table> {
         let records = self.projected(clean)?;
         let drawn = self.drawn()?;
-        self.released(&drawn, &records, labels(clean).map(|classes| drawn.bases.of(classes)))
+        self.released(&drawn, &records, labels(clean).map(|classes| drawn.bases.select(classes)))
     }
 
     fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {

@@ -77,7 +77,7 @@ struct Labelled {
 
 impl Labelled {
     fn new(records: Array2<f64>, classes: Option<&Array1<usize>>, bases: &Bases) -> Self {
-        Self { vectors: classes.map(|classes| bases.of(classes)), records }
+        Self { vectors: classes.map(|classes| bases.select(classes)), records }
     }
 }
 

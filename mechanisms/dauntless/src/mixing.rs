@@ -96,7 +96,7 @@ impl Mixing {
 
 impl Mix {
     /// Adds the weighted mean of its rows of `private` and `public` (d columns each) to `mixed`.
-    fn of(&self, private: ArrayView2<f64>, public: Option<ArrayView2<f64>>, mixed: &mut [f64]) {
+    fn add_to(&self, private: ArrayView2<f64>, public: Option<ArrayView2<f64>>, mixed: &mut [f64]) {
         let private = self.private.iter().map(|&row| private.row(row));
         let public = public.iter().flat_map(|public| self.public.iter().map(|&row| public.row(row)));
         for (record, weight) in private.chain(public).zip(&self.weights) {
@@ -110,7 +110,7 @@ pub(crate) fn mixed(mixes: &[Mix], private: ArrayView2<f64>, public: Option<Arra
     let mut rows = Array2::zeros((mixes.len(), private.ncols()));
     for (mix, mut row) in mixes.iter().zip(rows.axis_iter_mut(Axis(0))) {
         if let Some(row) = row.as_slice_mut() {
-            mix.of(private, public, row);
+            mix.add_to(private, public, row);
         }
     }
     rows

@@ -190,7 +190,7 @@ impl SingularValueObfuscation {
     fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let domain = &self.state.domain;
         let SingularValues { left, values, right } =
-            SingularValues::of(&domain.projected_features(table)?, NAME)?;
+            SingularValues::new(&domain.projected_features(table)?, NAME)?;
         let mut stream = randomness.streams().stream(0);
         let drawn: Array1<f64> = values.iter().map(|_| heavy_tailed(self.state.tau, &mut stream)).collect();
         let key = SecretMatrix::new(domain, &right * &drawn);

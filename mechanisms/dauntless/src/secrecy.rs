@@ -31,7 +31,7 @@ pub enum Improvement {
 
 impl Improvement {
     /// Returns the improved singular value for `sigma`.
-    pub fn of(self, sigma: f64, v: f64) -> f64 {
+    pub fn apply(self, sigma: f64, v: f64) -> f64 {
         match self {
             Self::Add => sigma + v,
             Self::Raise => sigma.max(v),
@@ -115,8 +115,8 @@ impl PerfectSecrecy {
         let records = with_ones(domain, &domain.projected_features(table)?);
         let (n, d) = records.dim();
         let distribution = mixing_distribution(d, n, &mut randomness.streams().stream(0))?;
-        let SingularValues { left, values, right } = SingularValues::of(&records.dot(&distribution), NAME)?;
-        let improved = values.mapv(|sigma| self.state.improvement.of(sigma, self.state.v));
+        let SingularValues { left, values, right } = SingularValues::new(&records.dot(&distribution), NAME)?;
+        let improved = values.mapv(|sigma| self.state.improvement.apply(sigma, self.state.v));
         let inner = distribution.dot(&(&right / &improved));
         Ok(SecretMap { domain: domain.clone(), inner, outer: left })
     }

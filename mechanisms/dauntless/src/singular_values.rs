@@ -27,7 +27,7 @@ impl SingularValues {
     /// # Errors
     /// [`Error::NotApplicable`], in the name of `mechanism`, for records that are all zero, or if the
     /// decomposition fails.
-    pub(crate) fn of(records: &Array2<f64>, mechanism: &str) -> Result<Self> {
+    pub(crate) fn new(records: &Array2<f64>, mechanism: &str) -> Result<Self> {
         let refuse = |reason: &str| Error::not_applicable(mechanism, reason);
         let (n, d) = records.dim();
         let size = n.min(d);
@@ -70,14 +70,15 @@ mod tests {
         // The third column is the sum of the others, so the rank is two, tall or wide.
         let tall = array![[1.0, 2.0, 3.0], [0.5, -1.0, -0.5], [4.0, 0.0, 4.0], [0.1, 0.2, 0.3]];
         for records in [tall.clone(), tall.t().to_owned()] {
-            let SingularValues { left, values, right } = SingularValues::of(&records, "a mechanism").unwrap();
+            let SingularValues { left, values, right } =
+                SingularValues::new(&records, "a mechanism").unwrap();
             assert_eq!(values.len(), 2);
             let back = (&left * &values).dot(&right.t());
             assert!((back - &records).iter().all(|x| x.abs() < 1e-13));
             let gram = left.t().dot(&left) - Array2::<f64>::eye(2);
             assert!(gram.iter().all(|x| x.abs() < 1e-14), "{gram}");
         }
-        let zero = SingularValues::of(&Array2::zeros((3, 2)), "a mechanism").err().unwrap();
+        let zero = SingularValues::new(&Array2::zeros((3, 2)), "a mechanism").err().unwrap();
         assert_eq!(
             zero.to_string(),
             "a mechanism does not apply: every record is zero, so the column space \

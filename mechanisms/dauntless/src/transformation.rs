@@ -146,7 +146,7 @@ impl Transformation {
         let mut values = &records - &self.center;
         for weights in &self.weights {
             values = values.dot(weights);
-            values.mapv_inplace(|x| self.activation.of(x));
+            values.mapv_inplace(|x| self.activation.value(x));
         }
         values.mapv_inplace(|x| self.on_grid(x / WIDEST));
         values

@@ -114,7 +114,7 @@ impl BoundedNoise {
         let m: f64 = of_each.sum();
         let widest = (m / 2.0 + 10.0 * m.sqrt() + 5.0).min(1e5);
         let together =
-            Together::of(distributions.iter().map(|(distribution, count)| (distribution, *count)), widest);
+            Together::new(distributions.iter().map(|(distribution, count)| (distribution, *count)), widest);
         let together = Arc::new(together.map_err(|problem| unfit(&problem))?);
         let hidden: f64 = distributions
             .iter()

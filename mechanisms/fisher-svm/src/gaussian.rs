@@ -77,7 +77,7 @@ struct Image {
 }
 
 impl Image {
-    fn of(powers: &Powers, features: &Domain) -> Result<Self> {
+    fn new(powers: &Powers, features: &Domain) -> Result<Self> {
         let Some(halves) = half_widths(features) else {
             let reason =
                 "a full Π applies to numbers alone; for levels and balls, give one weight per column";
@@ -112,7 +112,7 @@ impl TryFrom<State> for FisherGaussian {
         let weighting = Weighting::new(NAME, state.weights.as_ref(), state.domain.columns())?;
         let image = match &weighting {
             Weighting::Diagonal(_) => None,
-            Weighting::Full(powers) => Some(Image::of(powers, features)?),
+            Weighting::Full(powers) => Some(Image::new(powers, features)?),
         };
         let sigma = state.lambda.powf(-0.25);
         let scales = match &weighting {

@@ -91,7 +91,7 @@ impl Weighting {
                     let named = columns.iter().cloned().zip(matrix.diag().iter().copied()).collect();
                     return Self::new(plugin, Some(&Weights::Columns(named)), columns);
                 }
-                match Powers::of(&matrix) {
+                match Powers::from_matrix(&matrix) {
                     Ok(powers) => Ok(Self::Full(Box::new(powers))),
                     Err(eigenvalue) => refuse(format!(
                         "weights must be positive definite, and one eigenvalue is {eigenvalue}"
@@ -158,9 +158,9 @@ fn asymmetric(matrix: &Array2<f64>) -> Option<(usize, usize)> {
 impl Powers {
     /// # Errors
     /// The least eigenvalue, if it is not above zero.
-    fn of(matrix: &Array2<f64>) -> std::result::Result<Self, f64> {
+    fn from_matrix(matrix: &Array2<f64>) -> std::result::Result<Self, f64> {
         let symmetric = (matrix + &matrix.t()) / 2.0;
-        let eigen = Eigen::of(&symmetric).ok_or(f64::NAN)?;
+        let eigen = Eigen::new(&symmetric).ok_or(f64::NAN)?;
         let values = eigen.values();
         let (least, largest) =
             values.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), value| (a.min(*value), b.max(*value)));

@@ -76,7 +76,7 @@ impl Program for Rounds {
         for clique in &first {
             measured.push(answers.measure(clique, AT_FIRST / first.len() as f64)?);
         }
-        let mut residuals = Residuals::of(&levels, &measured, total)?;
+        let mut residuals = Residuals::from_measured(&levels, &measured, total)?;
         let mut rounds = ROUNDS.min(others.len().saturating_sub(1));
         let mut left = 1.0 - AT_FIRST;
         let mut forest = Forest::new(columns.len());
@@ -90,13 +90,13 @@ impl Program for Rounds {
                 scores::expected_noise(purse.scale(of_table), cells(&levels, clique))
             };
             let purse = answers.purse().clone();
-            let known = Known::of(&residuals, target, &others);
+            let known = Known::from_residuals(&residuals, target, &others);
             let score = |counts: &Counts| {
                 let of_table = |(one, other): &(usize, usize)| {
                     interrupt::check()?;
                     let clique = with(target, &[*one, *other]);
                     let noise = noise(&clique, &purse);
-                    Ok(scores::distance(counts.of(&clique), known.table(&clique), noise))
+                    Ok(scores::distance(counts.cells(&clique), known.table(&clique), noise))
                 };
                 let none = rayon::iter::once(Ok(0));
                 candidates.par_iter().map(of_table).chain(none).collect::<Result<Vec<i64>>>()
@@ -151,7 +151,7 @@ struct OfColumn {
 }
 
 impl Known {
-    fn of(residuals: &Residuals, target: Option<usize>, columns: &[usize]) -> Self {
+    fn from_residuals(residuals: &Residuals, target: Option<usize>, columns: &[usize]) -> Self {
         let of = |column: usize| {
             let table = residuals.table(&with(target, &[column])).mapv_into(|count| count.max(0.0));
             let counts: Vec<f64> = table.iter().copied().collect();

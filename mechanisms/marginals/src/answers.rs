@@ -249,7 +249,7 @@ impl Answers for Drawn {
 
     fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured> {
         let noise = Terms { purse: &self.purse, spent: &mut self.spent }.noise(share)?;
-        let exact = self.counts.of(clique);
+        let exact = self.counts.cells(clique);
         let counts = match &noise {
             Some(noise) => noise.add(exact, &mut self.stream),
             None => exact.iter().map(|count| *count as f64).collect(),
@@ -327,8 +327,8 @@ impl Answers for Replayed<'_> {
 
     fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured> {
         let noise = Terms { purse: &self.purse, spent: &mut self.spent }.noise(share)?;
-        let counts = self.next(self.counts.of(clique).len())?;
-        let exact = self.counts.of(clique);
+        let counts = self.next(self.counts.cells(clique).len())?;
+        let exact = self.counts.cells(clique);
         self.log_likelihood += match &noise {
             Some(noise) => noise.log_likelihood(exact, counts),
             None if exact.iter().zip(counts).all(|(exact, count)| *exact as f64 == *count) => 0.0,

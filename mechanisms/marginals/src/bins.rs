@@ -22,7 +22,7 @@ pub(crate) struct Rule {
 
 impl Rule {
     /// Creates the rule for the number of people in a brief.
-    pub(crate) fn of(brief: &Brief, scale: f64) -> Self {
+    pub(crate) fn from_brief(brief: &Brief, scale: f64) -> Self {
         Self { records: brief.people.unwrap_or(PEOPLE), scale }
     }
 
@@ -51,7 +51,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    fn of(&self, column: &str) -> Option<usize> {
+    fn for_column(&self, column: &str) -> Option<usize> {
         self.each.get(column).copied().or(self.all).or_else(|| self.schema.get(column).copied())
     }
 
@@ -96,7 +96,7 @@ pub(crate) fn of_each(
         Factor::OneHot { levels } => *levels,
         _ => {
             let name = domain.columns().get(first).map_or(Brief::TARGET, String::as_str);
-            wanted.of(name).unwrap_or_else(|| rule.bins(labels))
+            wanted.for_column(name).unwrap_or_else(|| rule.bins(labels))
         }
     };
     Ok(domain.flat().factors().map(|(at, factor)| bins((at.start, factor))).collect())
@@ -119,5 +119,5 @@ pub(crate) fn check(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Resu
         );
         return Err(Error::parameter(plugin, problem));
     }
-    Columns::of(plugin, domain, bins)
+    Columns::new(plugin, domain, bins)
 }

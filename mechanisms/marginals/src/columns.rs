@@ -19,7 +19,7 @@ impl Columns {
     ///
     /// # Errors
     /// Same errors as [`Attribute::all`].
-    pub(crate) fn of(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
+    pub(crate) fn new(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
         let places: Vec<usize> = domain.flat().factors().map(|(coordinates, _)| coordinates.start).collect();
         let bins = |first: usize| places.binary_search(&first).map_or(1, |at| bins[at]);
         let (mut attributes, label) = Attribute::all(plugin, domain, bins)?;

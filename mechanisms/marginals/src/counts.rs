@@ -262,7 +262,7 @@ impl Counts {
 
     /// Returns the counts of a clique's cells, the last column's level changing fastest. The slice is empty
     /// for a clique that is not counted.
-    pub(crate) fn of(&self, clique: &[usize]) -> &[u64] {
+    pub(crate) fn cells(&self, clique: &[usize]) -> &[u64] {
         match (self.tables.get(clique), &self.pairs, clique) {
             (Some(table), ..) => table,
             (None, Some(pairs), &[one, other, ..])
@@ -295,16 +295,16 @@ mod tests {
         let mut counts = Counts::new(vec![3, 2, 4], tables(&cliques));
         counts.add(&columns).unwrap();
         counts.add(&[vec![2], vec![1], vec![3]]).unwrap();
-        assert_eq!(counts.of(&cliques[0]), [1, 2, 2]);
-        assert_eq!(counts.of(&cliques[1]), [0, 1, 2, 0, 0, 2]);
-        assert_eq!(counts.of(&cliques[2]).len(), 24);
-        assert_eq!(counts.of(&cliques[2])[23], 2); // the last cell is (2, 1, 3)
-        assert_eq!(counts.of(&cliques[2]).iter().sum::<u64>(), counts.records());
-        assert!(counts.of(&[2]).is_empty());
+        assert_eq!(counts.cells(&cliques[0]), [1, 2, 2]);
+        assert_eq!(counts.cells(&cliques[1]), [0, 1, 2, 0, 0, 2]);
+        assert_eq!(counts.cells(&cliques[2]).len(), 24);
+        assert_eq!(counts.cells(&cliques[2])[23], 2); // the last cell is (2, 1, 3)
+        assert_eq!(counts.cells(&cliques[2]).iter().sum::<u64>(), counts.records());
+        assert!(counts.cells(&[2]).is_empty());
         let merged = counts.merged(&[vec![0, 1, 1], vec![0, 1], vec![0, 0, 0, 1]]).unwrap();
-        assert_eq!(merged.of(&cliques[0]), [1, 4]);
-        assert_eq!(merged.of(&cliques[1]), [0, 1, 2, 2]);
-        assert_eq!(merged.of(&cliques[2]), [0, 0, 1, 0, 1, 1, 0, 2]);
+        assert_eq!(merged.cells(&cliques[0]), [1, 4]);
+        assert_eq!(merged.cells(&cliques[1]), [0, 1, 2, 2]);
+        assert_eq!(merged.cells(&cliques[2]), [0, 0, 1, 0, 1, 1, 0, 2]);
     }
 
     #[test]
@@ -327,11 +327,13 @@ mod tests {
             other.add(&columns).unwrap();
             let [one_merged, other_merged] = [&one, &other].map(|counts| counts.merged(&merged).unwrap());
             for clique in &named {
-                assert!(!one.of(clique).is_empty());
-                assert_eq!(one.of(clique), other.of(clique), "{clique:?}");
-                assert_eq!(one_merged.of(clique), other_merged.of(clique), "{clique:?}");
+                assert!(!one.cells(clique).is_empty());
+                assert_eq!(one.cells(clique), other.cells(clique), "{clique:?}");
+                assert_eq!(one_merged.cells(clique), other_merged.cells(clique), "{clique:?}");
             }
-            assert!(one.of(&[1, 0]).is_empty() && one.of(&[0, 9]).is_empty() && one.of(&[0]).is_empty());
+            assert!(
+                one.cells(&[1, 0]).is_empty() && one.cells(&[0, 9]).is_empty() && one.cells(&[0]).is_empty()
+            );
         }
     }
 }

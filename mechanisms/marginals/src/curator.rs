@@ -83,7 +83,7 @@ impl<P: Program> State<P> {
         budget.check_for_gaussian(P::NAME)?;
         let neighbours = common.neighbours.unwrap_or(Neighbours::ReplaceOne);
         let scale = Purse::new(budget, neighbours)?.scale(share);
-        let rule = bins::Rule::of(brief, scale);
+        let rule = bins::Rule::from_brief(brief, scale);
         let each = &common.column_bins.unwrap_or_default();
         let wanted = bins::Wanted { each, all: common.bins, schema: &brief.bins };
         let bins = bins::of_each(P::NAME, &domain, &wanted, &rule)?;

@@ -46,16 +46,16 @@ impl Program for Tree {
         let of_columns = if edges == 0 { 1.0 } else { OF_COLUMNS } / count as f64;
         let alone =
             (0..count).map(|at| answers.measure(&vec![at], of_columns)).collect::<Result<Vec<_>>>()?;
-        let merging = Merging::of(&alone);
+        let merging = Merging::from_measured(&alone);
         answers.merge(&merging.to)?;
         let levels = merging.levels();
         let mut measured: Vec<Measured> = alone.iter().map(|table| merging.merge(table)).collect();
-        let estimate = Residuals::of(&levels, &measured, total)?;
+        let estimate = Residuals::from_measured(&levels, &measured, total)?;
         let shares = shares(&estimate, &levels);
         let score = |counts: &Counts, (one, other): (usize, usize)| {
             let apart = shares[one].iter().flat_map(|share| shares[other].iter().map(move |of| share * of));
             let apart = apart.map(|share| share * estimate.total());
-            scores::distance(counts.of(&[one, other]), apart, 0.0)
+            scores::distance(counts.cells(&[one, other]), apart, 0.0)
         };
         let tree = answers.span(OF_CHOICES / edges.max(1) as f64, count, &score)?;
         let chosen: Vec<Clique> = tree.into_iter().map(|(one, other)| vec![one, other]).collect();
@@ -83,7 +83,7 @@ struct Merging {
 impl Merging {
     /// Merges, by the noisy tables of single columns, the levels that are rarer than the noise. A single rare
     /// level stays.
-    fn of(alone: &[Measured]) -> Self {
+    fn from_measured(alone: &[Measured]) -> Self {
         let of_column = |table: &Measured| {
             let least = RARE * table.variance.sqrt();
             let is_rare = |count: f64| count < least;

@@ -44,7 +44,7 @@ impl Order {
     /// Returns an order of `cliques` (each in ascending order), without cliques that another one contains.
     ///
     /// Returns `None` if no such order exists, for example for the three pairs of three columns.
-    pub(crate) fn of(cliques: &[Clique]) -> Option<Self> {
+    pub(crate) fn from_cliques(cliques: &[Clique]) -> Option<Self> {
         let distinct: Vec<&Clique> = cliques.iter().collect::<BTreeSet<_>>().into_iter().collect();
         let mut having: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, clique) in distinct.iter().enumerate() {
@@ -252,9 +252,12 @@ mod tests {
 
     #[test]
     fn a_circle_of_pairs_has_no_order() {
-        assert!(Order::of(&[vec![0, 1], vec![1, 2], vec![0, 2]]).is_none());
-        assert!(Order::of(&[vec![0, 1], vec![1, 2], vec![2, 3], vec![4], vec![0]]).is_some());
-        assert!(Order::of(&[vec![0, 1, 2], vec![1, 2], vec![0, 2, 3], vec![3, 4], vec![0, 1]]).is_some());
+        assert!(Order::from_cliques(&[vec![0, 1], vec![1, 2], vec![0, 2]]).is_none());
+        assert!(Order::from_cliques(&[vec![0, 1], vec![1, 2], vec![2, 3], vec![4], vec![0]]).is_some());
+        assert!(
+            Order::from_cliques(&[vec![0, 1, 2], vec![1, 2], vec![0, 2, 3], vec![3, 4], vec![0, 1]])
+                .is_some()
+        );
     }
 
     /// Tests if `cliques` reduce to none by removing columns of one clique only, and cliques within others
@@ -283,7 +286,7 @@ mod tests {
         ) {
             let cliques: Vec<Clique> =
                 cliques.into_iter().map(|clique| clique.into_iter().collect()).collect();
-            let order = Order::of(&cliques);
+            let order = Order::from_cliques(&cliques);
             prop_assert_eq!(order.is_some(), reduces(&cliques));
             let mut there = BTreeSet::new();
             for (at, step) in order.iter().flat_map(|order| order.cliques.iter().enumerate()) {
@@ -302,9 +305,9 @@ mod tests {
     fn many_columns_with_one_target_have_an_order() {
         const COLUMNS: usize = 100_000;
         let star: Vec<Clique> = (0..COLUMNS).map(|at| vec![at, COLUMNS]).collect();
-        assert_eq!(Order::of(&star).unwrap().cliques.len(), COLUMNS);
+        assert_eq!(Order::from_cliques(&star).unwrap().cliques.len(), COLUMNS);
         let chain: Vec<Clique> = (0..COLUMNS).flat_map(|at| [vec![at], vec![at, at + 1]]).collect();
-        assert_eq!(Order::of(&chain).unwrap().cliques.len(), COLUMNS);
+        assert_eq!(Order::from_cliques(&chain).unwrap().cliques.len(), COLUMNS);
     }
 
     /// Without noise, all shares of the tables are reproduced, to whole records.
@@ -318,8 +321,8 @@ mod tests {
             Measured { clique: vec![0, 1], counts: pair.to_vec(), variance: 1.0 },
             Measured { clique: vec![1, 2], counts: other.to_vec(), variance: 4.0 },
         ];
-        let order = Order::of(&[vec![0, 1], vec![1, 2]]).unwrap();
-        let residuals = Residuals::of(&levels, &measured, None).unwrap();
+        let order = Order::from_cliques(&[vec![0, 1], vec![1, 2]]).unwrap();
+        let residuals = Residuals::from_measured(&levels, &measured, None).unwrap();
         let network = Network::fit(&levels, order, &residuals).unwrap();
         assert_abs_diff_eq!(network.total(), 1000.0, epsilon = 1e-9);
         let drawn = network.draw(1000, &mut Randomness::seeded(1).streams().stream(0)).unwrap();

@@ -43,7 +43,7 @@ impl Program for Named {
         if cliques.is_empty() || !cliques.iter().all(is_whole) {
             return refuse("marginals: each table needs one column or more, without duplicates");
         }
-        match Order::of(&cliques) {
+        match Order::from_cliques(&cliques) {
             Some(_) => Ok(()),
             None => refuse(
                 "marginals: the tables form a cycle, like the three pairs of three columns; name the three \

@@ -56,8 +56,8 @@ impl Answered {
     pub(crate) fn model(self, total: Option<f64>) -> Result<Model> {
         let columns = self.levels.len();
         let cliques: Vec<Clique> = self.cliques.into_iter().chain((0..columns).map(|at| vec![at])).collect();
-        let order = Order::of(&cliques).unwrap_or_else(|| Order::apart(columns));
-        let residuals = Residuals::of(&self.levels, &self.measured, total)?;
+        let order = Order::from_cliques(&cliques).unwrap_or_else(|| Order::apart(columns));
+        let residuals = Residuals::from_measured(&self.levels, &self.measured, total)?;
         Ok(Model { network: Network::fit(&self.levels, order, &residuals)?, merged: self.merged })
     }
 }

@@ -49,7 +49,11 @@ impl<'l> Residuals<'l> {
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
-    pub(crate) fn of(levels: &'l [usize], measured: &[Measured], total: Option<f64>) -> Result<Self> {
+    pub(crate) fn from_measured(
+        levels: &'l [usize],
+        measured: &[Measured],
+        total: Option<f64>,
+    ) -> Result<Self> {
         let mut residuals = Self::new(levels, total);
         measured.iter().try_for_each(|table| residuals.add(table))?;
         Ok(residuals)
@@ -184,7 +188,8 @@ mod tests {
     fn a_table_is_the_sum_of_its_residuals() {
         let counts = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0];
         let levels = [2, 3, 2];
-        let residuals = Residuals::of(&levels, &[measured(&[0, 1, 2], &counts, 1.0)], None).unwrap();
+        let residuals =
+            Residuals::from_measured(&levels, &[measured(&[0, 1, 2], &counts, 1.0)], None).unwrap();
         let table = residuals.table(&[0, 1, 2]);
         assert!(table.iter().zip(counts).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{table}");
         assert_abs_diff_eq!(residuals.total(), 52.0, epsilon = 1e-12);
@@ -199,7 +204,7 @@ mod tests {
         // One column of two levels and a pair: the pair's sums have twice the noise of its cells.
         let levels = [2, 2];
         let tables = [measured(&[0], &[10.0, 2.0], 1.0), measured(&[0, 1], &[4.0, 4.0, 3.0, 5.0], 2.0)];
-        let residuals = Residuals::of(&levels, &tables, None).unwrap();
+        let residuals = Residuals::from_measured(&levels, &tables, None).unwrap();
         let (one, pair) = (residuals.table(&[0]), residuals.table(&[0, 1]));
         // In the pair the levels are 8 and 8, with variance 4: (10·1 + 8/4)/(1 + 1/4) and
         // (2·1 + 8/4)/(1 + 1/4).
@@ -214,7 +219,7 @@ mod tests {
     fn a_total_that_is_known_is_kept() {
         let levels = [2, 3];
         let tables = [measured(&[0, 1], &[4.0, 4.0, 3.0, 5.0, -1.0, 2.0], 2.0)];
-        let residuals = Residuals::of(&levels, &tables, Some(23.0)).unwrap();
+        let residuals = Residuals::from_measured(&levels, &tables, Some(23.0)).unwrap();
         assert_abs_diff_eq!(residuals.table(&[0, 1]).sum(), 23.0, epsilon = 1e-12);
         assert_abs_diff_eq!(residuals.table(&[1]).sum(), 23.0, epsilon = 1e-12);
     }

@@ -47,7 +47,7 @@ impl Tables {
     /// [`Error::Parameter`](scumble_core::Error::Parameter) for fewer than 2 bins, or more than 1024.
     pub fn bins(plugin: &str, brief: &Brief, bins: Option<usize>, scale: f64) -> Result<Vec<usize>> {
         let wanted = bins::Wanted { each: &BTreeMap::new(), all: bins, schema: &brief.bins };
-        bins::of_each(plugin, &brief.domain, &wanted, &bins::Rule::of(brief, scale))
+        bins::of_each(plugin, &brief.domain, &wanted, &bins::Rule::from_brief(brief, scale))
     }
 
     /// Creates tables of records of `domain`, with `bins` levels for each attribute, the target last.
@@ -103,7 +103,7 @@ impl Tables {
         let mut counts = Counts::new(levels, self.wanted());
         let chosen = |column: &Vec<u32>| rows.iter().map(|&row| column[row]).collect();
         counts.add(&columns.iter().map(chosen).collect::<Vec<_>>())?;
-        Ok(self.cliques.iter().flat_map(|clique| counts.of(clique)).copied().collect())
+        Ok(self.cliques.iter().flat_map(|clique| counts.cells(clique)).copied().collect())
     }
 
     /// Draws `records` records with these noisy `counts`, given table by table, as nearly as the tables

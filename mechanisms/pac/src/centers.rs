@@ -1,7 +1,7 @@
 //! Centres of clusters, in one order.
 
 use crate::NAME;
-use crate::computed::{Computed, OfRows, ROWS};
+use crate::computed::{Computed, ROWS, RowValues};
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
 use linfa_clustering::{KMeans, KMeansInit};
@@ -30,7 +30,7 @@ const SEARCHES: usize = 8;
 
 impl Centers {
     pub(crate) fn new(domain: &RecordDomain, centers: usize) -> Result<Self> {
-        let encoding = Encoding::of(NAME, domain)?;
+        let encoding = Encoding::for_domain(NAME, domain)?;
         if domain.columns().is_empty() {
             return Err(Error::not_applicable(NAME, "records without a feature have no clusters"));
         }
@@ -69,7 +69,7 @@ impl Centers {
 }
 
 impl Computed for Centers {
-    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+    fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>> {
         if table.len() < 2 * self.centers {
             let reason =
                 format!("halves of {} records are too small for {} clusters", table.len(), self.centers);

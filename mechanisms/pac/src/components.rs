@@ -1,7 +1,7 @@
 //! Principal components, in one order and with one sign.
 
 use crate::NAME;
-use crate::computed::{Computed, OfRows};
+use crate::computed::{Computed, RowValues};
 use crate::moments::{Moments, means};
 use ndarray::{Array1, Array2, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table};
@@ -45,7 +45,7 @@ impl Components {
         let (q, k) = (self.width(), self.components);
         let mean = means.slice(s![0, 1..]).to_owned();
         let covariance = Array2::from_shape_fn((q, q), |(i, j)| means[[i + 1, j + 1]] - mean[i] * mean[j]);
-        let found = Eigen::of(&covariance)
+        let found = Eigen::new(&covariance)
             .ok_or_else(|| Error::not_applicable(NAME, "the eigenvalues of the covariance were not found"))?;
         // The eigenvalues are in ascending order.
         let value = |at: usize| found.values()[q - 1 - at].max(0.0);
@@ -81,7 +81,7 @@ fn matched(directions: &Array2<f64>, reference: &Array2<f64>) -> Array2<f64> {
 }
 
 impl Computed for Components {
-    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+    fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>> {
         let vectors = self.moments.encoding.vectors(table)?;
         let all: Vec<usize> = (0..table.len()).collect();
         let (_, reference, _) = self.decomposed(&means(&vectors, &all))?;

@@ -8,7 +8,7 @@ pub(crate) const ROWS: u64 = 2;
 
 /// Function from rows to the values of a statistic. A [`Computed`] makes it of a table; every half gives the
 /// same number of values.
-pub(crate) type OfRows<'t> = Box<dyn Fn(&[usize]) -> Result<Vec<f64>> + Send + Sync + 't>;
+pub(crate) type RowValues<'t> = Box<dyn Fn(&[usize]) -> Result<Vec<f64>> + Send + Sync + 't>;
 
 /// A statistic of records of a domain.
 pub(crate) trait Computed: Debug + Send + Sync {
@@ -17,7 +17,7 @@ pub(crate) trait Computed: Debug + Send + Sync {
     ///
     /// # Errors
     /// Same errors as [`Layout::check`](scumble_core::Layout::check).
-    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>>;
+    fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>>;
 
     /// Turns noisy values into a release: a table of `records` records, or of a model's coefficients.
     /// `scales` holds the σ of the noise on each value.

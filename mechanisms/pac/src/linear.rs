@@ -1,7 +1,7 @@
 //! Linear models: ridge regressions and support vector machines.
 
 use crate::NAME;
-use crate::computed::{Computed, OfRows};
+use crate::computed::{Computed, RowValues};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, TargetDomain};
 use scumble_kkt::{Records, SoftMargin};
@@ -47,7 +47,7 @@ impl Linear {
     }
 
     fn new(domain: &RecordDomain, by: By) -> Result<Self> {
-        Ok(Self { domain: domain.clone(), encoding: Encoding::of(NAME, domain)?, by })
+        Ok(Self { domain: domain.clone(), encoding: Encoding::for_domain(NAME, domain)?, by })
     }
 
     /// 1 + d, the number of coordinates of z without the target.
@@ -106,21 +106,21 @@ fn positive(name: &str, value: f64) -> Result<f64> {
 }
 
 /// Function from the rows of a half to its weights (outputs × (1 + d)).
-type WeightsOfRows<'t> = Box<dyn Fn(&[usize]) -> Result<Array2<f64>> + Send + Sync + 't>;
+type WeightsRowValues<'t> = Box<dyn Fn(&[usize]) -> Result<Array2<f64>> + Send + Sync + 't>;
 
 impl Linear {
     /// Returns the function that fits the weights to some rows of `table`.
     ///
     /// # Errors
     /// Same errors as [`Layout::check`](scumble_core::Layout::check).
-    pub(crate) fn weights_of<'t>(&'t self, table: &Table) -> Result<WeightsOfRows<'t>> {
+    pub(crate) fn weights_of<'t>(&'t self, table: &Table) -> Result<WeightsRowValues<'t>> {
         let vectors = self.encoding.vectors(table)?;
         Ok(Box::new(move |rows| self.weights(&vectors.select(Axis(0), rows))))
     }
 }
 
 impl Computed for Linear {
-    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+    fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>> {
         let weights = self.weights_of(table)?;
         Ok(Box::new(move |rows| Ok(weights(rows)?.into_iter().collect())))
     }

@@ -1,12 +1,12 @@
 //! Tables of counts.
 
-use crate::computed::{Computed, OfRows, ROWS};
+use crate::computed::{Computed, ROWS, RowValues};
 use scumble_core::{Key, Result, Streams, Table};
 use scumble_marginals::{Coded, Tables};
 
 /// Counts of a half, doubled to estimate the counts of all records.
 impl Computed for Tables {
-    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+    fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>> {
         let (coded, records): (Coded, f64) = (self.coded(table)?, table.len() as f64);
         Ok(Box::new(move |rows| {
             let share = records / rows.len() as f64;

@@ -126,7 +126,7 @@ impl PacStatistics {
                 format!("{} records have no halves to hide; at least {FEWEST} are needed", table.len());
             return Err(Error::not_applicable(NAME, reason));
         }
-        let of = self.computed.of(table)?;
+        let of = self.computed.on_rows(table)?;
         let mut stream = streams.stream(SETS_DRAWN);
         let mut sets = halves(table.len(), self.state.sets, &mut stream);
         let mut values: Vec<Vec<f64>> = vec![];

@@ -1,7 +1,7 @@
 //! Means and covariances.
 
 use crate::NAME;
-use crate::computed::{Computed, OfRows, ROWS};
+use crate::computed::{Computed, ROWS, RowValues};
 use ndarray::{Array2, Axis};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
 use scumble_private_models::{Encoding, Population};
@@ -16,7 +16,7 @@ pub(crate) struct Moments {
 
 impl Moments {
     pub(crate) fn new(domain: &RecordDomain) -> Result<Self> {
-        let encoding = Encoding::of(NAME, domain)?;
+        let encoding = Encoding::for_domain(NAME, domain)?;
         let width = encoding.width();
         size::check_held(NAME, "the number of columns", &[width, width], 8)?;
         let products = encoding.products();
@@ -35,7 +35,7 @@ impl Moments {
         records: usize,
         streams: &Streams,
     ) -> Result<Table> {
-        let population = Population::of(&self.domain, &self.encoding, means, floor)
+        let population = Population::from_moments(&self.domain, &self.encoding, means, floor)
             .ok_or_else(|| Error::shape("the moments are not finite numbers"))?;
         population.rows(records, &mut streams.stream(ROWS))
     }
@@ -55,7 +55,7 @@ pub(crate) fn means(vectors: &Array2<f64>, rows: &[usize]) -> Array2<f64> {
 }
 
 impl Computed for Moments {
-    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+    fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>> {
         let vectors = self.encoding.vectors(table)?;
         Ok(Box::new(move |rows| {
             let means = means(&vectors, rows);

@@ -1,6 +1,6 @@
 //! Outputs of a model for public records.
 
-use crate::computed::{Computed, OfRows};
+use crate::computed::{Computed, RowValues};
 use crate::linear::Linear;
 use ndarray::{Array1, Array2, Axis, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, Target, TargetDomain, largest};
@@ -34,14 +34,14 @@ impl Responses {
         };
         let model = Linear::ridge(domain, ridge)?;
         let asked = Table::new(domain.columns().to_vec(), queries.clone(), target)?;
-        let vectors = Encoding::of(crate::NAME, domain)?.vectors(&asked)?;
+        let vectors = Encoding::for_domain(crate::NAME, domain)?.vectors(&asked)?;
         let vectors = vectors.slice(s![.., ..=domain.columns().len()]).to_owned();
         Ok(Self { domain: domain.clone(), model, queries: queries.clone(), vectors })
     }
 }
 
 impl Computed for Responses {
-    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+    fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>> {
         let weights = self.model.weights_of(table)?;
         Ok(Box::new(move |rows| {
             let outputs = self.vectors.dot(&weights(rows)?.t());

@@ -56,7 +56,7 @@ impl Coefficients {
     /// for a NaN or an infinity.
     pub fn from_table(domain: &RecordDomain, table: &Table) -> Result<Self> {
         let columns = column_names(domain);
-        let values = table.records().select(Axis(1), &Places::of(table.columns()).find(&columns)?);
+        let values = table.records().select(Axis(1), &Places::new(table.columns()).find(&columns)?);
         let layout = Layout { columns: columns.clone(), target: TargetLayout::None };
         layout.check(&Table::new(columns, values.clone(), Target::None)?)?;
         let rows = match domain.target() {

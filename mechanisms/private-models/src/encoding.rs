@@ -36,7 +36,7 @@ impl Encoding {
     /// # Errors
     /// [`Error::NotApplicable`] for a ball, a polytope, or a vector as target: their geometry does not
     /// consist of intervals and groups.
-    pub fn of(plugin: &str, domain: &RecordDomain) -> Result<Self> {
+    pub fn for_domain(plugin: &str, domain: &RecordDomain) -> Result<Self> {
         if let TargetDomain::Vector { .. } = domain.target() {
             return Err(Error::not_applicable(
                 plugin,
@@ -228,7 +228,7 @@ impl<'e> Gram<'e> {
     ///
     /// # Errors
     /// Same errors as [`Layout::check`], and [`Error::Interrupted`].
-    pub(crate) fn of(encoding: &'e Encoding, table: &Table) -> Result<Self> {
+    pub(crate) fn from_table(encoding: &'e Encoding, table: &Table) -> Result<Self> {
         let mut gram = Self::new(encoding);
         in_blocks(&encoding.layout, table, |records| gram.add(records))?;
         Ok(gram)

@@ -103,7 +103,7 @@ impl TryFrom<State> for PrivateLogistic {
 
     fn try_from(state: State) -> Result<Self> {
         state.parameters.check()?;
-        let encoding = Encoding::of(NAME, &state.domain)?;
+        let encoding = Encoding::for_domain(NAME, &state.domain)?;
         let TargetDomain::Class { levels } = state.domain.target() else {
             return Err(Error::not_applicable(
                 NAME,

@@ -64,7 +64,7 @@ impl TryFrom<State> for NoisyMoments {
     type Error = Error;
 
     fn try_from(state: State) -> Result<Self> {
-        let encoding = Encoding::of(NAME, &state.domain)?;
+        let encoding = Encoding::for_domain(NAME, &state.domain)?;
         encoding.check_size(NAME)?;
         let mut products = encoding.products();
         if products.is_empty() {
@@ -211,7 +211,7 @@ impl Accumulator for Gathered<'_> {
         let (layout, streams) = (state.domain.layout(), randomness.streams());
         let noisy = noise.added(&mechanism.sums(&gram), &mut streams.stream(0));
         let (means, count) = mechanism.means(&noisy, gram.records);
-        let population = Population::of(&state.domain, encoding, &means, mechanism.floor(count))
+        let population = Population::from_moments(&state.domain, encoding, &means, mechanism.floor(count))
             .ok_or_else(|| Error::shape("the moments are not finite numbers"))?;
         let noise = Noise::unknown(&layout);
         let of_table = layout.clone();
@@ -227,7 +227,7 @@ impl Accumulator for Gathered<'_> {
 /// true sums.
 impl Statistics for NoisyMoments {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
-        let sums = self.sums(&Gram::of(&self.encoding, table)?);
+        let sums = self.sums(&Gram::from_table(&self.encoding, table)?);
         let mut stream = randomness.streams().stream(0);
         Ok(match &self.noise {
             Some(noise) => noise.added(&sums, &mut stream),
@@ -237,7 +237,7 @@ impl Statistics for NoisyMoments {
 
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
         scumble_core::check_width(self.products.len(), drawn.len())?;
-        let sums = self.sums(&Gram::of(&self.encoding, table)?);
+        let sums = self.sums(&Gram::from_table(&self.encoding, table)?);
         Ok(self.noise.as_ref().map_or(0.0, |noise| noise.log_likelihood(&sums, drawn)))
     }
 }

@@ -71,7 +71,7 @@ impl TryFrom<State> for PrivateRidge {
         let TargetDomain::Real { .. } = state.domain.target() else {
             return Err(Error::not_applicable(NAME, "it learns a number, and the target is not a number"));
         };
-        let encoding = Encoding::of(NAME, &state.domain)?;
+        let encoding = Encoding::for_domain(NAME, &state.domain)?;
         let width = encoding.width();
         encoding.check_size(NAME)?;
         let is_with_target = |[_, j]: &[usize; 2]| *j + 1 == width;
@@ -165,7 +165,7 @@ impl PrivateRidge {
         let features = self.encoding.width() - 1;
         let floats =
             Array2::from_shape_fn((features, features), |(i, j)| gram[[i.min(j), i.max(j)]] as f64 * STEP);
-        let least = Eigen::of(&floats).map_or(0.0, |of| of.least()).max(0.0);
+        let least = Eigen::new(&floats).map_or(0.0, |of| of.least()).max(0.0);
         let products = self.products.each_ref().map(|of| of.iter().map(|at| gram[*at]).collect());
         Moments { least: (least / STEP).round() as i128, products }
     }
@@ -197,7 +197,7 @@ impl PrivateRidge {
         let mut with: Array1<f64> = Array1::zeros(features);
         with_target.iter().zip(&drawn[1 + of_features.len()..]).for_each(|([i, _], sum)| with[*i] = *sum);
         let (ridge, floor) = self.ridge(drawn[0], features);
-        let weights = Eigen::of(&gram)
+        let weights = Eigen::new(&gram)
             .map(|of| of.map(|value| 1.0 / (value + ridge).max(floor)).dot(&with))
             .unwrap_or_else(|| Array1::zeros(features));
         Coefficients::new(&self.state.domain, &self.encoding, &weights.insert_axis(Axis(0)))

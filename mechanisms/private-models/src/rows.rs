@@ -25,7 +25,12 @@ impl Population {
     /// Shares and means are moved into the domain. Eigenvalues of the covariance below `floor`, the shift by
     /// noise, are raised to it. Returns `None` for moments that are not finite or that do not fit such
     /// records.
-    pub fn of(domain: &RecordDomain, encoding: &Encoding, moments: &Array2<f64>, floor: f64) -> Option<Self> {
+    pub fn from_moments(
+        domain: &RecordDomain,
+        encoding: &Encoding,
+        moments: &Array2<f64>,
+        floor: f64,
+    ) -> Option<Self> {
         let layout = domain.layout();
         if encoding.width() != 1 + layout.width() || moments.dim() != (encoding.width(), encoding.width()) {
             return None;
@@ -51,7 +56,7 @@ impl Population {
             let column = mean.view().insert_axis(Axis(1));
             covariance.scaled_add(-share, &column.dot(&column.t()));
         }
-        let colour = Eigen::of(&covariance)?.map(|value| root(value.max(floor)));
+        let colour = Eigen::new(&covariance)?.map(|value| root(value.max(floor)));
         Some(Self { layout, encoding: encoding.clone(), classes, colour })
     }
 
@@ -80,7 +85,7 @@ impl Population {
         /// Lower limit for an eigenvalue; below it the rows do not span all directions.
         const DEPENDENT: f64 = 1e-9;
         let covariance = drawn.t().dot(drawn) / drawn.nrows() as f64;
-        match Eigen::of(&covariance).filter(|of| of.least() > DEPENDENT) {
+        match Eigen::new(&covariance).filter(|of| of.least() > DEPENDENT) {
             Some(of) => of.map(|value| 1.0 / root(value)).dot(&self.colour),
             None => self.colour.clone(),
         }

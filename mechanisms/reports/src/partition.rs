@@ -170,7 +170,7 @@ fn principal(plugin: &str, centered: &Array2<f64>) -> Result<Principal> {
     let (n, d) = centered.dim();
     size::check_held(plugin, "codes", &[d, d], 8)?;
     let covariance = centered.t().dot(centered) / n as f64;
-    let found = Eigen::of(&covariance)
+    let found = Eigen::new(&covariance)
         .ok_or_else(|| {
             Error::not_applicable(
                 plugin,

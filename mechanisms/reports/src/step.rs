@@ -52,7 +52,7 @@ impl Step {
                 "the directions of the curvature of volunteers' loss were not found",
             )
         };
-        let found = Eigen::of(&taught.curvature).ok_or_else(failed)?.falling();
+        let found = Eigen::new(&taught.curvature).ok_or_else(failed)?.falling();
         let (vectors, values) = (found.vectors(), found.values());
         let curved = values.iter().take_while(|value| **value > 1e-6 * values[0]).count();
         let n = features.nrows() as f64;
@@ -74,8 +74,11 @@ impl Step {
                 standardized: &standardized,
                 probabilities: &probabilities,
             };
-            let mut norms: Vec<f64> =
-                labels.iter().enumerate().map(|(row, &level)| norm(gradients.of(row).row(level))).collect();
+            let mut norms: Vec<f64> = labels
+                .iter()
+                .enumerate()
+                .map(|(row, &level)| norm(gradients.by_level(row).row(level)))
+                .collect();
             norms.sort_by(f64::total_cmp);
             let variance = variance(dimensions)?;
             for share in NOT_CLIPPED {
@@ -142,7 +145,7 @@ impl Step {
             standardized: &standardized,
             probabilities: &probabilities,
         };
-        let gradient = gradients.of(0).row(label).to_owned();
+        let gradient = gradients.by_level(0).row(label).to_owned();
         if gradient.iter().any(|x| !x.is_finite()) {
             // A saved model of absurd size can overflow. An error here would depend on the record, so the
             // gradient is zero.
@@ -194,7 +197,7 @@ impl Gradients<'_> {
     /// Returns the gradients of one record (K × Z), one for each possible level of the label: Σₗ pₗ bₗ − bₖ.
     ///
     /// bₖ is the record's features times the block of the directions for level k's coefficients.
-    fn of(&self, row: usize) -> Array2<f64> {
+    fn by_level(&self, row: usize) -> Array2<f64> {
         let (z, probabilities) = (self.standardized.row(row), self.probabilities.row(row));
         let width = z.len();
         let mut by_level = Array2::zeros((probabilities.len(), self.directions.ncols()));
@@ -214,7 +217,7 @@ impl Gradients<'_> {
         let mut jacobian = Array2::zeros((z, z));
         let mut means = Array2::zeros((n, z));
         for row in 0..n {
-            let gradients = self.of(row);
+            let gradients = self.by_level(row);
             let mut weighed = gradients.clone();
             for (mut gradient, p) in weighed.outer_iter_mut().zip(self.probabilities.row(row)) {
                 gradient *= p * (clipping_norm / norm(gradient.view()).max(clipping_norm));

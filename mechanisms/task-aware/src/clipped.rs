@@ -57,7 +57,7 @@ impl Boxes {
 
     /// Builds boxes from unbounded numbers: the lower ends, the logarithms of the widths, and the logarithms
     /// of the shares up to a constant.
-    fn of(flat: &Array1<f64>) -> Self {
+    fn from_flat(flat: &Array1<f64>) -> Self {
         let latents = flat.len() / 3;
         let part = |at: usize| flat.slice(s![at * latents..(at + 1) * latents]).to_owned();
         let (logs, largest) = (part(2), part(2).fold(f64::NEG_INFINITY, |a, b| a.max(*b)));
@@ -165,7 +165,7 @@ impl CostFunction for &Problem<'_> {
     fn cost(&self, flat: &Array1<f64>) -> Searched<f64> {
         self.tried.set(self.tried.get() + 1);
         self.check(flat)?;
-        let loss = self.decoded(&Boxes::of(flat)).loss;
+        let loss = self.decoded(&Boxes::from_flat(flat)).loss;
         if self.best.borrow().as_ref().is_none_or(|(_, least)| loss < *least) {
             self.best.replace(Some((flat.clone(), loss)));
         }
@@ -180,7 +180,7 @@ impl Gradient for &Problem<'_> {
     /// Gradient for a fixed decoder. The decoder is optimal, so its own change contributes nothing.
     fn gradient(&self, flat: &Array1<f64>) -> Searched<Array1<f64>> {
         self.check(flat)?;
-        let boxes = Boxes::of(flat);
+        let boxes = Boxes::from_flat(flat);
         let Decoded { decoder, slopes, .. } = self.decoded(&boxes);
         let of_noise = self.noise_cost(&boxes, &decoder);
         let columns = self.latents.axis_iter(Axis(1)).zip(slopes.axis_iter(Axis(1)));
@@ -216,7 +216,7 @@ fn improved(problem: Problem, start: Array1<f64>) -> (Array1<f64>, f64) {
     let _ = search.run();
     let best = problem.best.take();
     best.unwrap_or_else(|| {
-        let loss = problem.decoded(&Boxes::of(&start)).loss;
+        let loss = problem.decoded(&Boxes::from_flat(&start)).loss;
         (start, loss)
     })
 }
@@ -264,7 +264,7 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
         }
     }
     let (flat, _) = best.unwrap_or((start, 0.0));
-    let mut boxes = Boxes::of(&flat);
+    let mut boxes = Boxes::from_flat(&flat);
     let latents = all.slice(s![.., ..boxes.lower.len()]).to_owned();
     if brief.budget.epsilon() == f64::INFINITY {
         boxes.widen(&latents);
@@ -315,7 +315,7 @@ mod tests {
         let problem = Problem::new(&latents, &outputs, 2.0);
         let at = Array1::from(vec![-0.5, -0.3, -0.1, -0.2, -0.7, -1.5, 0.3, -0.4, 0.1]);
         let gradient = (&problem).gradient(&at).unwrap();
-        let loss = |flat: &Array1<f64>| problem.decoded(&Boxes::of(flat)).loss;
+        let loss = |flat: &Array1<f64>| problem.decoded(&Boxes::from_flat(flat)).loss;
         for place in 0..at.len() {
             let moved = |by: f64| {
                 let mut flat = at.clone();
@@ -333,10 +333,10 @@ mod tests {
         for epsilon in [1e-3, 1.0, 10.0, 1e6] {
             let start = (0..3).fold(Array1::zeros(0), |flat, at| with_one_more(&flat, 1.0 / (at + 1) as f64));
             let problem = Problem::new(&latents, &outputs, epsilon);
-            let before = problem.decoded(&Boxes::of(&start)).loss;
+            let before = problem.decoded(&Boxes::from_flat(&start)).loss;
             let (found, after) = improved(problem, start);
             assert!(after <= before, "at ε = {epsilon}: {before} became {after}");
-            assert!((Boxes::of(&found).share.sum() - 1.0).abs() < 1e-12);
+            assert!((Boxes::from_flat(&found).share.sum() - 1.0).abs() < 1e-12);
         }
     }
 

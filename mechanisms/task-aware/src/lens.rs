@@ -88,7 +88,7 @@ fn logistic(y: f64) -> f64 {
 ///
 /// let people = Domain::product([Domain::interval(0.0, 100.0)?, Domain::one_hot(2)?])?;
 /// let age = Scale::Share { lower: 0.0, upper: 100.0 };
-/// let lens = Lens::of(vec![age, Scale::Level, Scale::Level], &people)?;
+/// let lens = Lens::new(vec![age, Scale::Level, Scale::Level], &people)?;
 /// assert_eq!(lens.write(array![[25.0, 1.0, 0.0]].view()), array![[0.25, 1.0, 0.0]]);
 /// assert_eq!(lens.read(array![[0.0, 3.0, 3.0]], &people), array![[50.0, 0.5, 0.5]]);
 /// # Ok::<(), scumble_core::Error>(())
@@ -109,7 +109,7 @@ impl Lens {
     ///
     /// # Errors
     /// Same errors as [`check`](Self::check).
-    pub fn of(scales: Vec<Scale>, domain: &Domain) -> Result<Self> {
+    pub fn new(scales: Vec<Scale>, domain: &Domain) -> Result<Self> {
         let lens = Self { scales };
         lens.check(domain)?;
         Ok(lens)
@@ -211,7 +211,7 @@ mod tests {
             Scale::Level,
             Scale::Level,
         ];
-        Lens::of(scales, &domain()).unwrap()
+        Lens::new(scales, &domain()).unwrap()
     }
 
     #[test]
@@ -242,15 +242,15 @@ mod tests {
         let categories = Domain::one_hot(2).unwrap();
         let interval = Domain::interval(0.0, 1.0).unwrap();
         let some = Scale::Standard { center: 0.0, width: 1.0 };
-        assert!(Lens::of(vec![some, Scale::Level], &categories).is_err(), "half a category");
-        assert!(Lens::of(vec![Scale::Level], &interval).is_err(), "a level of an interval");
-        assert!(Lens::of(vec![some; 3], &categories).is_err(), "one too many");
+        assert!(Lens::new(vec![some, Scale::Level], &categories).is_err(), "half a category");
+        assert!(Lens::new(vec![Scale::Level], &interval).is_err(), "a level of an interval");
+        assert!(Lens::new(vec![some; 3], &categories).is_err(), "one too many");
         for none in [
             Scale::Standard { center: 0.0, width: 0.0 },
             Scale::Logit { lower: 0.0, upper: 1.0, margin: 0.0 },
             Scale::Share { lower: 1.0, upper: 1.0 },
         ] {
-            assert!(Lens::of(vec![none], &interval).is_err(), "{none:?}");
+            assert!(Lens::new(vec![none], &interval).is_err(), "{none:?}");
         }
     }
 }

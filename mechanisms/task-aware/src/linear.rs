@@ -28,7 +28,7 @@ impl Encoder<'_> {
     }
 
     /// Computes the latents (N × Z) of `records` (N × n).
-    fn of(&self, records: ArrayView2<f64>) -> Array2<f64> {
+    fn encode(&self, records: ArrayView2<f64>) -> Array2<f64> {
         (&records - &self.center).dot(&self.map.t())
     }
 
@@ -153,7 +153,7 @@ struct OfFeatures {
 
 fn latents(encoder: &Encoder, sample: &Sample, sensitivity: Sensitivity, domain: &Domain) -> Result<Latents> {
     match sensitivity {
-        Sensitivity::Empirical => Latents::of_points(encoder.of(sample.records().view()).view()),
+        Sensitivity::Empirical => Latents::of_points(encoder.encode(sample.records().view()).view()),
         Sensitivity::Domain => Latents::of_domain(encoder.map.view(), encoder.constant().view(), domain),
     }
 }

@@ -37,7 +37,7 @@ impl DifferentiableTask for NetworkTask {
         let outputs = self.network.forward(estimates, &mut pass).map_err(wrong)?.to_owned();
         let mut gradient = Array2::zeros(outputs.dim());
         let mut losses = vec![0.0; outputs.nrows()];
-        let wanted = Wanted::of(truth.target(), outputs.ncols())
+        let wanted = Wanted::from_target(truth.target(), outputs.ncols())
             .ok_or_else(|| Error::shape("the task is to predict a target, and the records have none"))?;
         wanted.loss().each(outputs.view(), gradient.view_mut(), &mut losses).map_err(wrong)?;
         self.network.backward(gradient.view(), &mut pass).map_err(wrong)?;
@@ -55,7 +55,7 @@ pub(crate) enum Wanted {
 
 impl Wanted {
     /// Converts a target for a network with `outputs` outputs; `None` without a target.
-    pub(crate) fn of(target: &Target, outputs: usize) -> Option<Self> {
+    pub(crate) fn from_target(target: &Target, outputs: usize) -> Option<Self> {
         match target {
             Target::None => None,
             Target::Real(values) => Some(Self::Numbers(values.clone().insert_axis(Axis(1)))),

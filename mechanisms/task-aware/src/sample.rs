@@ -77,7 +77,7 @@ impl Sample {
 /// columns. Returns no values if an entry is not finite.
 pub(crate) fn eigen(matrix: &Array2<f64>) -> (Array1<f64>, Array2<f64>) {
     let symmetric = (matrix + &matrix.t()) / 2.0;
-    match Eigen::of(&symmetric).map(Eigen::falling) {
+    match Eigen::new(&symmetric).map(Eigen::falling) {
         Some(found) => (found.values().clone(), found.vectors().clone()),
         None => (Array1::zeros(0), Array2::zeros((matrix.nrows(), 0))),
     }

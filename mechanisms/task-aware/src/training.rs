@@ -218,7 +218,7 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
         seed: training.seed,
         ..Fitting::default()
     };
-    match Wanted::of(table.target(), outputs) {
+    match Wanted::from_target(table.target(), outputs) {
         None => Ok(start),
         Some(wanted) => {
             let examples = Examples { records: table.records().view(), loss: wanted.loss() };

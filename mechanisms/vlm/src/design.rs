@@ -173,7 +173,7 @@ impl Parameters {
                 }
             }
         }
-        Lens::of(scales, features)
+        Lens::new(scales, features)
     }
 }
 
@@ -217,7 +217,7 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let records = single(&lens.write(table.records().view()));
     let lesson = Lesson {
         records: records.view(),
-        likelihood: &Likelihood::of(&lens, features, parameters.variance()?),
+        likelihood: &Likelihood::new(&lens, features, parameters.variance()?),
         shape,
         l1_bound,
         scale: parameters.scale(l1_bound)?,

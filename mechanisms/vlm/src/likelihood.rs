@@ -28,7 +28,7 @@ enum Family {
 impl Likelihood {
     /// Builds the likelihood of features of `domain` seen through `lens`. Normal features have `variance` on
     /// their scales.
-    pub(crate) fn of(lens: &Lens, domain: &Domain, variance: f64) -> Self {
+    pub(crate) fn new(lens: &Lens, domain: &Domain, variance: f64) -> Self {
         let mut blocks: Vec<(Range<usize>, Family)> = vec![];
         for (at, _) in domain.factors() {
             let distribution = match lens.scales().get(at.start) {
@@ -110,7 +110,7 @@ mod tests {
         scales.extend([Scale::Level; 3]);
         scales.push(Scale::Share { lower: 0.0, upper: 1.0 });
         scales.extend([Scale::Level; 2]);
-        Likelihood::of(&Lens::of(scales, &domain).unwrap(), &domain, 0.5)
+        Likelihood::new(&Lens::new(scales, &domain).unwrap(), &domain, 0.5)
     }
 
     #[test]

@@ -115,8 +115,8 @@ mod tests {
         let domain = Domain::product([Domain::unit_box(2), Domain::one_hot(2).unwrap()]).unwrap();
         let number = Scale::Standard { center: 0.5, width: 0.3 };
         let share = Scale::Share { lower: 0.0, upper: 1.0 };
-        let lens = Lens::of(vec![number, share, Scale::Level, Scale::Level], &domain).unwrap();
-        let likelihood = Likelihood::of(&lens, &domain, 0.4);
+        let lens = Lens::new(vec![number, share, Scale::Level, Scale::Level], &domain).unwrap();
+        let likelihood = Likelihood::new(&lens, &domain, 0.4);
         let records = array![[0.4, 0.2, 1.0, 0.0], [-1.3, 0.9, 0.0, 1.0], [2.0, 0.1, 1.0, 0.0]];
         // A small ball, so that some means are clipped and others are not.
         let bound = Bound { records: records.view(), likelihood: &likelihood, clip: Clip { l1_bound: 0.35 } };

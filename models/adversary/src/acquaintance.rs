@@ -166,7 +166,7 @@ struct Place {
 }
 
 impl Place {
-    fn of(values: &Array2<f64>) -> Self {
+    fn from_values(values: &Array2<f64>) -> Self {
         let width = values.std_axis(Axis(0), 0.0).mapv(|width| if width > 0.0 { width } else { 1.0 });
         Self { mean: values.mean_axis(Axis(0)).unwrap_or_default(), width }
     }
@@ -197,7 +197,7 @@ impl Reader {
             (judged.to_owned(), lesson.to_owned())
         };
         let ((judged_seen, seen), (judged_made_of, made_of)) = (parts(seen), parts(made_of));
-        let (inputs, outputs) = (Place::of(&seen), Place::of(&made_of));
+        let (inputs, outputs) = (Place::from_values(&seen), Place::from_values(&made_of));
         let (seen, made_of) = (inputs.standardised(seen), outputs.standardised(made_of));
         let (judged_seen, truth) = (inputs.standardised(judged_seen), outputs.standardised(judged_made_of));
         let Some((basis, variances)) = principal(&seen) else {
@@ -289,7 +289,7 @@ fn principal(values: &Array2<f64>) -> Option<(Array2<f64>, Array1<f64>)> {
     let (rows, columns) = values.dim();
     let is_wide = columns > rows;
     let squares = if is_wide { values.dot(&values.t()) } else { values.t().dot(values) } / rows as f64;
-    let eigen = Eigen::of(&squares)?;
+    let eigen = Eigen::new(&squares)?;
     let (vectors, variances) = (eigen.vectors(), eigen.values());
     let largest = variances.iter().copied().fold(0.0, f64::max);
     let kept: Vec<usize> =

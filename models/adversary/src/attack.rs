@@ -109,7 +109,7 @@ impl<'a> Attack<'a> {
                 let look = LOOK.max(self.drawn / 8).min(until - self.drawn);
                 let fresh = self.take(look);
                 let scores: Vec<&Score> = self.given.iter().chain(&learned).collect();
-                let scored = Scored::of(&fresh, &scores, &events);
+                let scored = Scored::from_samples(&fresh, &scores, &events);
                 for ((bets, event), by) in self.bets.iter_mut().zip(&events).zip(&mut self.by) {
                     if let Some(event) = event {
                         *by = (scores[event.score].name, event.is_of_other);
@@ -178,9 +178,10 @@ struct Scored {
 }
 
 impl Scored {
-    fn of(fresh: &Samples, scores: &[&Score], events: &[Option<Event>]) -> Self {
+    fn from_samples(fresh: &Samples, scores: &[&Score], events: &[Option<Event>]) -> Self {
         let looked_at: BTreeSet<usize> = events.iter().flatten().map(|event| event.score).collect();
-        let side = |by: &Score, outputs: &[Output]| outputs.iter().map(|output| by.of(output)).collect();
+        let side =
+            |by: &Score, outputs: &[Output]| outputs.iter().map(|output| by.evaluate(output)).collect();
         let both = |at: usize| (at, [side(scores[at], &fresh.one), side(scores[at], &fresh.other)]);
         Self { by_score: looked_at.into_iter().map(both).collect() }
     }

@@ -65,7 +65,7 @@ pub(crate) fn attack(
                 let by_score: &Score = &scores[event.score];
                 by = by_score.name;
                 let share = |rows: &[Output]| {
-                    let happened = rows.iter().filter(|row| event.happens(by_score.of(row))).count();
+                    let happened = rows.iter().filter(|row| event.happens(by_score.evaluate(row))).count();
                     2.0 * happened as f64 / table.len() as f64
                 };
                 let (one, other) = (share(&rows.one), share(&rows.other));

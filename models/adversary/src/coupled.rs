@@ -46,7 +46,7 @@ pub(crate) fn check(
         return Found { coupled: None, broken: wrong };
     }
     let too_little = || Drifts::seek(mechanism, &declared, candidates, streams, effort);
-    let mut blocks: Vec<Block> = declared.iter().filter_map(Block::of).collect();
+    let mut blocks: Vec<Block> = declared.iter().filter_map(Block::from_perturbation).collect();
     if !blocks.iter().any(|block| matches!(block.of, Perturbation::Additive(_))) {
         let found = of_stated_losses(mechanism, dp, candidates, streams);
         let broken = found.broken.or_else(too_little);
@@ -80,7 +80,7 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn of(of: &'a Perturbation) -> Option<Self> {
+    fn from_perturbation(of: &'a Perturbation) -> Option<Self> {
         let (distance, declared) = match of {
             Perturbation::Additive(noise) => (noise.distance, noise.sensitivity),
             Perturbation::Flip { coordinates, keep } => {
@@ -139,7 +139,7 @@ fn couple(
                     Some(format!("{why}, at coordinate {}, distinguishing {pair}", at + 1))
                 });
                 unlike = unlike.or(why);
-                noise.distance.of(places().map(|(at, scale)| (first[at] - second[at]) / scale))
+                noise.distance.measure(places().map(|(at, scale)| (first[at] - second[at]) / scale))
             }
             Perturbation::Flip { coordinates, .. }
                 if one[coordinates.clone()] != other[coordinates.clone()] =>
@@ -190,7 +190,7 @@ fn farthest(
         let of_block = |block: &Block| match block.of {
             Perturbation::Additive(noise) => {
                 let scaled = noise.coordinates.clone().zip(&noise.scales);
-                noise.distance.of(scaled.map(|(at, scale)| (one[at] - other[at]) / scale))
+                noise.distance.measure(scaled.map(|(at, scale)| (one[at] - other[at]) / scale))
             }
             _ => 0.0,
         };
@@ -226,8 +226,8 @@ fn summed(blocks: &[Block]) -> Option<Coupled> {
         let moved = || blocks.iter().filter(|block| block.distance == distance && block.found > 0.0);
         Coupled {
             unit: unit(distance),
-            declared: distance.of(moved().map(|block| block.declared)),
-            found: distance.of(moved().map(|block| block.found)),
+            declared: distance.measure(moved().map(|block| block.declared)),
+            found: distance.measure(moved().map(|block| block.found)),
         }
     };
     let kinds = [Distance::L1, Distance::L2, Distance::Root].map(of_kind);
@@ -253,7 +253,7 @@ fn unclaimed(dp: &LocalDp, blocks: &[Block]) -> Option<String> {
         return None;
     }
     let of_kind = |distance: Distance| {
-        distance.of(moved().filter(|block| block.distance == distance).map(|block| block.declared))
+        distance.measure(moved().filter(|block| block.distance == distance).map(|block| block.declared))
     };
     let (epsilon, mu) = (of_kind(Distance::L1), of_kind(Distance::L2));
     if mu == 0.0 {
@@ -362,7 +362,7 @@ impl Drifts {
         if width == 0 || points.is_empty() {
             return None;
         }
-        let mut drifts = Self::of(declared, effort.false_alarm);
+        let mut drifts = Self::from_perturbations(declared, effort.false_alarm);
         let mut stream = streams.stream(STREAM + 3);
         let most = (effort.samples / width).max(Self::LEAST_DRAWS.min(effort.samples));
         let mut look = Self::LOOK;
@@ -382,7 +382,7 @@ impl Drifts {
         None
     }
 
-    fn of(declared: &[Perturbation], alarm: f64) -> Self {
+    fn from_perturbations(declared: &[Perturbation], alarm: f64) -> Self {
         let none = |variance: f64| Drift { sum: 0.0, variance };
         let (mut of_noise, mut of_levels) = (vec![], none(0.0));
         for of in declared {

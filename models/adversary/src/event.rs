@@ -109,7 +109,7 @@ impl Samples {
         let mut best: Vec<Option<(f64, Event)>> = vec![None; aims.len()];
         for (score, by) in given.iter().chain(&scores).enumerate() {
             let sorted = |outputs: &[Output]| {
-                let mut values: Vec<f64> = outputs.iter().map(|output| by.of(output)).collect();
+                let mut values: Vec<f64> = outputs.iter().map(|output| by.evaluate(output)).collect();
                 values.sort_unstable_by(f64::total_cmp);
                 values
             };

@@ -77,7 +77,7 @@ pub struct Guessed {
 }
 
 impl Guessed {
-    fn of(right: impl Iterator<Item = bool>, alarm: f64) -> Self {
+    fn from_guesses(right: impl Iterator<Item = bool>, alarm: f64) -> Self {
         let (count, trials) = right.fold((0, 0), |(count, all), right| (count + usize::from(right), all + 1));
         Self { share: count as f64 / trials.max(1) as f64, bound: at_least(count, trials, alarm) }
     }
@@ -108,7 +108,7 @@ pub fn told(halved: &Halved, records: usize, false_alarm: f64) -> Told {
     let alarm = false_alarm / 3.0;
     let sets = halved.sets.len();
     let (lessons, counted) = halved.draws.split_at(halved.draws.len() / LESSONS);
-    let is_in = Membership::of(&halved.sets, records);
+    let is_in = Membership::from_sets(&halved.sets, records);
     let mut hits = vec![0usize; records];
     for (taken, drawn) in lessons {
         let belief = belief(halved, drawn);
@@ -129,8 +129,8 @@ pub fn told(halved: &Halved, records: usize, false_alarm: f64) -> Told {
         sets,
         counted: counted.len(),
         nats: mean_at_least(seen.iter().map(|of| of.0), [DOUBT.ln(), (sets as f64).ln()], alarm),
-        set: Guessed::of(seen.iter().map(|of| of.1), alarm),
-        member: Guessed::of(seen.iter().map(|of| of.2), alarm),
+        set: Guessed::from_guesses(seen.iter().map(|of| of.1), alarm),
+        member: Guessed::from_guesses(seen.iter().map(|of| of.2), alarm),
     }
 }
 
@@ -157,7 +157,7 @@ fn belief(halved: &Halved, drawn: &[f64]) -> Vec<f64> {
 struct Membership(Vec<Vec<bool>>);
 
 impl Membership {
-    fn of(sets: &[Vec<usize>], records: usize) -> Self {
+    fn from_sets(sets: &[Vec<usize>], records: usize) -> Self {
         let mut is_in = vec![vec![false; sets.len()]; records];
         for (number, set) in sets.iter().enumerate() {
             set.iter().filter(|row| **row < records).for_each(|row| is_in[*row][number] = true);
@@ -177,7 +177,7 @@ impl Membership {
 /// `rows`.
 pub(crate) fn membership_advantage(halved: &Halved, rows: &[usize]) -> f64 {
     let records = rows.iter().max().map_or(0, |last| last + 1);
-    let is_in = Membership::of(&halved.sets, records);
+    let is_in = Membership::from_sets(&halved.sets, records);
     let right = |(taken, drawn): &(usize, Vec<f64>)| {
         let belief = belief(halved, drawn);
         rows.iter().filter(|row| is_in.is_guessed(**row, *taken, &belief)).count()

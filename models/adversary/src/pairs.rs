@@ -47,7 +47,7 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
         Unit::Label => features..flat.dim(),
         _ => 0..flat.dim(),
     };
-    let factors = Factors::of(flat, varied)?;
+    let factors = Factors::varied(flat, varied)?;
     let of_records = |records| Pair::of_records(local, records);
     let mut known: Vec<Pair> = local.worst_pairs(unit).into_iter().map(Pair::of_points).collect();
     let (corner, [beyond, farther]) = (factors.farthest(), [3.0, 1e6].map(|times| factors.outside(times)));
@@ -56,7 +56,7 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
     // Points of the range that may encode no record. Every claim about records also holds for them.
     let range = local.range();
     if unit == Unit::Record && range != *flat {
-        let of_range = Factors::of(&range, 0..range.dim())?;
+        let of_range = Factors::varied(&range, 0..range.dim())?;
         known.push(Pair::of_points(of_range.farthest()));
         others.extend(of_range.pairs(stream).into_iter().map(Pair::of_points));
     }
@@ -96,7 +96,7 @@ pub(crate) struct Factors {
 }
 
 impl Factors {
-    fn of(domain: &Domain, varied: Range<usize>) -> Result<Self> {
+    fn varied(domain: &Domain, varied: Range<usize>) -> Result<Self> {
         let of_each = domain.factors().map(|(at, factor)| Ok((at, Domain::try_from(vec![factor.clone()])?)));
         let all: Vec<(Range<usize>, Domain)> = of_each.collect::<Result<_>>()?;
         let is_varied = |factor: &usize| {

@@ -32,7 +32,7 @@ impl<'a> Score<'a> {
         Self { of_refusal: 1.0, ..Self::new("the presence of an answer", |_| 0.0) }
     }
 
-    pub(crate) fn of(&self, output: &Output) -> f64 {
+    pub(crate) fn evaluate(&self, output: &Output) -> f64 {
         let score = output.as_ref().map_or(self.of_refusal, |output| (self.of)(output));
         if score.is_nan() { 0.0 } else { score }
     }
@@ -224,12 +224,12 @@ mod tests {
         let sample = |shift: f64| (0..500).map(|at| Some(vec![f64::from(at % 7) + shift, 1.0])).collect();
         let (one, other): (Vec<Output>, Vec<Output>) = (sample(0.0), sample(3.0));
         for score in learned(&one, &other).iter().chain(&classifier(&one, &other)) {
-            let difference = score.of(&Some(vec![9.0, 1.0])) - score.of(&Some(vec![0.0, 1.0]));
+            let difference = score.evaluate(&Some(vec![9.0, 1.0])) - score.evaluate(&Some(vec![0.0, 1.0]));
             let is_blind = ["the presence of an answer", "the lowest bits of its values"];
             assert!(difference > 1.0 || is_blind.contains(&score.name), "{}: {difference}", score.name);
         }
         let refused: Vec<Output> = vec![None; 500];
-        assert_eq!(learned(&one, &refused)[0].of(&None), 1.0);
+        assert_eq!(learned(&one, &refused)[0].evaluate(&None), 1.0);
         assert!(classifier(&one, &refused).is_none());
     }
 }

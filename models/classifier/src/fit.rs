@@ -67,7 +67,7 @@ impl ValidClassifierParams {
         &self,
         records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
     ) -> Result<Option<Standardizer>> {
-        Ok(self.standardize.then(|| Standardizer::of(records)).transpose()?)
+        Ok(self.standardize.then(|| Standardizer::fit(records)).transpose()?)
     }
 
     /// Splits `n` rows into training rows, at least one if `n` is positive, and validation rows.

@@ -234,7 +234,7 @@ mod tests {
         // More than one block, with a last block that is not full.
         let records = Array2::from_shape_fn((700, 2), |(row, at)| ((row * 31 + at * 17) as f64).sin());
         let labels: Vec<usize> = (0..700).map(|row| row % 3).collect();
-        let standardizer = Standardizer::of(&records).unwrap();
+        let standardizer = Standardizer::fit(&records).unwrap();
         let at = Array1::from_shape_fn(9, |i| (i as f64 * 0.37).sin());
         let plain = || Likelihood::new(records.view(), &standardizer, &labels, 3, 0.7);
         for likelihood in [plain(), plain().flipped_by(&flip)] {

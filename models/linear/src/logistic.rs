@@ -53,7 +53,7 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>) -> Result<LogisticModel> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let standardizer = match self.standardize {
-            true => Standardizer::of(&dataset.records)?,
+            true => Standardizer::fit(&dataset.records)?,
             false => Standardizer::identity(dataset.records.ncols()),
         };
         let Some(label_flip) = &self.label_flip else {

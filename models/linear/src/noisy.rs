@@ -75,7 +75,7 @@ pub(crate) fn weights(
         trust = trust_in(&products, [&seen, &added.to_owned()], of_targets, n)?;
     }
     quadratic.diag_mut().scaled_add(1.0, &penalties);
-    Ok(trust * Eigen::of(&quadratic)?.solve(&products))
+    Ok(trust * Eigen::new(&quadratic)?.solve(&products))
 }
 
 /// XᵀX (d × d) for records X (n × d).
@@ -97,7 +97,7 @@ fn weights_of_few(
     let n = records.nrows() as f64;
     let mut gram = records.dot(&records.t()) / n;
     gram.diag_mut().map_inplace(|x| *x += l2_penalty);
-    Ok(records.t().dot(&Eigen::of(&gram)?.solve(&(targets / n))))
+    Ok(records.t().dot(&Eigen::new(&gram)?.solve(&(targets / n))))
 }
 
 /// Share of the products with the target that exceeds the noise (James and Stein 1961), at least 0.
@@ -110,7 +110,7 @@ fn trust_in(
     [of_targets, added_to_targets]: [f64; 2],
     n: f64,
 ) -> Result<f64> {
-    let Eigen { directions, values } = Eigen::of(seen)?;
+    let Eigen { directions, values } = Eigen::new(seen)?;
     let along = directions.t().dot(products);
     let clean_targets = (of_targets - added_to_targets).max(0.0);
     let ratios = (0..values.len()).filter_map(|at| {
@@ -132,7 +132,7 @@ struct Eigen {
 }
 
 impl Eigen {
-    fn of(symmetric: &Array2<f64>) -> Result<Self> {
+    fn new(symmetric: &Array2<f64>) -> Result<Self> {
         let failed = || {
             Error::Noise(
                 "the covariance has no eigenvalues: it holds a value that is not a finite number".into(),
@@ -183,7 +183,7 @@ impl Eigen {
 
 /// Nearest positive semi-definite matrix.
 fn positive_part(symmetric: &Array2<f64>) -> Result<Array2<f64>> {
-    let Eigen { directions, values } = Eigen::of(symmetric)?;
+    let Eigen { directions, values } = Eigen::new(symmetric)?;
     Ok((&directions * &values.mapv(|value| value.max(0.0))).dot(&directions.t()))
 }
 

@@ -62,7 +62,7 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<f64>, Error> for ValidRi
             let weights = noisy::weights(&dataset.records, &dataset.targets, noise, self.l2_penalty)?;
             return Ok(RidgeModel { standardizer: None, weights, intercept: 0.0 });
         }
-        let standardizer = Standardizer::of(&dataset.records)?;
+        let standardizer = Standardizer::fit(&dataset.records)?;
         let standardized = standardizer.apply(&dataset.records);
         // The target is not scaled.
         let scale = |at: usize| standardizer.scales().get(at).copied().unwrap_or(1.0);

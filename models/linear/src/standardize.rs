@@ -16,7 +16,7 @@ impl Standardizer {
     ///
     /// # Errors
     /// [`Error::NoRecords`] if `records` is empty.
-    pub fn of(records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Result<Self> {
+    pub fn fit(records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Result<Self> {
         let offsets = records.mean_axis(Axis(0)).ok_or(Error::NoRecords)?;
         let scale = |deviation: f64| if deviation <= f64::EPSILON { 1.0 } else { 1.0 / deviation };
         Ok(Self { offsets, scales: records.std_axis(Axis(0), 0.0).mapv(scale) })

@@ -22,7 +22,7 @@ pub enum Activation {
 impl Activation {
     /// Computes the activation of a sum `z`.
     #[inline]
-    pub fn of<T: Real>(self, z: T) -> T {
+    pub fn value<T: Real>(self, z: T) -> T {
         match self {
             Self::Identity => z,
             // `max` would hide values that are not numbers.
@@ -37,10 +37,10 @@ impl Activation {
     pub(crate) fn apply<T: Real>(self, sums: &mut [T], bias: &[T]) {
         // One loop per activation avoids a branch at every sum.
         match self {
-            Self::Identity => each(sums, bias, |z| Self::Identity.of(z)),
-            Self::Relu => each(sums, bias, |z| Self::Relu.of(z)),
-            Self::Sigmoid => each(sums, bias, |z| Self::Sigmoid.of(z)),
-            Self::Tanh => each(sums, bias, |z| Self::Tanh.of(z)),
+            Self::Identity => each(sums, bias, |z| Self::Identity.value(z)),
+            Self::Relu => each(sums, bias, |z| Self::Relu.value(z)),
+            Self::Sigmoid => each(sums, bias, |z| Self::Sigmoid.value(z)),
+            Self::Tanh => each(sums, bias, |z| Self::Tanh.value(z)),
         }
     }
 

@@ -48,7 +48,7 @@ impl PrivateTraining {
     pub fn effective_noise_multiplier<T: Real>(&self, records: usize, parameters: usize) -> Result<f64> {
         self.check()?;
         self.sampling_rate(records)?;
-        Ok(Sensitivity::of::<T>(self, records, parameters).effective_noise_multiplier(self))
+        Ok(Sensitivity::for_training::<T>(self, records, parameters).effective_noise_multiplier(self))
     }
 
     /// Computes the privacy loss of `steps` steps on `records` records at `delta`, for networks with
@@ -147,7 +147,8 @@ impl PrivateTraining {
         let effective = |noise_multiplier: f64| {
             let noise = if self.noise == NoiseKind::None { NoiseKind::Exact } else { self.noise };
             let training = Self { noise_multiplier, noise, ..*self };
-            Sensitivity::of::<T>(&training, records, parameters).effective_noise_multiplier(&training)
+            Sensitivity::for_training::<T>(&training, records, parameters)
+                .effective_noise_multiplier(&training)
         };
         // The loss grows slowly with the noise, because the lattice step does. A few iterations come close,
         // from below.

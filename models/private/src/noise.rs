@@ -50,7 +50,7 @@ impl Noise {
     pub fn new(training: &PrivateTraining) -> Result<Self> {
         Ok(match training.noise {
             NoiseKind::Exact => {
-                let lattice = Lattice::of(training);
+                let lattice = Lattice::for_training(training);
                 Self::Exact(DiscreteGaussian::new(Rational::new(lattice.scale, 1)?)?, lattice)
             }
             NoiseKind::FloatingPoint => Self::FloatingPoint(training.noise_deviation()),

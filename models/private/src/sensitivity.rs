@@ -46,7 +46,7 @@ pub(crate) struct Lattice {
 impl Sensitivity {
     /// Computes the sensitivity for steps of `training` on `records` records, with `parameters` numbers of
     /// type `T`.
-    pub fn of<T: Real>(training: &PrivateTraining, records: usize, parameters: usize) -> Self {
+    pub fn for_training<T: Real>(training: &PrivateTraining, records: usize, parameters: usize) -> Self {
         let (clip, p) = (training.clipping_norm, parameters as f64);
         let capacity = capacity(training.expected_batch, records);
         // Every gradient that enters had a computed squared norm of at most C². This norm is a sum of at most
@@ -70,7 +70,7 @@ impl Sensitivity {
     pub fn effective_noise_multiplier(&self, training: &PrivateTraining) -> f64 {
         match training.noise {
             NoiseKind::Exact => {
-                let Lattice { step, scale } = Lattice::of(training);
+                let Lattice { step, scale } = Lattice::for_training(training);
                 let scale = scale as f64;
                 (scale * scale - SMOOTHING).sqrt() / (self.of_sum / step + self.of_rounding) / UP
             }
@@ -81,7 +81,7 @@ impl Sensitivity {
 }
 
 impl Lattice {
-    pub fn of(training: &PrivateTraining) -> Self {
+    pub fn for_training(training: &PrivateTraining) -> Self {
         let deviation = training.noise_deviation();
         let step = largest_power_of_two(deviation * FINENESS);
         // Exact except for rounding up, because a power of two divides it.

@@ -135,7 +135,7 @@ impl<T: Real> Case<T> {
 
     /// Rounds `sum` to integers on the lattice.
     fn on_lattice(&self, sum: &[T]) -> Vec<f64> {
-        let step = Lattice::of(&self.training()).step;
+        let step = Lattice::for_training(&self.training()).step;
         sum.iter().map(|&g| (Into::<f64>::into(g) / step).round_ties_even()).collect()
     }
 
@@ -149,8 +149,8 @@ impl<T: Real> Case<T> {
     /// Claimed bound Δ, in steps.
     fn claimed(&self) -> f64 {
         let training = self.training();
-        let bound = Sensitivity::of::<T>(&training, self.records.nrows(), self.parameters());
-        bound.of_sum / Lattice::of(&training).step + bound.of_rounding
+        let bound = Sensitivity::for_training::<T>(&training, self.records.nrows(), self.parameters());
+        bound.of_sum / Lattice::for_training(&training).step + bound.of_rounding
     }
 }
 
@@ -234,7 +234,7 @@ fn the_error_of_a_sum_is_what_is_claimed() {
     }
     let sum = case.clipped_sum(&case.all());
     let error = exact.iter().zip(sum).map(|(exact, g)| (exact - f64::from(g)).powi(2)).sum::<f64>().sqrt();
-    let claimed =
-        Sensitivity::of::<f32>(&case.training(), 200, case.parameters()).of_sum - case.clipping_norm;
+    let claimed = Sensitivity::for_training::<f32>(&case.training(), 200, case.parameters()).of_sum
+        - case.clipping_norm;
     assert!(error > 0.0 && error <= claimed / 2.0, "{error:e} for {claimed:e}");
 }

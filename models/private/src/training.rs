@@ -162,7 +162,7 @@ where
             records,
             present: records,
             sampling_rate,
-            capacity: Sensitivity::of::<T>(&training, records, parameters).capacity,
+            capacity: Sensitivity::for_training::<T>(&training, records, parameters).capacity,
             alignment,
             noise: Noise::new(&training)?,
             streams,

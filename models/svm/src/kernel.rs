@@ -58,8 +58,8 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
             return Err(Error::TooManyRecords { records, most });
         }
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
-        let sides = Sides::of(&dataset.targets)?;
-        let standardizer = Standardizer::of(&dataset.records)?;
+        let sides = Sides::from_classes(&dataset.targets)?;
+        let standardizer = Standardizer::fit(&dataset.records)?;
         let standardized = standardizer.apply(&dataset.records);
         let machines = sides.positive().iter().map(|class| {
             let side = dataset.targets.mapv(|of_record| of_record == *class);

@@ -57,9 +57,9 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
     /// Fits records (n × d) and their classes (n).
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>) -> Result<SvmModel> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
-        let sides = Sides::of(&dataset.targets)?;
+        let sides = Sides::from_classes(&dataset.targets)?;
         let (rows, weights) = self.weighed(dataset)?;
-        let standardizer = self.standardize.then(|| Standardizer::of(&dataset.records)).transpose()?;
+        let standardizer = self.standardize.then(|| Standardizer::fit(&dataset.records)).transpose()?;
         let counted = match rows.len() == dataset.records.nrows() {
             true => dataset.records.view().into(),
             false => CowArray::from(dataset.records.select(Axis(0), &rows)),

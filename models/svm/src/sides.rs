@@ -15,7 +15,7 @@ impl Sides {
     ///
     /// # Errors
     /// [`Error::OneClass`](scumble_linear::Error::OneClass) for fewer than two classes.
-    pub(crate) fn of(classes: &Array1<usize>) -> Result<Self> {
+    pub(crate) fn from_classes(classes: &Array1<usize>) -> Result<Self> {
         let distinct: Vec<usize> = classes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         match distinct.len() {
             0 | 1 => Err(Error::OneClass { records: classes.len() }.into()),

@@ -49,7 +49,7 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
                 percent(&found[0])
             ),
             value: Some(100.0 * difference.value),
-            verdict: Agreement::of(100.0 * difference.value >= -0.3),
+            verdict: Agreement::from_test(100.0 * difference.value >= -0.3),
             why: String::new(),
         });
         findings.push(beside(

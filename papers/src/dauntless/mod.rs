@@ -84,14 +84,14 @@ fn share_alike(found: &Array1<usize>, truth: &Array1<usize>) -> f64 {
 
 /// Formats shares as a mean percentage with their standard deviation.
 fn percent(shares: &[f64]) -> String {
-    let Mean { value, error } = Mean::of(shares);
+    let Mean { value, error } = Mean::from_values(shares);
     format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error * (shares.len() as f64).sqrt())
 }
 
 /// Finding that compares a mean accuracy with a printed one, in percent. The verdict is `Reproduced` for a
 /// difference of at most `within` points, and `Better` or `Differs` for a larger gain or loss.
 fn beside(what: String, printed: f64, within: f64, shares: &[f64], why: String) -> Finding {
-    let value = 100.0 * Mean::of(shares).value;
+    let value = 100.0 * Mean::from_values(shares).value;
     Finding {
         what,
         paper: format!("{printed:.1} %"),
@@ -108,7 +108,7 @@ fn beside(what: String, printed: f64, within: f64, shares: &[f64], why: String) 
 
 /// Point of a curve: a mean in percent, with its standard error.
 fn point(x: f64, shares: &[f64]) -> CurvePoint {
-    let Mean { value, error } = Mean::of(shares);
+    let Mean { value, error } = Mean::from_values(shares);
     CurvePoint { x, y: 100.0 * value, error: 100.0 * error }
 }
 

@@ -156,8 +156,9 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
             let samples = if options.quick { case.samples / 30 } else { case.samples };
             let found = all(case, samples)?;
             let shares: Vec<f64> = found.iter().map(|found| found.share).collect();
-            recovered.push([f64::from(case.figure), 100.0 * Mean::of(&shares).value]);
-            let distance = Mean::of(&found.iter().map(|found| found.distance).collect::<Vec<_>>()).value;
+            recovered.push([f64::from(case.figure), 100.0 * Mean::from_values(&shares).value]);
+            let distance =
+                Mean::from_values(&found.iter().map(|found| found.distance).collect::<Vec<_>>()).value;
             rows.push(vec![
                 case.figure.to_string(),
                 of.into(),
@@ -238,8 +239,8 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
 /// Finding on the same adversary if mixing keeps to its budget.
 fn of_ours(samples: usize, found: &[Recovered]) -> Finding {
     let of = |get: fn(&Recovered) -> f64| found.iter().map(get).collect::<Vec<f64>>();
-    let (shares, distance) = (of(|found| found.share), Mean::of(&of(|found| found.distance)).value);
-    let share = Mean::of(&shares).value;
+    let (shares, distance) = (of(|found| found.share), Mean::from_values(&of(|found| found.distance)).value);
+    let share = Mean::from_values(&shares).value;
     Finding {
         what: format!(
             "the same adversary if dauntless-mix (ours) keeps to its budget: {samples} samples, 2 mixed"
@@ -277,7 +278,7 @@ fn finding(outcomes: &[&Outcome]) -> Finding {
     let each = |of: &dyn Fn(&Outcome) -> String| {
         outcomes.iter().map(|outcome| of(outcome)).collect::<Vec<_>>().join("; ")
     };
-    let shares: Vec<f64> = outcomes.iter().map(|outcome| Mean::of(&outcome.shares).value).collect();
+    let shares: Vec<f64> = outcomes.iter().map(|outcome| Mean::from_values(&outcome.shares).value).collect();
     let most = shares.iter().copied().fold(0.0, f64::max);
     let holds = |(outcome, share): (&&Outcome, &f64)| match outcome.case.figure {
         3 => *share >= 0.6,

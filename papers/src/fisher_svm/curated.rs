@@ -50,7 +50,7 @@ pub(super) fn beside(
     measure: &Measure,
     score: impl Fn(&Table) -> Result<f64> + Sync,
 ) -> Result<Option<Finding>> {
-    let known = Known::of(data.table.records());
+    let known = Known::from_records(data.table.records());
     let hidden = |at: &AtLambda| known.hidden(1.0 / at.lambda.sqrt());
     let Some(papers) = sweep.iter().rfind(|at| hidden(at) >= HIDDEN) else { return Ok(None) };
     let share = hidden(papers);
@@ -70,8 +70,8 @@ pub(super) fn beside(
             })
             .collect()
     };
-    let (scores, strict) = (at(epsilon)?, Mean::of(&at(STRICT)?));
-    let [ours, of_paper] = [&scores, &papers.scores[0]].map(|scores| Mean::of(scores));
+    let (scores, strict) = (at(epsilon)?, Mean::from_values(&at(STRICT)?));
+    let [ours, of_paper] = [&scores, &papers.scores[0]].map(|scores| Mean::from_values(scores));
     let gain = match measure.better {
         Better::More => ours.value - of_paper.value,
         Better::Less => of_paper.value - ours.value,

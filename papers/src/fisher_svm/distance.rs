@@ -187,7 +187,7 @@ impl Study<'_> {
                 found.value, found.error
             ),
             value: Some(found.value),
-            verdict: Agreement::of(found.value - 3.0 * found.error <= OF_NOISE + SLACK),
+            verdict: Agreement::from_test(found.value - 3.0 * found.error <= OF_NOISE + SLACK),
             why: match found.value - OF_NOISE {
                 off if off + 3.0 * found.error < -SLACK => "slower than the bound".into(),
                 off if off - 3.0 * found.error <= SLACK => "as fast as the bound".into(),
@@ -222,7 +222,7 @@ impl Study<'_> {
 
     fn grid(&self, moved: &[Movement]) -> Grid {
         let rows = moved.iter().map(|at| {
-            let (middle, mean) = (median(&at.distances), Mean::of(&at.distances));
+            let (middle, mean) = (median(&at.distances), Mean::from_values(&at.distances));
             vec![
                 at.records.to_string(),
                 format!("{:e}", at.lambda),
@@ -274,7 +274,7 @@ fn exponents(moved: &[&Movement]) -> [Mean; 2] {
         .collect();
     [centred(&|at| at.records as f64), centred(&|at| at.trace)].map(|by| {
         let fits = of_trials.iter().map(|distances| along(&by, distances) / along(&by, &by));
-        Mean::of(&fits.collect::<Vec<_>>())
+        Mean::from_values(&fits.collect::<Vec<_>>())
     })
 }
 

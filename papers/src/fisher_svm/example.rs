@@ -66,7 +66,7 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
             paper: format!("≥ {printed}"),
             ours: format!("≥ {}", four(bound)),
             value: Some(bound),
-            verdict: Agreement::of((bound / printed - 1.0).abs() < 1e-6),
+            verdict: Agreement::from_test((bound / printed - 1.0).abs() < 1e-6),
             why: String::new(),
         });
         let release = |trial: u64| -> Result<(Table, Machine)> {
@@ -80,8 +80,8 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
             Ok([distance(&line, &learned), angle(&line, &learned), example.success(&learned)])
         });
         let learned: Vec<[f64; 3]> = learned.collect::<Result<_>>()?;
-        let means =
-            [0, 1, 2].map(|of| Mean::of(&learned.iter().map(|values| values[of]).collect::<Vec<_>>()));
+        let means = [0, 1, 2]
+            .map(|of| Mean::from_values(&learned.iter().map(|values| values[of]).collect::<Vec<_>>()));
         away.push(means[0]);
         turned.push(means[1]);
         let shown =
@@ -105,7 +105,7 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
         paper: "it does".into(),
         ours: format!("the mean distance of its coefficients (α, β) is {}", listed(&away, "")),
         value: away.last().map(|mean| mean.value),
-        verdict: Agreement::of(away.windows(2).all(|pair| pair[1].value < pair[0].value)),
+        verdict: Agreement::from_test(away.windows(2).all(|pair| pair[1].value < pair[0].value)),
         why: format!("the mean angle between the two lines is {}", listed(&turned, "°")),
     });
     let header =
@@ -155,7 +155,7 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
             paper: "remains the same".into(),
             ours: format!("no coefficient (α and β) changes by more than {change:.1e}"),
             value: Some(change),
-            verdict: Agreement::of(change < 1e-6),
+            verdict: Agreement::from_test(change < 1e-6),
             why: String::new(),
         },
         Finding {
@@ -164,7 +164,7 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
             ours: format!("≥ {}", four(bound)),
             value: Some(bound),
             // Only the distribution of the bound over draws can be compared.
-            verdict: Agreement::of((0.005..=0.995).contains(&below)),
+            verdict: Agreement::from_test((0.005..=0.995).contains(&below)),
             why: format!(
                 "it depends on the draw, and the paper does not publish its draw; over {EXAMPLES} draws it \
                  is {} to {} in 99 of 100, and {:.0} % are below the paper's",

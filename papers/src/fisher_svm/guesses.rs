@@ -38,7 +38,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub fn of(records: &Array2<f64>) -> Self {
+    pub fn from_records(records: &Array2<f64>) -> Self {
         let means = records.mean_axis(Axis(0)).unwrap_or_default();
         Self { means, variances: records.var_axis(Axis(0), 0.0) }
     }
@@ -103,7 +103,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         if options.quick { vec![-14, -8, -2, 4] } else { (-14..=8).step_by(2).collect() };
     let tumours = data::tumours(options)?.data;
     let records = tumours.table.records();
-    let known = Known::of(records);
+    let known = Known::from_records(records);
     let features = tumours.domain.features();
     (options.on_start)((exponents.len() * options.trials()) as u64);
     let mut all = vec![];
@@ -165,7 +165,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
 
 fn unbiased(all: &[Guessed]) -> Finding {
     let off = |at: &Guessed| {
-        let found = Mean::of(&at.unbiased);
+        let found = Mean::from_values(&at.unbiased);
         (found.value / at.claimed - 1.0, 3.0 * found.error / at.claimed)
     };
     let most = all.iter().map(|at| off(at).0.abs()).fold(0.0, f64::max);
@@ -174,19 +174,19 @@ fn unbiased(all: &[Guessed]) -> Finding {
         paper: "no less than the bound, and Gaussian noise meets it".into(),
         ours: format!("within {most:.1e} of the bound at every λ"),
         value: Some(most),
-        verdict: Agreement::of(all.iter().all(|at| off(at).0.abs() <= off(at).1 + 1e-6)),
+        verdict: Agreement::from_test(all.iter().all(|at| off(at).0.abs() <= off(at).1 + 1e-6)),
         why: "within three standard errors".into(),
     }
 }
 
 fn biased(all: &[Guessed]) -> Finding {
-    let share = |at: &Guessed| Mean::of(&at.biased).value / at.claimed;
+    let share = |at: &Guessed| Mean::from_values(&at.biased).value / at.claimed;
     let nearer = all.iter().filter(|at| share(at) < 1.0).count();
     let least = all.iter().min_by(|a, b| share(a).total_cmp(&share(b)));
     let said = least.map_or(String::new(), |at| {
         format!(
             "; {} instead of the claimed {}, at λ = {:e}",
-            four(Mean::of(&at.biased).value),
+            four(Mean::from_values(&at.biased).value),
             four(at.claimed),
             at.lambda
         )
@@ -208,21 +208,21 @@ fn every(all: &[Guessed]) -> Finding {
         paper: "van Trees (1968), Le Cam (1973): no less than their bounds, for every guess".into(),
         ours: format!("at least {} times the bound, at every λ", four(ratio)),
         value: Some(ratio),
-        verdict: Agreement::of(ratio >= 1.0),
+        verdict: Agreement::from_test(ratio >= 1.0),
         why: String::new(),
     }
 }
 
 fn identified(all: &[Guessed], records: usize) -> Finding {
     let room = |at: &Guessed| {
-        let found = Mean::of(&at.told);
+        let found = Mean::from_values(&at.told);
         at.ceiling - found.value + 3.0 * found.error
     };
     let nearest = all.iter().min_by(|a, b| room(a).total_cmp(&room(b)));
     let said = nearest.map_or(String::new(), |at| {
         format!(
             "{:.1} % of {:.1} % allowed, closest at λ = {:e}",
-            100.0 * Mean::of(&at.told).value,
+            100.0 * Mean::from_values(&at.told).value,
             100.0 * at.ceiling,
             at.lambda
         )
@@ -232,14 +232,15 @@ fn identified(all: &[Guessed], records: usize) -> Finding {
         paper: "Fano (1961), Guo and others (2023): the nats of a release bound the success".into(),
         ours: said,
         value: nearest.map(room),
-        verdict: Agreement::of(all.iter().all(|at| room(at) >= 0.0)),
+        verdict: Agreement::from_test(all.iter().all(|at| room(at) >= 0.0)),
         why: String::new(),
     }
 }
 
 fn grid(all: &[Guessed]) -> Grid {
     let row = |at: &Guessed| {
-        let [unbiased, biased, told] = [&at.unbiased, &at.biased, &at.told].map(|of| Mean::of(of).value);
+        let [unbiased, biased, told] =
+            [&at.unbiased, &at.biased, &at.told].map(|of| Mean::from_values(of).value);
         vec![
             format!("{:e}", at.lambda),
             four(at.claimed),
@@ -282,7 +283,7 @@ fn errors(all: &[Guessed]) -> Panel {
         up: Scale::logarithmic("E‖x − x̂‖², in squared units of the records"),
         layers: vec![
             layer("the paper's bound, for guesses without bias", 0, all, |at| at.claimed),
-            layer("a guess by mean and spread", 1, all, |at| Mean::of(&at.biased).value),
+            layer("a guess by mean and spread", 1, all, |at| Mean::from_values(&at.biased).value),
             layer("the same, about the record that it misses most", 2, all, |at| at.worst),
             layer("every guess, about some record: at least", 3, all, |at| at.of_any),
         ],
@@ -295,7 +296,7 @@ fn successes(all: &[Guessed]) -> Panel {
         across: Scale::logarithmic("λ (larger means less noise)"),
         up: Scale::linear("%"),
         layers: vec![
-            layer("told by the nearest", 1, all, |at| 100.0 * Mean::of(&at.told).value),
+            layer("told by the nearest", 1, all, |at| 100.0 * Mean::from_values(&at.told).value),
             layer("allowed by the nats of a release", 0, all, |at| 100.0 * at.ceiling),
         ],
     }
@@ -308,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_guess_by_mean_and_spread_is_half_way_where_noise_is_as_large_as_the_spread() {
-        let known = Known::of(&array![[0.0], [2.0]]);
+        let known = Known::from_records(&array![[0.0], [2.0]]);
         assert_eq!((known.means[0], known.variances[0]), (1.0, 1.0));
         assert_eq!(known.guess(&array![[5.0]], 1.0), array![[3.0]]);
         // At 4, three from the mean: half of this distance is bias, and a quarter of the noise remains.

@@ -94,7 +94,7 @@ pub(super) fn sweep(
 
 impl AtLambda {
     fn means(&self) -> [Mean; 2] {
-        [Mean::of(&self.scores[0]), Mean::of(&self.scores[1])]
+        [Mean::from_values(&self.scores[0]), Mean::from_values(&self.scores[1])]
     }
 
     /// Gain of Gaussian noise over Laplace noise, paired by trial.
@@ -119,7 +119,7 @@ fn equal_bounds(sweep: &[AtLambda]) -> Finding {
         paper: "the same privacy guarantee".into(),
         ours: format!("equal up to a relative difference of {off:.0e} at every λ"),
         value: Some(off),
-        verdict: Agreement::of(off < 1e-6),
+        verdict: Agreement::from_test(off < 1e-6),
         why: String::new(),
     }
 }
@@ -142,7 +142,7 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
             worse.len()
         ),
         value: Some(least),
-        verdict: Agreement::of(worse.is_empty() && better > 0),
+        verdict: Agreement::from_test(worse.is_empty() && better > 0),
         why: match worse.is_empty() {
             true if better < all => "the others are within three standard errors".into(),
             true => String::new(),
@@ -157,7 +157,7 @@ fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
     let Measure { name, scale, clean, .. } = *measure;
     let mean = |at: &AtLambda| at.means()[0];
     let ends = sweep.first().map(mean).zip(sweep.last().map(mean));
-    let (first, last) = ends.unwrap_or((Mean::of(&[]), Mean::of(&[])));
+    let (first, last) = ends.unwrap_or((Mean::from_values(&[]), Mean::from_values(&[])));
     let (off, way) = ((last.value - clean).abs(), (first.value - clean).abs());
     let lambda = |at: Option<&AtLambda>| at.map_or(String::new(), |at| format!("{:e}", at.lambda));
     Finding {
@@ -172,7 +172,7 @@ fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
             four(scale * clean)
         ),
         value: Some(scale * last.value),
-        verdict: Agreement::of(off <= (3.0 * last.error).max(0.01 * way)),
+        verdict: Agreement::from_test(off <= (3.0 * last.error).max(0.01 * way)),
         why: String::new(),
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
             paper: format!("≥ {PRINTED}"),
             ours: format!("≥ {bound:.4}"),
             value: Some(bound),
-            verdict: Agreement::of((bound - PRINTED).abs() < 0.05),
+            verdict: Agreement::from_test((bound - PRINTED).abs() < 0.05),
             why: "equal in all printed digits".into(),
         },
         Finding {
@@ -48,7 +48,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
                 four(largest)
             ),
             value: Some(change / largest),
-            verdict: Agreement::of(change < 1e-6 * largest),
+            verdict: Agreement::from_test(change < 1e-6 * largest),
             why: "the tolerance is 1e-6 of the largest coefficient, because columns reach 4,254 and \
                 floating-point numbers determine the machine no better"
                 .into(),

@@ -114,7 +114,7 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
 
 /// Finding on the population: the noise does not hide which records are in it.
 fn of_white(errors: &Errors, n: usize) -> Finding {
-    let told = 100.0 * Mean::of(&errors.told).value;
+    let told = 100.0 * Mean::from_values(&errors.told).value;
     Finding {
         what: format!("one image unlike all others: whether a white image is among the {n}"),
         paper: "the claim concerns which half was taken, not who is in the population".into(),
@@ -129,16 +129,16 @@ fn of_white(errors: &Errors, n: usize) -> Finding {
 }
 
 fn report(errors: &Errors, n: usize) -> Result<Evidence> {
-    let sampling = Mean::of(&errors.sampling);
+    let sampling = Mean::from_values(&errors.sampling);
     let at = NATS.iter().position(|nats| *nats == 0.25).unwrap_or(0);
     let ratio = |at: usize| {
         let pairs = errors.pac[at].iter().zip(&errors.dp[at]);
-        Mean::of(&pairs.map(|(pac, dp)| pac / dp).collect::<Vec<_>>())
+        Mean::from_values(&pairs.map(|(pac, dp)| pac / dp).collect::<Vec<_>>())
     };
     let (here, least) =
         (ratio(at), NATS.iter().enumerate().map(|(at, _)| ratio(at).value).fold(f64::INFINITY, f64::min));
     let shown = |values: &[f64]| {
-        let Mean { value, error } = Mean::of(values);
+        let Mean { value, error } = Mean::from_values(values);
         format!("{} ± {}", four(value), four(error))
     };
     let row = |(at, nats): (usize, &f64)| -> Result<Vec<String>> {

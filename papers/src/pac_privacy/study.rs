@@ -36,7 +36,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(options: &RunOptions) -> Self {
+    fn from_options(options: &RunOptions) -> Self {
         match options.quick {
             true => Self { sets: 64, scored: 20, attacked: 5_000 },
             false => Self { sets: 256, scored: 50, attacked: 20_000 },
@@ -150,7 +150,7 @@ const NOISES: [Noise; 3] = [Noise::Theorem, Noise::Equal, Noise::Code];
 /// Runs the trials of `statistic`.
 pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> Result<Found> {
     let trials = options.trials().min(TRIALS);
-    let Sizes { sets: m, scored, attacked } = Sizes::of(options);
+    let Sizes { sets: m, scored, attacked } = Sizes::from_options(options);
     struct OfTrial {
         values: usize,
         squared_roots: f64,
@@ -234,7 +234,7 @@ pub(super) fn mu_of_the_same(nats: f64) -> Result<f64> {
 
 /// Compares the noise that the published code prints with ours.
 fn of_printed(found: &Found, printed: f64) -> Finding {
-    let sum = Mean::of(&found.squared_roots);
+    let sum = Mean::from_values(&found.squared_roots);
     let near = (sum.value / printed).ln().abs() < 1.2_f64.ln();
     Finding {
         what: format!("{}: the noise at ½ nat, summed over {} values", found.name, found.values),
@@ -331,7 +331,7 @@ pub(super) fn evidence(
     let attacked = format!(
         "an attack by an adversary that knows all records and all {} halves; the lower bound is wrong with a \
          probability of one in 1,000",
-        Sizes::of(options).sets
+        Sizes::from_options(options).sets
     );
     findings.push(of_told(&printed, 0, ("of the theorem", &attacked))?);
     let why = "the code uses the variance as a standard deviation (ERRATA.md, P1)";
@@ -354,7 +354,7 @@ pub(super) fn evidence(
             ("points", BY_NATS),
             &gains(|at| (found.right[at][0].clone(), found.right[at][1].clone())),
         );
-        let more = Mean::of(&found.of_equal);
+        let more = Mean::from_values(&found.of_equal);
         finding.why += &format!(
             "; the variances of equal noise sum to {} ± {} times the sum for the theorem's noise",
             four(more.value),
@@ -365,7 +365,7 @@ pub(super) fn evidence(
     let at = NATS.iter().position(|nats| *nats == MEANINGFUL).unwrap_or(0);
     let lost = |noise: usize| {
         let pairs = stable.clean.iter().zip(&stable.right[at][noise]);
-        Mean::of(&pairs.map(|(clean, noisy)| 100.0 * (clean - noisy)).collect::<Vec<_>>())
+        Mean::from_values(&pairs.map(|(clean, noisy)| 100.0 * (clean - noisy)).collect::<Vec<_>>())
     };
     let (loss, by_code) = (lost(0), lost(2));
     findings.push(Finding {
@@ -375,10 +375,10 @@ pub(super) fn evidence(
             "{} ± {} points of {:.1} %",
             four(loss.value),
             four(loss.error),
-            100.0 * Mean::of(&stable.clean).value
+            100.0 * Mean::from_values(&stable.clean).value
         ),
         value: Some(loss.value),
-        verdict: Agreement::of(loss.value < SMALL),
+        verdict: Agreement::from_test(loss.value < SMALL),
         why: format!(
             "at this bound, a guess of membership has an accuracy of at most {:.1} %; with the noise of the \
              published code, the loss is {} ± {} points",
@@ -395,7 +395,7 @@ pub(super) fn evidence(
         &gains(|at| (ours[at].clone(), stable.right[at][0].clone())),
     ));
     let shown = |values: &[f64]| {
-        let Mean { value, error } = Mean::of(values);
+        let Mean { value, error } = Mean::from_values(values);
         format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error)
     };
     let named = |found: &Found| {
@@ -431,7 +431,7 @@ pub(super) fn evidence(
     layers.push(Layer {
         name: format!("{}, without noise", stable.name),
         look: layers.len(),
-        marks: Marks::Level(100.0 * Mean::of(&stable.clean).value),
+        marks: Marks::Level(100.0 * Mean::from_values(&stable.clean).value),
     });
     Ok(Evidence {
         trials,
@@ -463,7 +463,7 @@ pub(super) fn note(options: &RunOptions, values: &str) -> Vec<String> {
              are taken, and 50 test records (the code drops one). Numbers are scaled by the minimum and the \
              maximum of all 150, as in the code; these are not public bounds. The prior is uniform on {} \
              halves in pairs; the code draws subsets anew until variances change by less than 10⁻⁶.",
-            Sizes::of(options).sets
+            Sizes::from_options(options).sets
         ),
         "The μ of private-logistic gives the same bound on a guess between two neighbouring tables, Φ(μ/2) \
          (Dong, Roth and Su 2022). For a bound of s, μ is 2Φ⁻¹(s), and 8 if nothing bounds the guess. It \

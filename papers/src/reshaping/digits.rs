@@ -260,9 +260,9 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
                 seen - plain
             };
             if improves.verdict == Agreement::Differs {
-                let left_out = gains(&seen)
-                    .into_iter()
-                    .map(|(epsilon, gains)| format!("{:+.1} at ε = {epsilon}", Mean::of(&gains).value));
+                let left_out = gains(&seen).into_iter().map(|(epsilon, gains)| {
+                    format!("{:+.1} at ε = {epsilon}", Mean::from_values(&gains).value)
+                });
                 improves.why += &format!(
                     "; if the directions that the classifier does not see in public representations are left \
                      out after the release, the gains are {} points; the noise along them is √1000 times as \
@@ -295,7 +295,7 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
             percent(found, &|found: &Found| found.released[at][noise][reshaped])
         };
         let shown = |values: &[f64]| {
-            let mean = Mean::of(values);
+            let mean = Mean::from_values(values);
             format!("{:.1} ± {:.1}", mean.value, mean.error * (values.len() as f64).sqrt())
         };
         let row = |(at, epsilon): (usize, &f64)| {

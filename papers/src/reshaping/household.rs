@@ -178,7 +178,7 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
         "task-aware-clipped (ours)",
     ];
     let shown = |errors: &[f64]| {
-        let Mean { value, error } = Mean::of(errors);
+        let Mean { value, error } = Mean::from_values(errors);
         format!("{} ± {}", four(value), four(error))
     };
     let row = |(epsilon, found): (&f64, &[Vec<f64>; 5])| {

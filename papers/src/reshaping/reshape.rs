@@ -31,7 +31,7 @@ impl Reshaping {
         let entry = |(row, column)| jacobian.column(row).dot(&jacobian.column(column));
         let gram = Array2::from_shape_fn((dim, dim), entry);
         let failed = || Error::shape("the singular values of the task's Jacobian cannot be computed");
-        let found = Eigen::of(&gram).ok_or_else(failed)?.falling();
+        let found = Eigen::new(&gram).ok_or_else(failed)?.falling();
         let turn = found.vectors();
         let singular: Vec<f64> = found.values().iter().map(|value| value.max(0.0).sqrt()).collect();
         let seen = singular.iter().filter(|value| **value > SEEN * singular[0]).count();

@@ -103,7 +103,7 @@ enum Days {
 struct Errors([Array1<f64>; 2]);
 
 impl Errors {
-    fn of(&self, days: Days) -> &Array1<f64> {
+    fn on(&self, days: Days) -> &Array1<f64> {
         let Self([training, test]) = self;
         match days {
             Days::Training => training,
@@ -113,7 +113,7 @@ impl Errors {
 
     /// Task loss by equation (15).
     fn loss(&self, days: Days) -> f64 {
-        self.of(days).iter().zip(weights()).map(|(error, k)| k * k * error).sum()
+        self.on(days).iter().zip(weights()).map(|(error, k)| k * k * error).sum()
     }
 }
 
@@ -218,7 +218,7 @@ fn improvements(at_ten: &[f64], at_five: &[f64]) -> Vec<Finding> {
             paper: paper.into(),
             ours: format!("{} at ε = 10", percent(ours)),
             value: Some(ours),
-            verdict: Agreement::of((ours - printed).abs() < TOLERANCE),
+            verdict: Agreement::from_test((ours - printed).abs() < TOLERANCE),
             why: format!(
                 "on the training days; {} at ε = 5",
                 percent(improvement(at_five[0], at_five[other]))
@@ -230,7 +230,7 @@ fn improvements(at_ten: &[f64], at_five: &[f64]) -> Vec<Finding> {
 
 /// Finding that day-time hours have a lower error.
 fn of_day_time(hours: &[Errors]) -> Finding {
-    let error = |approach: usize, hour: usize| hours[approach].of(Days::Training)[hour];
+    let error = |approach: usize, hour: usize| hours[approach].on(Days::Training)[hour];
     let better = |other: usize| DAY_TIME.filter(|hour| error(0, *hour) < error(other, *hour)).count();
     let (than_task, than_privacy) = (better(1), better(2));
     Finding {
@@ -238,7 +238,7 @@ fn of_day_time(hours: &[Errors]) -> Finding {
         paper: "all 12".into(),
         ours: format!("{than_task} against task-agnostic, {than_privacy} against privacy-agnostic"),
         value: Some(than_task.min(than_privacy) as f64),
-        verdict: Agreement::of(than_task.min(than_privacy) == DAY_TIME.len()),
+        verdict: Agreement::from_test(than_task.min(than_privacy) == DAY_TIME.len()),
         why: String::new(),
     }
 }
@@ -275,7 +275,7 @@ fn grid(title: &str, budgets: &[f64], losses: &[Vec<f64>]) -> Grid {
 fn of_hours(hours: &[Errors]) -> Grid {
     let header = std::iter::once("hour").chain(NAMES).map(str::to_owned).collect();
     let row = |hour: usize| {
-        let cells = hours.iter().map(|errors| format!("{:.6}", errors.of(Days::Training)[hour]));
+        let cells = hours.iter().map(|errors| format!("{:.6}", errors.on(Days::Training)[hour]));
         std::iter::once(hour.to_string()).chain(cells).collect()
     };
     Grid {
@@ -287,7 +287,7 @@ fn of_hours(hours: &[Errors]) -> Grid {
 
 fn by_hour(hours: &[Errors]) -> Panel {
     let across: Vec<f64> = (0..HOURS).map(|hour| hour as f64).collect();
-    let row = |hour: usize| hours.iter().map(|errors| errors.of(Days::Training)[hour]).collect();
+    let row = |hour: usize| hours.iter().map(|errors| errors.on(Days::Training)[hour]).collect();
     let rows: Vec<Vec<f64>> = (0..HOURS).map(row).collect();
     let title = format!("Mean squared error by hour on the training days, at ε = {BY_HOUR}");
     curves(title, Scale::linear("hour"), Scale::linear("mean squared error"), &NAMES, &across, &rows)

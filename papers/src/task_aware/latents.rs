@@ -79,7 +79,7 @@ fn finding(fewest: &[Least]) -> Finding {
         paper: "3, for real estate and for breast cancer".into(),
         ours: joined(|least| &least.said),
         value: fewest.iter().map(|least| least.as_published as f64).reduce(f64::max),
-        verdict: Agreement::of(fewest.iter().all(|least| least.as_published == 3)),
+        verdict: Agreement::from_test(fewest.iter().all(|least| least.as_published == 3)),
         why: format!(
             "as published, task-aware loses {}: the task asks for one number of a record, and each further \
              latent adds to the Δ₁ that noise must hide; the paper does not state the budgets of its average",

@@ -92,7 +92,7 @@ fn finding(number: usize, other: f64, losses: &[Vec<f64>]) -> Finding {
             percent(most(2)),
         ),
         value: Some(most(1)),
-        verdict: Agreement::of(least),
+        verdict: Agreement::from_test(least),
         why: String::new(),
     }
 }

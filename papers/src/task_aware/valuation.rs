@@ -169,7 +169,7 @@ pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence
                 paper: "worse than in Figure 5".into(),
                 ours: format!("{train} of {} on training records, {test} on test records", budgets.len()),
                 value: Some(test as f64),
-                verdict: Agreement::of(2 * train.min(test) > budgets.len()),
+                verdict: Agreement::from_test(2 * train.min(test) > budgets.len()),
                 why: String::new(),
             },
             Finding {

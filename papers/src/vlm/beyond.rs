@@ -42,7 +42,7 @@ pub(super) fn beyond(options: &RunOptions, _: &'static str) -> Result<Evidence> 
     let plan = &collection.plan;
     let of_paper = |at: usize| collection.accuracies(0, at, Level::Latent, Of::Clean);
     let findings = ASKED.iter().enumerate().map(|(at, (local, asked))| {
-        let mean = Mean::of(&codes[at]).value;
+        let mean = Mean::from_values(&codes[at]).value;
         Finding {
             what: format!(
                 "digits classified by learned codes, with image and label together at local ε = {local}"

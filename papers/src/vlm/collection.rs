@@ -315,7 +315,7 @@ impl Run<'_> {
 
     fn before(&self, job: &Job) -> Result<Option<Utility>> {
         let Some(store) = &self.store else { return Ok(None) };
-        Ok(store.find(&Key::of(&self.words(job))?).cloned())
+        Ok(store.find(&Key::from_content(&self.words(job))?).cloned())
     }
 
     fn with_one_mechanism(&self, jobs: &[Job], before: &[Option<Utility>]) -> Result<Vec<Utility>> {
@@ -342,7 +342,7 @@ impl Run<'_> {
             };
             if let (None, Some(store)) = (before, &self.store) {
                 let words = self.words(job);
-                store.add(Key::of(&words)?, &words, &found)?;
+                store.add(Key::from_content(&words)?, &words, &found)?;
             }
             (self.options.on_step)();
             Ok(found)

@@ -70,7 +70,7 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
             paper: "denoising gains (later version)".into(),
             ours: format!("points: {}", said.collect::<Vec<_>>().join(", ")),
             value: gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
-            verdict: Agreement::of(
+            verdict: Agreement::from_test(
                 Agreement::of_gains(gains.iter().map(|(_, gain)| gain.in_errors())) == Agreement::Better,
             ),
             why: "± a standard error; a difference counts above two standard errors; both learn from the \

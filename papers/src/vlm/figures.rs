@@ -344,7 +344,7 @@ pub(super) fn finite(collection: &Collection) -> impl Iterator<Item = (usize, f6
 /// Distance of the mean accuracy from `chance`, in standard errors. The error includes that of drawing
 /// `tests` test records, because the trials may agree by coincidence.
 fn against(accuracies: &[f64], chance: f64, tests: usize) -> f64 {
-    let mean = Mean::of(accuracies);
+    let mean = Mean::from_values(accuracies);
     let of_tests = chance * (1.0 - chance) / (tests.max(1) * accuracies.len().max(1)) as f64;
     (mean.value - chance) / (mean.error.powi(2) + of_tests).sqrt()
 }
@@ -354,7 +354,7 @@ fn at_chance(collection: &Collection, chance: f64) -> Finding {
     let off: Vec<(f64, f64, f64)> = finite(collection)
         .map(|(at, local)| {
             let accuracies = collection.accuracies(direct, at, Level::Features, Of::Clean);
-            (local, Mean::of(&accuracies).value, against(&accuracies, chance, collection.tests))
+            (local, Mean::from_values(&accuracies).value, against(&accuracies, chance, collection.tests))
         })
         .collect();
     let (local, most, errors) = off
@@ -371,7 +371,7 @@ fn at_chance(collection: &Collection, chance: f64) -> Finding {
             100.0 * most
         ),
         value: Some(errors),
-        verdict: Agreement::of(off.iter().all(|(.., errors)| errors.abs() <= 3.0)),
+        verdict: Agreement::from_test(off.iter().all(|(.., errors)| errors.abs() <= 3.0)),
         why: String::new(),
     }
 }
@@ -414,7 +414,7 @@ pub(super) fn above_chance(collection: &Collection, of: Of, levels: &[Level], ch
         paper: "well above random for all local ε".into(),
         ours: format!("closest to chance at {said}, {errors:+.1} standard errors"),
         value: Some(errors),
-        verdict: Agreement::of(unclear.is_empty()),
+        verdict: Agreement::from_test(unclear.is_empty()),
         why: match unclear.iter().copied().reduce(f64::max) {
             None => String::new(),
             Some(largest) => format!(
@@ -438,7 +438,7 @@ pub(super) fn rises(collection: &Collection, of: Of, levels: &[Level]) -> Option
             // The trials may agree by coincidence: the error is at least that of drawing the test records
             // twice.
             let records = (collection.tests * high.len().max(1)) as f64;
-            let [of_low, of_high] = [&low, &high].map(|accuracies| Mean::of(accuracies).value);
+            let [of_low, of_high] = [&low, &high].map(|accuracies| Mean::from_values(accuracies).value);
             let of_tests = of_low * (1.0 - of_low) + of_high * (1.0 - of_high);
             let rise = Mean { error: trials.error.max((of_tests / records).sqrt()), ..trials };
             let place = format!("{} at central ε = {}", level.name(), shown(central));
@@ -454,7 +454,7 @@ pub(super) fn rises(collection: &Collection, of: Of, levels: &[Level]) -> Option
         paper: "it does".into(),
         ours: said.join("; "),
         value: Some(least),
-        verdict: Agreement::of(flat.is_empty()),
+        verdict: Agreement::from_test(flat.is_empty()),
         why: match flat.is_empty() {
             true => "± a standard error".into(),
             false => format!(
@@ -470,7 +470,7 @@ const HIGHER: f64 = 6.0;
 
 /// Mean of the values of each trial.
 fn averages(trials: usize, values: impl Fn(usize) -> Vec<f64>) -> Vec<f64> {
-    (0..trials).map(|trial| Mean::of(&values(trial)).value).collect()
+    (0..trials).map(|trial| Mean::from_values(&values(trial)).value).collect()
 }
 
 /// Finding on latents against features, on average over the higher local ε: for all central ε together, and
@@ -486,18 +486,18 @@ fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
     };
     let each: Vec<(f64, Vec<f64>)> = learned(collection).map(|(by, central)| (central, gains(by))).collect();
     let of_all = |trial: usize| each.iter().map(|(_, gains)| gains[trial]).collect();
-    let gain = Mean::of(&averages(collection.plan.trials, of_all));
+    let gain = Mean::from_values(&averages(collection.plan.trials, of_all));
     let points = |gain: Mean| format!("{:+.1} ± {:.1}", 100.0 * gain.value, 100.0 * gain.error);
-    let said = each
-        .iter()
-        .map(|(central, gains)| format!("{} at central ε = {}", points(Mean::of(gains)), shown(*central)));
+    let said = each.iter().map(|(central, gains)| {
+        format!("{} at central ε = {}", points(Mean::from_values(gains)), shown(*central))
+    });
     let budgets = higher.iter().map(|(_, local)| local.to_string()).collect::<Vec<_>>().join(", ");
     (!higher.is_empty()).then(|| Finding {
         what: format!("latents against features, on average at local ε = {budgets}"),
         paper: "latents are better at higher local ε".into(),
         ours: format!("by {} points: {}", points(gain), said.collect::<Vec<_>>().join(", ")),
         value: Some(100.0 * gain.value),
-        verdict: Agreement::of(gain.in_errors() > 2.0),
+        verdict: Agreement::from_test(gain.in_errors() > 2.0),
         why: "± a standard error; a difference counts above two standard errors".into(),
     })
 }
@@ -521,7 +521,7 @@ pub(super) fn central_costs(collection: &Collection, of: Of) -> Vec<Finding> {
                     .into(),
                 ours: format!("{:.1} ± {:.1} points", 100.0 * cost.value, 100.0 * cost.error),
                 value: Some(100.0 * cost.value),
-                verdict: Agreement::of(if collection.plan.classes == 2 {
+                verdict: Agreement::from_test(if collection.plan.classes == 2 {
                     cost.value - 2.0 * cost.error < NEGLIGIBLE
                 } else {
                     cost.in_errors() > 2.0
@@ -541,7 +541,7 @@ fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
         let classes = collection.plan.classes as u64;
         let ceiling = ceiling::of_laplace(classes, of_record)?.min(ceiling::of_any(classes, of_record)?);
         for (by, name) in shown_at(collection, Level::Latent) {
-            let mean = Mean::of(&collection.accuracies(by, at, level, Of::Private)).value;
+            let mean = Mean::from_values(&collection.accuracies(by, at, level, Of::Private)).value;
             // Test records are sampled uniformly at random.
             let error = (ceiling * (1.0 - ceiling)
                 / (collection.tests * collection.plan.trials).max(1) as f64)
@@ -558,7 +558,7 @@ fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
         paper: "none does".into(),
         ours: format!("{:.1} points below the lower ceiling at the closest, {place}", 100.0 * distance),
         value: Some(100.0 * distance),
-        verdict: Agreement::of(holds),
+        verdict: Agreement::from_test(holds),
         why: "with a tolerance of three standard errors, from the number of test records".into(),
     })
 }
@@ -574,7 +574,7 @@ fn below_clean(collection: &Collection, level: Level) -> Finding {
         .iter()
         .copied()
         .max_by(|a, b| a.1.value.total_cmp(&b.1.value))
-        .unwrap_or((f64::NAN, Mean::of(&[])));
+        .unwrap_or((f64::NAN, Mean::from_values(&[])));
     Finding {
         what: "released records against records in the clear, central ε = ∞".into(),
         paper: "a considerable drop".into(),
@@ -584,7 +584,7 @@ fn below_clean(collection: &Collection, level: Level) -> Finding {
             100.0 * most.error
         ),
         value: Some(100.0 * most.value),
-        verdict: Agreement::of(most.value > 0.05),
+        verdict: Agreement::from_test(most.value > 0.05),
         why: "± a standard error; five points or more count as considerable".into(),
     }
 }

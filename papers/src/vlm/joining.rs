@@ -83,7 +83,7 @@ struct Houses {
 }
 
 impl Houses {
-    fn of(options: &RunOptions, loans: &lending_club::Loans, name: &str, trial: usize) -> Result<Self> {
+    fn new(options: &RunOptions, loans: &lending_club::Loans, name: &str, trial: usize) -> Result<Self> {
         let table = &*loans.data.table.whole()?;
         let classes = classes_of(table);
         let mut stream = options.randomness(name, &[trial as u64]).streams().stream(0);
@@ -186,12 +186,12 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
             "of": name, "vlm": model(options).parameters, "ours": parameters_of_ours(options, options.seed), "trial": trial, "seed": options.seed, "quick": options.quick,
             "scumble": env!("CARGO_PKG_VERSION"),
         });
-        let key = Key::of(&words)?;
+        let key = Key::from_content(&words)?;
         let before = store.as_ref().and_then(|store| store.find(&key).cloned());
         found.push(match (before, &store) {
             (Some(before), _) => before,
             (None, store) => {
-                let this = Houses::of(options, &loans, name, trial)?.trial(options, name, trial)?;
+                let this = Houses::new(options, &loans, name, trial)?.trial(options, name, trial)?;
                 store.as_ref().map(|store| store.add(key, &words, &this)).transpose()?;
                 this
             }
@@ -232,7 +232,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
             paper: "56.1 %, and 65.8 %".into(),
             ours: format!("{} %, and {} %", percent(&alone), percent(&all)),
             value: Some(100.0 * room.value),
-            verdict: Agreement::of(room.value > 3.0 * room.error),
+            verdict: Agreement::from_test(room.value > 3.0 * room.error),
             why: "the loans differ, with two columns fewer; only the gain from the other columns counts"
                 .into(),
         },
@@ -241,7 +241,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
             paper: "a significant improvement over the columns in the clear alone".into(),
             ours: said(&ours),
             value: ours.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::min),
-            verdict: Agreement::of(
+            verdict: Agreement::from_test(
                 ours.iter().all(|(_, gain)| gain.value > 0.0 && gain.value < room.value)
                     && ours.iter().any(|(_, gain)| gain.value > 2.0 * gain.error),
             ),
@@ -253,7 +253,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
             paper: "never more than one point over the columns in the clear alone".into(),
             ours: said(&of_direct),
             value: of_direct.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
-            verdict: Agreement::of(of_direct.iter().all(|(_, gain)| gain.value <= 0.01)),
+            verdict: Agreement::from_test(of_direct.iter().all(|(_, gain)| gain.value <= 0.01)),
             why: String::new(),
         },
         Finding {
@@ -276,7 +276,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
     let level = |look: usize, name: &str, accuracies: &[f64]| Layer {
         name: name.into(),
         look,
-        marks: Marks::Level(100.0 * Mean::of(accuracies).value),
+        marks: Marks::Level(100.0 * Mean::from_values(accuracies).value),
     };
     let layers = vec![
         curve("latents joined".into(), 0, local, |at| with(at, 0)),

@@ -103,7 +103,7 @@ fn shown(epsilon: f64) -> String {
 
 /// Formats shares as percentages, with their standard deviation.
 fn percent(accuracies: &[f64]) -> String {
-    let Mean { value, error } = Mean::of(accuracies);
+    let Mean { value, error } = Mean::from_values(accuracies);
     format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error * (accuracies.len() as f64).sqrt())
 }
 
@@ -111,7 +111,7 @@ fn percent(accuracies: &[f64]) -> String {
 fn curve(name: String, look: usize, local: &[f64], accuracies: impl Fn(usize) -> Vec<f64>) -> Layer {
     let points = local.iter().enumerate().filter(|(_, epsilon)| epsilon.is_finite()).map(|(at, epsilon)| {
         let accuracies = accuracies(at);
-        let Mean { value, error } = Mean::of(&accuracies);
+        let Mean { value, error } = Mean::from_values(&accuracies);
         CurvePoint { x: *epsilon, y: 100.0 * value, error: 100.0 * error * (accuracies.len() as f64).sqrt() }
     });
     Layer { name, look, marks: Marks::Curve(points.filter(|point| point.y.is_finite()).collect()) }

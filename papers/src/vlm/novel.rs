@@ -77,7 +77,7 @@ fn near_the_printed(collection: &Collection) -> Vec<Finding> {
     let Some(at) = collection.plan.local.iter().position(|local| *local == PRINTED_AT) else { return vec![] };
     let finding = |(level, name): (&Level, &str)| {
         let accuracies = collection.accuracies(0, at, *level, Of::Clean);
-        let mean = Mean::of(&accuracies);
+        let mean = Mean::from_values(&accuracies);
         let off = mean.value - PRINTED;
         Finding {
             what: format!("nines recognised on {name}, at local ε = {PRINTED_AT} and central ε = ∞"),

@@ -33,7 +33,7 @@ pub(super) struct Sizes {
 
 impl People {
     /// Selects volunteers, others and test records, up to `sizes`.
-    fn of(
+    fn new(
         domain: RecordDomain,
         table: &Table,
         [mut volunteers, mut others, mut test]: [Vec<usize>; 3],
@@ -130,7 +130,7 @@ impl Data {
             // The remaining test records are the mechanism's own, which has no use for them here.
             test.truncate(test.len().div_ceil(4));
         }
-        People::of(self.domain.clone(), &self.table, [train, others, test], sizes)
+        People::new(self.domain.clone(), &self.table, [train, others, test], sizes)
     }
 
     /// Divides records into volunteers without the class `novel`, and others and test records. Half of the
@@ -158,7 +158,7 @@ impl Data {
         let domain =
             RecordDomain::new(columns, self.domain.features().clone(), TargetDomain::Class { levels })?;
         let table = self.table.clone().with_target(Target::Class(is_novel))?;
-        People::of(domain, &table, [volunteers, others, test], sizes)
+        People::new(domain, &table, [volunteers, others, test], sizes)
     }
 }
 

@@ -153,8 +153,11 @@ fn finding(
     let gains: Vec<(f64, f64, f64, f64)> = accuracies
         .iter()
         .map(|(at, local, ours)| {
-            let best = papers(*at).into_iter().max_by(|a, b| Mean::of(a).value.total_cmp(&Mean::of(b).value));
-            let [ours, papers] = [ours, &best.unwrap_or_default()].map(|accuracies| Mean::of(accuracies));
+            let best = papers(*at)
+                .into_iter()
+                .max_by(|a, b| Mean::from_values(a).value.total_cmp(&Mean::from_values(b).value));
+            let [ours, papers] =
+                [ours, &best.unwrap_or_default()].map(|accuracies| Mean::from_values(accuracies));
             let records = (collection.tests * collection.plan.trials).max(1) as f64;
             let of_tests: f64 =
                 [ours, papers].iter().map(|mean| mean.value * (1.0 - mean.value) / records).sum();

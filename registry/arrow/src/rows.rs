@@ -61,7 +61,7 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
                     "the columns of a batch differ from those of the first batch: {name:?} is missing"
                 )));
             };
-            let values = Values::of(array.as_ref()).ok_or_else(|| {
+            let values = Values::from_array(array.as_ref()).ok_or_else(|| {
                 self.refuse(format!(
                     "column {name:?} holds values of the type {}, which are not supported; use numbers, \
                      text, booleans or dates",

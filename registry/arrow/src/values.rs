@@ -74,7 +74,7 @@ pub(crate) enum Values {
 
 impl Values {
     /// Converts an array. `None` for unsupported types: lists, groups, bytes, durations.
-    pub(crate) fn of(array: &dyn Array) -> Option<Self> {
+    pub(crate) fn from_array(array: &dyn Array) -> Option<Self> {
         Some(match array.data_type() {
             DataType::Null => Self::Missing,
             DataType::Float64 => Self::Number(array.as_primitive::<Float64Type>().clone()),
@@ -118,7 +118,7 @@ impl Values {
             ),
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
-                let values = Self::of(dictionary.values().as_ref())?;
+                let values = Self::from_array(dictionary.values().as_ref())?;
                 if dictionary.values().is_empty() {
                     return Some(Self::Missing);
                 }

@@ -84,7 +84,7 @@ enum Column {
 }
 
 impl Column {
-    fn of(held: &Held) -> Self {
+    fn new(held: &Held) -> Self {
         match plain(held) {
             DataType::Float64 => Self::Double(Float64Builder::new()),
             DataType::Float32 => Self::Single(Float32Builder::new()),
@@ -132,7 +132,7 @@ impl WriteRows for Writer<'_> {
     type Block = Vec<ArrayRef>;
 
     fn maker(&self) -> fn(&Decoded) -> Result<Self::Block> {
-        |rows| rows.columns(Column::of, Column::push)?.into_iter().map(Column::finish).collect()
+        |rows| rows.columns(Column::new, Column::push)?.into_iter().map(Column::finish).collect()
     }
 
     fn write(&mut self, block: Self::Block) -> Result<()> {

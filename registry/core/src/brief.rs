@@ -56,7 +56,7 @@ impl Brief {
             self.volunteers.try_map(|table| table.part(&domain)?.with_target(table.target().clone()))?;
         let task = match &self.task {
             Task::Linear(k) => {
-                Task::Linear(k.select(Axis(1), &Places::of(self.domain.columns()).find(domain.columns())?))
+                Task::Linear(k.select(Axis(1), &Places::new(self.domain.columns()).find(domain.columns())?))
             }
             Task::Unknown => Task::Unknown,
             Task::Differentiable(task) if domain.columns() == self.domain.columns() => {

@@ -41,7 +41,7 @@ fn places<'d>(
     domain: &RecordDomain,
     parts: impl Iterator<Item = &'d RecordDomain> + Clone,
 ) -> Result<Vec<Vec<usize>>> {
-    let (places, factors) = (Places::of(domain.columns()), Factors::of(domain.features()));
+    let (places, factors) = (Places::new(domain.columns()), Factors::new(domain.features()));
     let with_target = parts.clone().filter(|own| *own.target() != TargetDomain::None).count();
     let found = parts.map(|own| {
         let columns = places.find(own.columns())?;
@@ -104,7 +104,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(mechanism: Arc<dyn LocalMechanism>, columns: Vec<usize>) -> Self {
+    fn new(mechanism: Arc<dyn LocalMechanism>, columns: Vec<usize>) -> Self {
         let (range_dim, released) = (mechanism.range().dim(), mechanism.layout().columns.len());
         Self { mechanism, columns, range_dim, released }
     }
@@ -122,7 +122,7 @@ impl Composed {
     pub fn over(domain: RecordDomain, parts: Vec<Arc<dyn LocalMechanism>>) -> Result<Self> {
         let columns = places(&domain, parts.iter().map(|part| part.domain()))?;
         refuse_reports(parts.iter().map(|part| &**part))?;
-        let parts = parts.into_iter().zip(columns).map(|(part, columns)| Part::of(part, columns)).collect();
+        let parts = parts.into_iter().zip(columns).map(|(part, columns)| Part::new(part, columns)).collect();
         let composed = Self { domain, parts };
         composed.whole_range()?;
         Ok(composed)

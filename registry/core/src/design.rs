@@ -27,7 +27,7 @@ struct AtHand {
 }
 
 impl AtHand {
-    fn of(volunteers: &Volunteers) -> Self {
+    fn from_volunteers(volunteers: &Volunteers) -> Self {
         Self { whose: volunteers.shaped_by(), count: volunteers.table().map_or(0, Table::len) }
     }
 
@@ -85,7 +85,7 @@ impl Design {
         volunteers: &Volunteers,
     ) -> Self {
         let origin = Origin { plugin: plugin.into(), plugin_version: version.into(), parts: vec![] };
-        Self { at_hand: AtHand::of(volunteers), ..Self::built(origin, state, mechanism) }
+        Self { at_hand: AtHand::from_volunteers(volunteers), ..Self::built(origin, state, mechanism) }
     }
 
     /// Design built from a saved state. Nobody's records were at hand.

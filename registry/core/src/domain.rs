@@ -220,7 +220,7 @@ impl TryFrom<Vec<Factor>> for Domain {
         if dim.is_none_or(|dim| dim > MOST_COORDINATES) {
             return Err(Error::Domain { needs: "no more than 2^24 coordinates", given: "more".into() });
         }
-        let domain = Self::of(factors);
+        let domain = Self::from_factors(factors);
         if !domain.l1_diameter().is_finite() {
             return Err(Error::Domain { needs: "points a finite distance apart", given: "more".into() });
         }
@@ -237,7 +237,7 @@ impl From<Domain> for Vec<Factor> {
 impl Domain {
     /// Domain without coordinates, which contains one point.
     pub fn empty() -> Self {
-        Self::of(vec![])
+        Self::from_factors(vec![])
     }
 
     /// One coordinate in [`lower`, `upper`].
@@ -251,7 +251,7 @@ impl Domain {
     /// `dim` coordinates in [0, 1], the encoding of a schema's real columns.
     pub fn unit_box(dim: usize) -> Self {
         let unit = Factor::Interval { lower: 0.0, upper: 1.0 };
-        Self::of(vec![unit; dim])
+        Self::from_factors(vec![unit; dim])
     }
 
     /// One-hot group of `levels` coordinates: one is 1, the others are 0.
@@ -302,7 +302,7 @@ impl Domain {
     }
 
     /// Product of factors that were already checked.
-    fn of(factors: Vec<Factor>) -> Self {
+    fn from_factors(factors: Vec<Factor>) -> Self {
         let dim = factors.iter().map(Factor::dim).sum();
         Self { factors, dim }
     }
@@ -389,7 +389,7 @@ impl Domain {
 
     /// Domain of the coordinates that follow `first`, with which this domain begins.
     pub(crate) fn without_first(&self, first: &Domain) -> Self {
-        Self::of(self.factors[first.factors.len().min(self.factors.len())..].to_vec())
+        Self::from_factors(self.factors[first.factors.len().min(self.factors.len())..].to_vec())
     }
 
     /// Product of the factors that cover exactly the coordinates `wanted`, in this order.
@@ -397,7 +397,7 @@ impl Domain {
     /// # Errors
     /// [`Error::Shape`] if `wanted` splits a group or ball.
     pub fn restrict(&self, wanted: &[usize]) -> Result<Self> {
-        Factors::of(self).covering(wanted)
+        Factors::new(self).covering(wanted)
     }
 }
 
@@ -405,7 +405,7 @@ impl Domain {
 pub(crate) struct Factors<'d>(Vec<(Range<usize>, &'d Factor)>);
 
 impl<'d> Factors<'d> {
-    pub(crate) fn of(domain: &'d Domain) -> Self {
+    pub(crate) fn new(domain: &'d Domain) -> Self {
         Self(domain.factors().collect())
     }
 
@@ -431,7 +431,7 @@ impl<'d> Factors<'d> {
             taken.push((*factor).clone());
             rest = &rest[coordinates.len()..];
         }
-        Ok(Domain::of(taken))
+        Ok(Domain::from_factors(taken))
     }
 }
 

@@ -90,7 +90,7 @@ pub fn keeps_values(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     if mechanism.collector().is_some() {
         return Ok(vec![false; released.width()]);
     }
-    let places = Places::of(&taken.columns);
+    let places = Places::new(&taken.columns);
     let mut sources: Vec<Option<usize>> = released.columns.iter().map(|name| places.get(name)).collect();
     let has_own_target = released.target == taken.target && taken.target != TargetLayout::None;
     let targets = 0..released.target.width();

@@ -53,7 +53,7 @@ pub enum Distance {
 
 impl Distance {
     /// Distance between two points that lie `apart` (k values, each in its scale).
-    pub fn of(self, apart: impl Iterator<Item = f64>) -> f64 {
+    pub fn measure(self, apart: impl Iterator<Item = f64>) -> f64 {
         match self {
             Self::L1 => apart.map(f64::abs).sum(),
             Self::L2 | Self::Root => apart.map(|x| x * x).sum::<f64>().sqrt(),

@@ -63,7 +63,7 @@ impl Example {
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3)?])?;
         // Half of the records are red, a third green, a sixth blue.
         let colour = |row: usize| [0, 0, 0, 1, 1, 2][row % 6];
-        Self::of(columns.to_vec(), features, |row, column| match column {
+        Self::from_values(columns.to_vec(), features, |row, column| match column {
             0 | 1 => Self::number(row, column),
             level => f64::from(u8::from(colour(row) == level - 2)),
         })
@@ -76,7 +76,7 @@ impl Example {
     /// None.
     pub fn numbers() -> Result<Self> {
         let columns = ["size", "weight", "age"].map(str::to_owned);
-        Self::of(columns.to_vec(), Domain::unit_box(3), Self::number)
+        Self::from_values(columns.to_vec(), Domain::unit_box(3), Self::number)
     }
 
     /// Example of forty records of `columns` numbers, with a label of two classes; otherwise like
@@ -86,7 +86,7 @@ impl Example {
     /// [`Error::Domain`] for more than 2²⁴ columns.
     pub fn wide(columns: usize) -> Result<Self> {
         let names = (1..=columns).map(|at| format!("x{at}")).collect();
-        Self::of(names, Domain::unit_box(columns), Self::number)
+        Self::from_values(names, Domain::unit_box(columns), Self::number)
     }
 
     /// Same example, with its records also as public volunteers' records.
@@ -117,7 +117,11 @@ impl Example {
         (place as f64 / (Self::RECORDS - 1) as f64).powf(1.5 + column as f64 / 4.0)
     }
 
-    fn of(columns: Vec<String>, features: Domain, value: impl Fn(usize, usize) -> f64) -> Result<Self> {
+    fn from_values(
+        columns: Vec<String>,
+        features: Domain,
+        value: impl Fn(usize, usize) -> f64,
+    ) -> Result<Self> {
         let levels = vec!["no".to_owned(), "yes".to_owned()];
         let domain = RecordDomain::new(columns.clone(), features, TargetDomain::Class { levels })?;
         let records =

@@ -87,7 +87,7 @@ impl Portion {
     ///
     /// # Errors
     /// [`Error::Shape`] for a point of another width.
-    pub fn of<'p>(&self, point: &'p mut [f64]) -> Result<&'p mut [f64]> {
+    pub fn slice<'p>(&self, point: &'p mut [f64]) -> Result<&'p mut [f64]> {
         let (found, width) = (point.len(), self.domain.flat().dim());
         match point.get_mut(self.coordinates()) {
             Some(portion) if found == width => Ok(portion),

@@ -236,7 +236,7 @@ impl Layout {
     /// Position of each coordinate of a flat record of shape `other` in a flat record of this shape. Features
     /// match by name. A target matches a target of the same kind, behind the features.
     pub fn places(&self, other: &Self) -> Vec<Option<usize>> {
-        let places = Places::of(&self.columns);
+        let places = Places::new(&self.columns);
         let features = other.columns.iter().map(|column| places.get(column));
         let target = (0..other.target.width())
             .map(|at| (other.target == self.target).then(|| self.columns.len() + at));
@@ -380,7 +380,7 @@ impl Table {
     /// # Errors
     /// [`Error::Shape`] for a missing column.
     pub fn part(&self, domain: &RecordDomain) -> Result<Self> {
-        let records = self.records().select(Axis(1), &Places::of(self.columns()).find(domain.columns())?);
+        let records = self.records().select(Axis(1), &Places::new(self.columns()).find(domain.columns())?);
         let target = match domain.target() {
             TargetDomain::None => Target::None,
             _ => self.target().clone(),

@@ -211,7 +211,7 @@ pub struct Places<'a>(HashMap<&'a str, usize>);
 
 impl<'a> Places<'a> {
     /// Positions of these columns, in their order.
-    pub fn of(columns: &'a [String]) -> Self {
+    pub fn new(columns: &'a [String]) -> Self {
         Self(columns.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect())
     }
 

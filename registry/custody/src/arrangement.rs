@@ -96,7 +96,7 @@ impl Arrangement {
     /// the arrangement protects as much as possible.
     ///
     /// # Errors
-    /// Same errors as [`of`](Self::of) and [`Plugin::design`].
+    /// Same errors as [`choose`](Self::choose) and [`Plugin::design`].
     pub fn find(plugin: &Plugin, parameters: &Value, brief: &Brief, wanted: Option<Protect>) -> Result<Self> {
         Ok(Self::found(plugin, parameters, brief, wanted)?.0)
     }
@@ -123,7 +123,7 @@ impl Arrangement {
             }
         };
         let guarantee = alone.mechanism().guarantee();
-        let arrangement = Self::of(plugin.name, &guarantee, brief.domain.target(), wanted)?;
+        let arrangement = Self::choose(plugin.name, &guarantee, brief.domain.target(), wanted)?;
         Ok((arrangement, is_of_brief.then_some(alone)))
     }
 
@@ -134,7 +134,12 @@ impl Arrangement {
     /// # Errors
     /// [`Error::NotApplicable`] if the mechanism protects less than `wanted`, with the protection to request
     /// instead; also if there is no label to protect.
-    pub fn of(name: &str, alone: &Guarantee, target: &TargetDomain, wanted: Option<Protect>) -> Result<Self> {
+    pub fn choose(
+        name: &str,
+        alone: &Guarantee,
+        target: &TargetDomain,
+        wanted: Option<Protect>,
+    ) -> Result<Self> {
         let Some(own) = protected(alone) else {
             return Ok(Self::Alone);
         };

@@ -200,7 +200,7 @@ impl ShippedDesign {
         let target = records.target.as_deref().filter(|target| released.contains(target));
         let table = Reader::new(file, &schema, target, OutOfBounds::Keep)?.read_all()?.table;
         let columns = local.layout().columns;
-        let places = Places::of(table.columns()).find(&columns)?;
+        let places = Places::new(table.columns()).find(&columns)?;
         let values = table.records().select(Axis(1), &places);
         Ok((Table::new(columns, values, table.target().clone())?, decoder.noise(&local.noise())))
     }
@@ -220,7 +220,7 @@ impl ShippedDesign {
         let told =
             local::keeps_values(local)?.into_iter().zip(told).map(|(is_kept, is_told)| is_kept && is_told);
         let (layout, told) = (local.layout(), told.collect::<Vec<_>>());
-        let places = Places::of(&layout.columns);
+        let places = Places::new(&layout.columns);
         let mut estimable = vec![];
         for name in schema.columns().iter().map(|column| column.name.as_str()) {
             let coordinates = match target.as_deref() == Some(name) {

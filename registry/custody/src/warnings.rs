@@ -197,7 +197,7 @@ mod tests {
     use super::*;
     use scumble_core::{CentralDp, LocalDp, Neighbours};
 
-    fn of(notion: Notion, people: Option<u64>) -> Vec<String> {
+    fn warnings(notion: Notion, people: Option<u64>) -> Vec<String> {
         let claim = Claim { notion, protects: Unit::Record, theorem: "a theorem".into() };
         let guarantee = Guarantee { claims: vec![claim], ..Guarantee::default() };
         [warning_of_epsilon(&guarantee), warning_of_delta(&guarantee, people)].into_iter().flatten().collect()
@@ -205,8 +205,9 @@ mod tests {
 
     #[test]
     fn a_delta_is_to_be_well_below_one_in_the_number_of_people() {
-        let central =
-            |delta, people| of(Notion::CentralDp(CentralDp::new(1.0, delta, Neighbours::ReplaceOne)), people);
+        let central = |delta, people| {
+            warnings(Notion::CentralDp(CentralDp::new(1.0, delta, Neighbours::ReplaceOne)), people)
+        };
         for (delta, people) in
             [(0.1, Some(100)), (0.0011, Some(100)), (1e-5, Some(1_000_000)), (0.002, None), (0.5, Some(0))]
         {
@@ -220,15 +221,17 @@ mod tests {
 
     #[test]
     fn an_epsilon_above_ten_protects_little() {
-        let [warning] = &of(Notion::LocalDp(LocalDp::pure(20.0)), None)[..] else { panic!("no warning") };
+        let [warning] = &warnings(Notion::LocalDp(LocalDp::pure(20.0)), None)[..] else {
+            panic!("no warning")
+        };
         assert_eq!(
             warning,
             "ε = 20 is above 10: a release may be e^20 times as likely for one record as for another, which \
              protects little"
         );
-        assert!(of(Notion::LocalDp(LocalDp::pure(10.0)), None).is_empty());
+        assert!(warnings(Notion::LocalDp(LocalDp::pure(10.0)), None).is_empty());
         // Without privacy there is no warning, because the card states it.
-        assert!(of(Notion::LocalDp(LocalDp::pure(f64::INFINITY)), None).is_empty());
+        assert!(warnings(Notion::LocalDp(LocalDp::pure(f64::INFINITY)), None).is_empty());
     }
 
     #[test]

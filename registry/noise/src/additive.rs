@@ -263,7 +263,7 @@ impl<N: AdditiveNoise> Noisy<N> {
     /// Moves a flat record to the point that takes noise.
     fn settle(&self, record: &mut [f64]) -> Result<()> {
         self.domain().flat().project(record)?;
-        let portion = self.portion().of(record)?;
+        let portion = self.portion().slice(record)?;
         if !self.is_all {
             self.set.project(portion)?;
         }
@@ -311,7 +311,7 @@ impl<N: AdditiveNoise> LocalMechanism for Noisy<N> {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let portion = self.portion().of(point)?;
+        let portion = self.portion().slice(point)?;
         match &self.noise {
             Some(noise) => noise.add(portion, stream),
             None => Ok(()),

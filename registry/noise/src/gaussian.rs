@@ -52,7 +52,7 @@ enum Distributions {
 }
 
 impl Distributions {
-    fn of(&self, coordinate: usize) -> &DiscreteGaussian {
+    fn at(&self, coordinate: usize) -> &DiscreteGaussian {
         match self {
             Self::One(distribution) => distribution,
             Self::Each { distinct, of } => &distinct[of[coordinate]],
@@ -135,7 +135,7 @@ impl GaussianNoise {
     /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let mut coordinates = 0..self.points.dim();
-        self.points.add(point, || coordinates.next().map_or(0, |at| self.distributions.of(at).sample(stream)))
+        self.points.add(point, || coordinates.next().map_or(0, |at| self.distributions.at(at).sample(stream)))
     }
 
     /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add). The draws are
@@ -166,7 +166,7 @@ impl GaussianNoise {
         let squares = distances
             .iter()
             .enumerate()
-            .map(|(at, steps)| (steps / self.distributions.of(at).scale()).powi(2));
+            .map(|(at, steps)| (steps / self.distributions.at(at).scale()).powi(2));
         Ok(-squares.sum::<f64>() / 2.0)
     }
 
@@ -179,7 +179,7 @@ impl GaussianNoise {
     /// `start`.
     pub fn described(&self, start: usize) -> DescribedNoise {
         let (dim, step) = (self.points.dim(), self.lattice().step());
-        let least = (0..dim).map(|at| self.distributions.of(at).variance()).fold(f64::INFINITY, f64::min);
+        let least = (0..dim).map(|at| self.distributions.at(at).variance()).fold(f64::INFINITY, f64::min);
         DescribedNoise {
             coordinates: start..start + dim,
             distance: Distance::L2,
@@ -221,7 +221,7 @@ impl GaussianNoise {
     }
 
     fn of_each(&self, of: impl Fn(&DiscreteGaussian) -> f64) -> Vec<f64> {
-        (0..self.points.dim()).map(|at| of(self.distributions.of(at))).collect()
+        (0..self.points.dim()).map(|at| of(self.distributions.at(at))).collect()
     }
 }
 
@@ -301,14 +301,14 @@ mod tests {
             for (epsilon, delta) in [(0.3, 1e-3), (1.0, 1e-5), (4.0, 1e-7), (12.0, 1e-2)] {
                 let noise = GaussianNoise::on_lattice(&domain, budget(epsilon, delta), lattice).unwrap();
                 for at in [0.0, 0.5 * epsilon, epsilon, 1.5 * epsilon] {
-                    let exact = exact_delta(noise.distributions.of(0).scale(), 1 << -exponent, at);
+                    let exact = exact_delta(noise.distributions.at(0).scale(), 1 << -exponent, at);
                     let claimed = noise.profile().delta(at);
                     assert!(
                         exact <= claimed,
                         "step 2^{exponent}: δ({at}) is {exact}, and {claimed} is claimed"
                     );
                 }
-                let exact = exact_delta(noise.distributions.of(0).scale(), 1 << -exponent, epsilon);
+                let exact = exact_delta(noise.distributions.at(0).scale(), 1 << -exponent, epsilon);
                 assert!(
                     exact <= delta,
                     "step 2^{exponent}: δ({epsilon}) is {exact}, beyond the budget of {delta}"
@@ -327,7 +327,7 @@ mod tests {
         for exponent in [0, -1, -2] {
             let lattice = Lattice::new(exponent).unwrap();
             let noise = GaussianNoise::on_lattice(&domain, budget(1.0, 1e-4), lattice).unwrap();
-            let (sigma, one) = (noise.distributions.of(0).scale(), 1i64 << -exponent);
+            let (sigma, one) = (noise.distributions.at(0).scale(), 1i64 << -exponent);
             let reach = (12.0 * sigma) as i64;
             let weight = |k: i64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
             let total: f64 = (-reach..=reach).map(weight).sum();

@@ -206,7 +206,7 @@ struct Weights {
 }
 
 impl Weights {
-    fn of(weights: &[f64]) -> Self {
+    fn new(weights: &[f64]) -> Self {
         let heaviest = weights.iter().fold([0.0, 0.0], |[first, second], &weight| {
             if weight > first { [weight, first] } else { [first, weight.max(second)] }
         });
@@ -265,7 +265,7 @@ impl IntegerDomain {
     /// of zero cost is never made.
     pub(crate) fn spread(&self, weights: &[f64]) -> Option<Spread> {
         let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-        self.summed(|at| Weights::of(&weights[at]), least)
+        self.summed(|at| Weights::new(&weights[at]), least)
     }
 
     /// Largest spread of two points if all coordinates have one weight.

@@ -32,7 +32,10 @@ pub(crate) enum Meaning {
 impl Meaning {
     /// Meaning of the values of a column. `zone` returns the zone of its instants. `Err` is the name of an
     /// unsupported type.
-    pub fn of(column: &ColumnDescriptor, zone: impl FnOnce() -> Zone) -> std::result::Result<Self, String> {
+    pub fn from_descriptor(
+        column: &ColumnDescriptor,
+        zone: impl FnOnce() -> Zone,
+    ) -> std::result::Result<Self, String> {
         let (physical, logical) = (column.physical_type(), column.logical_type_ref());
         let of_unit = |unit: &TimeUnit| match unit {
             TimeUnit::MILLIS => 1_000,

@@ -124,7 +124,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
     /// Meaning of the values of the column at this index of the header.
     fn meaning(&self, place: usize, column: &ColumnDescriptor) -> std::result::Result<Meaning, String> {
         let name = self.header.get(place).map_or("", String::as_str);
-        Meaning::of(column, || zone_of(self.metadata.file_metadata().key_value_metadata(), name))
+        Meaning::from_descriptor(column, || zone_of(self.metadata.file_metadata().key_value_metadata(), name))
     }
 
     fn column(&self, place: usize) -> Result<Column> {

@@ -46,7 +46,7 @@ enum Column {
 }
 
 impl Column {
-    fn of(held: &Held) -> Self {
+    fn new(held: &Held) -> Self {
         match physical(held) {
             Physical::DOUBLE => Self::Doubles(vec![]),
             Physical::FLOAT => Self::Singles(vec![]),
@@ -196,7 +196,7 @@ impl<W: Write + Send> Writer<W> {
 
 /// Converts released rows to columns.
 pub(crate) fn block(rows: &Decoded) -> Result<Block> {
-    rows.columns(Column::of, Column::push).map(Block)
+    rows.columns(Column::new, Column::push).map(Block)
 }
 
 impl<W: Write + Send> WriteRows for Writer<W> {

@@ -217,7 +217,7 @@ impl ReadRows for Rows<'_> {
         let Some((piece, first)) = self.next_piece(most)? else { return Ok(None) };
         if piece.is_cut_short {
             // Long rows are parsed at once, so that only their wanted cells are kept.
-            return Ok(self.rows_from(piece, first, encoder, most)?.map(Block::of));
+            return Ok(self.rows_from(piece, first, encoder, most)?.map(Block::from_rows));
         }
         let written = self.written;
         let bytes = piece.text.len();

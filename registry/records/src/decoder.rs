@@ -105,7 +105,7 @@ impl Decoder {
             sources: vec![],
             design: None,
         };
-        let places = Places::of(&layout.columns);
+        let places = Places::new(&layout.columns);
         let named: HashSet<String> = schema.columns().iter().flat_map(Column::coordinates).collect();
         let suffixes = suffixes(layout);
         let mut taken = HashSet::new();

@@ -116,7 +116,7 @@ impl Encoder {
         source: &str,
     ) -> Result<Self> {
         let domain = schema.domain(target)?;
-        let header = Header::of(header);
+        let header = Header::from_names(header);
         // The target's coordinates come last.
         let (last, first): (Vec<&Column>, Vec<&Column>) =
             schema.columns().iter().partition(|column| Some(column.name.as_str()) == target);
@@ -164,7 +164,7 @@ impl Encoder {
     /// # Errors
     /// [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
     pub(crate) fn beside(mut self, column: &str, header: &[&str]) -> Result<Self> {
-        let place = Header::of(header).place_of(column, &self.source)?;
+        let place = Header::from_names(header).place_of(column, &self.source)?;
         self.beside = Some(Beside { column: column.into(), place });
         Ok(self)
     }
@@ -342,7 +342,7 @@ struct Header<'h> {
 }
 
 impl<'h> Header<'h> {
-    fn of(names: &'h [&'h str]) -> Self {
+    fn from_names(names: &'h [&'h str]) -> Self {
         let mut places = HashMap::with_capacity(names.len());
         for (at, name) in names.iter().enumerate() {
             places.entry(*name).and_modify(|place| *place = None).or_insert(Some(at));

@@ -27,7 +27,7 @@ pub trait ReadRows: Send {
     /// # Errors
     /// Same errors as [`next_rows`](Self::next_rows), except for errors in cells that are parsed later.
     fn next_block(&mut self, encoder: &Encoder, most: usize) -> Result<Option<Block>> {
-        Ok(self.next_rows(encoder, most)?.map(Block::of))
+        Ok(self.next_rows(encoder, most)?.map(Block::from_rows))
     }
 
     /// Approximate number of bytes read from the file, to report progress.
@@ -95,7 +95,7 @@ pub struct Block {
 
 impl Block {
     /// Wraps rows whose cells are parsed.
-    pub fn of(rows: RawRows) -> Self {
+    pub fn from_rows(rows: RawRows) -> Self {
         Self::read_later(rows.bytes(), |_encoder| (rows, None))
     }
 

@@ -117,7 +117,7 @@ impl Decimal {
         let mut rows: Vec<csv::StringRecord> = rows.records().map_while(Result::ok).collect();
         rows.pop_if(|_| text.len() >= SAMPLE);
         for cell in rows.iter().flatten().map(str::trim) {
-            match Separated::of(cell) {
+            match Separated::from_cell(cell) {
                 Some(Separated::Point) => return Self::Point,
                 Some(Separated::Comma) => surely = true,
                 Some(Separated::Thousands) => maybe = true,
@@ -143,7 +143,7 @@ enum Separated {
 }
 
 impl Separated {
-    fn of(cell: &str) -> Option<Self> {
+    fn from_cell(cell: &str) -> Option<Self> {
         let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell);
         let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let groups = |whole: &str, rest: &str| {
@@ -317,7 +317,7 @@ mod tests {
             (",", None),
             ("31.12.2020", None),
         ] {
-            assert_eq!(Separated::of(cell), expected, "{cell}");
+            assert_eq!(Separated::from_cell(cell), expected, "{cell}");
         }
     }
 

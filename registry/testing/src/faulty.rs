@@ -86,7 +86,7 @@ pub enum Fault {
 
 impl Faulty {
     /// Variant of `honest` with this fault.
-    pub fn of(honest: &Arc<dyn LocalMechanism>, fault: Fault) -> Self {
+    pub fn new(honest: &Arc<dyn LocalMechanism>, fault: Fault) -> Self {
         Self { honest: honest.clone(), fault, describes: Describes::Honest }
     }
 

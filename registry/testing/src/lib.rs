@@ -14,7 +14,7 @@
 //! check(&LAPLACE).unwrap();
 //! let people = RecordDomain::new(vec!["height".into()], Domain::unit_box(1), TargetDomain::None)?;
 //! let laplace: Arc<dyn LocalMechanism> = Arc::new(Laplace::new(people, 1.0)?);
-//! let sentence = caught(Faulty::of(&laplace, Fault::Bare(0))).unwrap();
+//! let sentence = caught(Faulty::new(&laplace, Fault::Bare(0))).unwrap();
 //! # assert!(!sentence.is_empty());
 //! # Ok::<(), scumble_core::Error>(())
 //! ```

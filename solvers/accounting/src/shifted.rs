@@ -33,7 +33,7 @@ struct Table {
 }
 
 impl Table {
-    fn of(weights: Vec<u64>) -> Self {
+    fn from_weights(weights: Vec<u64>) -> Self {
         let mut sums = vec![0];
         let mut sum = 0u128;
         for &weight in &weights {
@@ -86,7 +86,7 @@ impl Shifted {
         let place = bulge.map_or(0, |at| at + 1) as f64;
         check("the place of a weight", place, "one where the table is log-concave", bulge.is_none())?;
         let reversed = weights.iter().rev().copied().collect();
-        Ok(Self { tables: [Table::of(weights), Table::of(reversed)], shift })
+        Ok(Self { tables: [Table::from_weights(weights), Table::from_weights(reversed)], shift })
     }
 
     /// δ(ε).
@@ -121,7 +121,7 @@ impl Shifted {
 /// use scumble_accounting::{Shifted, Together};
 ///
 /// let distribution = Shifted::new((0..101).map(|k: i64| 1_000_000 - (k - 50).pow(2) as u64).collect(), 1)?;
-/// let both = Together::of([(&distribution, 2)], 1.0)?;
+/// let both = Together::new([(&distribution, 2)], 1.0)?;
 /// assert!(both.delta(0.1)? < 2.0 * distribution.delta(0.05)?);
 /// assert!(both.delta(0.1)? > distribution.delta(0.1)?);
 /// # Ok::<(), scumble_accounting::Error>(())
@@ -147,7 +147,7 @@ impl Together {
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `widest` is above zero and at most 10⁵.
-    pub fn of<'l>(
+    pub fn new<'l>(
         distributions: impl IntoIterator<Item = (&'l Shifted, usize)>,
         widest: f64,
     ) -> Result<Self> {
@@ -318,11 +318,11 @@ mod tests {
         assert_abs_diff_eq!(uniform.certain(), 0.1, epsilon = 1e-15);
         assert_eq!(apart.certain(), 1.0);
         for widest in [1.0, 700.0, 720.0, 5e3, 1e5] {
-            let one = Together::of([(&uniform, 1)], widest).unwrap();
+            let one = Together::new([(&uniform, 1)], widest).unwrap();
             let (here, there) = (one.delta(0.0).unwrap(), one.delta(one.widest()).unwrap());
             assert!((0.1..0.2).contains(&there) && here >= there, "{widest}: {here} and {there}");
             assert_eq!(one.epsilon(0.05).unwrap(), f64::INFINITY);
-            assert_eq!(Together::of([(&apart, 1)], widest).unwrap().delta(widest).unwrap(), 1.0);
+            assert_eq!(Together::new([(&apart, 1)], widest).unwrap().delta(widest).unwrap(), 1.0);
         }
     }
 
@@ -334,7 +334,7 @@ mod tests {
             let (first, second) = (&tables[one], &tables[two]);
             let distributions =
                 [Shifted::new(first.clone(), 7).unwrap(), Shifted::new(second.clone(), 12).unwrap()];
-            let both = Together::of([(&distributions[0], 1), (&distributions[1], 1)], 8.0).unwrap();
+            let both = Together::new([(&distributions[0], 1), (&distributions[1], 1)], 8.0).unwrap();
             for epsilon in [0.0, 0.5, 1.0, 2.0] {
                 let mut largest = 0.0_f64;
                 for order in 0..4 {
@@ -366,8 +366,8 @@ mod tests {
     #[test]
     fn many_are_fewer_composed_in_any_grouping() {
         let distribution = Shifted::new(tables()[0].clone(), 2).unwrap();
-        let five = Together::of([(&distribution, 5)], 5.0).unwrap();
-        let apart = Together::of([(&distribution, 2), (&distribution, 3)], 5.0).unwrap();
+        let five = Together::new([(&distribution, 5)], 5.0).unwrap();
+        let apart = Together::new([(&distribution, 2), (&distribution, 3)], 5.0).unwrap();
         for epsilon in [0.0, 0.4, 1.5] {
             let (one, other) = (five.delta(epsilon).unwrap(), apart.delta(epsilon).unwrap());
             assert_abs_diff_eq!(one, other, epsilon = 1e-9);
@@ -375,7 +375,7 @@ mod tests {
         let epsilon = five.epsilon(1e-4).unwrap();
         assert!(five.delta(epsilon).unwrap() <= 1e-4 && five.delta(epsilon - 1e-3).unwrap() > 1e-4);
         assert_eq!(five.epsilon(1e-30).unwrap(), f64::INFINITY);
-        let nothing = Together::of([], 1.0).unwrap();
+        let nothing = Together::new([], 1.0).unwrap();
         assert!(nothing.delta(0.0).unwrap() < 1e-11 && nothing.epsilon(1e-6).unwrap() < 1e-9);
     }
 
@@ -385,8 +385,8 @@ mod tests {
             assert!(Shifted::new(weights.clone(), 1).is_err(), "{weights:?}");
         }
         assert!(Shifted::new(vec![1], 1).unwrap().delta(-1.0).is_err());
-        assert!(Together::of([], 1.0).unwrap().epsilon(0.0).is_err());
-        assert!(Together::of([], 0.0).is_err() && Together::of([], f64::NAN).is_err());
+        assert!(Together::new([], 1.0).unwrap().epsilon(0.0).is_err());
+        assert!(Together::new([], 0.0).is_err() && Together::new([], f64::NAN).is_err());
     }
 
     proptest! {
@@ -394,7 +394,7 @@ mod tests {
         #[test]
         fn profiles_fall(at in 0usize..3, shift in 0usize..300, count in 0usize..9, epsilon in 0.0..40.0_f64) {
             let distribution = Shifted::new(tables()[at].clone(), shift).unwrap();
-            let whole = Together::of([(&distribution, count)], 45.0).unwrap();
+            let whole = Together::new([(&distribution, count)], 45.0).unwrap();
             let (here, later) = (whole.delta(epsilon).unwrap(), whole.delta(epsilon + 0.7).unwrap());
             prop_assert!((0.0..=1.0).contains(&here) && later <= here + 1e-15);
         }

@@ -54,7 +54,7 @@ impl Records {
     /// Creates records (n × d) from `records`.
     pub fn new(records: ArrayView2<f64>) -> Self {
         let width = records.ncols();
-        Self::of(records, &vec![0.0; width], &vec![1.0; width])
+        Self::shifted_and_scaled(records, &vec![0.0; width], &vec![1.0; width])
     }
 
     /// Creates records (x − `offsets`)·`scales` from `records` (n × d), with d offsets and d scales.
@@ -79,10 +79,10 @@ impl Records {
                 return Err(Error::Shape(format!("there are {length} {name} for {columns} columns")));
             }
         }
-        Ok(Self::of(records, offsets, scales))
+        Ok(Self::shifted_and_scaled(records, offsets, scales))
     }
 
-    fn of(records: ArrayView2<f64>, offsets: &[f64], scales: &[f64]) -> Self {
+    fn shifted_and_scaled(records: ArrayView2<f64>, offsets: &[f64], scales: &[f64]) -> Self {
         let (rows, columns) = records.dim();
         let mut filled = vec![0usize; columns];
         for row in records.outer_iter() {

@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2, Axis, s};
 /// use ndarray::array;
 /// use scumble_linalg::Eigen;
 ///
-/// let found = Eigen::of(&array![[2.0, 1.0], [1.0, 2.0]]).unwrap();
+/// let found = Eigen::new(&array![[2.0, 1.0], [1.0, 2.0]]).unwrap();
 /// assert!((found.values()[0] - 1.0).abs() < 1e-15 && (found.values()[1] - 3.0).abs() < 1e-15);
 /// assert!((found.map(f64::recip).dot(&array![3.0, 3.0]) - 1.0).iter().all(|x| x.abs() < 1e-15));
 /// ```
@@ -25,7 +25,7 @@ impl Eigen {
     /// Decomposes `symmetric` with eigenvalues in ascending order. Reads only the lower triangle.
     ///
     /// Returns `None` if the matrix is not finite or not square, or if the eigenvalues were not found.
-    pub fn of(symmetric: &Array2<f64>) -> Option<Self> {
+    pub fn new(symmetric: &Array2<f64>) -> Option<Self> {
         let n = symmetric.nrows();
         if symmetric.iter().any(|x| !x.is_finite()) || symmetric.ncols() != n {
             return None;
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn eigenvectors_make_the_matrix_again_in_either_order() {
         let matrix = array![[4.0, 1.0, 0.5], [1.0, 3.0, -0.25], [0.5, -0.25, 1.0]];
-        let rising = Eigen::of(&matrix).unwrap();
+        let rising = Eigen::new(&matrix).unwrap();
         let falling = rising.clone().falling();
         assert!(rising.values().windows(2).into_iter().all(|pair| pair[0] <= pair[1]));
         assert_eq!(rising.least(), falling.least());
@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn what_is_no_symmetric_or_positive_matrix_has_none() {
-        assert!(Eigen::of(&array![[f64::NAN]]).is_none() && Eigen::of(&Array2::zeros((2, 3))).is_none());
-        assert_eq!(Eigen::of(&Array2::zeros((0, 0))).unwrap().least(), 0.0);
+        assert!(Eigen::new(&array![[f64::NAN]]).is_none() && Eigen::new(&Array2::zeros((2, 3))).is_none());
+        assert_eq!(Eigen::new(&Array2::zeros((0, 0))).unwrap().least(), 0.0);
         let indefinite = array![[1.0, 2.0], [2.0, 1.0]];
         assert!(solve(&indefinite, &array![[1.0], [1.0]]).is_none() && ln_determinant(&indefinite).is_none());
     }

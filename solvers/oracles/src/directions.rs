@@ -13,7 +13,7 @@ pub(crate) struct Directions {
 }
 
 impl Directions {
-    pub(crate) fn of(seed: u64) -> Self {
+    pub(crate) fn from_seed(seed: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         Self { rng: ChaCha8Rng::from_seed(key) }
@@ -115,13 +115,13 @@ mod tests {
     #[test]
     fn a_seed_has_the_directions_that_it_had() {
         let mut direction = [0.0; 3];
-        let mut directions = Directions::of(7);
+        let mut directions = Directions::from_seed(7);
         directions.next_into(&mut direction);
         let first = direction;
         directions.next_into(&mut direction);
         assert_ne!(first, direction);
         assert_relative_eq!(first.iter().map(|x| x * x).sum::<f64>(), 1.0, max_relative = 1e-12);
-        Directions::of(7).next_into(&mut direction);
+        Directions::from_seed(7).next_into(&mut direction);
         assert_eq!(first, direction);
     }
 }

@@ -177,7 +177,7 @@ impl PrivUnit {
 
     /// The candidates, those of the cap first.
     fn cap_first(&self, seed: u64, vector: &[f64]) -> Vec<u64> {
-        let mut directions = Directions::of(seed);
+        let mut directions = Directions::from_seed(seed);
         let mut direction = vec![0.0; self.dim];
         let mut cosines: Vec<(f64, u64)> = Vec::with_capacity(self.candidates());
         for pair in 0..self.pairs as u64 {
@@ -205,7 +205,7 @@ impl PrivUnit {
         if candidate >= self.candidates() as u64 || seed >> WORD != 0 {
             return Err(Error::Direction { seed, candidate, candidates: self.candidates() });
         }
-        let mut directions = Directions::of(seed);
+        let mut directions = Directions::from_seed(seed);
         let mut direction = vec![0.0; self.dim];
         for _ in 0..=candidate / 2 {
             directions.next_into(&mut direction);

@@ -62,7 +62,7 @@ impl Axis {
         let inverse = triangle.L().to_owned().partial_piv_lu().inverse();
         let standard = &inverse * &energy * inverse.transpose();
         let standard = Array2::from_shape_fn((count, count), |(k, l)| standard[(k, l)]);
-        let solved = Eigen::of(&standard).ok_or_else(gone)?;
+        let solved = Eigen::new(&standard).ok_or_else(gone)?;
         let vectors = Mat::from_fn(count, count, |k, l| solved.vectors()[[k, l]]);
         let states = inverse.transpose() * vectors;
         let states = Array2::from_shape_fn((count, count), |(k, l)| states[(k, l)]);

@@ -204,7 +204,7 @@ fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(V
     let unit = Array2::from_shape_fn((d, d), |(i, j)| {
         stiffness[[i, j]] / stiffness[[i, i]].sqrt() / stiffness[[j, j]].sqrt()
     });
-    let kappa = Eigen::of(&unit).ok_or(Error::NotPositiveDefinite)?.values()[0].min(1.0);
+    let kappa = Eigen::new(&unit).ok_or(Error::NotPositiveDefinite)?.values()[0].min(1.0);
     if kappa.is_nan() || kappa <= 0.0 {
         return Err(Error::NotPositiveDefinite);
     }

@@ -98,7 +98,7 @@ impl<M: Matrix> Solver<M, Iteration> for LocallyOptimal {
         let size = (base.len(), base.len());
         let projected = Array2::from_shape_fn(size, |(i, j)| dot(&base[i].x, &base[j].image));
         let solved =
-            Eigen::of(&projected).ok_or_else(|| Error::msg("a matrix of three rows has no eigenvalues"))?;
+            Eigen::new(&projected).ok_or_else(|| Error::msg("a matrix of three rows has no eigenvalues"))?;
         let parts = solved.vectors().column(0).to_vec();
         let direction = combined(&base[1..], &parts[1..]);
         let mut next = combined(&base, &parts);

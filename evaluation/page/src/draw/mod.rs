@@ -46,7 +46,7 @@ pub struct Look {
 
 impl Look {
     /// The style of the series with index `at`.
-    pub fn of(at: usize) -> Self {
+    pub fn nth(at: usize) -> Self {
         let round = at / MARKERS.len();
         Self { marker: MARKERS[at % MARKERS.len()], dashes: DASHES[(at + round) % DASHES.len()] }
     }
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn forty_series_can_be_told_apart_without_colours() {
         let looks: HashSet<(&str, &str)> =
-            (0..40).map(Look::of).map(|look| (look.marker, look.dashes)).collect();
+            (0..40).map(Look::nth).map(|look| (look.marker, look.dashes)).collect();
         assert_eq!(looks.len(), 40);
     }
 }

@@ -65,7 +65,7 @@ impl Results {
             .finished
             .iter()
             .flat_map(|finished| &finished.outcome.rows)
-            .map(Goal::of)
+            .map(Goal::from_row)
             .collect::<Vec<_>>();
         rows.dedup();
         all.filter(|goal| rows.contains(&Some(*goal))).collect()
@@ -79,7 +79,7 @@ impl Results {
             let Some(scores) = finished.scores() else { continue };
             let released = finished.outcome.train_records as f64;
             let rows = scores.series.iter().flat_map(|series| series.rows);
-            for row in rows.filter(|row: &&Row| Goal::of(row) == Some(goal)) {
+            for row in rows.filter(|row: &&Row| Goal::from_row(row) == Some(goal)) {
                 let place =
                     row.epsilon.and_then(|epsilon| epsilons.iter().position(|other| *other == epsilon));
                 let (Some(place), Some(worth)) = (place, row.worth) else { continue };

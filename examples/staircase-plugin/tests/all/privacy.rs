@@ -37,7 +37,7 @@ fn the_claim_holds_and_most_of_it_is_seen() {
 fn noise_for_a_larger_epsilon_is_caught_by_samples_and_by_what_it_says_of_itself() {
     // Noise for a larger ε: by an eighth, by √2, and the whole ε for each of two numbers.
     for (numbers, epsilon) in [(1, 1.125), (1, 2f64.sqrt()), (2, 2.0)] {
-        let short = || Faulty::of(&at(1.0, numbers), Fault::By(at(epsilon, numbers)));
+        let short = || Faulty::new(&at(1.0, numbers), Fault::By(at(epsilon, numbers)));
         caught(short().silent()).unwrap();
         let sentence = caught(short()).unwrap();
         assert!(sentence.contains("the noise is too small"), "{sentence}");

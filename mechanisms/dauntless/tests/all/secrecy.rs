@@ -69,8 +69,8 @@ fn without_improvement_a_model_of_the_identity_is_that_of_the_records() {
 /// one is.
 #[test]
 fn the_two_improvements_are_what_they_say() {
-    assert_eq!((Improvement::Add.of(3.0, 1.0), Improvement::Raise.of(3.0, 1.0)), (4.0, 3.0));
-    assert_eq!((Improvement::Add.of(0.5, 1.0), Improvement::Raise.of(0.5, 1.0)), (1.5, 1.0));
+    assert_eq!((Improvement::Add.apply(3.0, 1.0), Improvement::Raise.apply(3.0, 1.0)), (4.0, 3.0));
+    assert_eq!((Improvement::Add.apply(0.5, 1.0), Improvement::Raise.apply(0.5, 1.0)), (1.5, 1.0));
     let table = crowd(4, 200, 2);
     let fold = |improvement| map_of(&table, 1e-3, improvement).fold(signs(&table).view()).unwrap();
     let (add, raise) = (fold(Improvement::Add), fold(Improvement::Raise));

@@ -133,7 +133,7 @@ fn noise_for_too_small_a_sensitivity_is_caught_in_a_ridge_regression() {
     for share in [0.5, 0.6] {
         let design = |epsilon| PrivateRidge::new(domain.clone(), budget(epsilon, 0.01)).unwrap();
         let (honest, faulty) = with_less_noise(share, design);
-        assert!(is_broken(&Variant::of(honest, faulty), &people), "{share}");
+        assert!(is_broken(&Variant::designed(honest, faulty), &people), "{share}");
     }
 }
 
@@ -155,7 +155,7 @@ fn noise_for_too_small_a_sensitivity_is_caught_in_a_logistic_regression() {
             design.mechanism().downcast_ref::<PrivateLogistic>().unwrap().clone()
         };
         let (honest, faulty) = with_less_noise(share, design);
-        assert!(is_broken(&Variant::of(honest, faulty), &people), "{share}");
+        assert!(is_broken(&Variant::designed(honest, faulty), &people), "{share}");
     }
 }
 

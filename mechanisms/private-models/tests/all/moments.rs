@@ -29,7 +29,7 @@ fn people(n: usize, dim: usize) -> Table {
     Table::new(numbers(dim).columns().to_vec(), x, Target::Real(y)).unwrap()
 }
 
-fn of(domain: RecordDomain, epsilon: f64, delta: f64, neighbours: Neighbours) -> NoisyMoments {
+fn noisy_moments(domain: RecordDomain, epsilon: f64, delta: f64, neighbours: Neighbours) -> NoisyMoments {
     NoisyMoments::new(domain, Budget::new(epsilon, delta).unwrap(), neighbours).unwrap()
 }
 
@@ -49,7 +49,7 @@ fn fitted(table: &Table) -> impl Fn(&Array2<f64>) -> Array1<f64> {
 fn ridge_learns_from_the_rows_what_it_learns_from_the_records() {
     let people = people(4000, 2);
     for neighbours in [Neighbours::ReplaceOne, Neighbours::AddOrRemoveOne] {
-        let rows = released(&of(numbers(2), 900.0, 1e-6, neighbours), &people);
+        let rows = released(&noisy_moments(numbers(2), 900.0, 1e-6, neighbours), &people);
         assert!(rows.len().abs_diff(4000) < 5, "{}", rows.len());
         let grid = array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.4, 0.9]];
         let off = fitted(&rows)(&grid) - fitted(&people)(&grid);
@@ -71,7 +71,7 @@ fn rows_of_a_class_have_its_moments() {
     let domain = records(Domain::unit_box(2), TargetDomain::Class { levels });
     let classes: Array1<usize> = (0..n).map(|row| usize::from(row % 3 == 0)).collect();
     let people = Table::new(numbers(2).columns().to_vec(), x, Target::Class(classes)).unwrap();
-    let rows = released(&of(domain, 900.0, 1e-6, Neighbours::ReplaceOne), &people);
+    let rows = released(&noisy_moments(domain, 900.0, 1e-6, Neighbours::ReplaceOne), &people);
     let mean = |table: &Table, class: usize| {
         let Target::Class(classes) = table.target() else { panic!("{:?}", table.target()) };
         let own: Vec<usize> = (0..table.len()).filter(|row| classes[*row] == class).collect();
@@ -100,20 +100,20 @@ fn sentence(variant: &Designed, table: &Table) -> String {
 
 /// Returns a mechanism with the share `share` of the noise at ε = 1.
 fn with_less_noise(neighbours: Neighbours, share: f64) -> NoisyMoments {
-    let scale = |epsilon: f64| of(numbers(1), epsilon, 0.01, neighbours).scale().unwrap();
+    let scale = |epsilon: f64| noisy_moments(numbers(1), epsilon, 0.01, neighbours).scale().unwrap();
     let wanted = share * scale(1.0);
     let (mut low, mut high) = (1.0, 100.0);
     for _ in 0..40 {
         let middle = (low + high) / 2.0;
         if scale(middle) > wanted { low = middle } else { high = middle }
     }
-    of(numbers(1), high, 0.01, neighbours)
+    noisy_moments(numbers(1), high, 0.01, neighbours)
 }
 
 #[test]
 fn noise_for_too_small_a_sensitivity_is_caught() {
     for neighbours in [Neighbours::ReplaceOne, Neighbours::AddOrRemoveOne] {
-        let honest = of(numbers(1), 1.0, 0.01, neighbours);
+        let honest = noisy_moments(numbers(1), 1.0, 0.01, neighbours);
         for finding in attacked(&Designed::curator(honest.clone()), &people(40, 1)) {
             assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
         }
@@ -122,7 +122,7 @@ fn noise_for_too_small_a_sensitivity_is_caught() {
         let whole = honest.sensitivity(Neighbours::ReplaceOne);
         let of_sample = 1.0 + 2.0 * 0.5 * 0.5;
         for share in [0.5, (whole - 1.0) / whole, of_sample / whole] {
-            let variant = Variant::of(honest.clone(), with_less_noise(neighbours, share));
+            let variant = Variant::designed(honest.clone(), with_less_noise(neighbours, share));
             let sentence = sentence(&variant, &people(40, 1));
             assert!(sentence.contains("is spent"), "{neighbours:?}, {share}: {sentence}");
         }
@@ -144,7 +144,7 @@ fn the_sensitivity_is_reached_and_not_exceeded() {
     };
     for neighbours in [Neighbours::ReplaceOne, Neighbours::AddOrRemoveOne] {
         // This mechanism has no noise.
-        let mechanism = of(domain.clone(), f64::INFINITY, 0.0, neighbours);
+        let mechanism = noisy_moments(domain.clone(), f64::INFINITY, 0.0, neighbours);
         let sums = |code: usize| sums(&mechanism, &corner(code));
         let mut most: f64 = 0.0;
         for one in 0..32 {
@@ -170,12 +170,12 @@ fn sums(mechanism: &NoisyMoments, table: &Table) -> Vec<f64> {
 
 #[test]
 fn a_record_more_or_less_costs_less_than_one_that_is_replaced_and_both_are_claimed() {
-    let guarantee = of(numbers(2), 1.0, 1e-6, Neighbours::AddOrRemoveOne).guarantee();
+    let guarantee = noisy_moments(numbers(2), 1.0, 1e-6, Neighbours::AddOrRemoveOne).guarantee();
     let (epsilon, delta) = guarantee.cost(scumble_core::Unit::Record);
     assert!((1.2..1.5).contains(&epsilon) && delta == 1e-6, "{epsilon}");
     assert_eq!(guarantee.epsilon(), Some(1.0));
     assert!(guarantee.discloses.is_empty());
-    let replaced = of(numbers(2), 1.0, 1e-6, Neighbours::ReplaceOne).guarantee();
+    let replaced = noisy_moments(numbers(2), 1.0, 1e-6, Neighbours::ReplaceOne).guarantee();
     assert_eq!(replaced.cost(scumble_core::Unit::Record), (1.0, 1e-6));
     assert_eq!(replaced.discloses, ["the number of records"]);
 }

@@ -13,7 +13,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    pub fn of(claims: impl CuratorMechanism, releases: impl CuratorMechanism) -> Designed {
+    pub fn designed(claims: impl CuratorMechanism, releases: impl CuratorMechanism) -> Designed {
         Designed::curator(Self { claims: Arc::new(claims), releases: Arc::new(releases) })
     }
 }

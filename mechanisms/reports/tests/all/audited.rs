@@ -43,7 +43,7 @@ fn at(plugin: &Plugin, epsilon: f64) -> Arc<dyn LocalMechanism> {
 #[test]
 fn odds_of_a_larger_epsilon_are_caught() {
     for plugin in ALL {
-        caught(Faulty::of(&at(&plugin, 1.0), Fault::By(at(&plugin, 1.2)))).unwrap();
+        caught(Faulty::new(&at(&plugin, 1.0), Fault::By(at(&plugin, 1.2)))).unwrap();
     }
 }
 

@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 use scumble_neural::{Error, Loss};
 
 /// Computes the loss of one example, and its gradient.
-fn of(loss: Loss<'_, f64>, output: &Array2<f64>) -> (f64, Vec<f64>) {
+fn loss_and_gradient(loss: Loss<'_, f64>, output: &Array2<f64>) -> (f64, Vec<f64>) {
     let (mut gradient, mut losses) = (Array2::zeros(output.dim()), [f64::NAN]);
     loss.each(output.view(), gradient.view_mut(), &mut losses).unwrap();
     (losses[0], gradient.into_raw_vec_and_offset().0)
@@ -14,20 +14,23 @@ fn of(loss: Loss<'_, f64>, output: &Array2<f64>) -> (f64, Vec<f64>) {
 fn losses_are_those_by_hand() {
     let targets = array![[1.0, 0.25, 0.0]];
     let output = array![[0.3, -1.2, 2.5]];
-    let (loss, gradient) = of(Loss::SquaredError(targets.view()), &output);
+    let (loss, gradient) = loss_and_gradient(Loss::SquaredError(targets.view()), &output);
     assert!((loss - (0.49 + 2.1025 + 6.25)).abs() < 1e-12);
     assert!((gradient[1] + 2.9).abs() < 1e-12);
     // PyTorch 2.15: binary_cross_entropy_with_logits, summed.
-    assert!((of(Loss::BinaryCrossEntropy(targets.view()), &output).0 - 3.696527446099108).abs() < 1e-14);
-    let (loss, gradient) = of(Loss::CrossEntropy(array![1].view()), &array![[0.0, 3f64.ln()]]);
+    assert!(
+        (loss_and_gradient(Loss::BinaryCrossEntropy(targets.view()), &output).0 - 3.696527446099108).abs()
+            < 1e-14
+    );
+    let (loss, gradient) = loss_and_gradient(Loss::CrossEntropy(array![1].view()), &array![[0.0, 3f64.ln()]]);
     assert!((loss - (4.0 / 3.0_f64).ln()).abs() < 1e-15);
     assert!((gradient[0] - 0.25).abs() < 1e-15 && (gradient[1] + 0.25).abs() < 1e-15);
 }
 
 #[test]
 fn one_logit_is_the_difference_of_two() {
-    let (one, gradient) = of(Loss::BinaryCrossEntropy(array![[1.0]].view()), &array![[1.7]]);
-    let (two, gradients) = of(Loss::CrossEntropy(array![1].view()), &array![[0.4, 2.1]]);
+    let (one, gradient) = loss_and_gradient(Loss::BinaryCrossEntropy(array![[1.0]].view()), &array![[1.7]]);
+    let (two, gradients) = loss_and_gradient(Loss::CrossEntropy(array![1].view()), &array![[0.4, 2.1]]);
     assert!((one - two).abs() < 1e-15);
     assert!((gradient[0] - gradients[1]).abs() < 1e-15);
 }
@@ -38,22 +41,22 @@ fn one_logit_is_the_difference_of_two() {
 fn flipped_labels_have_the_likelihood_of_what_was_seen() {
     let (logits, flip) = (array![[0.0, 3f64.ln()]], array![[0.9, 0.1], [0.2, 0.8]]);
     let (loss, gradient) =
-        of(Loss::FlippedCrossEntropy { seen: array![0].view(), flip: flip.view() }, &logits);
+        loss_and_gradient(Loss::FlippedCrossEntropy { seen: array![0].view(), flip: flip.view() }, &logits);
     assert!((loss + 0.375_f64.ln()).abs() < 1e-15, "{loss}");
     assert!((gradient[0] - (0.25 - 0.6)).abs() < 1e-15 && (gradient[1] - (0.75 - 0.4)).abs() < 1e-15);
     // Without flips the loss is the cross-entropy; with uniform flips it carries no information.
     let logits = array![[0.3, -1.2, 2.5]];
     for seen in 0..3 {
         let seen = array![seen];
-        let clean = of(Loss::CrossEntropy(seen.view()), &logits);
+        let clean = loss_and_gradient(Loss::CrossEntropy(seen.view()), &logits);
         let never = Array2::eye(3);
         let (loss, gradient) =
-            of(Loss::FlippedCrossEntropy { seen: seen.view(), flip: never.view() }, &logits);
+            loss_and_gradient(Loss::FlippedCrossEntropy { seen: seen.view(), flip: never.view() }, &logits);
         assert!((loss - clean.0).abs() < 1e-15);
         assert!(gradient.iter().zip(&clean.1).all(|(one, other)| (one - other).abs() < 1e-15));
         let always = Array2::from_elem((3, 3), 1.0 / 3.0);
         let (loss, gradient) =
-            of(Loss::FlippedCrossEntropy { seen: seen.view(), flip: always.view() }, &logits);
+            loss_and_gradient(Loss::FlippedCrossEntropy { seen: seen.view(), flip: always.view() }, &logits);
         assert!((loss - 3f64.ln()).abs() < 1e-15);
         assert!(gradient.iter().all(|slope| slope.abs() < 1e-15));
     }
@@ -62,17 +65,23 @@ fn flipped_labels_have_the_likelihood_of_what_was_seen() {
 #[test]
 fn no_logit_is_too_large() {
     let wide = array![[1e4, -1e4]];
-    assert_eq!(of(Loss::CrossEntropy(array![0].view()), &wide), (0.0, vec![0.0, 0.0]));
-    assert_eq!(of(Loss::CrossEntropy(array![1].view()), &wide), (2e4, vec![1.0, -1.0]));
+    assert_eq!(loss_and_gradient(Loss::CrossEntropy(array![0].view()), &wide), (0.0, vec![0.0, 0.0]));
+    assert_eq!(loss_and_gradient(Loss::CrossEntropy(array![1].view()), &wide), (2e4, vec![1.0, -1.0]));
     let flipped = |seen: usize, flip: Array2<f64>| {
-        of(Loss::FlippedCrossEntropy { seen: array![seen].view(), flip: flip.view() }, &wide)
+        loss_and_gradient(Loss::FlippedCrossEntropy { seen: array![seen].view(), flip: flip.view() }, &wide)
     };
     let symmetric = array![[0.75, 0.25], [0.25, 0.75]];
     assert_eq!(flipped(0, symmetric.clone()), (-(0.75_f64.ln()), vec![0.0, 0.0]));
     assert_eq!(flipped(1, symmetric), (-(0.25_f64.ln()), vec![0.0, 0.0]));
     assert_eq!(flipped(1, Array2::eye(2)), (2e4, vec![1.0, -1.0]));
-    assert_eq!(of(Loss::BinaryCrossEntropy(array![[1.0, 0.0]].view()), &wide), (0.0, vec![0.0, 0.0]));
-    assert_eq!(of(Loss::BinaryCrossEntropy(array![[0.0, 1.0]].view()), &wide), (2e4, vec![1.0, -1.0]));
+    assert_eq!(
+        loss_and_gradient(Loss::BinaryCrossEntropy(array![[1.0, 0.0]].view()), &wide),
+        (0.0, vec![0.0, 0.0])
+    );
+    assert_eq!(
+        loss_and_gradient(Loss::BinaryCrossEntropy(array![[0.0, 1.0]].view()), &wide),
+        (2e4, vec![1.0, -1.0])
+    );
 }
 
 #[test]

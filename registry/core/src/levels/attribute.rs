@@ -44,7 +44,7 @@ impl Attribute {
         domain: &RecordDomain,
         bins: impl Fn(usize) -> usize,
     ) -> Result<(Vec<Self>, Option<Self>)> {
-        let mut all = Self::of(domain.flat(), bins).map_err(|at| {
+        let mut all = Self::from_domain(domain.flat(), bins).map_err(|at| {
             let column = domain.columns().get(at).map_or("the target", String::as_str);
             let problem = format!("{column} is neither a number within bounds of its own nor a category");
             Error::not_applicable(plugin, problem)
@@ -61,7 +61,7 @@ impl Attribute {
     }
 
     /// Attributes of a domain; or the first coordinate that belongs to none.
-    fn of(domain: &Domain, bins: impl Fn(usize) -> usize) -> std::result::Result<Vec<Self>, usize> {
+    fn from_domain(domain: &Domain, bins: impl Fn(usize) -> usize) -> std::result::Result<Vec<Self>, usize> {
         let attribute = |(coordinates, factor): (Range<usize>, &Factor)| match *factor {
             Factor::Interval { lower, upper } => {
                 Ok(Self::number(coordinates.start, lower, upper, bins(coordinates.start)))
@@ -166,7 +166,7 @@ mod tests {
             Domain::one_hot(3).unwrap(),
             Domain::interval(1.0, 1.0).unwrap(),
         ]);
-        let attributes = Attribute::of(&domain.unwrap(), |_| 4).unwrap();
+        let attributes = Attribute::from_domain(&domain.unwrap(), |_| 4).unwrap();
         assert_eq!(attributes.iter().map(Attribute::levels).collect::<Vec<_>>(), [4, 3, 4]);
         for attribute in &attributes[..2] {
             for level in 0..attribute.levels() {
@@ -184,6 +184,6 @@ mod tests {
     #[test]
     fn a_ball_is_no_attribute() {
         let domain = Domain::product([Domain::unit_box(2), Domain::l1_ball(3, 1.0).unwrap()]).unwrap();
-        assert_eq!(Attribute::of(&domain, |_| 4).unwrap_err(), 2);
+        assert_eq!(Attribute::from_domain(&domain, |_| 4).unwrap_err(), 2);
     }
 }

@@ -106,7 +106,7 @@ fn run(q: f64, sigma: f64, steps: u64) -> Run {
 impl Accountant {
     /// The answer, checked to be a number and not negative.
     #[track_caller]
-    fn of(&self, runs: &[Run], at: f64, neighbours: Neighbours) -> f64 {
+    fn answer(&self, runs: &[Run], at: f64, neighbours: Neighbours) -> f64 {
         let runs: Vec<Run> = runs
             .iter()
             .map(
@@ -128,7 +128,7 @@ type Question<'a> = (&'a [Run], f64, Neighbours);
 
 #[track_caller]
 fn costs(accountants: &[Accountant], question: Question) -> Vec<f64> {
-    accountants.iter().map(|accountant| accountant.of(question.0, question.1, question.2)).collect()
+    accountants.iter().map(|accountant| accountant.answer(question.0, question.1, question.2)).collect()
 }
 
 /// Checks that the answer to `less` is at most the answer to `more`.
@@ -305,7 +305,7 @@ fn at_the_edges_there_is_a_number() {
             is_in_order(&EPSILONS, (&one, 1.0 - f64::EPSILON, neighbours), (&one, 1e-100, neighbours));
             is_in_order(&DELTAS, (&one, 1e-3, neighbours), (&one, 0.0, neighbours));
             for accountant in &DELTAS {
-                let at = accountant.of(&one, 0.0, neighbours);
+                let at = accountant.answer(&one, 0.0, neighbours);
                 assert!(at <= 1.0, "{} of {one:?} at ε = 0 is {at}", accountant.name);
             }
         }

@@ -116,7 +116,7 @@ proptest! {
         weights.sort_unstable();
         if let Ok(distribution) = Shifted::new(weights, shift as usize) {
             prop_assert!(distribution.delta(at).is_err() || distribution.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta)));
-            if let Ok(together) = Together::of([(&distribution, count)], widest) {
+            if let Ok(together) = Together::new([(&distribution, count)], widest) {
                 prop_assert!(together.delta(at).is_err() || together.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta)));
                 prop_assert!(together.epsilon(at).is_err() || together.epsilon(at).is_ok_and(is_sound));
             }
