@@ -80,7 +80,7 @@ fn nearest(record: ArrayView1<f64>, rows: &Array2<f64>) -> Option<usize> {
 ///
 /// The allowed budget follows from [`corollary_1`] for a quarter of each variance (mixtures in equal shares)
 /// and the bits of a released row. Its δ includes the probability that a matrix is drawn again
-/// (ERRATA.md, D3 and D11).
+/// (errata D3 and D11).
 pub fn wrong_budget(state: &Value, release: &Release) -> Vec<String> {
     let Some(pac) = resistance(release) else { return vec![] };
     let allowed = allowed(state).unwrap_or(f64::NAN);

@@ -12,7 +12,7 @@ use std::path::Path;
 const RUST_COLUMNS: usize = 110;
 /// Longest line of a `.md` file, in columns; tables, code and lines of one word may be longer.
 const MARKDOWN_COLUMNS: usize = 120;
-/// Most words of a sentence. A code span is one word.
+/// Most words of a sentence. A code span is one word, and the symbols of a formula are none.
 const WORDS: usize = 30;
 
 /// Pages that a command writes.
@@ -91,7 +91,8 @@ impl Rules {
             }
             let words = self.code_span.replace_all(&text, "code");
             let sentences = self.sentence_end.split(&words);
-            let long = sentences.filter(|sentence| sentence.split_whitespace().count() > WORDS);
+            let long =
+                sentences.filter(|sentence| sentence.split_whitespace().filter(is_word).count() > WORDS);
             found.extend(long.map(|sentence| Fault {
                 rule: Rule::Sentence,
                 row,
@@ -147,6 +148,12 @@ impl Rules {
         }
         found
     }
+}
+
+/// Returns whether a piece of a sentence is a word: it contains two letters in a row.
+fn is_word(piece: &&str) -> bool {
+    let letters: Vec<bool> = piece.chars().map(char::is_alphabetic).collect();
+    letters.len() > 1 && letters.windows(2).any(|pair| pair[0] && pair[1])
 }
 
 /// The text with the lines of fenced code and of display formulas emptied.

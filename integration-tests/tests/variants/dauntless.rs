@@ -198,7 +198,7 @@ fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught
         let pac = resistance(&honest).unwrap();
         let one_more = wrong(&design, Fault::Budget(pac.budget + 1.0));
         assert!(one_more.contains("and Corollary 1 allows"), "{one_more}");
-        // The budget as the paper prints it (ERRATA.md, D11).
+        // The budget as the paper prints it (errata D11).
         let variance = 1.0 / 12.0;
         let printed = Setting {
             error: pac.error,

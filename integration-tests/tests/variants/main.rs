@@ -741,7 +741,7 @@ fn members_of_an_ambiguity_set_are_released_alike_and_variants_that_tell_them_ap
 }
 
 /// Audits Lemma 6 as printed for heavy-tailed factors, which is not differential privacy, and the correct δ
-/// (ERRATA.md, D13). The audited lower bound exceeds 0.8 of the correct δ.
+/// (errata D13). The audited lower bound exceeds 0.8 of the correct δ.
 #[test]
 fn the_printed_claim_of_singular_value_obfuscation_is_caught() {
     let tau = 0.1;

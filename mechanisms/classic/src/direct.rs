@@ -15,7 +15,7 @@ const NAME: &str = "direct";
 ///
 /// d is the number of columns of the schema: a one-hot group counts as one column, and so does the target.
 /// This is the direct feature noising that *Learning to noise* (Section 4 and E.2) compares with. Here the
-/// bounds are public; in the paper they are taken from the data (ERRATA.md, V4). The mechanism is a plain
+/// bounds are public; in the paper they are taken from the data (errata V4). The mechanism is a plain
 /// [`Composed`], and its ε is derived by composition.
 ///
 /// ```

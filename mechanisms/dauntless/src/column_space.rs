@@ -19,7 +19,7 @@ const NAME: &str = "column-space";
 /// column space, and H a Haar-distributed orthogonal matrix (r × r). Another basis of the same space is QO
 /// for an orthogonal O (Lemma 5), and OH has the distribution of H. So all features with this column space
 /// give the same distribution of X̂, and are indistinguishable in this ambiguity set. The key is A = X⁺X̂ =
-/// (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: ERRATA.md, D6). The view of a record x in the clear is
+/// (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: errata D6). The view of a record x in the clear is
 /// x·A; for a released record this is its row of X̂.
 ///
 /// Features with linearly dependent columns are released in their rank, in fewer columns. Singular values

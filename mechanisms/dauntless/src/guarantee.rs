@@ -65,7 +65,7 @@ fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
         (
             state.resistance.error < baseline_error(features),
             "the baseline is at least as accurate: it takes the middle of the domain for the private half of \
-             a mixture (ERRATA.md, D16)",
+             a mixture (errata D16)",
         ),
         (
             state.shape.weights == Weights::InverseUniform,
@@ -120,7 +120,7 @@ fn resistance(state: &State, spent: f64) -> Claim {
         protects: Unit::of_features(&state.domain),
         theorem:
             "Corollary 1 (Xiao and Devadas, Dauntless) with the adversary's error probability in Fano's \
-                  inequality, which the paper sets to zero (ERRATA.md, D11), for mixed records; the \
+                  inequality, which the paper sets to zero (errata D11), for mixed records; the \
                   probability of redrawing a matrix is added to δ"
                 .into(),
     }
@@ -173,7 +173,7 @@ fn common(state: &State) -> Guarantee {
             }),
             protects: Unit::Label,
             theorem: "Theorem 4 (Xiao and Devadas, Dauntless), in the form M = M′·U that its proof has \
-                      (ERRATA.md, D14): the classes' vectors are independent and normal"
+                      (errata D14): the classes' vectors are independent and normal"
                 .into(),
         });
     }
@@ -230,7 +230,7 @@ fn disclosed(state: &State) -> Vec<String> {
         lines.push(match (state.public.is_some(), state.mixing.parts()) {
             (true, _) => {
                 "the share of each class in each mixed record, and the classes' names: public records show \
-                 the name of each class (ERRATA.md, D17)"
+                 the name of each class (errata D17)"
             }
             (false, 1) => "which records have the same class; only the classes' names are hidden",
             (false, _) => {

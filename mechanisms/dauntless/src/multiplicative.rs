@@ -27,7 +27,7 @@ const MOST_EPSILON: f64 = 1e3;
 ///
 /// The release of n records X of d numbers is XW₁ + vW₂. W₁ (d × d′) and W₂ (n × d′) are independent standard
 /// Gaussian numbers. The release has the distribution of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for
-/// which the theorem's proof holds (ERRATA.md, D12). No singular value decomposition is computed. The
+/// which the theorem's proof holds (errata D12). No singular value decomposition is computed. The
 /// theorem's n × n matrix is X padded with zeros, because copies would multiply the sensitivity by √(n/d).
 /// The key is W₁: x·W₁ is the view of a record in the clear.
 ///
@@ -200,7 +200,7 @@ impl CuratorMechanism for MultiplicativeDp {
                 notion: Notion::CentralDp(dp.clone()),
                 protects: Unit::of_features(&self.state.domain),
                 theorem: "Theorem 5 (Xiao and Devadas, Dauntless) for Gaussian W, with n − 2√(n·ln(16/δ₀)) \
-                          in its denominator and X̂ = U(Σ² + v²I)^½V, for which its proof holds (ERRATA.md, \
+                          in its denominator and X̂ = U(Σ² + v²I)^½V, for which its proof holds (errata \
                           D1 and D12); columns compose by the sum of ε₀, or by advanced composition"
                     .into(),
             }],

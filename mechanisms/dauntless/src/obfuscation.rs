@@ -24,7 +24,7 @@ const NAME: &str = "singular-value-obfuscation";
 /// is VW. Features with linearly dependent columns are released in their rank.
 ///
 /// The mechanism claims nothing. The paper's Lemmas 6 and 7 add up an inequality of densities and are false
-/// as differential privacy (ERRATA.md, D13). [`obfuscation_delta`] gives the true δ(ε) for two tables with
+/// as differential privacy (errata D13). [`obfuscation_delta`] gives the true δ(ε) for two tables with
 /// the same left singular vectors. Tables with different left singular vectors are distinguished with
 /// certainty, because the vectors are released in the clear.
 ///
@@ -162,7 +162,7 @@ impl CuratorMechanism for SingularValueObfuscation {
             format!(
                 "partial information about the singular values: between two tables, one with a value ten \
                  times larger, δ is {delta:.2e} at ε = 1 (τ = {tau}); the paper's δ (Lemmas 6 and 7) is too \
-                 small for small τ (ERRATA.md, D13)"
+                 small for small τ (errata D13)"
             ),
             "the column space of the features, and so every linear relation among the records".into(),
             "all records, exactly, to an adversary that knows as many linearly independent records as the \
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// ERRATA.md, D13: at the printed ε = τ·ln ρ the printed δ is 0.0099 for any ratio.
+    /// errata D13: at the printed ε = τ·ln ρ the printed δ is 0.0099 for any ratio.
     #[test]
     fn what_lemma_6_prints_is_less_than_the_truth() {
         let at = |ratio: f64| obfuscation_delta(0.01, ratio, 0.01 * ratio.ln()).unwrap();

@@ -44,7 +44,7 @@ impl Improvement {
 ///
 /// Let X be the records (n × d, measured from the middle of the domain, with a column of ones) and W random
 /// (d × n). With XW = UΣV and X̃ = UΣ̃V, where Σ̃ has improved singular values, T(x) = x·W·X̃⁻¹. T maps the
-/// records to a matrix of their own rank. The constant I_n is released in its place (ERRATA.md, D10). The
+/// records to a matrix of their own rank. The constant I_n is released in its place (errata D10). The
 /// owner's key turns a model f of I_n into x ↦ f(T(x)).
 ///
 /// X̃⁻¹ is never computed. On the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ of the thin

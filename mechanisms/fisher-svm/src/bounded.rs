@@ -20,12 +20,12 @@ const NAME: &str = "fisher-bounded";
 /// stated bounds.
 ///
 /// The density of the noise is w². w is the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of
-/// the noise (Farokhi, Theorem 2.6 and Corollary 2.7, with ERRATA.md, F3). The label is released in the
+/// the noise (Farokhi, Theorem 2.6 and Corollary 2.7, with errata F3). The label is released in the
 /// clear.
 ///
 /// The noise of a column is drawn from a table of integers on a lattice of its own. The claim is δ(ε) of this
 /// table, at the diameter of the domain. For δ = 0 no ε exists, because the support of bounded noise moves
-/// with the record (ERRATA.md, F5). Often no ε exists at all. If the noise is not wider than the domain,
+/// with the record (errata F5). Often no ε exists at all. If the noise is not wider than the domain,
 /// records at its ends have no output in common. The guarantee then states the probability that they are
 /// distinguished with certainty.
 ///
@@ -476,7 +476,7 @@ mod tests {
         }
     }
 
-    /// ERRATA.md, F5: noise that reaches one width beyond the domain distinguishes records at opposite ends
+    /// errata F5: noise that reaches one width beyond the domain distinguishes records at opposite ends
     /// with certainty half of the time.
     #[test]
     fn noise_without_room_claims_no_differential_privacy_and_says_why() {
@@ -522,7 +522,7 @@ mod tests {
         }
     }
 
-    /// With distant bounds the noise is that of Theorem 2.4 (ERRATA.md, F4).
+    /// With distant bounds the noise is that of Theorem 2.4 (errata F4).
     #[test]
     fn with_distant_bounds_it_is_gaussian_noise() {
         let reach = Reach { beyond: 1000.0, ..Reach::default() };

@@ -32,7 +32,7 @@ pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, Strin
 
 /// Caveat of a Cramér–Rao bound over the features of `domain`: a biased guess may have a smaller error. If
 /// the squared error of the domain's centre is always smaller than the bound, the bound is vacuous
-/// (ERRATA.md, F13).
+/// (errata F13).
 pub(crate) fn without_bias(domain: &RecordDomain, bound: &CramerRao) -> String {
     let farthest = domain.features().squared_radius();
     let vacuous =
@@ -46,6 +46,6 @@ pub(crate) fn without_bias(domain: &RecordDomain, bound: &CramerRao) -> String {
     };
     format!(
         "the guess is unbiased; the centre of the domain, a biased guess, has a squared error of at most \
-         {farthest:.4}{vacuous} (ERRATA.md, F13){of_any}"
+         {farthest:.4}{vacuous} (errata F13){of_any}"
     )
 }

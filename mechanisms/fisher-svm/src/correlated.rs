@@ -33,7 +33,7 @@ const WIDEST: f64 = 1e12;
 /// min ½‖α‖² + ½ρ(β² + ‖ξ‖²) + θ Σξᵢ, with yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0,
 ///
 /// and its multipliers. With a = α* and b = ω*∘y, the release is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa)
-/// and G ~ N(0, m)^{q×p} ([`CorrelatedNoise`]; ERRATA.md, F8). Since Wa = 0 and Wᵀb = 0, a classifier trained
+/// and G ~ N(0, m)^{q×p} ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and Wᵀb = 0, a classifier trained
 /// on the release by equation (2) has the same Karush-Kuhn-Tucker conditions (15). So it has the same α*, β*
 /// and ω* (Proposition 2.9). The theorem's noise is the same for every Π; this is Π = I.
 ///
@@ -49,7 +49,7 @@ const WIDEST: f64 = 1e12;
 ///
 /// The claim holds for an adversary that knows no record. An adversary that knows all other records knows
 /// their noise wⱼ, and so the noise of a support vector: xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ, exactly
-/// (ERRATA.md, F12). With nothing else unknown, the information about each column of a record is infinite.
+/// (errata F12). With nothing else unknown, the information about each column of a record is infinite.
 /// The claim states this for the columns; the bound is a joint one. Together with another release of the same
 /// columns, nothing of the bound remains. This is correct: this release turns the other's information about
 /// the remaining records into the support vectors.
@@ -168,8 +168,7 @@ impl FisherCorrelated {
                 "the largest share of one record in the classifier, max ω²/Σω²{share}, computed from the \
                      records"
             ),
-            "every support vector, exactly, to an adversary that knows all other records (ERRATA.md, F12)"
-                .into(),
+            "every support vector, exactly, to an adversary that knows all other records (errata F12)".into(),
             "the number of records".into(),
         ]);
         Guarantee {

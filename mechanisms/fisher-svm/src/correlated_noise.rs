@@ -11,7 +11,7 @@ const FINENESS: i32 = 40;
 /// Theorem 2.10.
 ///
 /// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, with mean zero and
-/// variance m (ERRATA.md, F8). Its covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection
+/// variance m (errata F8). Its covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection
 /// onto all W with Wᵀb = 0 and Wa = 0, times m. A zero vector keeps nothing.
 ///
 /// The exact sampler of the discrete Gaussian distribution draws G on a lattice about 2⁴⁰ times finer than

@@ -27,7 +27,7 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 /// beyond, the diameter is an upper bound. A full Π accepts only numbers.
 ///
 /// The mechanism claims the whole profile δ(ε) on the domain's own bounds, and a Cramér–Rao error. The
-/// paper's Theorem 2.5 is weaker where it holds, and does not hold everywhere (ERRATA.md, F2):
+/// paper's Theorem 2.5 is weaker where it holds, and does not hold everywhere (errata F2):
 /// [`papers_epsilon`](Self::papers_epsilon).
 ///
 /// ```
@@ -146,7 +146,7 @@ impl FisherGaussian {
     }
 
     /// Creates the mechanism from a lower bound on the error of every unbiased reconstruction, E‖Π^{1/2}(x̂ −
-    /// x)‖² ≥ `error` (Proposition 2.2 with ERRATA.md, F11): √λ = Tr(Π^{1/2})/`error`.
+    /// x)‖² ≥ `error` (Proposition 2.2 with errata F11): √λ = Tr(Π^{1/2})/`error`.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `error` is finite and above zero; else the same errors as
@@ -221,7 +221,7 @@ impl FisherGaussian {
     }
 
     /// Lower bound on E‖Π^{1/2}(x̂ − x)‖² for every unbiased estimate of a record; 0 at λ = ∞. It is
-    /// Tr(Π^{1/2})/√λ minus the effect of the lattice (Farokhi, Proposition 2.2, with ERRATA.md, F11 and
+    /// Tr(Π^{1/2})/√λ minus the effect of the lattice (Farokhi, Proposition 2.2, with errata F11 and
     /// F14). Levels add nothing to it: they have no neighbouring values. An adversary that knows that they
     /// are levels may have an error close to zero.
     pub fn weighted_error(&self) -> f64 {
@@ -240,7 +240,7 @@ impl FisherGaussian {
 
     /// ε of the paper's Theorem 2.5 at `delta`: s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times
     /// the largest width of a feature. `None` for s > 2, where the theorem does not hold for every δ
-    /// (ERRATA.md, F2). The card shows this ε next to the claim, and never claims it.
+    /// (errata F2). The card shows this ε next to the claim, and never claims it.
     pub fn papers_epsilon(&self, delta: f64) -> Option<f64> {
         let s = self.papers_scale().value;
         (s <= 2.0).then(|| s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt()))
@@ -309,7 +309,7 @@ impl FisherGaussian {
                 "; Theorem 2.5 of the paper, which follows from it, gives ε = {epsilon:.4} at this δ ({s})"
             ),
             None => format!(
-                "; Theorem 2.5 of the paper does not apply here ({s}; its proof needs s ≤ 2: ERRATA.md, F2)"
+                "; Theorem 2.5 of the paper does not apply here ({s}; its proof needs s ≤ 2: errata F2)"
             ),
         }
     }
@@ -341,7 +341,7 @@ impl LocalMechanism for FisherGaussian {
         if self.state.weights.is_some() {
             weighted = format!(
                 "; E‖Π^{{1/2}}(x̂ − x)‖² is at least {:.4} (the weight is Π^{{1/2}}, not the printed Π: \
-                 ERRATA.md, F11)",
+                 errata F11)",
                 self.weighted_error()
             );
         }
@@ -533,7 +533,7 @@ mod tests {
         assert!((mechanism.scales()[0] / (2f64.sqrt() * 3.7306316348159463) - 1.0).abs() < 1e-7);
     }
 
-    /// ERRATA.md, F2: λ gives s = 10. The paper prints ε = 58 at δ = 10⁻⁵, where the true δ is 0.19.
+    /// errata F2: λ gives s = 10. The paper prints ε = 58 at δ = 10⁻⁵, where the true δ is 0.19.
     #[test]
     fn the_papers_theorem_is_shown_where_it_holds_and_nowhere_else() {
         let of_scale = |s: f64| FisherGaussian::of_lambda(numbers(1), None, s.powi(4), 1e-5).unwrap();

@@ -224,7 +224,7 @@ fn what_is_disclosed_is_and_who_knows_the_others_knows_every_support_vector() {
     assert!((scores - clean).iter().all(|off| off.abs() < 1e-6));
     let sum = Array1::from(b.clone()).dot(table.records());
     assert!((sum - &alpha).iter().all(|off| off.abs() < 1e-6));
-    // x = x̄ + Σ bw/b over the others, whose noise w the adversary knows (ERRATA.md, F12).
+    // x = x̄ + Σ bw/b over the others, whose noise w the adversary knows (errata F12).
     let noise = released.records() - table.records();
     let support: Vec<usize> = (0..b.len()).filter(|at| b[*at].abs() > 1e-3).collect();
     assert!(support.len() >= 3, "{b:?}");

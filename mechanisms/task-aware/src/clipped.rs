@@ -1,4 +1,4 @@
-//! Latents clipped to individual boxes, chosen for the least loss (ERRATA.md, T5).
+//! Latents clipped to individual boxes, chosen for the least loss (errata T5).
 
 use crate::PAPER;
 use crate::affine::affine;

@@ -84,7 +84,7 @@ pub struct VolunteersClaim {
 /// in the clear.
 ///
 /// The claim holds for **every** record of the domain, because it depends only on the set of latents
-/// (ERRATA.md, T2). Encoder and decoder may be arbitrary, and shaped by anybody's records.
+/// (errata T2). Encoder and decoder may be arbitrary, and shaped by anybody's records.
 ///
 /// ```
 /// use scumble_task_aware::{Aim, LatentLaplace, Lens, Level, Parts};

@@ -5,7 +5,7 @@ use scumble_core::{Error, Result};
 use scumble_linalg::Eigen;
 
 /// Least share of the largest variance of the columns' correlations. Directions below it count as constant
-/// (ERRATA.md, T4).
+/// (errata T4).
 const LEAST_VARIANCE: f64 = 1e-12;
 
 /// Records (N × n), with their mean and their covariance, divided by N.

@@ -14,7 +14,7 @@ const MOST_SIGNED: usize = 12;
 #[serde(rename_all = "kebab-case")]
 pub enum Sensitivity {
     /// The volunteers' records. Latents of other people that are farther out are moved towards the
-    /// volunteers' (ERRATA.md, T2).
+    /// volunteers' (errata T2).
     #[default]
     Empirical,
     /// All records of the domain.

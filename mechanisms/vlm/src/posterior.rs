@@ -15,7 +15,7 @@ pub(crate) fn standard_noise<T: Real>((n, latents): (usize, usize), generator: &
 }
 
 /// The clip ν: rescales points beyond the ℓ₁ ball of radius l onto it. Two means are therefore at most 2l
-/// apart (ERRATA.md, V3).
+/// apart (errata V3).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clip<T> {
     pub(crate) l1_bound: T,
@@ -67,7 +67,7 @@ fn sign<T: Real>(x: T) -> T {
 /// Computes Σⱼ KL(Laplace(μⱼ, b) ‖ Laplace(0, b₀)), b₀ = 1/√2, of one record's means (Z), and its derivative
 /// with respect to ln b.
 ///
-/// The divergence is Σⱼ ln(b₀/b) + |μⱼ|/b₀ + (b/b₀)·e^(−|μⱼ|/b) − 1 (ERRATA.md, V2). Its gradient with
+/// The divergence is Σⱼ ln(b₀/b) + |μⱼ|/b₀ + (b/b₀)·e^(−|μⱼ|/b) − 1 (errata V2). Its gradient with
 /// respect to μ, times `share`, is added to `slopes` (Z).
 pub(crate) fn divergence<T: Real>(
     means: ArrayView1<T>,

@@ -197,7 +197,7 @@ fn biased(all: &[Guessed]) -> Finding {
         ours: format!("below the bound at {nearer} of {} λ{said}", all.len()),
         value: Some(nearer as f64),
         verdict: Agreement::of_claim(nearer == 0),
-        why: "the Cramér–Rao bound does not apply to a biased guess (ERRATA.md, F13)".into(),
+        why: "the Cramér–Rao bound does not apply to a biased guess (errata F13)".into(),
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) const PAPER: &str =
 /// Summary of the paper: the claims that hold, the claims that fail, and our alternative.
 pub(super) const SAID: &str = "All figures hold. Gaussian noise moves a model less than Laplace noise of the \
     same Fisher information, and correlated noise does not move it. The bound does not hold for every \
-    adversary: it holds for unbiased guesses (ERRATA.md, F13) by an adversary that knows no other record. \
+    adversary: it holds for unbiased guesses (errata F13) by an adversary that knows no other record. \
     The cards state the error of the domain's centre, and a lower bound on the error of every guess about \
     some record. If the error of a reconstruction matters, we recommend `fisher-gaussian`, which also has a \
     differential privacy guarantee. To learn from a trusted curator's release, we recommend \
@@ -139,7 +139,7 @@ fn cramer_rao<'g>(mechanism: &str, guarantee: &'g Guarantee) -> Result<&'g Crame
 }
 
 /// Theorem 2.10's least E‖xᵢ − x̂ᵢ‖² over all records: m(p − 1)(1 − maxᵢ bᵢ²/bᵀb), with b the `multipliers`
-/// (ERRATA.md, F8). m is `variance`, and p is `width`.
+/// (errata F8). m is `variance`, and p is `width`.
 fn least_error_of_correlated(variance: f64, width: usize, multipliers: &[f64]) -> f64 {
     let squares = || multipliers.iter().map(|omega| omega * omega);
     let largest = squares().fold(0.0, f64::max) / squares().sum::<f64>();

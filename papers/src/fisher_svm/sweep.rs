@@ -17,7 +17,7 @@ struct Noise {
 }
 
 /// The paper's noise (Theorem 2.4), and Laplace noise with the same information √λ about each feature
-/// (ERRATA.md, F9).
+/// (errata F9).
 const NOISES: [Noise; 2] = [
     Noise { plugin: "fisher-gaussian", parameters: |lambda| json!({ "lambda": lambda }) },
     Noise {

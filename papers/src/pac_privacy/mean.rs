@@ -123,7 +123,7 @@ fn of_white(errors: &Errors, n: usize) -> Finding {
         verdict: Agreement::Reproduced,
         why:
             "a pixel that is black in all other images is released without noise, unless the white image is \
-             among them (ERRATA.md, P2)"
+             among them (errata P2)"
                 .into(),
     }
 }

@@ -16,7 +16,7 @@ pub(super) const SAID: &str = "The bound holds. It is proven for the subsets the
     subsets are computed (`pac-statistics`). Stable statistics need less noise, by regularisation or by one \
     order of centres; this claim holds too. Noise that differs from value to value is better than equal \
     noise, as the paper claims. The small losses do not hold. The published code uses the variance as a \
-    standard deviation (ERRATA.md, P1), and the noise of the theorem loses many times as much. The choice of \
+    standard deviation (errata P1), and the noise of the theorem loses many times as much. The choice of \
     a half changes a statistic far more than one record does. So means and linear models of all records \
     under differential privacy (`noisy-moments`, `private-logistic`) are better at the same bound on guesses \
     of membership. For Gaussian differential privacy, this bound is Φ(μ/2). Means are better by a factor of \

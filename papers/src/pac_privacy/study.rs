@@ -334,7 +334,7 @@ pub(super) fn evidence(
         Sizes::from_options(options).sets
     );
     findings.push(of_told(&printed, 0, ("of the theorem", &attacked))?);
-    let why = "the code uses the variance as a standard deviation (ERRATA.md, P1)";
+    let why = "the code uses the variance as a standard deviation (errata P1)";
     findings.push(of_told(&printed, 1, ("of the published code", why))?);
     if let Some(other) = statistics.get(1) {
         findings.push(as_said(

@@ -356,7 +356,7 @@ fn claim() -> Finding {
         value: Some(1.0),
         verdict: Agreement::Reproduced,
         why: "by proof: the maps before the ball and after the noise are public; the noise is that of the \
-            ball, into which every record is moved (ERRATA.md, J1)"
+            ball, into which every record is moved (errata J1)"
             .into(),
     }
 }
@@ -391,7 +391,7 @@ fn of_no_decay(options: &RunOptions, dim: usize, found: &[Found]) -> String {
 fn of_coordinates(all: &[Vec<Found>]) -> String {
     let most = |of: usize| all.iter().flatten().map(|found| found.losses[of]).fold(0.0, f64::max);
     format!(
-        "Coordinate-wise noise, which moves nothing into any set, has no ε (ERRATA.md, J1). For two test \
+        "Coordinate-wise noise, which moves nothing into any set, has no ε (errata J1). For two test \
          images, its log odds are up to {:.2} times the claimed ε. For two of these images and their \
          negatives, they are up to {:.2} times this ε. A ratio above 1 needs two records that are far apart \
          in most coordinates at once.",

@@ -129,7 +129,7 @@ fn of_coordinates(loss: f64) -> Finding {
         value: Some(loss),
         verdict: Agreement::of_claim(loss <= 1.0),
         why: "noise is scaled to the range of nine tenths of the public records in each coordinate; no \
-            record is moved into this range (ERRATA.md, J1)"
+            record is moved into this range (errata J1)"
             .into(),
     }
 }

@@ -24,7 +24,7 @@ pub(super) const SAID: &str = "The claim holds if each record is rotated, stretc
     directions that the classifier does not see is √1000 times as wide as elsewhere, and may activate units. \
     With 64 numbers, PrivUnit then lost 45 points by reshaping in two of three trainings, at ε = 10. If \
     these directions are left out after the release, which costs nothing, PrivUnit gains there too. The \
-    claim of the coordinate-wise variants does not hold, because they move nothing into any set (ERRATA.md, \
+    claim of the coordinate-wise variants does not hold, because they move nothing into any set (errata \
     J1). The task's model has to be public here. We recommend that the person's own device applies the \
     model, and answers with the class (`randomized-response`) or the number (`task-aware-clipped`). No noise \
     on a representation reaches this accuracy.";

@@ -59,7 +59,7 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
         Approach::privacy_agnostic(LATENTS, training(options)),
         bounded(options),
     ];
-    // The published code adds the noise of an ε that is √2 times the printed ε (ERRATA.md, T1).
+    // The published code adds the noise of an ε that is √2 times the printed ε (errata T1).
     let stretched = SQRT_2 * PRINTED_AT;
     budgets.push(stretched);
     budgets.sort_by(f64::total_cmp);
@@ -75,7 +75,7 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
                 PRINTED,
                 format!(
                     "on training records, with the published code's noise at its \"ε = {PRINTED_AT}\", which \
-                     is the noise of ε = {stretched:.1} (ERRATA.md, T1); with the noise of ε = {PRINTED_AT}, \
+                     is the noise of ε = {stretched:.1} (errata T1); with the noise of ε = {PRINTED_AT}, \
                      the improvement is {}",
                     percent(sweep.improved([0, 1], PRINTED_AT))
                 ),

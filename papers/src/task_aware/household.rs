@@ -69,7 +69,7 @@ pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence
         ],
         notes: vec![
             "Losses are expectations over the noise in closed form. The noise has the variance 2(Δ₁/ε)², not \
-             the (Δ₁/ε)² of the published code (ERRATA.md, T1). Δ₁ is that of the training days, as in the \
+             the (Δ₁/ε)² of the published code (errata T1). Δ₁ is that of the training days, as in the \
              paper. The data are 1,417 days with one minimum and maximum over all of them; the first 991 are \
              for training."
                 .into(),
@@ -259,7 +259,7 @@ fn clipped(epsilon: f64, train: &[f64], test: &[f64]) -> Finding {
         ours: shown(3),
         value: Some(train[3]),
         verdict,
-        why: "latents are clipped to the intervals of least loss (ERRATA.md, T5)".into(),
+        why: "latents are clipped to the intervals of least loss (errata T5)".into(),
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn figure_6(options: &RunOptions, _: &'static str) -> Result<Evidence
         grids,
         notes: vec![
             "All settings except Z are those of Figure 5. The variant as published has the noise of the \
-             published code, which is the noise of √2·ε (ERRATA.md, T1). For breast cancer, it has the η \
+             published code, which is the noise of √2·ε (errata T1). For breast cancer, it has the η \
              that reproduces Figure 5, 0.0001. All others have the noise that ε needs. Each is trained once \
              at each budget."
                 .into(),

@@ -139,7 +139,7 @@ impl Approach {
     }
 
     /// The task-aware approach with the noise of the published code. This noise is the noise of an ε that is
-    /// √2 times the printed ε (ERRATA.md, T1).
+    /// √2 times the printed ε (errata T1).
     pub fn with_published_noise(self) -> Self {
         Self { name: "task-aware as published", stretch: SQRT_2, ..self }
     }

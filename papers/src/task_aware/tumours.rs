@@ -39,7 +39,7 @@ fn of_output(options: &RunOptions, output: (usize, Activation)) -> Result<Proble
 }
 
 /// Describes the improvement of task-aware on privacy-agnostic with the task, the noise and the
-/// regularisation of the published code (ERRATA.md, T6). Empty if no task learns.
+/// regularisation of the published code (errata T6). Empty if no task learns.
 fn as_coded(options: &RunOptions) -> Result<String> {
     // Rectified units may die, and the task then predicts nothing. The loop takes the first task that learns.
     for more in 0..MOST_TASKS {
@@ -51,7 +51,7 @@ fn as_coded(options: &RunOptions) -> Result<String> {
             let loss = |approach: &Approach| problem.losses(&options, approach, SQRT_2 * PRINTED_AT);
             let ([ours, _], [other, _]) = (loss(&of_code)?, loss(&privacy_agnostic(&options))?);
             return Ok(format!(
-                "; with the task and the regularisation of the published code (ERRATA.md, T6), it is {}; \
+                "; with the task and the regularisation of the published code (errata T6), it is {}; \
                  this task has a loss of {} without noise, and the printed improvement is the largest of \
                  seven budgets, with one draw each",
                 percent(improvement(ours, other)),
@@ -123,7 +123,7 @@ fn held_back_less(mut approach: Approach) -> Approach {
 }
 
 pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence> {
-    // The published code adds the noise of an ε that is √2 times the printed ε (ERRATA.md, T1).
+    // The published code adds the noise of an ε that is √2 times the printed ε (errata T1).
     let printed = SQRT_2 * PRINTED_AT;
     let problem = problem(options)?;
     let (of_set, of_pairs) = sensitivities(options, &problem)?;
@@ -138,7 +138,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     let why = |pair: [usize; 2]| {
         format!(
             "on training records, with the published code's noise at its \"ε = 20\", which is the noise of ε \
-             = 28.3 (ERRATA.md, T1); with the noise of ε = 20, the improvement is {}",
+             = 28.3 (errata T1); with the noise of ε = 20, the improvement is {}",
             percent(sweep.improved(pair, PRINTED_AT))
         )
     };

@@ -71,7 +71,7 @@ fn approaches(options: &RunOptions) -> [Approach; 4] {
 }
 
 pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence> {
-    // The published code adds the noise of an ε that is √2 times the printed ε (ERRATA.md, T1).
+    // The published code adds the noise of an ε that is √2 times the printed ε (errata T1).
     let printed = SQRT_2 * PRINTED_AT;
     let budgets = match options.quick {
         true => vec![PRINTED_AT, printed],
@@ -83,7 +83,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
         let of = |epsilon: f64| sweep.loss(Part::Train, 0, epsilon) / sweep.loss(Part::Train, other, epsilon);
         format!(
             "on training records, with the published code's noise at its \"ε = 5\", which is the noise of ε \
-             = 7.07 (ERRATA.md, T1); with the noise of ε = 5, the improvement is {}",
+             = 7.07 (errata T1); with the noise of ε = 5, the improvement is {}",
             super::percent(1.0 - of(PRINTED_AT))
         )
     };

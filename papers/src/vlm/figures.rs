@@ -233,7 +233,7 @@ fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> 
     found.notes.push(
         "Both ceilings are those of the ε of records alone, because only this ε protects the classified \
          features. The lower ceiling is equation 28 by quadrature. Equation 10 is the same as an alternating \
-         sum, and loses digits (ERRATA.md, V1). The lower ceiling is argued from a picture (ERRATA.md, V7). \
+         sum, and loses digits (errata V1). The lower ceiling is argued from a picture (errata V7). \
          The upper ceiling, e^ε/(e^ε + K − 1), binds every mechanism."
             .into(),
     );

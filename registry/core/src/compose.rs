@@ -150,7 +150,7 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
     whole.claims.extend(claims_for(Unit::Volunteer, Rule::Sequence, parts));
     let counts_samples = |claim: &Claim| matches!(claim.notion, Notion::PacResistance(_));
     if parts.len() > 1 && whole.claims.iter().any(counts_samples) {
-        // ERRATA.md, D11: the theorem counts samples of fresh records.
+        // errata D11: the theorem counts samples of fresh records.
         whole.assumes.push("no private record went into the samples of more than one part".into());
     }
     if let [(_, only)] = parts {

@@ -39,7 +39,7 @@ pub enum Factor {
         radius: f64,
     },
     /// All points x with lower ≤ sᵀx ≤ upper for every vector s of signs whose first is +1. It is the
-    /// tightest set with the same ℓ₁ diameter as some given points (ERRATA.md, T2). Its faces contain the
+    /// tightest set with the same ℓ₁ diameter as some given points (errata T2). Its faces contain the
     /// outermost of these points. Points outside are moved towards the centre.
     Polytope {
         /// Point within (Z values, at most 12).

@@ -1,5 +1,5 @@
 //! Polytopes between parallel faces, one pair per vector of signs. They contain the encodings of some records
-//! (ERRATA.md, T2).
+//! (errata T2).
 
 use crate::{Error, Result};
 

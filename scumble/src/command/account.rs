@@ -446,7 +446,7 @@ fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments) -> Result<Answ
          at\n\
          local epsilon = {epsilon}:\n\n\
          \u{20}{bound:.4}  with Laplace noise in a latent space (equation 28 of Learning to Noise; \
-         ERRATA.md, V7)\n\
+         errata V7)\n\
          \u{20}{ldp_bound:.4}  with any mechanism"
     );
     Ok(Answer { json, text })
@@ -496,7 +496,7 @@ fn account_pac(arguments: &PacArguments) -> Result<Answer, Failure> {
          probability {} or more. Success with a smaller probability is not excluded. This is not \
          differential privacy.\n\
          The formula as printed gives {as_printed} samples. It assumes that the adversary fails equally \
-         often for every transformation (ERRATA.md, D11).",
+         often for every transformation (errata D11).",
         found.budget.floor(),
         1.0 - delta,
     );

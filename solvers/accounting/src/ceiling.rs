@@ -10,8 +10,8 @@ use std::f64::consts::LN_2;
 /// d = K/2 and b = 2/ε, A = ∫₀^∞ (1/2b)·exp(−|c − 1|/b)·(1 − exp(−c/b))^(d−1) dc.
 ///
 /// It rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. Its relative error is below 10⁻¹⁰. Equation
-/// 10, the same as an alternating sum, loses its digits as K grows (ERRATA.md, V1). The paper argues from a
-/// picture that no other placement of the classes is better (ERRATA.md, V7); [`of_any`] holds without this
+/// 10, the same as an alternating sum, loses its digits as K grows (errata V1). The paper argues from a
+/// picture that no other placement of the classes is better (errata V7); [`of_any`] holds without this
 /// argument.
 ///
 /// ```

@@ -1,5 +1,5 @@
 //! Differential privacy by a random factor: Theorem 5 of *Dauntless* (Xiao and Devadas), corrected in
-//! ERRATA.md, D1 and D12.
+//! errata D1 and D12.
 //!
 //! n records X are released as X̂W. The columns of W (n × d′) are independent, each with a density ∝
 //! exp(ψ(‖α‖²)) of Lipschitz constant L in ‖α‖². X̂ = U(Σ² + v²I)^½V is X with its singular values raised by

@@ -10,13 +10,13 @@
 //! The budget counts samples that one layer transforms. Each mixes a private record and a public one that no
 //! other sample uses, with weights one and one and independent Gaussian coordinates. Corollary 1 also
 //! compares two candidate inverses under one distribution of the input, which is an assumption
-//! (ERRATA.md, D11). Logarithms have base two (ERRATA.md, D2).
+//! (errata D11). Logarithms have base two (errata D2).
 //!
 //! [`budget`](Budget::budget) takes the adversary's failure rate as an average over transformations. By
 //! Markov's inequality, the adversary fails more often than kδ for at most one transformation in k. So the
 //! weights are packed for (2ε, 2kδ). Fano's error probability is 1/k plus the failure probability of the
 //! norm's bound, and the budget is maximised over k, Δ and c. The papers' form sets this error probability to
-//! zero (ERRATA.md, D11) and is larger.
+//! zero (errata D11) and is larger.
 
 use crate::Result;
 use crate::error::check;
@@ -53,7 +53,7 @@ pub struct Budget {
     /// if the theorem gives none.
     pub budget: f64,
     /// The paper's formula, which assumes that the adversary fails equally often for every transformation
-    /// (ERRATA.md, D11).
+    /// (errata D11).
     ///
     /// It is zero where the formula has no solution. No claim uses it.
     pub budget_as_printed: f64,

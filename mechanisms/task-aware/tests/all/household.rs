@@ -46,7 +46,7 @@ fn losses(mechanism: &LatentLaplace, days: &Array2<f64>) -> (f64, f64) {
     (loss(days.slice(s![..TRAINING_DAYS, ..])), loss(days.slice(s![TRAINING_DAYS.., ..])))
 }
 
-/// Compares with numpy. The variance of the noise is 2(Δ₁/ε)² (ERRATA.md, T1).
+/// Compares with numpy. The variance of the noise is 2(Δ₁/ε)² (errata T1).
 #[test]
 fn the_papers_designs_lose_what_an_independent_implementation_says() {
     let Some(days) = days() else { return };

@@ -65,7 +65,7 @@ fn the_loss_lies_between_the_bounds_of_theorem_1() {
     }
 }
 
-/// Constant columns need no release, and collinear columns need a single one (ERRATA.md, T4).
+/// Constant columns need no release, and collinear columns need a single one (errata T4).
 #[test]
 fn constant_and_collinear_columns_cost_nothing() {
     let plain = Array2::from_shape_fn((20, 1), |(row, _)| (row as f64 / 9.5 - 1.0) * 2.0);

@@ -11,7 +11,7 @@ fn noise(sigma: u64) -> DiscreteGaussian {
 #[test]
 fn members_of_a_set_are_alike_and_a_longer_vector_is_told_apart() {
     // A vector times a Gaussian matrix has the same distribution as any other vector of its length
-    // (`ERRATA.md, D9`).
+    // (errata D9).
     let distribution = noise(1 << 20);
     let told = |other: [f64; 2]| {
         let draw = |side: usize, stream: &mut Stream| {

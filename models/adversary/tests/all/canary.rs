@@ -104,7 +104,7 @@ fn noise_for_two_steps_is_caught() {
     assert_eq!(finding.verdict, Verdict::Broken, "{finding}");
 }
 
-/// `ERRATA.md, V6`: add/remove accounting does not hold for replaced records.
+/// errata V6: add/remove accounting does not hold for replaced records.
 #[test]
 fn accounting_for_other_neighbours_is_caught() {
     let finding = audit(HONEST, Neighbours::AddOrRemoveOne, Neighbours::ReplaceOne);

@@ -112,7 +112,7 @@ fn a_noisy_sum_keeps_its_claim_and_its_broken_variants_are_caught() {
 }
 
 /// Gaussian noise of variance `variance` whose sum over the records, weighted by `weights`, is zero. Such
-/// noise leaves a support vector machine unchanged (`ERRATA.md, F8`).
+/// noise leaves a support vector machine unchanged (errata F8).
 #[derive(Debug, Clone)]
 struct SharedNoise {
     domain: RecordDomain,

@@ -39,7 +39,7 @@ fn the_entropy_of_private_records_raises_both_budgets() {
     assert!(weights.is_sorted_by(|less, more| less < more), "{weights:?}");
 }
 
-/// The result at image scale (ERRATA.md, D3): at an error of a tenth nothing can be packed.
+/// The result at image scale (errata D3): at an error of a tenth nothing can be packed.
 #[test]
 fn a_budget_is_vacuous_where_nothing_can_be_packed() {
     let vacuous = pac::corollary_1(&Setting { error: 0.1, ..IMAGES }, 6272.0).unwrap();
