@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Program of the peer Opacus.
 const PEER: &str = include_str!("../peers/opacus_autoencoder.py");
 
-/// Number of records, of which each step draws 64 in expectation, independently.
+/// Number of records; each step draws 64 in expectation, independently.
 const RECORDS: usize = 60_000;
 
 /// Number of different records among them, which limits the memory.

@@ -7,7 +7,7 @@ use std::fs;
 const TEST: &str = "|1x3 Cross validator\n\
     17, Local-gov, 1, Masters, 14, Separated, Sales, Wife, White, Male, 0, 0, 40, Cuba, <=50K.\n";
 
-/// Reads training records, with one test record besides.
+/// Reads training records together with one test record.
 pub fn adult(data: &[u8]) -> bool {
     let folder = folder();
     let adult = folder.path().join("adult");

@@ -3,7 +3,8 @@
 use crate::accepted;
 use scumble_datasets::cifar as format;
 
-/// Reads a batch of images: as many as there are bytes for, each of a class.
+/// Reads a batch of images. Checks that the number of images matches the number of bytes, and that each image
+/// has a class.
 pub fn cifar(data: &[u8]) -> bool {
     let Some(images) = accepted(format::read(data, "a file")) else {
         return false;

@@ -7,7 +7,8 @@ use scumble_records::csv::{Rows, Writer};
 use scumble_records::{Clips, OutOfBounds, Reader, Schema, stream};
 use std::sync::LazyLock;
 
-/// Columns of every kind: ordinary ones, the widest that there may be, the narrowest, and levels that need quotation marks.
+/// Columns of every kind: ordinary columns, the widest and the narrowest allowed column, and levels that need
+/// quotation marks.
 const SCHEMA: &str = r#"
 [[column]]
 name = "size"
@@ -44,8 +45,9 @@ pub(crate) static PEOPLE: LazyLock<Schema> =
 
 pub(crate) const TARGETS: [Option<&str>; 4] = [None, Some("size"), Some("good"), Some("colour, or none")];
 
-/// Reads a CSV file by a fixed schema, with the target that its length picks or with none, whatever becomes of what is out of bounds.
-/// What is accepted lies in the domain, and is still there after it was released unchanged and read back.
+/// Reads a CSV file by a fixed schema, with every treatment of values out of bounds. The length of the file
+/// picks the target, or no target. Accepted records must lie in the domain. They must be the same after an
+/// unchanged release is read back.
 pub fn csv(data: &[u8]) -> bool {
     let target = TARGETS[data.len() % TARGETS.len()];
     let mut any = false;
@@ -98,7 +100,7 @@ fn records(
     Ok(flat)
 }
 
-/// Releases the file unchanged, row by row, and reads what was written.
+/// Releases the file unchanged, row by row, and reads the written rows.
 fn streamed(data: &[u8], target: Option<&str>) {
     let clipped = accepted(records(data, target, OutOfBounds::Clip, 1024)).filter(|flat| !flat.is_empty());
     let checked =
@@ -119,7 +121,7 @@ fn streamed(data: &[u8], target: Option<&str>) {
     let again = records(&written, target, OutOfBounds::Keep, 1024).expect("what was released can be read");
     assert_eq!(again.len(), clipped.len());
     for (again, clipped) in again.iter().zip(&clipped) {
-        // Through the unit of the column and back; levels come back unchanged.
+        // A number is converted to the unit of its column and back. Levels do not change.
         assert!((again - clipped).abs() <= 1e-9, "{clipped} was released as {again}");
     }
 }

@@ -9,14 +9,15 @@ use std::sync::LazyLock;
 
 const FORMAT: &str = "scumble-design-3";
 
-/// A few bytes may claim a target of sixteen million coordinates. Such a design loads and states its guarantee in no time, and a
-/// record of it takes the space that it takes: from here on none is released.
+/// Largest width of a record that is released. A few bytes may claim a target of sixteen million coordinates.
+/// Such a design loads quickly and states its guarantee quickly, but each of its records takes much memory.
 const WIDEST: usize = 1 << 12;
 
 static REGISTRY: LazyLock<Registry> =
     LazyLock::new(|| Registry::installed().expect("the built-in mechanisms have names of their own"));
 
-/// Reads a saved design: unchanged, and with the digest that belongs to it. What is accepted states its guarantee, is the same when it is saved and read again, and releases.
+/// Reads a saved design twice: unchanged, and with its correct digest. An accepted design must state its
+/// guarantee, must be the same after it is saved and read again, and must release.
 pub fn design(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
@@ -31,7 +32,7 @@ pub fn design(data: &[u8]) -> bool {
 fn check_design(design: &ShippedDesign) {
     assert!(!design.origin().to_string().is_empty());
     check_mechanism(design.mechanism());
-    // Reading does not tell whose data shaped it, and nothing that is read here says that volunteers did.
+    // A saved design does not record whose data shaped it. No design in this test names volunteers.
     let saved = design.to_json().expect("what was read can be saved");
     let again =
         ShippedDesign::from_json(&saved, "the same design", &REGISTRY).expect("what was saved can be read");
@@ -67,7 +68,8 @@ fn check_mechanism(mechanism: &Designed) {
     }
 }
 
-/// Every record has its place in the range, and what is released has the layout and the distribution that are published.
+/// Checks that the mechanism encodes a record to a point of its range, and that the decoded record has the
+/// published layout and distribution.
 fn check_local(local: &dyn LocalMechanism, record: &[f64]) {
     let range = local.range();
     let point = local.encode(record).expect("a finite record of the right width");
@@ -76,7 +78,7 @@ fn check_local(local: &dyn LocalMechanism, record: &[f64]) {
     let decoded = local.decode(point).expect("a point of the range");
     assert_eq!(decoded.len(), local.layout().width());
     assert_eq!(width_of(&local.noise()), local.layout().width());
-    // A column that no part of a composition takes may hold anything.
+    // A column outside all parts of a composition may hold any value.
     let of_nan = local.encode(&vec![f64::NAN; record.len()]).unwrap_or_default();
     assert!(of_nan.iter().all(|x| x.is_finite()), "a NaN became a point");
 }

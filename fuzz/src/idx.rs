@@ -4,7 +4,8 @@ use crate::{accepted, assert_in_domain, folder};
 use scumble_datasets::{idx as format, source};
 use std::fs;
 
-/// Reads an idx file; where it has three dimensions, also as the images of a data set whose labels fit.
+/// Reads an idx file. A file with three dimensions is also read as the images of a data set with matching
+/// labels.
 pub fn idx(data: &[u8]) -> bool {
     let Some(array) = accepted(format::read(data, "a file")) else {
         return false;

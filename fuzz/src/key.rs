@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 const FORMAT: &str = "scumble-key-3";
 const PASSPHRASE: &str = "a wrong guess";
 
-/// Curators whose keys are read: one by itself, and one beside a local part.
+/// Curators with saved keys: one alone, and one composed with a local part.
 static CURATORS: LazyLock<[Designed; 2]> = LazyLock::new(|| {
     let design = |part: RecordDomain| {
         let plugin = if part.columns().len() == 2 { COLUMN_SPACE } else { IDENTITY };
@@ -26,8 +26,9 @@ static CURATORS: LazyLock<[Designed; 2]> = LazyLock::new(|| {
     [part(&[0, 1]).into_mechanism(), composed.into_mechanism()]
 });
 
-/// Reads a saved key: unchanged, with the digest that belongs to it, and what it would hold behind a passphrase that is known. What is
-/// accepted is the same when it is written and read again, and gives a view of a record or a sentence.
+/// Reads a saved key in three ways: unchanged, with its correct digest, and as the content behind a known
+/// passphrase. An accepted key must be the same after it is written and read again. It must give a view of a
+/// record, or an error of one line.
 pub fn key(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;

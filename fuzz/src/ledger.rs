@@ -9,8 +9,8 @@ use std::path::Path;
 
 const FORMAT: &str = "scumble-ledger-1";
 
-/// Reads a ledger: unchanged, with the digest that belongs to it, and as the witness of a good one. What is accepted can be shown,
-/// charged or not, and read again.
+/// Reads a ledger in three ways: unchanged, with its correct digest, and as the witness of a valid ledger. An
+/// accepted ledger can be displayed and read again, before and after charges.
 pub fn ledger(data: &[u8]) -> bool {
     let folder = folder();
     let as_it_is = open(folder.path(), data, b"1\n");
@@ -23,7 +23,7 @@ pub fn ledger(data: &[u8]) -> bool {
     as_it_is || forged
 }
 
-/// Whether these files are accepted.
+/// Returns whether these files are accepted.
 fn open(folder: &Path, ledger: &[u8], witness: &[u8]) -> bool {
     let ledger_of_ours = Ledger::at(&folder.join("ledger.json"));
     let [file, beside] = ledger_of_ours.files();
@@ -63,7 +63,7 @@ fn charge(ledger: &Ledger, dataset: &str, unit: Unit, target: Option<&str>) -> O
     accepted(ledger.charge(dataset, unit, target, cost, "a release"))
 }
 
-/// What the command shows of an account.
+/// Checks the amounts that the command displays for an account.
 fn show(account: &Account) {
     let (spent, left) = (account.spent(), account.left());
     for amount in [spent.0, spent.1, left.0, left.1] {
@@ -73,7 +73,7 @@ fn show(account: &Account) {
     serde_json::to_string(&account.to_json()).expect("an account can be written");
 }
 
-/// The bytes as the witness of a ledger that was charged once.
+/// Reads the bytes as the witness of a ledger with one charge.
 fn witnessed(data: &[u8]) {
     let folder = folder();
     let ledger = Ledger::at(&folder.path().join("ledger.json"));

@@ -1,8 +1,9 @@
-//! Arbitrary bytes as the files that scumble reads: what is refused is refused in one line, and what is accepted works.
+//! Arbitrary bytes as the files that scumble reads. A refusal is an error of one line, and accepted input
+//! works.
 //!
-//! Each target is a plain function. It panics where the library does, or where something that was accepted breaks what its type
-//! guarantees; it returns whether anything was accepted. libFuzzer calls it from `fuzz_targets/`, and `tests/corpus.rs` for each
-//! file of the fixed corpus.
+//! Each target is a plain function. It panics if the library panics, or if accepted input breaks a guarantee
+//! of its type. It returns whether any input was accepted. libFuzzer calls each target from `fuzz_targets/`,
+//! and `tests/corpus.rs` calls each target for each file of the fixed corpus.
 
 mod adult;
 mod cifar;
@@ -30,10 +31,10 @@ use std::fmt::Display;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A target: whether anything of the input was accepted.
+/// A target. It returns whether any of the input was accepted.
 pub type Target = fn(&[u8]) -> bool;
 
-/// Every target with its name, which is that of its folder in `corpus/` too.
+/// Every target with its name, which is also the name of its folder in `corpus/`.
 pub const TARGETS: [(&str, Target); 9] = [
     ("csv", csv),
     ("parquet", parquet),
@@ -46,10 +47,10 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("adult", adult),
 ];
 
-/// Runs `target` on the files that the command line names: a crash again, without libFuzzer.
+/// Runs `target` on the files named on the command line. It reproduces a crash without libFuzzer.
 ///
 /// # Errors
-/// Where a file cannot be read.
+/// An error if a file cannot be read.
 pub fn run_files(target: Target) -> std::io::Result<()> {
     for file in std::env::args_os().skip(1) {
         let accepted = target(&std::fs::read(&file)?);
@@ -58,7 +59,7 @@ pub fn run_files(target: Target) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The value, or nothing where it is an error, which must be a sentence in one line.
+/// The value of a result, or `None` for an error. Checks that the error is a sentence of one line.
 fn accepted<T>(result: Result<T, impl Display>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -70,14 +71,14 @@ fn accepted<T>(result: Result<T, impl Display>) -> Option<T> {
     }
 }
 
-/// A folder for one input: in memory where there is such a place.
+/// A temporary folder for one input, in memory if the system has `/dev/shm`.
 fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
     folder.expect("there is room for a folder")
 }
 
-/// Every record lies where the data set says.
+/// Checks that every record lies in the domain of the data set.
 fn assert_in_domain(data: &DataSet) {
     assert!(data.train_records.is_some_and(|train| 0 < train && train < data.table.len()));
     assert_eq!(data.table.columns(), data.domain.columns());

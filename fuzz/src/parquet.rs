@@ -5,11 +5,12 @@ use crate::csv::{PEOPLE, TARGETS};
 use scumble_parquet::Rows;
 use scumble_records::{Clips, OutOfBounds, Reader};
 
-/// Rows that are looked at: a few bytes may stand for millions.
+/// Maximum number of rows that are read. A few bytes may encode millions of rows.
 const MOST_ROWS: usize = 4096;
 
-/// Reads a Parquet file by a fixed schema, with the target that its length picks or with none, whatever becomes of what is out of bounds.
-/// What is accepted is finite, lies in the domain where it is to, and does not depend on the pace.
+/// Reads a Parquet file by a fixed schema, with every treatment of values out of bounds. The length of the
+/// file picks the target, or no target. Accepted values must be finite and must not depend on the number of
+/// rows read at a time. They must lie in the domain, unless values out of bounds are kept.
 pub fn parquet(data: &[u8]) -> bool {
     let target = TARGETS[data.len() % TARGETS.len()];
     let mut any = false;
@@ -17,7 +18,7 @@ pub fn parquet(data: &[u8]) -> bool {
         let few = accepted(records(data, target, out_of_bounds, 3));
         let many = accepted(records(data, target, out_of_bounds, MOST_ROWS + 1));
         let (Some(few), Some(many)) = (few, many) else {
-            // What is wrong may come after the last row that is looked at.
+            // The error may come after the last row that is read.
             continue;
         };
         assert!(few.iter().zip(&many).all(|(few, many)| few == many), "it depends on the pace");

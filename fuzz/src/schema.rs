@@ -4,10 +4,11 @@ use crate::accepted;
 use scumble_core::Domain;
 use scumble_records::{OutOfBounds, Schema};
 
-/// More columns than this as targets would only repeat themselves.
+/// Maximum number of columns that are tried as targets. Further columns would repeat the same checks.
 const TARGETS: usize = 16;
 
-/// Reads a schema in TOML, takes its domain with no target and with each column as the target, and saves it as a design does.
+/// Reads a schema in TOML. Derives its domain without a target and with each column as the target, and saves
+/// the schema in the format of a design.
 pub fn schema(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
@@ -19,7 +20,7 @@ pub fn schema(data: &[u8]) -> bool {
     let targets = names.iter().take(TARGETS).map(|name| Some(*name));
     for target in targets.chain([None]) {
         let Some(domain) = accepted(schema.domain(target)) else {
-            continue; // two columns with a coordinate of one name
+            continue; // two columns have a coordinate of the same name
         };
         assert_is_a_set(domain.flat());
         assert_eq!(domain.columns().len(), domain.features().dim());
@@ -39,7 +40,7 @@ pub fn schema(data: &[u8]) -> bool {
     true
 }
 
-/// A projection lies in the set, which is of finite size.
+/// Checks that the domain has finite diameters and contains the projections onto it.
 fn assert_is_a_set(domain: &Domain) {
     assert!(domain.l1_diameter().is_finite() && domain.l2_diameter().is_finite());
     for value in [0.0, -1e300, 0.3, 1e300] {

@@ -1,4 +1,5 @@
-//! The fixed corpus: every file of `corpus/<target>/` through its target, each within bounds of time and space.
+//! The fixed corpus: every file of `corpus/<target>/` is an input of its target, within limits of time and
+//! memory.
 
 use peak_alloc::PeakAlloc;
 use std::fs;
@@ -10,14 +11,15 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// No input takes longer; all are read within milliseconds on an idle machine.
+/// Longest time for one input. On an idle machine every input takes milliseconds.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// As much as the main thread of a command has. Some sixty compositions, each within the next, need more here than the 2 MiB of other
-/// threads.
+/// Stack size of a thread, in bytes. It equals the stack size of the main thread of a command. Some sixty
+/// nested compositions need more than the 2 MiB of other threads.
 const STACK: usize = 8 << 20;
 
-/// What an input may have allocated at once: a fixed part, and a thousand bytes for each of its own.
+/// Maximum memory of an input at once, in bytes: a fixed part, and a thousand bytes for each byte of the
+/// input.
 fn most_memory(input: usize) -> usize {
     (4 << 20) + 1000 * input
 }
@@ -31,7 +33,7 @@ fn corpus(target: &str) -> Vec<PathBuf> {
     files
 }
 
-// One test, for what is allocated is counted for the whole process.
+// A single test, because allocations are counted for the whole process.
 #[test]
 fn every_input_is_accepted_or_refused_in_bounded_time_and_space() {
     for (name, target) in scumble_fuzz::TARGETS {
@@ -44,7 +46,7 @@ fn every_input_is_accepted_or_refused_in_bounded_time_and_space() {
             let before = MEMORY.current_usage();
             MEMORY.reset_peak_usage();
             let start = Instant::now();
-            // On a thread of its own, which can be left alone if it never ends.
+            // A separate thread can be abandoned if the input never ends.
             let (sender, receiver) = channel();
             let thread = Builder::new().stack_size(STACK).spawn(move || sender.send(target(&input))).unwrap();
             let accepted = match receiver.recv_timeout(LONGEST) {
@@ -56,7 +58,7 @@ fn every_input_is_accepted_or_refused_in_bounded_time_and_space() {
             thread.join().unwrap().unwrap();
             let memory = MEMORY.peak_usage().saturating_sub(before);
             assert!(memory <= most_memory(length), "{shown}: {memory} bytes for an input of {length}");
-            // A corpus of which nothing gets in would test little.
+            // A corpus without accepted files would test little.
             let is_valid = file.file_name().unwrap().to_str().unwrap().starts_with("valid-");
             assert!(accepted || !is_valid, "{shown}: it was refused");
             slowest = slowest.max(taken);
@@ -66,7 +68,7 @@ fn every_input_is_accepted_or_refused_in_bounded_time_and_space() {
     }
 }
 
-/// What is committed stays small.
+/// Limits the size of the committed corpus.
 #[test]
 fn the_corpus_is_small() {
     let mut total = 0;

@@ -1,4 +1,5 @@
-//! The site builds without a warning, and every link leads somewhere: in the site, and in the documents of the repository.
+//! A build of the site without warnings, and the targets of all links in the site and in the documents of the
+//! repository.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::collections::BTreeSet;
@@ -10,7 +11,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event as Logged, Level, Metadata, Subscriber};
 use walkdir::{DirEntry, WalkDir};
 
-/// Keeps what is logged as a warning or an error.
+/// Collects the logged warnings and errors.
 #[derive(Clone, Default)]
 struct Warnings(Arc<Mutex<Vec<String>>>);
 
@@ -50,7 +51,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The files below a folder with this extension, without those that are built or hidden.
+/// The files below a folder with this extension. Built and hidden files are left out.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let is_ours = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
@@ -135,7 +136,7 @@ fn links_and_anchors(text: &str) -> (Vec<String>, BTreeSet<String>) {
     (links, anchors)
 }
 
-/// Whether a link is the path of an item, which rustdoc resolves and checks.
+/// Returns whether a link is the path of an item. rustdoc resolves and checks such paths.
 fn is_item(path: &str) -> bool {
     let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
     path.split("::").all(is_name) && !root().join(path).exists()
@@ -152,7 +153,7 @@ fn links_of_documents_lead_to_files_and_headings_that_are_there() {
         for link in links.iter().filter(|link| !is_outside(link)) {
             let (path, anchor) =
                 link.split_once('#').map_or((link.as_str(), None), |(path, anchor)| (path, Some(anchor)));
-            // Those are made when the site is built, and are checked there.
+            // The build of the site creates the reference pages, and another test checks links to them.
             if document.starts_with(&chapters) && path.starts_with("reference/") {
                 continue;
             }

@@ -65,7 +65,10 @@ const MOST_TRIALS: usize = 100_000;
 #[non_exhaustive]
 pub enum Error {
     /// A name that belongs to no result.
-    #[error("there is no result {name:?}{}; the results are {known}", nearest.as_ref().map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default())]
+    #[error(
+        "there is no result {name:?}{}; the results are {known}",
+        nearest.as_ref().map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default()
+    )]
     Unknown {
         /// The requested name.
         name: String,

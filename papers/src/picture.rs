@@ -161,7 +161,9 @@ impl Panel {
             text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
             g transform={ "translate(0 " (at(HEADING)) ")" } {
                 (draw::frame(RIGHT, &frame.up.heights(), html! {}, &frame.across.places(RIGHT)))
-                text x=(at((LEFT + RIGHT) / 2.0)) y=(at(BOTTOM + 42.0)) text-anchor="middle" { (self.across.label) }
+                text x=(at((LEFT + RIGHT) / 2.0)) y=(at(BOTTOM + 42.0)) text-anchor="middle" {
+                    (self.across.label)
+                }
                 text transform={ "translate(" (at(RIGHT + 24.0)) " " (at((TOP + BOTTOM) / 2.0)) ") \
                     rotate(-90)" } text-anchor="middle" {
                     (self.up.label)
@@ -186,7 +188,9 @@ impl Panel {
             @for (place, layer) in self.layers.iter().enumerate() {
                 @if let Marks::Images { width, images } = &layer.marks {
                     g transform={ "translate(0 " (at(HEADING + PITCH * place as f64)) ")" } {
-                        text x=(at(AFTER_NAME - 12.0)) y=(at(IMAGE / 2.0)) dy="0.32em" text-anchor="end" { (layer.name) }
+                        text x=(at(AFTER_NAME - 12.0)) y=(at(IMAGE / 2.0)) dy="0.32em" text-anchor="end" {
+                            (layer.name)
+                        }
                         @for (at_image, image) in images.iter().enumerate() {
                             @let x = at(AFTER_NAME + PITCH * at_image as f64);
                             @let scale = format!("{:.3}", IMAGE / (*width).max(1) as f64);
@@ -220,7 +224,8 @@ fn shaded(width: usize, image: &str) -> Markup {
         @for shade in b'1'..=b'7' {
             @let path = path(shade);
             @if !path.is_empty() {
-                path d=(path) stroke="var(--ink)" fill="none" stroke-opacity=(format!("{:.2}", f64::from(shade - b'0') / 7.0)) {}
+                @let opacity = format!("{:.2}", f64::from(shade - b'0') / 7.0);
+                path d=(path) stroke="var(--ink)" fill="none" stroke-opacity=(opacity) {}
             }
         }
     }
@@ -241,11 +246,14 @@ impl Layer {
                     Marks::Curve(points) => {
                         @let places = points.iter().map(|point| format!("{} \
                             {}", at(frame.x(point.x)), at(frame.y(point.y))));
-                        path.line d={ "M" (places.collect::<Vec<_>>().join("L")) } stroke-dasharray=(look.dashes) {}
+                        path.line
+                            d={ "M" (places.collect::<Vec<_>>().join("L")) }
+                            stroke-dasharray=(look.dashes) {}
                         @for CurvePoint { x, y, error } in points {
                             @if *error > 0.0 {
                                 path.spread-bar d={
-                                    "M" (at(frame.x(*x))) " " (at(frame.y(y - error))) "V" (at(frame.y(y + error)))
+                                    "M" (at(frame.x(*x))) " " (at(frame.y(y - error)))
+                                    "V" (at(frame.y(y + error)))
                                 } {}
                             }
                             (look.mark([frame.x(*x), frame.y(*y)], 0.8))

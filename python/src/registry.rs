@@ -22,7 +22,15 @@ pub(crate) fn describe(name: &str) -> Result<String, Failed> {
     let Plugin { name, summary, paper, version, .. } = plugin;
     let parameters = plugin.parameter_schemas();
     let run_by = plugin.descriptor.run_by.run_by().to_string();
-    Ok(json!({"name": name, "summary": summary, "source": paper, "version": version, "run_by": run_by, "parameters": parameters}).to_string())
+    let description = json!({
+        "name": name,
+        "summary": summary,
+        "source": paper,
+        "version": version,
+        "run_by": run_by,
+        "parameters": parameters,
+    });
+    Ok(description.to_string())
 }
 
 /// Attacks every claim of a mechanism's example. Returns the findings, as JSON.

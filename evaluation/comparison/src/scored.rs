@@ -18,7 +18,7 @@ pub(super) struct Scored {
 }
 
 impl Scored {
-    /// Score by `metric`, or NaN if there is none.
+    /// Score by `metric`, or NaN without such a score.
     pub(super) fn score(&self, metric: Metric) -> f64 {
         self.scores.get(&metric).map_or(f64::NAN, |score| score.0)
     }

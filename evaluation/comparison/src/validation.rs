@@ -67,8 +67,10 @@ impl Asking {
 /// let ledger = Ledger::at(&folder.path().join("ledger.json"));
 /// ledger.init("validation people", Unit::Record, None, Budget::pure(3.0)?)?;
 ///
-/// let right = |share: usize| move |people: &[usize]| Ok(people.iter().map(|person| person % 10 < share).collect());
-/// let candidates: Vec<Candidate> = vec![Candidate::new("narrow", right(6)), Candidate::new("wide", right(9))];
+/// let right =
+///     |share: usize| move |people: &[usize]| Ok(people.iter().map(|person| person % 10 < share).collect());
+/// let candidates: Vec<Candidate> =
+///     vec![Candidate::new("narrow", right(6)), Candidate::new("wide", right(9))];
 /// let search = GridSearch { people: 4000, asking: Asking::EverybodyAboutAll, epsilon: 1.0, level: 0.95 };
 /// let found = search.run(candidates, &ledger, "validation people", &mut Randomness::from_os()?)?;
 /// assert_eq!(found.best().name, "wide");

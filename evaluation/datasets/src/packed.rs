@@ -204,7 +204,7 @@ impl PackedTable {
 }
 
 impl Packed {
-    /// The records at `rows`, all of which exist, with their `target`.
+    /// The records at `rows`, which must all exist, with their `target`.
     fn table(&self, rows: impl ExactSizeIterator<Item = usize>, target: Target) -> Result<Table> {
         let shape = (rows.len(), self.columns.len());
         let mut records = Vec::with_capacity(shape.0 * shape.1);
@@ -291,7 +291,10 @@ mod tests {
             let packed = PackedTable::from(given.clone());
             prop_assert!(same(&packed.whole().unwrap(), &given));
             prop_assert!(packed.bytes() <= 8 * rows * columns.len());
-            prop_assert_eq!((packed.len(), packed.columns(), packed.target()), (given.len(), given.columns(), given.target()));
+            prop_assert_eq!(
+                (packed.len(), packed.columns(), packed.target()),
+                (given.len(), given.columns(), given.target())
+            );
             let picked: Vec<usize> = picked.into_iter().filter(|row| *row < rows).collect();
             prop_assert!(same(&packed.select(&picked).unwrap(), &given.select(&picked).unwrap()));
         }

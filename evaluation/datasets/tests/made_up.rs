@@ -356,7 +356,10 @@ fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
 
 #[test]
 fn a_broken_loan_is_named_by_its_row_in_the_file() {
-    let header = "loan_amnt,term,int_rate,emp_length,home_ownership,annual_inc,issue_d,purpose,addr_state,dti,delinq_2yrs,earliest_cr_line,fico_range_low,inq_last_6mths,mths_since_last_delinq,mths_since_last_record,open_acc,pub_rec,revol_bal,revol_util,total_acc,pub_rec_bankruptcies\n";
+    let header = "loan_amnt,term,int_rate,emp_length,home_ownership,annual_inc,issue_d,purpose,addr_state,\
+                  dti,delinq_2yrs,earliest_cr_line,fico_range_low,inq_last_6mths,mths_since_last_delinq,\
+                  mths_since_last_record,open_acc,pub_rec,revol_bal,revol_util,total_acc,\
+                  pub_rec_bankruptcies\n";
     let good = "500,36,5,1 year,OWN,1,2011-06-01,car,CA,1,1,2001-06-01,600,1,1,1,1,1,1,1,1,1\n";
     let early = good.replace("2011-06-01", "2010-06-01");
     let loans = |from: &str, to: &str| {

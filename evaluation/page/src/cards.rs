@@ -33,7 +33,10 @@ impl Page<'_> {
                                 }
                                 @if let Some(command) = &row.design { pre.command { (command) } }
                                 dl {
-                                    @for (heading, words) in row.guarantee.card() { dt class=[class_of(heading)] { (heading) } dd { (words) } }
+                                    @for (heading, words) in row.guarantee.card() {
+                                        dt class=[class_of(heading)] { (heading) }
+                                        dd { (words) }
+                                    }
                                 }
                             }
                         }

@@ -127,7 +127,8 @@ fn named(mut labels: Vec<Label>) -> Markup {
                     @if *is_beside {
                         text x=(at(from.0 + 9.0)) y=(at(*y)) dy="0.32em" { (shortened(text)) }
                     } @else {
-                        path.bound d={ "M" (at(from.0 + 6.0)) " " (at(from.1)) "L" (at(END + 6.0)) " " (at(*y)) } {}
+                        path.bound
+                            d={ "M" (at(from.0 + 6.0)) " " (at(from.1)) "L" (at(END + 6.0)) " " (at(*y)) } {}
                         text x=(at(END + 10.0)) y=(at(*y)) dy="0.32em" { (shortened(text)) }
                     }
                 }
@@ -233,7 +234,9 @@ fn faint(series: &Series, across: &Across, up: &Gauge) -> Markup {
         points.iter().map(|point| [point.x, up.y(point.row.mean)].map(at).join(" ")).collect();
     html! {
         @if !places.is_empty() {
-            path.other d={ "M" (places.join("L")) @if places.len() == 1 { "h.1" } } { title { (series.title) } }
+            path.other d={ "M" (places.join("L")) @if places.len() == 1 { "h.1" } } {
+                title { (series.title) }
+            }
         }
     }
 }

@@ -80,10 +80,21 @@ impl Page<'_> {
             }
             div.narrow {
                 @for epsilon in epsilons {
-                    (card(scores, &format!("ε = {}", in_words(*epsilon)), private.iter().filter_map(|series| Some((&*series.title, series.at(*epsilon)?))).collect()))
+                    (card(
+                        scores,
+                        &format!("ε = {}", in_words(*epsilon)),
+                        private
+                            .iter()
+                            .filter_map(|series| Some((&*series.title, series.at(*epsilon)?)))
+                            .collect(),
+                    ))
                 }
                 @if !others.is_empty() {
-                    (card(scores, "Without differential privacy", others.iter().map(|series| (&*series.title, &series.rows[0])).collect()))
+                    (card(
+                        scores,
+                        "Without differential privacy",
+                        others.iter().map(|series| (&*series.title, &series.rows[0])).collect(),
+                    ))
                 }
             }
         }
@@ -93,11 +104,15 @@ impl Page<'_> {
     fn exports(&self) -> Markup {
         let json = self.comparison.to_json(self.outcome).to_string();
         let link = |name: &str, kind: &str, text: &str| {
-            html! { a download=(name) href={ "data:" (kind) ";base64," (BASE64_STANDARD.encode(text)) } { (name) } }
+            html! {
+                a download=(name) href={ "data:" (kind) ";base64," (BASE64_STANDARD.encode(text)) } { (name) }
+            }
         };
         html! {
             p.exports {
-                "The same numbers: " (link("comparison.csv", "text/csv", &self.comparison.to_csv(self.outcome))) ", "
+                "The same numbers: "
+                (link("comparison.csv", "text/csv", &self.comparison.to_csv(self.outcome)))
+                ", "
                 (link("comparison.json", "application/json", &json))
             }
         }
@@ -110,7 +125,16 @@ fn card(scores: &Scores, title: &str, mut rows: Vec<(&str, &Row)>) -> Markup {
     html! {
         article.card {
             h3 { (title) }
-            table { tbody { @for (title, row) in rows { tr { th scope="row" { (title) (warned(&row.guarantee)) } td.number { (shown(row)) } } } } }
+            table {
+                tbody {
+                    @for (title, row) in rows {
+                        tr {
+                            th scope="row" { (title) (warned(&row.guarantee)) }
+                            td.number { (shown(row)) }
+                        }
+                    }
+                }
+            }
         }
     }
 }

@@ -15,7 +15,10 @@ impl Page<'_> {
                 section {
                     h2 { "What to choose, and its cost" }
                     @for choices in choices.chunk_by(|a, b| a.goal == b.goal) { (verdict(choices, metric)) }
-                    @if choices.iter().any(|choice| command(choice).is_some_and(|command| command.contains(VOLUNTEERS))) {
+                    @if choices
+                        .iter()
+                        .any(|choice| command(choice).is_some_and(|command| command.contains(VOLUNTEERS)))
+                    {
                         p.muted { (VOLUNTEERS) " stands for a file of your volunteers' records." }
                     }
                     p.muted {
@@ -52,7 +55,9 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                         @match choice.best {
                             None => span.muted {
                                 "no evidence that the best mean is better than "
-                                (choice.tried.map_or("the baseline".into(), |tried| tried.baseline.to_string()))
+                                (choice
+                                    .tried
+                                    .map_or("the baseline".into(), |tried| tried.baseline.to_string()))
                             },
                             Some((title, row)) => {
                                 strong { (title) }

@@ -82,8 +82,9 @@ impl Staircase {
     }
 }
 
-/// Share γ of Δ that the top step takes for the least variance (Geng and Viswanath 2014): with b = e^−ε, γ =
-/// −b/(1 − b) + (b − 2b² + 2b⁴ − b⁵)^(1/3)/(2^(1/3)·(1 − b)²).
+/// Share γ of Δ that the top step takes for the least variance (Geng and Viswanath 2014).
+///
+/// With b = e^−ε, γ = −b/(1 − b) + (b − 2b² + 2b⁴ − b⁵)^(1/3)/(2^(1/3)·(1 − b)²).
 pub(crate) fn best_step_share(epsilon: f64) -> f64 {
     if epsilon < 0.1 {
         return 0.5; // the limit; the formula would lose digits by cancellation

@@ -1,5 +1,5 @@
-//! Citations of `papers/errata`, the errors of the implemented papers: every cited id must be an entry of one of
-//! its files.
+//! Citations of `papers/errata`, the errors of the implemented papers. Every cited id must be an entry of one
+//! of its files.
 
 use crate::workspace;
 use std::collections::BTreeSet;

@@ -180,7 +180,7 @@ fn of_a_composition_the_columns_that_stay_are_estimated() {
     assert_eq!(told, ["own"]);
 }
 
-/// Checks which values `decode` keeps: a range with distant ends, and levels of which only one is altered.
+/// Checks which values `decode` keeps: a range with distant ends, and levels with a single altered one.
 #[test]
 fn values_are_kept_whatever_their_units() {
     #[derive(Debug, Clone)]

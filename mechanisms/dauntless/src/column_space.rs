@@ -39,7 +39,8 @@ const NAME: &str = "column-space";
 /// let mechanism = ColumnSpace::new(example.brief.domain)?;
 /// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
 /// let gram = release.table.records().t().dot(release.table.records());
-/// assert!((gram[[0, 0]] - 1.0).abs() < 1e-12 && gram[[0, 1]].abs() < 1e-12); // orthonormal, whatever the records
+/// // The released columns are orthonormal for any records.
+/// assert!((gram[[0, 0]] - 1.0).abs() < 1e-12 && gram[[0, 1]].abs() < 1e-12);
 ///
 /// let view = release.key.view(&example.table)?;
 /// let off = view.records() - release.table.records();

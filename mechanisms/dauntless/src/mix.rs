@@ -288,7 +288,8 @@ fn example() -> Result<Example> {
     let public: Vec<usize> = (0..10).collect();
     example.brief.volunteers = Volunteers::Public(example.table.select(&public)?);
     example.parameters = serde_json::json!({
-        "samples": 2, "label_dim": 16, "error": 2.5e-5, "confidence_gap": 0.2, "bits": 24, "most_condition": 1e5
+        "samples": 2, "label_dim": 16, "error": 2.5e-5, "confidence_gap": 0.2, "bits": 24,
+        "most_condition": 1e5
     });
     Ok(example)
 }

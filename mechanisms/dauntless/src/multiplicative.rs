@@ -130,8 +130,8 @@ impl MultiplicativeDp {
     /// Creates the release of at least `records` records as `dim` columns, d′, within this budget.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for features with one possible value, [`Error::Budget`] for a δ of zero,
-    /// [`Error::TooLarge`] for columns that do not fit in memory, [`Error::Parameter`] for no column, or for
+    /// [`Error::NotApplicable`] for features with one possible value; [`Error::Budget`] for a δ of zero;
+    /// [`Error::TooLarge`] for columns that do not fit in memory; [`Error::Parameter`] for no column, or for
     /// fewer records than the theorem needs (about 4·ln(32·d′/δ)).
     pub fn new(domain: RecordDomain, budget: Budget, records: u64, dim: usize) -> Result<Self> {
         State { domain, budget, records, dim }.try_into()

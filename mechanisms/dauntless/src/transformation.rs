@@ -114,8 +114,8 @@ impl Shape {
     /// Probability of a redraw. It is the distance, in total variation, between the distribution of W and
     /// that of a matrix that is never redrawn.
     ///
-    /// For a d × d matrix of independent entries, the probability of a condition number of d·x or more tends
-    /// to 1 − e^(−2/x − 2/x²) (Edelman 1988, for normal entries; Tao and Vu 2010, for others).
+    /// For a d × d matrix of independent entries, consider the probability of a condition number of d·x or
+    /// more. It tends to 1 − e^(−2/x − 2/x²) (Edelman 1988, for normal entries; Tao and Vu 2010, for others).
     pub(crate) fn redrawn(&self, dim: usize) -> f64 {
         match self.weights {
             Weights::InverseUniform => {

@@ -309,8 +309,11 @@ mod tests {
             one in prop::collection::vec(-3.0..3.0_f64, 5), two in prop::collection::vec(-3.0..3.0_f64, 5),
         ) {
             let domain = Domain::product([
-                Domain::interval(-1.0, 2.0).unwrap(), Domain::interval(0.0, 0.5).unwrap(), Domain::unit_box(3),
-            ]).unwrap();
+                Domain::interval(-1.0, 2.0).unwrap(),
+                Domain::interval(0.0, 0.5).unwrap(),
+                Domain::unit_box(3),
+            ])
+            .unwrap();
             let mut rows = vec![vec![0.0; 5]; 5];
             (0..5).for_each(|at| rows[at][at] = if at % 2 == 0 { a } else { b });
             rows[0][1] = tilt * (a * b).sqrt();

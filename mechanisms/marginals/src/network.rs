@@ -242,10 +242,15 @@ mod tests {
             prop_assert!(moved.iter().all(|value| *value >= 0.0));
             prop_assert!((moved.iter().sum::<f64>() - total).abs() < 1e-9 * (1.0 + total));
             // All values above zero moved by the same amount, and no other value by less.
-            let by: Vec<f64> = values.iter().zip(&moved).filter(|(_, moved)| **moved > 0.0).map(|(x, y)| y - x).collect();
+            let by: Vec<f64> =
+                values.iter().zip(&moved).filter(|(_, moved)| **moved > 0.0).map(|(x, y)| y - x).collect();
             if let Some(first) = by.first() {
                 prop_assert!(by.iter().all(|other| (other - first).abs() < 1e-9));
-                prop_assert!(values.iter().zip(&moved).filter(|(_, y)| **y == 0.0).all(|(x, _)| x + first <= 1e-9));
+                prop_assert!(values
+                    .iter()
+                    .zip(&moved)
+                    .filter(|(_, y)| **y == 0.0)
+                    .all(|(x, _)| x + first <= 1e-9));
             }
         }
     }

@@ -4,9 +4,9 @@
 //! column is the departure of its levels from their mean. The residual of two columns is the departure of
 //! their cells from what the columns alone imply, and so on. In tables with equal noise in all cells,
 //! residuals have independent noise, and each table determines the noise of its residuals. The least-squares
-//! estimate of all tables together is therefore the mean of each residual over the tables that contain it,
-//! weighted by precision (GReM-LS of Mullins and others 2026, arXiv 2602.05674; McKenna and others' residual
-//! basis).
+//! estimate of all tables together is therefore the weighted mean of each residual over the tables that
+//! contain it. The weights are the precisions (GReM-LS of Mullins and others 2026, arXiv 2602.05674; McKenna
+//! and others' residual basis).
 
 use crate::counts::Clique;
 use ndarray::{ArrayD, IxDyn, aview1};

@@ -32,7 +32,10 @@ mod tests {
         /// Privacy: for any estimate, adding a record changes the score by at most one unit.
         #[test]
         fn one_record_changes_a_score_by_one_unit(
-            counts in prop::collection::vec(0u64..1000, 1..9), at in 0usize..9, noise in -1e3..1e3f64, less in 0.0..100.0,
+            counts in prop::collection::vec(0u64..1000, 1..9),
+            at in 0usize..9,
+            noise in -1e3..1e3f64,
+            less in 0.0..100.0,
         ) {
             let estimate = |at: usize| noise * (at as f64 - 3.0) / 7.0;
             let score = |counts: &[u64]| distance(counts, (0..counts.len()).map(estimate), less);

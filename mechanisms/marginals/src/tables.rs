@@ -19,7 +19,8 @@ use std::collections::BTreeMap;
 /// let tables = Tables::new("mine", &example.brief.domain, &[4, 4, 3, 2])?;
 /// let coded = tables.coded(&example.table)?;
 /// // Of the first half of the records, and without noise.
-/// let counts: Vec<f64> = tables.counts(&coded, &(0..20).collect::<Vec<_>>())?.iter().map(|count| *count as f64).collect();
+/// let counts: Vec<f64> =
+///     tables.counts(&coded, &(0..20).collect::<Vec<_>>())?.iter().map(|count| *count as f64).collect();
 /// assert_eq!(counts.iter().sum::<f64>(), 60.0); // three tables
 /// let variances = vec![0.0; counts.len()];
 /// let drawn = tables.records(&counts, &variances, 20, &mut Randomness::from_os()?.streams().stream(0))?;

@@ -202,7 +202,8 @@ register! {
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,
         example: || trained_example(serde_json::json!({
-            "latent_dim": 2, "weight_decay": 1e-3, "training": {"epochs": 100, "task_epochs": 20, "learning_rate": 0.01}
+            "latent_dim": 2, "weight_decay": 1e-3,
+            "training": {"epochs": 100, "task_epochs": 20, "learning_rate": 0.01}
         })),
     };
 }

@@ -91,7 +91,8 @@ pub struct VolunteersClaim {
 /// use scumble_neural::{Activation, Architecture, Network};
 /// use scumble_core::{Domain, LocalMechanism, RecordDomain, ShapedBy, TargetDomain, Unit};
 ///
-/// let people = RecordDomain::new(vec!["age".into(), "wage".into()], Domain::unit_box(2), TargetDomain::None)?;
+/// let people =
+///     RecordDomain::new(vec!["age".into(), "wage".into()], Domain::unit_box(2), TargetDomain::None)?;
 /// let network = |inputs: usize, outputs: usize, weights: [f64; 2]| {
 ///     let architecture = Architecture::new(inputs).layer(outputs, Activation::Identity);
 ///     Network::from_parameters(architecture, [&weights[..], &vec![0.0; outputs]].concat())

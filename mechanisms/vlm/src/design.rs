@@ -288,7 +288,12 @@ register! {
         learn: |parameters: Parameters, brief: &Brief| Ok(design(&parameters, brief)?.into_parts()),
         local: LatentLaplace::try_from,
         example: || Ok(Example {
-            parameters: serde_json::json!({"latent_dim": 2, "hidden": [16], "epochs": 200, "learning_rate": 0.01}),
+            parameters: serde_json::json!({
+                "latent_dim": 2,
+                "hidden": [16],
+                "epochs": 200,
+                "learning_rate": 0.01
+            }),
             ..Example::mixed()?.with_public_volunteers()
         }),
     };

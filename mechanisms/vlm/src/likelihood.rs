@@ -138,7 +138,11 @@ mod tests {
             let mut gradient = row(&said);
             likelihood.loss(record.view(), &mut gradient, 2.0);
             for at in 0..8 {
-                let moved = |by: f64| { let mut moved = said.clone(); moved[at] += by; likelihood.loss(record.view(), &mut row(&moved), 0.0) };
+                let moved = |by: f64| {
+                    let mut moved = said.clone();
+                    moved[at] += by;
+                    likelihood.loss(record.view(), &mut row(&moved), 0.0)
+                };
                 let wanted = (moved(1e-5) - moved(-1e-5)) / 2e-5;
                 prop_assert!((gradient[[0, at]] / 2.0 - wanted).abs() < 1e-6 * (1.0 + wanted.abs()));
             }

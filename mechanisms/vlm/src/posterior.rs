@@ -127,9 +127,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn gradients_of_the_divergence_are_its_differences(mean in -4.0..4.0_f64, log_scale in -2.0..2.0_f64) {
+        fn gradients_of_the_divergence_are_its_differences(
+            mean in -4.0..4.0_f64,
+            log_scale in -2.0..2.0_f64,
+        ) {
             prop_assume!(mean.abs() > 1e-3);
-            let at = |mean: f64, log_scale: f64| divergence(array![mean].view(), log_scale.exp(), 0.0, Array1::zeros(1).view_mut()).0;
+            let at = |mean: f64, log_scale: f64| {
+                divergence(array![mean].view(), log_scale.exp(), 0.0, Array1::zeros(1).view_mut()).0
+            };
             let mut slope = Array1::zeros(1);
             let (_, by_log_scale) = divergence(array![mean].view(), log_scale.exp(), 0.5, slope.view_mut());
             let step = 1e-5;

@@ -2,9 +2,9 @@
 //! if it does not.
 //!
 //! Outputs are drawn in pairs, one of each input. An event S is chosen from earlier outputs, and a share λ of
-//! the capital is bet on it. X and Y indicate S for the two outputs of a pair. Under the claim
-//! P(S) ≤ s·Q(S) + d the capital is a supermartingale: each pair multiplies it by 1 + λ(X − sY − d)/(s + d),
-//! whatever the earlier choices.
+//! the capital is bet on it. X and Y indicate S for the two outputs of a pair. Each pair
+//! multiplies the capital by 1 + λ(X − sY − d)/(s + d). Under the claim P(S) ≤ s·Q(S) + d the capital is a
+//! supermartingale for all earlier choices.
 //!
 //! The capital therefore exceeds 1/α with probability at most α, for any number of looks and any stopping
 //! time (Ville 1939; Waudby-Smith and Ramdas 2024). The sum of several such capitals, one for each λ, is

@@ -14,7 +14,8 @@
 //!
 //! let x = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
 //! let either = Dataset::new(x.clone(), array![0, 1, 1, 0]);
-//! let params = ClassifierParams::default().hidden(vec![16]).epochs(1000).learning_rate(0.01).validation_share(0.0);
+//! let params =
+//!     ClassifierParams::default().hidden(vec![16]).epochs(1000).learning_rate(0.01).validation_share(0.0);
 //! assert_eq!(params.fit(&either)?.predict(&x), array![0, 1, 1, 0]);
 //! # Ok::<(), scumble_classifier::Error>(())
 //! ```

@@ -20,7 +20,8 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 /// let rest = Architecture::new(4).layer(2, Activation::Identity);
 /// let start = Embedding::<f64>::new(6, Activation::Relu, rest, 1)?;
 /// let training = Training { epochs: 500, batch_size: 3, ..Training::default() };
-/// let fitted = training.fit_identity(start, training.optimiser, Loss::CrossEntropy(classes.view()), |_| ())?;
+/// let fitted =
+///     training.fit_identity(start, training.optimiser, Loss::CrossEntropy(classes.view()), |_| ())?;
 /// assert_eq!(fitted.classify_sums(fitted.table().view())?, classes);
 /// # Ok::<(), scumble_neural::Error>(())
 /// ```

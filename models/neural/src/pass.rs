@@ -15,8 +15,10 @@ use scumble_linalg::vectorised;
 /// use ndarray::array;
 /// use scumble_neural::{Activation, Architecture, Initialisation, Network, Pass};
 ///
-/// let encoder = Network::<f64>::new(Architecture::new(3).layer(2, Activation::Tanh), Initialisation::Uniform, 1)?;
-/// let frozen = Network::<f64>::new(Architecture::new(2).layer(1, Activation::Identity), Initialisation::Uniform, 2)?;
+/// let encoder =
+///     Network::<f64>::new(Architecture::new(3).layer(2, Activation::Tanh), Initialisation::Uniform, 1)?;
+/// let frozen =
+///     Network::<f64>::new(Architecture::new(2).layer(1, Activation::Identity), Initialisation::Uniform, 2)?;
 ///
 /// let (mut first, mut second) = (Pass::default(), Pass::default());
 /// let code = encoder.forward(array![[1.0, 2.0, 3.0]].view(), &mut first)?;

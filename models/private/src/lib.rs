@@ -12,7 +12,8 @@
 //! use scumble_private::{Neighbours, PrivateTraining, Target};
 //!
 //! let records = Array2::from_shape_fn((500, 3), |(row, column)| ((row + column) % 4) as f32);
-//! let start = Network::new(Architecture::new(3).layer(3, Activation::Identity), Initialisation::Uniform, 1)?;
+//! let start =
+//!     Network::new(Architecture::new(3).layer(3, Activation::Identity), Initialisation::Uniform, 1)?;
 //!
 //! let training = PrivateTraining { expected_batch: 20, ..PrivateTraining::default() };
 //! let target = Target { epsilon: 2.0, delta: 1e-5, neighbours: Neighbours::AddOrRemoveOne };
@@ -33,7 +34,8 @@
 //!     &mut randomness,
 //!     |_| (),
 //! )?;
-//! let spent = training.spent::<f32>(500, learned.parameters().len(), steps, 1e-5, Neighbours::AddOrRemoveOne)?;
+//! let spent =
+//!     training.spent::<f32>(500, learned.parameters().len(), steps, 1e-5, Neighbours::AddOrRemoveOne)?;
 //! assert!(spent.epsilon <= 2.0);
 //! # Ok::<(), scumble_private::Error>(())
 //! ```

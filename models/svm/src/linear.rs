@@ -14,9 +14,9 @@ scumble_linear::params! {
 
     /// Hyper-parameters of a linear soft-margin machine.
     ///
-    /// It minimises ½‖w‖² + ½ρb² + θ Σ max(0, 1 − yᵢ(w·xᵢ + b)) over the weights w (d) of standardised
-    /// features and the bias b, without any n × n matrix. The objective is that of scikit-learn's
-    /// `LinearSVC(loss="hinge", C=θ, intercept_scaling=1/√ρ)`.
+    /// It minimises ½‖w‖² + ½ρb² + θ Σ max(0, 1 − yᵢ(w·xᵢ + b)) over w and b, without any n × n matrix. Here
+    /// w (d) are the weights of standardised features, and b is the bias. The objective equals the objective
+    /// of scikit-learn's `LinearSVC(loss="hinge", C=θ, intercept_scaling=1/√ρ)`.
     pub struct SvmParams {
         /// Weight θ of a record's hinge loss (`C` elsewhere), 1 by default.
         penalty: f64 = 1.0,

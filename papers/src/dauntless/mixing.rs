@@ -337,7 +337,8 @@ impl Run<'_> {
         let store = self.options.finished(&format!("{}-within", self.name))?;
         let one = |trial: usize| {
             let mut words = json!({
-                "of": self.name, "within": within::EPSILON, "trial": trial, "epochs": [EPOCHS_OF_FEW, self.epochs],
+                "of": self.name, "within": within::EPSILON, "trial": trial,
+                "epochs": [EPOCHS_OF_FEW, self.epochs],
                 "records": self.data.train.len(), "seed": self.options.seed,
             });
             let standardized = self.standardized;

@@ -138,7 +138,10 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
         }
         let all = |case: &Case, samples: usize| -> Result<Vec<Recovered>> {
             let one = |trial: usize| {
-                let words = json!({"of": name, "figure": case.figure, "samples": samples, "trial": trial, "images": options.images, "seed": options.seed});
+                let words = json!({
+                    "of": name, "figure": case.figure, "samples": samples, "trial": trial,
+                    "images": options.images, "seed": options.seed,
+                });
                 let found =
                     options.once(&store, &words, || attacked(options, name, &data, case, samples, trial))?;
                 (options.on_step)();
@@ -359,7 +362,9 @@ fn transformation(
     randomness: &mut Randomness,
 ) -> Result<Key> {
     let design = options.registry.get("dauntless-mix")?.design(
-        &json!({"mixed": 1, "samples": 1, "bits": 32, "weights": "inverse-uniform", "most_condition": 1.15e4}),
+        &json!({
+            "mixed": 1, "samples": 1, "bits": 32, "weights": "inverse-uniform", "most_condition": 1.15e4
+        }),
         &Brief::new(domain.without_target(), Budget::pure(1.0)?),
     )?;
     // The release of one record provides the transformation. It then transforms the mixtures whose public

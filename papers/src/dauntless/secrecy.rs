@@ -73,7 +73,9 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
         for trial in 0..trials {
             let mut stream = options.randomness(name, &[classes as u64, trial as u64]).streams().stream(0);
             let data = data.of_classes(classes, effort.each, &mut stream)?;
-            let words = json!({"of": name, "classes": classes, "trial": trial, "effort": effort, "seed": options.seed});
+            let words = json!({
+                "of": name, "classes": classes, "trial": trial, "effort": effort, "seed": options.seed
+            });
             let map = secret_map(options, name, &data, trial)?;
             let [plain, secret] =
                 options.once(&store, &words, || trained(options, &map, &data, effort, trial))?;

@@ -111,8 +111,8 @@ mod tests {
     use super::*;
 
     /// Tests `mu_that_leaves` on two equally likely values, released as N(0, 1) and N(μ, 1). The share of the
-    /// variance that the posterior mean leaves is an integral in closed form: 4 E[p(1 − p)],
-    /// p = 1/(1 + e^(−μz)), with z the distance from the middle. The test sums it over a fine grid.
+    /// variance that the posterior mean leaves is an integral in closed form. It equals 4 E[p(1 − p)] with
+    /// p = 1/(1 + e^(−μz)), where z is the distance from the middle. The test sums it over a fine grid.
     #[test]
     fn no_guess_of_two_values_errs_by_less_than_what_is_left() {
         for share in [0.2, 0.5, 0.78, 0.95] {

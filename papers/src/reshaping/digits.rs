@@ -83,8 +83,8 @@ pub(super) fn digits(options: &RunOptions, name: &'static str) -> Result<Evidenc
     (options.on_start)(((dimensions.len() + without_decay.iter().len()) * trials) as u64);
     let one = |dim: usize, trial: usize, weight_decay: f64| -> Result<Found> {
         let words = json!({
-            "of": name, "dim": dim, "trial": trial, "sizes": sizes(options), "begins": "autoencoder", "also": "without \
-                unseen", "weight_decay": weight_decay, "budgets": budgets, "seed": options.seed,
+            "of": name, "dim": dim, "trial": trial, "sizes": sizes(options), "begins": "autoencoder",
+            "also": "without unseen", "weight_decay": weight_decay, "budgets": budgets, "seed": options.seed,
         });
         let found = options.once(&store, &words, || {
             let mut stream = options.randomness(name, &[dim as u64, trial as u64]).streams().stream(0);

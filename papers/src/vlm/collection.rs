@@ -301,7 +301,8 @@ impl Run<'_> {
         };
         let mut words = json!({
             "of": self.name, "by": by, "trial": job.trial, "local": scumble_core::number::to_json(job.local),
-            "sizes": sizes, "hidden": hidden, "epochs": epochs, "shows_images": self.plan.shows_images, "share": self.plan.share(job.local), "seed": self.options.seed,
+            "sizes": sizes, "hidden": hidden, "epochs": epochs, "shows_images": self.plan.shows_images,
+            "share": self.plan.share(job.local), "seed": self.options.seed,
             "scumble": env!("CARGO_PKG_VERSION"),
         });
         if self.plan.network_alone {
@@ -461,7 +462,9 @@ mod tests {
             local: vec![2.0, 20.0, f64::INFINITY],
             model: Model {
                 parameters: json!({ "hidden": [16], "latent_dim": 2, "epochs": 40, "learning_rate": 0.005 }),
-                private: json!({ "hidden": [8], "latent_dim": 2, "volunteers": { "epochs": 2.0, "expected_batch": 300 } }),
+                private: json!({
+                    "hidden": [8], "latent_dim": 2, "volunteers": { "epochs": 2.0, "expected_batch": 300 }
+                }),
             },
             hidden: [vec![8], vec![8]],
             classes,

@@ -38,8 +38,10 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
     let mut found: Vec<Vec<Found>> = vec![];
     for trial in 0..collection.plan.trials {
         let words = json!({
-            "of": name, "trial": trial, "vlm": collection.plan.model.parameters, "sizes": collection.plan.sizes, "seed": options.seed,
-            "learner": [VOLUNTEERS, EPOCHS, BATCH, HIDDEN], "local": collection.plan.local.iter().filter(|local| local.is_finite()).collect::<Vec<_>>(),
+            "of": name, "trial": trial, "vlm": collection.plan.model.parameters,
+            "sizes": collection.plan.sizes, "seed": options.seed,
+            "learner": [VOLUNTEERS, EPOCHS, BATCH, HIDDEN],
+            "local": collection.plan.local.iter().filter(|local| local.is_finite()).collect::<Vec<_>>(),
             "scumble": env!("CARGO_PKG_VERSION"),
         });
         found.push(options.once(&store, &words, || of_trial(options, &DIGITS, trial))?);

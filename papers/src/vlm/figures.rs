@@ -77,7 +77,8 @@ fn model_of_digits(options: &RunOptions) -> Model {
             "epochs": if options.quick { 20 } else { 15 }
         }),
         private: json!({
-            "likelihood": "bernoulli", "hidden": [200], "latent_dim": 8, "l1_bound": 5.0, "pretraining_epsilon": 20.0,
+            "likelihood": "bernoulli", "hidden": [200], "latent_dim": 8, "l1_bound": 5.0,
+            "pretraining_epsilon": 20.0,
             "volunteers": { "epochs": 30.0, "expected_batch": 2048, "learning_rate": 2e-3 }
         }),
     }
@@ -116,7 +117,8 @@ fn loans(options: &RunOptions) -> Plan {
         local,
         model: Model {
             parameters: json!({
-                "latent_dim": 8, "l1_bound": 5.0, "pretraining_epsilon": 15.0, "epochs": epochs, "batch_size": 128,
+                "latent_dim": 8, "l1_bound": 5.0, "pretraining_epsilon": 15.0, "epochs": epochs,
+                "batch_size": 128,
                 "hidden": if options.quick { [100, 100] } else { [500, 500] }
             }),
             private: json!({

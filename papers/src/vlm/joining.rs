@@ -42,7 +42,8 @@ fn parameters_of_ours(options: &RunOptions, seed: u64) -> Value {
     json!({
         "latent_dim": 1, "weight_decay": 0.0,
         "training": {
-            "encoder_hidden": 32, "decoder_hidden": 32, "hidden": "relu", "epochs": if options.quick { 5 } else { 20 },
+            "encoder_hidden": 32, "decoder_hidden": 32, "hidden": "relu",
+            "epochs": if options.quick { 5 } else { 20 },
             "batch_size": 200, "learning_rate": 3e-3, "seed": seed
         }
     })
@@ -60,7 +61,8 @@ fn model(options: &RunOptions) -> Model {
     Model {
         parameters: json!({
             "latent_dim": 5, "l1_bound": 5.0, "pretraining_epsilon": 15.0, "batch_size": 128,
-            "epochs": if options.quick { 20 } else { 60 }, "hidden": if options.quick { [100, 100] } else { [500, 500] }
+            "epochs": if options.quick { 20 } else { 60 },
+            "hidden": if options.quick { [100, 100] } else { [500, 500] }
         }),
         private: Value::Null,
     }
@@ -183,7 +185,8 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
     let mut found: Vec<Trial> = vec![];
     for trial in 0..trials {
         let words = json!({
-            "of": name, "vlm": model(options).parameters, "ours": parameters_of_ours(options, options.seed), "trial": trial, "seed": options.seed, "quick": options.quick,
+            "of": name, "vlm": model(options).parameters, "ours": parameters_of_ours(options, options.seed),
+            "trial": trial, "seed": options.seed, "quick": options.quick,
             "scumble": env!("CARGO_PKG_VERSION"),
         });
         let key = Key::from_content(&words)?;

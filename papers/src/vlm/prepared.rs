@@ -65,7 +65,8 @@ pub(super) fn by_labels_alone(options: &RunOptions, subject: &Subject, local: f6
     let plan = (subject.plan)(options);
     let one = |trial: usize| {
         let words = json!({
-            "of": name, "trial": trial, "local": local, "vlm": plan.model.parameters, "sizes": plan.sizes, "seed": options.seed,
+            "of": name, "trial": trial, "local": local, "vlm": plan.model.parameters, "sizes": plan.sizes,
+            "seed": options.seed,
             "scumble": env!("CARGO_PKG_VERSION"),
         });
         options.once(&store, &words, || {

@@ -14,7 +14,10 @@
 //! use scumble_records::{OutOfBounds, Schema, Values};
 //! use std::sync::Arc;
 //!
-//! let schema = Schema::from_toml("[[column]]\nname = \"hours\"\nkind = \"real\"\nlower = 0.0\nupper = 24.0\n", "sleep")?;
+//! let schema = Schema::from_toml(
+//!     "[[column]]\nname = \"hours\"\nkind = \"real\"\nlower = 0.0\nupper = 24.0\n",
+//!     "sleep",
+//! )?;
 //! let brief = Brief::new(schema.domain(None)?, Budget::pure(1.0)?);
 //! let design = ShippedDesign::for_records(PIECEWISE.design(&Default::default(), &brief)?, schema, None)?;
 //!
@@ -26,7 +29,8 @@
 //! let release = |batch: &RecordBatch| {
 //!     let batches = std::slice::from_ref(batch);
 //!     let (bounds, values) = (OutOfBounds::Clip, Values::Settled);
-//!     let (released, _clipped) = release_keyed(&design, batches, Some("person"), &key, bounds, values, |_| ())?;
+//!     let (released, _clipped) =
+//!         release_keyed(&design, batches, Some("person"), &key, bounds, values, |_| ())?;
 //!     joined(&released)
 //! };
 //! let whole = release(&night)?;

@@ -232,7 +232,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shares_never_cost_more_than_the_whole(epsilon in 1e-6..100.0_f64, share in 0.001..0.999_f64, parts in 1usize..60) {
+        fn shares_never_cost_more_than_the_whole(
+            epsilon in 1e-6..100.0_f64,
+            share in 0.001..0.999_f64,
+            parts in 1usize..60,
+        ) {
             let whole = Budget::pure(epsilon).unwrap();
             let (first, rest) = whole.split(share).unwrap();
             prop_assert!(sum_up([first.epsilon(), rest.epsilon()]) <= epsilon);

@@ -170,12 +170,20 @@ impl Claim {
     /// use scumble_core::{Claim, Notion, PacResistance, Unit};
     ///
     /// let of = |spent| Claim {
-    ///     notion: Notion::PacResistance(PacResistance { error: 0.001, confidence_gap: 0.1, budget: 99.0, spent }),
+    ///     notion: Notion::PacResistance(PacResistance {
+    ///         error: 0.001,
+    ///         confidence_gap: 0.1,
+    ///         budget: 99.0,
+    ///         spent,
+    ///     }),
     ///     protects: Unit::Record,
     ///     theorem: "Corollary 1".into(),
     /// };
     /// assert_eq!(of(99.0).warning(), None);
-    /// assert_eq!(of(100.0).warning().unwrap(), "100 samples are spent of a budget of 99, so the guarantee has ended");
+    /// assert_eq!(
+    ///     of(100.0).warning().unwrap(),
+    ///     "100 samples are spent of a budget of 99, so the guarantee has ended"
+    /// );
     /// ```
     pub fn warning(&self) -> Option<String> {
         self.notion.warning()

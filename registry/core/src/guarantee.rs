@@ -70,8 +70,8 @@ impl Unit {
         self == other || (self == Self::Record && matches!(other, Self::Features | Self::Label))
     }
 
-    /// Pair of flat records that differ in this unit: two points of a mechanism's range, both with the target of
-    /// the first. Empty if the unit does not contain the features.
+    /// Pair of flat records that differ in this unit. Both are points of a mechanism's range with the target
+    /// of the first record. The result is empty if the unit does not contain the features.
     pub fn pair_of_features(
         self,
         domain: &RecordDomain,
@@ -247,9 +247,11 @@ impl CramerRao {
     ///
     /// let heights = RecordDomain::new(vec!["height".into()], Domain::unit_box(1), TargetDomain::None)?;
     /// let of = |information: f64| {
-    ///     CramerRao { information: [("height".to_owned(), information)].into(), joint: None }.of_any_guess(&heights)
+    ///     let information = [("height".to_owned(), information)].into();
+    ///     CramerRao { information, joint: None }.of_any_guess(&heights)
     /// };
-    /// // Where nothing is released, the middle is a half off at both ends; where noise is small, Cramér and Rao bind every guess.
+    /// // Without information, the best guess is the middle, with an error of ½ at both ends. With small
+    /// // noise, the Cramér–Rao bound holds for every guess.
     /// assert_eq!(of(0.0), 0.25);
     /// assert!((of(1e6) * 1e6 - 1.0).abs() < 1e-4);
     /// # Ok::<(), scumble_core::Error>(())
@@ -377,7 +379,8 @@ impl MutualInformation {
     /// ```
     /// use scumble_core::{MutualInformation, Prior};
     ///
-    /// // Of 1/128 nats a coin, which is what membership is before the release, is guessed rightly in 56.3 % of cases at most.
+    /// // With 1/128 nats, an adversary guesses membership correctly with probability 56.3 % at most. The
+    /// // prior success is that of a fair coin.
     /// let halves = Prior::Halves { sets: 128 };
     /// let success = MutualInformation::new(1.0 / 128.0, halves).success(halves.membership());
     /// assert!(success < 0.563);

@@ -217,7 +217,9 @@ mod tests {
         #[test]
         fn a_point_that_is_moved_lies_within_and_no_two_lie_further_apart_than_the_diameter(
             points in prop::collection::vec(prop::array::uniform3(-1.0..1.0_f64), 1..6),
-            wild in prop::array::uniform2(prop::array::uniform3(prop_oneof![-3.0..3.0_f64, -1e308..1e308_f64])),
+            wild in prop::array::uniform2(
+                prop::array::uniform3(prop_oneof![-3.0..3.0_f64, -1e308..1e308_f64])
+            ),
         ) {
             let (center, bounds) = polytope(&points);
             prop_assert!(check(&center, &bounds).is_ok());

@@ -22,7 +22,8 @@ pub const MOST_STEPS: u64 = 1_000_000_000;
 /// let refused = size::check_held("my-plugin", "latent_dim", &[1000, 1 << 62], 8).unwrap_err().to_string();
 /// assert_eq!(
 ///     refused,
-///     "the parameters of \"my-plugin\": latent_dim asks for 36893488147419103232000 bytes at once, and at most 4294967296 are allowed"
+///     "the parameters of \"my-plugin\": latent_dim asks for 36893488147419103232000 bytes at once, \
+///      and at most 4294967296 are allowed"
 /// );
 /// # Ok::<(), scumble_core::Error>(())
 /// ```

@@ -160,8 +160,10 @@ fn leaves() -> impl Strategy<Value = Leaf> {
     let claims = prop_oneof![
         8 => epsilons().prop_map(|epsilon| vec![(Unit::Record, epsilon)]),
         2 => (prop::sample::select(&UNITS), epsilons()).prop_map(|claim| vec![claim]),
-        2 => (epsilons(), epsilons()).prop_map(|(record, label)| vec![(Unit::Record, record), (Unit::Label, label)]),
-        2 => (epsilons(), epsilons()).prop_map(|(features, label)| vec![(Unit::Features, features), (Unit::Label, label)]),
+        2 => (epsilons(), epsilons())
+            .prop_map(|(record, label)| vec![(Unit::Record, record), (Unit::Label, label)]),
+        2 => (epsilons(), epsilons())
+            .prop_map(|(features, label)| vec![(Unit::Features, features), (Unit::Label, label)]),
         1 => Just(vec![]),
     ];
     let shaped_by = prop_oneof![
@@ -205,7 +207,8 @@ proptest! {
         parts in prop::collection::vec((prop::sample::select(&SCOPES), epsilons()), 1..8),
     ) {
         let whole = |parts: &[(Scope, f64)]| {
-            let claimed = parts.iter().map(|&(scope, epsilon)| (scope, claiming(local(epsilon, 0.0), Unit::Record, 0)));
+            let claimed =
+                parts.iter().map(|&(scope, epsilon)| (scope, claiming(local(epsilon, 0.0), Unit::Record, 0)));
             compose::by_parts(&claimed.collect::<Vec<_>>())
         };
         let backwards: Vec<_> = parts.iter().rev().copied().collect();
@@ -245,9 +248,13 @@ proptest! {
 
     #[test]
     fn a_part_without_a_claim_leaves_the_whole_without_one(
-        mut notions in prop::collection::vec(notions(), 0..5), at in 0usize..6, cuts in cuts(), seen in 0usize..3,
+        mut notions in prop::collection::vec(notions(), 0..5),
+        at in 0usize..6,
+        cuts in cuts(),
+        seen in 0usize..3,
     ) {
-        let mut parts: Vec<Guarantee> = notions.drain(..).map(|notion| claiming(notion, Unit::Record, 1)).collect();
+        let mut parts: Vec<Guarantee> =
+            notions.drain(..).map(|notion| claiming(notion, Unit::Record, 1)).collect();
         parts.insert(at.min(parts.len()), silent(2));
         prop_assert!(compose::in_sequence(&parts).claims.is_empty());
         prop_assert!(nested(&parts, &cuts).claims.is_empty());
@@ -259,15 +266,23 @@ proptest! {
         let whole = compose::by_parts(&scoped);
         prop_assert!(!whole.claims.iter().any(|claim| claim.protects == Unit::Record), "{whole}");
         let loses = |unit| whole.claims.iter().all(|claim| !claim.protects.covers(unit));
-        prop_assert!((!SCOPES[seen].features || loses(Unit::Features)) && (!SCOPES[seen].label || loses(Unit::Label)), "{whole}");
+        prop_assert!(
+            (!SCOPES[seen].features || loses(Unit::Features)) && (!SCOPES[seen].label || loses(Unit::Label)),
+            "{whole}"
+        );
     }
 
     #[test]
     fn a_notion_survives_only_where_every_part_claims_it(
         notions in prop::collection::vec(notions(), 1..5), cuts in cuts(),
     ) {
-        let parts: Vec<Guarantee> = notions.iter().map(|notion| claiming(notion.clone(), Unit::Record, 1)).collect();
-        for whole in [compose::in_sequence(&parts), compose::in_sequence(&reversed(&parts)), nested(&parts, &cuts)] {
+        let parts: Vec<Guarantee> =
+            notions.iter().map(|notion| claiming(notion.clone(), Unit::Record, 1)).collect();
+        for whole in [
+            compose::in_sequence(&parts),
+            compose::in_sequence(&reversed(&parts)),
+            nested(&parts, &cuts),
+        ] {
             let alike = notions.iter().all(|notion| kind(notion) == kind(&notions[0]));
             let kinds: Vec<_> = whole.claims.iter().map(|claim| kind(&claim.notion)).collect();
             prop_assert_eq!(kinds, if alike { vec![kind(&notions[0])] } else { vec![] }, "{}", whole);
@@ -287,7 +302,10 @@ proptest! {
             let mut parts: Vec<Guarantee> =
                 spent.iter().map(|&s| claiming(with_delta(neighbours, s), Unit::Record, 0)).collect();
             let (epsilon, delta) = reported(&compose::in_sequence(&parts));
-            prop_assert!(is_rounded_up_once(epsilon, &total.0) && is_rounded_up_once(delta, &total.1), "({epsilon}, {delta})");
+            prop_assert!(
+                is_rounded_up_once(epsilon, &total.0) && is_rounded_up_once(delta, &total.1),
+                "({epsilon}, {delta})"
+            );
             prop_assert!(spent.iter().all(|s| epsilon >= s.0 && delta >= s.1));
             let turn = seed % parts.len();
             parts.rotate_left(turn);
@@ -305,14 +323,19 @@ proptest! {
     fn an_infinite_part_makes_the_whole_infinite(
         spent in prop::collection::vec(epsilons(), 0..6), at in 0usize..6, cuts in cuts(),
     ) {
-        let mut parts: Vec<Guarantee> = spent.iter().map(|&s| claiming(local(s, 0.0), Unit::Record, 0)).collect();
+        let mut parts: Vec<Guarantee> =
+            spent.iter().map(|&s| claiming(local(s, 0.0), Unit::Record, 0)).collect();
         parts.insert(at.min(parts.len()), claiming(local(f64::INFINITY, 0.0), Unit::Record, 0));
         prop_assert_eq!(reported(&nested(&parts, &cuts)).0, f64::INFINITY);
     }
 
     #[test]
     fn what_a_budget_was_split_into_composes_to_it_and_never_to_more(
-        epsilon in epsilons(), delta in deltas(), shares in prop::collection::vec(0.01..0.99_f64, 0..6), parts in 1usize..30, cuts in cuts(),
+        epsilon in epsilons(),
+        delta in deltas(),
+        shares in prop::collection::vec(0.01..0.99_f64, 0..6),
+        parts in 1usize..30,
+        cuts in cuts(),
     ) {
         let whole = Budget::new(epsilon, delta).unwrap();
         let mut budgets = vec![];
@@ -347,11 +370,15 @@ proptest! {
 
     #[test]
     fn fisher_information_adds_up_by_column_and_never_to_less(
-        parts in prop::collection::vec(prop::collection::btree_map("[abc]", epsilons(), 1..4), 1..6), cuts in cuts(),
+        parts in prop::collection::vec(prop::collection::btree_map("[abc]", epsilons(), 1..4), 1..6),
+        cuts in cuts(),
     ) {
         let claimed: Vec<Guarantee> = parts
             .iter()
-            .map(|part| claiming(Notion::CramerRao(CramerRao { information: part.clone(), joint: None }), Unit::Record, 0))
+            .map(|part| {
+                let bound = CramerRao { information: part.clone(), joint: None };
+                claiming(Notion::CramerRao(bound), Unit::Record, 0)
+            })
             .collect();
         let of = |whole: &Guarantee| -> BTreeMap<String, f64> {
             match &only(whole).notion {
@@ -376,13 +403,21 @@ proptest! {
         parts in prop::collection::vec(epsilons(), 1..6), cuts in cuts(), sets in 2u64..200,
     ) {
         let claiming_nats = |nats: f64, sets: u64| {
-            claiming(Notion::MutualInformation(MutualInformation::new(nats, Prior::Halves { sets })), Unit::Record, 0)
+            let bound = MutualInformation::new(nats, Prior::Halves { sets });
+            claiming(Notion::MutualInformation(bound), Unit::Record, 0)
         };
         let claimed: Vec<Guarantee> = parts.iter().map(|nats| claiming_nats(*nats, sets)).collect();
         let total = exact_sum(parts.iter().copied());
-        for whole in [compose::in_sequence(&claimed), compose::in_sequence(&reversed(&claimed)), nested(&claimed, &cuts)] {
+        for whole in [
+            compose::in_sequence(&claimed),
+            compose::in_sequence(&reversed(&claimed)),
+            nested(&claimed, &cuts),
+        ] {
             let Notion::MutualInformation(bound) = only(&whole).notion else { panic!("{whole}") };
-            prop_assert!(exact(bound.nats) >= total && exact(bound.nats / (1.0 + 1e-14)) <= total, "{bound:?} for {total}");
+            prop_assert!(
+                exact(bound.nats) >= total && exact(bound.nats / (1.0 + 1e-14)) <= total,
+                "{bound:?} for {total}"
+            );
         }
         let others = [claimed, vec![claiming_nats(1.0, sets + 1)]].concat();
         prop_assert!(compose::in_sequence(&others).claims.is_empty());
@@ -390,7 +425,8 @@ proptest! {
 
     #[test]
     fn pac_spends_add_up_against_the_least_budget(
-        parts in prop::collection::vec((epsilons(), epsilons(), 1e-3..1.0_f64, 1e-3..0.5_f64), 2..6), cuts in cuts(),
+        parts in prop::collection::vec((epsilons(), epsilons(), 1e-3..1.0_f64, 1e-3..0.5_f64), 2..6),
+        cuts in cuts(),
     ) {
         let claimed: Vec<Guarantee> = parts
             .iter()
@@ -401,7 +437,11 @@ proptest! {
             .collect();
         let least = |of: fn(&(f64, f64, f64, f64)) -> f64| parts.iter().map(of).fold(f64::INFINITY, f64::min);
         let total = exact_sum(parts.iter().map(|part| part.1));
-        for whole in [compose::in_sequence(&claimed), compose::in_sequence(&reversed(&claimed)), nested(&claimed, &cuts)] {
+        for whole in [
+            compose::in_sequence(&claimed),
+            compose::in_sequence(&reversed(&claimed)),
+            nested(&claimed, &cuts),
+        ] {
             let Notion::PacResistance(pac) = only(&whole).notion else { panic!("{whole}") };
             prop_assert!(exact(pac.spent) >= total && exact(pac.spent / (1.0 + 1e-14)) <= total, "{pac:?} \
                 for {total}");
@@ -444,8 +484,14 @@ proptest! {
             let dp = whole.local_dp(Unit::Record).unwrap();
             // If pure parts disclose all they may, they add a loss of `shift` to the Gaussian one.
             let truth = gaussian::epsilon(mu_squared.sqrt(), delta).unwrap() + shift;
-            prop_assert!(dp.epsilon >= truth * (1.0 - 1e-9) || dp.epsilon >= sum_of_epsilons(&parts), "{dp:?}, and {truth} is true");
-            prop_assert!(dp.epsilon <= sum_of_epsilons(&parts) * (1.0 + 1e-14) && exact(dp.delta) >= exact_sum(deltas_of(&parts)));
+            prop_assert!(
+                dp.epsilon >= truth * (1.0 - 1e-9) || dp.epsilon >= sum_of_epsilons(&parts),
+                "{dp:?}, and {truth} is true"
+            );
+            prop_assert!(
+                dp.epsilon <= sum_of_epsilons(&parts) * (1.0 + 1e-14)
+                    && exact(dp.delta) >= exact_sum(deltas_of(&parts))
+            );
             let profile = dp.profile.unwrap();
             for at in [0.0, 0.1, 0.5, 1.0, 3.0, dp.epsilon] {
                 let truth = gaussian::delta(mu_squared.sqrt(), at - shift);

@@ -416,7 +416,9 @@ mod tests {
             let (read, exact) = (Amount::try_from(value).unwrap(), Amount::exactly(value));
             prop_assert_eq!(read.to_f64_up(), value);
             prop_assert_eq!(read.to_f64_down(), value);
-            prop_assert!(read >= Amount::exactly(value.next_down()) && read <= Amount::exactly(value.next_up()));
+            prop_assert!(
+                read >= Amount::exactly(value.next_down()) && read <= Amount::exactly(value.next_up())
+            );
             let shortest = value.to_string();
             let digits = shortest.trim_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count();
             prop_assert!(read == exact || digits <= 15 || shortest.starts_with("0.0"));
@@ -429,7 +431,10 @@ mod tests {
         fn typed_decimals_are_kept(digits in 0u64..u64::MAX, places in 0usize..24) {
             let text = format!("{}.{digits:0places$}", digits % 7);
             let read = read(&text);
-            prop_assert_eq!(&read, &serde_json::from_str::<Amount>(&serde_json::to_string(&read).unwrap()).unwrap());
+            prop_assert_eq!(
+                &read,
+                &serde_json::from_str::<Amount>(&serde_json::to_string(&read).unwrap()).unwrap()
+            );
             prop_assert!(Amount::exactly(read.to_f64_down()) <= read || read == read.to_f64_down());
             prop_assert!(Amount::exactly(read.to_f64_up()) >= read || read == read.to_f64_up());
         }

@@ -22,7 +22,8 @@ pub const LABEL_SHARE: f64 = 0.5;
 ///     RecordDomain::new(vec!["height".into()], Domain::unit_box(1), TargetDomain::Class { levels })?;
 /// let brief = Brief::new(people, Budget::pure(4.0)?);
 /// let none = serde_json::Value::Null;
-/// // By itself it leaves a class in the clear: of the whole record it takes the features, and randomised response the label.
+/// // Alone, the mechanism leaves a class in the clear. To protect the whole record, it releases the
+/// // features, and randomised response releases the label.
 /// let arrangement = Arrangement::find(&PIECEWISE, &none, &brief, Some(Protect::Record))?;
 /// assert_eq!(arrangement, Arrangement::WithLabel);
 /// let design = arrangement.design(&Registry::installed()?, &PIECEWISE, &none, &brief, LABEL_SHARE)?;

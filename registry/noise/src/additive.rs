@@ -28,7 +28,8 @@ use std::fmt::Debug;
 ///
 /// impl AdditiveNoise for Careful {
 ///     const NAME: &'static str = "careful";
-///     const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1)";
+///     const THEOREM: &'static str =
+///         "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1)";
 ///     type Parameters = NoParameters;
 ///
 ///     fn calibrate(_parameters: &NoParameters, set: &Domain, budget: Budget) -> Result<Self> {

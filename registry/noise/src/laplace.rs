@@ -222,7 +222,11 @@ mod tests {
         #[test]
         fn a_quotient_is_rounded_up(numerator in 1u64..1 << 50, epsilon in 1e-3..100.0_f64) {
             let quotient = quotient_up(numerator, epsilon).unwrap();
-            let (q, e, n) = (BigInt::from(quotient), BigRational::from_float(epsilon).unwrap(), BigRational::from(BigInt::from(numerator)));
+            let (q, e, n) = (
+                BigInt::from(quotient),
+                BigRational::from_float(epsilon).unwrap(),
+                BigRational::from(BigInt::from(numerator)),
+            );
             prop_assert!(e.clone() * q.clone() >= n && e * (q - 1) < n);
         }
     }

@@ -404,7 +404,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whole_numbers_are_those_of_the_standard_library(bits: u64, near in -1_000_000i64..1_000_000, power in 0..62) {
+        fn whole_numbers_are_those_of_the_standard_library(
+            bits: u64,
+            near in -1_000_000i64..1_000_000,
+            power in 0..62,
+        ) {
             let power = 2f64.powi(power);
             let near = [near as f64 / 2.0, power + near as f64 / 2.0, power - 0.5, f64::from_bits(bits)];
             for x in near.into_iter().flat_map(|x| [x, x.next_up(), x.next_down(), -x]) {

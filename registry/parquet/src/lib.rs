@@ -6,7 +6,10 @@
 //! use scumble_parquet::{Writer, open};
 //! use scumble_records::{OutOfBounds, Reader, Schema, TextFormat, csv, stream};
 //!
-//! let schema = Schema::from_toml("[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n", "a schema")?;
+//! let schema = Schema::from_toml(
+//!     "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n",
+//!     "a schema",
+//! )?;
 //! let table = csv::read(&b"size\n0.5\n1\n"[..], "some CSV", &schema, None)?.table;
 //!
 //! # let folder = tempfile::tempdir().unwrap();
@@ -15,7 +18,9 @@
 //! let decoder = schema.decoder(&schema.domain(None)?.layout(), None);
 //! stream::write(&table, &decoder, Writer::new(file, &decoder)?)?;
 //!
-//! let again = Reader::new(open(&path, &TextFormat::default())?, &schema, None, OutOfBounds::Reject)?.read_all()?.table;
+//! let again = Reader::new(open(&path, &TextFormat::default())?, &schema, None, OutOfBounds::Reject)?
+//!     .read_all()?
+//!     .table;
 //! assert_eq!(again, table);
 //! # Ok::<(), scumble_records::Error>(())
 //! ```

@@ -89,7 +89,10 @@ mod tests {
     proptest! {
         #[test]
         fn digits_are_read_back_and_as_few_as_the_standard_librarys(
-            bits: u64, small in -1e3..1e3f64, steps in -1_000_000_000_000i64..1_000_000_000_000, exponent in 0..60,
+            bits: u64,
+            small in -1e3..1e3f64,
+            steps in -1_000_000_000_000i64..1_000_000_000_000,
+            exponent in 0..60,
         ) {
             // Samples numbers of any bit pattern, numbers of everyday size, and lattice points as in
             // releases. On a lattice two decimals may be equally near.

@@ -456,7 +456,8 @@ mod tests {
 
         #[test]
         fn a_row_is_written_as_the_csv_crate_writes_it(
-            levels in prop::collection::hash_set("[a\",; é]{0,4}", 2..5).prop_filter("trimmed", |levels| levels.iter().all(|level| level.trim() == level)),
+            levels in prop::collection::hash_set("[a\",; é]{0,4}", 2..5)
+                .prop_filter("trimmed", |levels| levels.iter().all(|level| level.trim() == level)),
             numbers in prop::collection::vec(-1e3..1e3f64, 0..3),
         ) {
             let levels: Vec<String> = levels.into_iter().collect();
@@ -480,7 +481,9 @@ mod tests {
         }
 
         #[test]
-        fn what_is_released_of_one_column_is_read_back_row_by_row(classes in prop::collection::vec(0usize..3, 1..30)) {
+        fn what_is_released_of_one_column_is_read_back_row_by_row(
+            classes in prop::collection::vec(0usize..3, 1..30),
+        ) {
             let text = "[[column]]\nname = \"said\"\nkind = \"category\"\nlevels = [\"\", \"yes\", \"no\"]\n";
             let schema = Schema::from_toml(text, "schema.toml").unwrap();
             let decoder = schema.decoder(&schema.domain(None).unwrap().layout(), None);

@@ -179,8 +179,8 @@ impl Decoder {
 
     /// Sets the input of the release. `unchanged` and `exact` have one flag per coordinate of a flat record.
     ///
-    /// - A column whose coordinates are all `unchanged` is written as in the input: with its text from a text
-    ///   file, or with its value and type from a typed one.
+    /// - A column whose coordinates are all `unchanged` is written as in the input. A column of a text file
+    ///   keeps its text. A column of a typed file keeps its value and type.
     /// - Any other column has the input's type if that type holds every value of the column's kind.
     /// - A number whose coordinate is `exact` has no noise, and is written as its original decimal.
     pub fn with_input(self, input: &Input, unchanged: &[bool], exact: &[bool]) -> Self {

@@ -486,8 +486,16 @@ mod tests {
             4 => (-5i32..50).prop_map(|number| number.to_string()),
             4 => (-1e6..1e6f64).prop_map(|number| number.to_string()),
             2 => "[a-c]",
-            1 => prop_oneof![Just(""), Just("NA"), Just("?"), Just("nan"), Just("inf"), Just("1e300"), Just(" x ")]
-                .prop_map(str::to_owned),
+            1 => prop_oneof![
+                Just(""),
+                Just("NA"),
+                Just("?"),
+                Just("nan"),
+                Just("inf"),
+                Just("1e300"),
+                Just(" x "),
+            ]
+            .prop_map(str::to_owned),
             1 => "[ -+\\--~]{0,6}",
         ]
     }
@@ -502,7 +510,8 @@ mod tests {
             let mut writer = ::csv::Writer::from_writer(vec![]);
             let header: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
             writer.write_record(&header).unwrap();
-            (0..12).for_each(|row| writer.write_record(columns.iter().map(|column| cell(column, row))).unwrap());
+            (0..12)
+                .for_each(|row| writer.write_record(columns.iter().map(|column| cell(column, row))).unwrap());
             let file = writer.into_inner().unwrap();
             let rows = || csv::Rows::new(&file[..], "data.csv").unwrap();
             match draft(rows()) {
@@ -518,7 +527,8 @@ mod tests {
 
         #[test]
         fn bounds_are_around_the_numbers_and_not_far(
-            a in prop_oneof![-1e3..1e3f64, -1e99..1e99f64, -1e-9..1e-9f64], width in prop_oneof![1e-3..1e3f64, 1e-300..1e90f64],
+            a in prop_oneof![-1e3..1e3f64, -1e99..1e99f64, -1e-9..1e-9f64],
+            width in prop_oneof![1e-3..1e3f64, 1e-300..1e90f64],
         ) {
             let (least, most) = (a, a + width);
             prop_assume!(least < most);

@@ -502,12 +502,15 @@ mod tests {
 
     #[test]
     fn a_cell_means_the_same_however_a_file_holds_it() {
-        let text = r#"
+        let text = concat!(
+            r#"
             column = [
-                { name = "size", kind = "real", lower = 0.0, upper = 10.0, missing = 5, missing_cells = ["-1"] },
+                { name = "size", kind = "real", lower = 0.0, upper = 10.0, missing = 5, "#,
+            r#"missing_cells = ["-1"] },
                 { name = "flag", kind = "category", levels = ["true", "1", "1.5", ""] },
             ]
-        "#;
+        "#
+        );
         let schema = Schema::from_toml(text, "schema.toml").unwrap();
         let encoder = schema.encoder(&["flag", "size"], None, OutOfBounds::Reject, "data").unwrap();
         let encode = |size: Cell, flag: Cell| {

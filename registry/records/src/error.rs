@@ -126,9 +126,18 @@ impl Error {
     /// ```
     /// use scumble_records::{Error, Schema, csv};
     ///
-    /// let schema = Schema::from_toml("[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n", "a schema")?;
-    /// let error = csv::read(&b"size\nsecret\n"[..], "data.csv", &schema, None).unwrap_err().without_value().to_string();
-    /// assert!(error.starts_with("data.csv, row 1, column \"size\":") && !error.contains("secret"), "{error}");
+    /// let schema = Schema::from_toml(
+    ///     "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n",
+    ///     "a schema",
+    /// )?;
+    /// let error = csv::read(&b"size\nsecret\n"[..], "data.csv", &schema, None)
+    ///     .unwrap_err()
+    ///     .without_value()
+    ///     .to_string();
+    /// assert!(
+    ///     error.starts_with("data.csv, row 1, column \"size\":") && !error.contains("secret"),
+    ///     "{error}"
+    /// );
     /// # Ok::<(), Error>(())
     /// ```
     #[must_use]

@@ -238,8 +238,12 @@ mod tests {
         /// rows of the whole text.
         #[test]
         fn pieces_hold_the_rows_of_the_whole_text(
-            parts in prop::collection::vec(prop::sample::select(vec!["a", "\"", ",", "\n", "\r", "\r\n", " ", "\"\"", "bc"]), 0..60),
-            some in 1usize..12, most in 1usize..5,
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["a", "\"", ",", "\n", "\r", "\r\n", " ", "\"\"", "bc"]),
+                0..60,
+            ),
+            some in 1usize..12,
+            most in 1usize..5,
         ) {
             let text = parts.concat().into_bytes();
             let mut pieces = Pieces::new(Dripping(&text, some), b',').unwrap();

@@ -2,7 +2,10 @@
 
 /// Declares an enum whose variants are parsed from names. The first name of a variant is its displayed name.
 macro_rules! words {
-    ($(#[$doc:meta])* $type:ident, $what:literal: $($(#[$variant_doc:meta])* $variant:ident = $shown:literal $(| $name:literal)*),+) => {
+    (
+        $(#[$doc:meta])* $type:ident, $what:literal:
+        $($(#[$variant_doc:meta])* $variant:ident = $shown:literal $(| $name:literal)*),+
+    ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
         #[serde(try_from = "String")]

@@ -189,18 +189,42 @@ enum Theorem {
 #[command(after_help = MUTUAL_INFORMATION_EXAMPLES)]
 pub(super) struct MutualInformationArguments {
     /// Mutual information between the releases and their secret, in nats: for several releases, their sum.
-    #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true, required_unless_present = "success")]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "B",
+        allow_hyphen_values = true,
+        required_unless_present = "success"
+    )]
     nats: Option<f64>,
     /// Largest success that any inference may reach, in place of --nats: solves for the nats.
-    #[arg(long, value_parser = number::parse, value_name = "S", allow_hyphen_values = true, conflicts_with = "nats")]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "S",
+        allow_hyphen_values = true,
+        conflicts_with = "nats"
+    )]
     success: Option<f64>,
     /// Success of the best guess without a release: 0.5 for membership, where each record takes part with
     /// probability one half.
-    #[arg(long, value_parser = number::parse, value_name = "P", default_value = "0.5", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "P",
+        default_value = "0.5",
+        allow_hyphen_values = true
+    )]
     prior_success: f64,
     /// Variances of the released values over the prior, without noise, along uncorrelated directions. Prints
     /// the noise for each, with the least sum of noise variances.
-    #[arg(long, value_parser = number::parse, value_name = "V,…", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "V,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     variance: Vec<f64>,
 }
 
@@ -276,7 +300,8 @@ struct Words {
 /// `account` on the command line.
 ///
 /// ```
-/// let answer = scumble::command::account(&["gaussian", "--epsilon", "1", "--delta", "1e-5", "--sensitivity", "1"])?;
+/// let answer =
+///     scumble::command::account(&["gaussian", "--epsilon", "1", "--delta", "1e-5", "--sensitivity", "1"])?;
 /// assert!((answer["sigma"].as_f64().unwrap() - 3.7306).abs() < 1e-4);
 /// # Ok::<(), String>(())
 /// ```
@@ -537,7 +562,12 @@ fn account_mutual_information(arguments: &MutualInformationArguments) -> Result<
             text += &format!("\n  variance {variance:<12} standard deviation {:.6e}", noise.sqrt());
         }
     }
-    let json = json!({ "nats": nats, "prior_success": prior, "posterior_success": success, "noise_variance": noise });
+    let json = json!({
+        "nats": nats,
+        "prior_success": prior,
+        "posterior_success": success,
+        "noise_variance": noise,
+    });
     Ok(Answer { json, text })
 }
 

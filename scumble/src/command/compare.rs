@@ -79,7 +79,13 @@ pub(super) struct CompareArguments {
     set: Vec<String>,
     /// Budgets, in nats; inf for none [default: 0.5,1,2,4,8,inf; 0.5,2,8 without --config, --input and
     /// --mechanism].
-    #[arg(long, value_parser = number::parse, value_name = "E,…", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "E,…",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
     epsilon: Option<Vec<f64>>,
     /// The δ of every budget, for mechanisms that use one [default: 0.000001].
     #[arg(long, value_parser = number::parse, value_name = "D", allow_negative_numbers = true)]

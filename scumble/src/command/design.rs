@@ -50,7 +50,13 @@ pub(super) struct DesignArguments {
     #[arg(long, value_parser = number::parse, value_name = "E", allow_negative_numbers = true)]
     epsilon: f64,
     /// δ.
-    #[arg(long, value_parser = number::parse, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "D",
+        default_value_t = 0.0,
+        allow_negative_numbers = true
+    )]
     delta: f64,
     /// Part of a record to protect: by default all of it. A label that the mechanism does not protect takes
     /// randomised response if it is a category, or Laplace noise if it is a number. A design that protects
@@ -58,7 +64,13 @@ pub(super) struct DesignArguments {
     #[arg(long, value_name = "PART")]
     protect: Option<ProtectArgument>,
     /// Label's share of ε, if a mechanism of its own releases the label: one half by default.
-    #[arg(long, value_parser = number::parse, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "SHARE",
+        requires = "target",
+        allow_negative_numbers = true
+    )]
     label_share: Option<f64>,
     /// Assume a trusted shuffler: at least this many people report by this design, once each, and the
     /// shuffler mixes their rows before anyone else sees them. The card then claims the central ε of all
@@ -66,7 +78,13 @@ pub(super) struct DesignArguments {
     #[arg(long, value_name = "PEOPLE", requires = "shuffled_delta")]
     shuffled: Option<u64>,
     /// The δ of the central claim: below one divided by the number of people.
-    #[arg(long, value_parser = number::parse, value_name = "D", requires = "shuffled", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "D",
+        requires = "shuffled",
+        allow_negative_numbers = true
+    )]
     shuffled_delta: Option<f64>,
     /// Records that may shape the design, as CSV or Parquet. A file without the target column holds
     /// volunteers without labels.

@@ -30,7 +30,13 @@ pub(super) struct EstimateArguments {
     input: PathBuf,
     /// Probability that an interval covers the true value; for the levels of a column, that all their
     /// intervals do together.
-    #[arg(long, value_parser = number::parse, value_name = "P", default_value_t = 0.95, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "P",
+        default_value_t = 0.95,
+        allow_negative_numbers = true
+    )]
     confidence: f64,
     /// Treatment of numbers in the release.
     #[arg(long, value_name = "VALUES", default_value = "settled")]

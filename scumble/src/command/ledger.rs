@@ -93,7 +93,12 @@ pub(super) struct BudgetArguments {
     delta: Amount,
     /// Nats of mutual information about which records were used, in place of ε: for releases that hide
     /// membership (`pac-statistics`). Nats never pay for an ε.
-    #[arg(long, value_name = "B", allow_negative_numbers = true, conflicts_with_all = ["epsilon", "delta", "unit", "target"])]
+    #[arg(
+        long,
+        value_name = "B",
+        allow_negative_numbers = true,
+        conflicts_with_all = ["epsilon", "delta", "unit", "target"]
+    )]
     nats: Option<Amount>,
 }
 

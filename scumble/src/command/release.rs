@@ -41,8 +41,8 @@ pub(super) struct ReleaseArguments {
     /// schema, in any order; - for CSV on standard input.
     #[arg(long, value_name = "PRIVATE")]
     input: PathBuf,
-    /// File for the released records, in the schema's own columns and units, or for the model released in
-    /// their place, for encoded records: Parquet if its name ends in .parquet, else CSV; - for standard
+    /// File for the released records, in the schema's own columns and units, or for a released model, with
+    /// coefficients for encoded records. Parquet if its name ends in .parquet, else CSV; - for standard
     /// output.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,

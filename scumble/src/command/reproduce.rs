@@ -21,7 +21,11 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("written").args(["output", "markdown"]).multiple(true)))]
-#[command(group(ArgGroup::new("run").args(["name", "all", "quick", "seed", "trials", "output", "no_images"]).multiple(true)))]
+#[command(group(
+    ArgGroup::new("run")
+        .args(["name", "all", "quick", "seed", "trials", "output", "no_images"])
+        .multiple(true)
+))]
 pub(super) struct ReproduceArguments {
     /// A result, as the list without a name shows it.
     #[arg(conflicts_with = "all")]

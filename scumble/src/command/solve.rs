@@ -103,7 +103,13 @@ pub(super) struct SchrodingerArguments {
     #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true)]
     upper: f64,
     /// Points at which to print the density.
-    #[arg(long, value_parser = number::parse, value_name = "N1,N2", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "N1,N2",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     at: Vec<f64>,
 }
 
@@ -111,7 +117,14 @@ pub(super) struct SchrodingerArguments {
 #[command(after_help = WATERFILLING_EXAMPLES)]
 pub(super) struct WaterfillingArguments {
     /// λ, weight of each direction of the whitened records in the task: the eigenvalues of PᵀP, in any order.
-    #[arg(long, value_parser = number::parse, value_name = "L1,L2", value_delimiter = ',', required = true, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "L1,L2",
+        value_delimiter = ',',
+        required = true,
+        allow_hyphen_values = true
+    )]
     eigenvalues: Vec<f64>,
     /// r, radius of the sphere that holds the whitened records.
     #[arg(long, value_parser = number::parse, value_name = "R", allow_hyphen_values = true)]

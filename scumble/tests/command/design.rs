@@ -283,7 +283,8 @@ fn private_volunteers_must_have_a_guarantee() {
              --volunteers-are {status}"
         )
     };
-    files.write("data.csv", files.read("data.csv") + "99,red,5\n"); // one cell is clipped; a refusal does not report it
+    // One cell is clipped. A refusal does not report it.
+    files.write("data.csv", files.read("data.csv") + "99,red,5\n");
     let refused = files.refuses(&line("private"));
     assert!(refused.starts_with("\"laplace\" had records of private volunteers"), "{refused}");
     assert!(!files.exists("private.json"));

@@ -281,7 +281,8 @@ struct Sorted {
     columns: Vec<Vec<String>>,
 }
 
-const SCRIPT: &str = r#"<script>
+const SCRIPT: &str = concat!(
+    r#"<script>
 addEventListener("load", async () => {
   const saved = [];
   HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href.slice(0, 18)]); };
@@ -295,14 +296,16 @@ addEventListener("load", async () => {
     for (const click of [1, 2]) {
       head.querySelector("button").click();
       states.push(all("thead th", table).map((other) => other.ariaSort).join(" "));
-      columns.push([...table.tBodies[0].rows].map((row) => row.cells[at].dataset.value ?? row.cells[at].textContent));
+      columns.push([...table.tBodies[0].rows].map((row) => "#,
+    r#"row.cells[at].dataset.value ?? row.cells[at].textContent));
     }
     return { head: head.textContent, states, columns };
   });
   const findings = {
     title: document.title,
     charts: all("svg.chart").length,
-    labelled: all("svg.chart").every((chart) => chart.getAttribute("role") === "img" && chart.querySelector("title").textContent),
+    labelled: all("svg.chart").every((chart) => "#,
+    r#"chart.getAttribute("role") === "img" && chart.querySelector("title").textContent),
     points: all("svg.chart .series").map((series) => all(".point", series).filter((point) => {
       const box = point.getBoundingClientRect();
       return box.width > 0 && box.height > 0;
@@ -319,14 +322,19 @@ addEventListener("load", async () => {
   };
   parent.postMessage(JSON.stringify(findings), "*");
 });
-</script>"#;
+</script>"#
+);
 
 /// Returns a page that frames the copy at any width, which a browser window cannot have. It writes down the
 /// script's message.
 fn frame(width: u32) -> String {
+    let listener = concat!(
+        r#"addEventListener("message", (said) => "#,
+        r#"{ document.getElementById("findings").textContent = said.data; });"#
+    );
     format!(
         r#"<!DOCTYPE html><pre id="findings"></pre><script>
-        addEventListener("message", (said) => {{ document.getElementById("findings").textContent = said.data; }});
+        {listener}
         </script><iframe src="copy.html" width="{width}" height="900" style="border: 0"></iframe>"#
     )
 }

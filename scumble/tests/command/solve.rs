@@ -314,7 +314,8 @@ fn constant_columns_and_more_columns_than_records_have_an_answer() {
 fn a_scaled_machine_is_that_of_scaled_columns() {
     let raw = machine("x,y,side\n1,10,right\n3,70,right\n5,40,left\n7,20,left\n", "--scale minmax");
     let scaled = machine(
-        "x,y,side\n0,0,right\n0.3333333333333333,1,right\n0.6666666666666666,0.5,left\n1,0.16666666666666666,left\n",
+        "x,y,side\n0,0,right\n0.3333333333333333,1,right\n\
+         0.6666666666666666,0.5,left\n1,0.16666666666666666,left\n",
         "",
     );
     assert_abs_diff_eq!(number(&raw["objective"]), number(&scaled["objective"]), epsilon = 1e-12);

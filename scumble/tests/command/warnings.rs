@@ -41,9 +41,15 @@ fn a_text_that_spreadsheets_run_is_named_by_column_and_level() {
     let files = Files::new();
     files.write(
         "schema.toml",
-        r#"column = [{ name = "@sum", kind = "category", levels = ["=1+1", "-5", "+1"] }, { name = "x", kind = "boolean" }]"#,
+        concat!(
+            r#"column = [{ name = "@sum", kind = "category", levels = ["=1+1", "-5", "+1"] }, "#,
+            r#"{ name = "x", kind = "boolean" }]"#
+        ),
     );
-    let expected = r#"warning: a spreadsheet that opens the release may run these texts as formulas: column "@sum"; column "@sum", level "=1+1""#;
+    let expected = concat!(
+        "warning: a spreadsheet that opens the release may run these texts as formulas: ",
+        r#"column "@sum"; column "@sum", level "=1+1""#
+    );
     let said = files.notes("design direct --schema schema.toml --epsilon 1 --output design.json");
     assert_eq!(said.trim_end(), expected);
     let rows: String =

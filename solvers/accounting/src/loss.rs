@@ -1,7 +1,7 @@
 //! Privacy loss distributions: upper and lower bounds on δ(ε) of many steps.
 //!
 //! A step's loss is put on a grid in two ways. For the upper bound, the mass of each cell between two grid
-//! points is split between both points, so that P and Q keep their masses ("connect the dots", Doroshenko and
+//! points is split between both points. P and Q thus keep their masses ("connect the dots", Doroshenko and
 //! others 2022). The release could be made from the resulting pair. For the lower bound, losses in one cell
 //! are merged, which is post-processing. Each cell extends from one side of a grid point to the other so far
 //! that its own loss is the point's loss.

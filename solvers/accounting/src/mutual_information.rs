@@ -142,7 +142,8 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
 /// use scumble_accounting::mutual_information;
 ///
 /// // Four secrets that are far from each other: all is told, and that is ln 4.
-/// let apart: Vec<Vec<f64>> = (0..4).map(|i| (0..4).map(|j| if i == j { 0.0 } else { 1e4 }).collect()).collect();
+/// let apart: Vec<Vec<f64>> =
+///     (0..4).map(|i| (0..4).map(|j| if i == j { 0.0 } else { 1e4 }).collect()).collect();
 /// assert!((mutual_information::of_shifts(&apart)? - 4_f64.ln()).abs() < 1e-9);
 /// # Ok::<(), scumble_accounting::Error>(())
 /// ```
@@ -220,7 +221,8 @@ mod tests {
             if let [first, second, ..] = found[..] {
                 let mut other = found.clone();
                 other[0] = first * (1.0 - moved);
-                let left = spent - of_gaussian_noise(&variances, &other).unwrap() + super::nats(variances[1], second);
+                let left = spent - of_gaussian_noise(&variances, &other).unwrap()
+                    + super::nats(variances[1], second);
                 if left > 0.0 {
                     other[1] = variances[1] / (2.0 * left).exp_m1();
                     prop_assert!(other.iter().sum::<f64>() >= sum * (1.0 - 1e-9));

@@ -141,8 +141,14 @@ impl Setting {
 /// ```
 /// use scumble_accounting::pac::{self, Setting};
 ///
-/// let images =
-///     Setting { error: 0.001, delta: 0.1, dim: 784, beta: 50.0, public_variance: 1.0, private_variance: 1.0 };
+/// let images = Setting {
+///     error: 0.001,
+///     delta: 0.1,
+///     dim: 784,
+///     beta: 50.0,
+///     public_variance: 1.0,
+///     private_variance: 1.0,
+/// };
 /// let samples = pac::corollary_1(&images, 784.0 * 8.0)?;
 /// assert_eq!((samples.budget.floor(), samples.budget_as_printed.floor()), (99.0, 259.0));
 /// assert!(pac::corollary_1(&Setting { error: 0.1, ..images }, 784.0 * 8.0)?.is_vacuous());
@@ -196,9 +202,9 @@ const WIDEST: u64 = 4096;
 /// As printed, 1/k is zero. The denominator is the information in a sample. It is underestimated with a
 /// probability of at most 10⁻⁶:
 ///
-/// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by the entropy of the
-///   Gaussian distribution of the same variance τβ²d/3, the largest of any distribution. The difference is
-///   about 0.17/d² bits, because the excess of s̃'s fourth moment is 2.4/d.
+/// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by an upper bound. The bound
+///   is the entropy of the Gaussian distribution of the same variance τβ²d/3, the largest of any
+///   distribution. The difference is about 0.17/d² bits, because the excess of s̃'s fourth moment is 2.4/d.
 /// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above,
 ///   which is the wrong side. So W is drawn, with the same draws each time, and the mean's lower confidence
 ///   bound by Student's t is used.

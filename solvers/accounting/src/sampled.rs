@@ -229,7 +229,11 @@ mod tests {
 
         /// A cell's loss lies between the losses at its ends.
         #[test]
-        fn a_mass_is_as_likely_as_its_loss_says(q in 0.001..1.0_f64, sigma in 0.3..5.0_f64, x in -2.0..3.0_f64) {
+        fn a_mass_is_as_likely_as_its_loss_says(
+            q in 0.001..1.0_f64,
+            sigma in 0.3..5.0_f64,
+            x in -2.0..3.0_f64,
+        ) {
             for pair in Run::new(q, sigma, 1).unwrap().pairs(Neighbours::ReplaceOne) {
                 let (p, q) = pair.between(&pair.cut(x), &pair.cut(x + 0.01));
                 let loss = (p / q).ln();

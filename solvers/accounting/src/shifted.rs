@@ -392,7 +392,12 @@ mod tests {
     proptest! {
         /// A bound on δ falls with ε, and lies in [0, 1].
         #[test]
-        fn profiles_fall(at in 0usize..3, shift in 0usize..300, count in 0usize..9, epsilon in 0.0..40.0_f64) {
+        fn profiles_fall(
+            at in 0usize..3,
+            shift in 0usize..300,
+            count in 0usize..9,
+            epsilon in 0.0..40.0_f64,
+        ) {
             let distribution = Shifted::new(tables()[at].clone(), shift).unwrap();
             let whole = Together::new([(&distribution, count)], 45.0).unwrap();
             let (here, later) = (whole.delta(epsilon).unwrap(), whole.delta(epsilon + 0.7).unwrap());

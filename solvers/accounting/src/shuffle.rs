@@ -16,15 +16,15 @@
 //! 1. Let R₀ and R₁ be the densities of the person's report under both values, and p = e^ε₀. Any person's
 //!    density is at least b = max(R₀, R₁)/p, for any value. Reveal to the adversary who reported from the
 //!    rest of their density, and the reports from it. With C clones left, the likelihood ratio gives
-//!    δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n for independent G = (R₀ − e^ε·R₁)/b at a point of density b, and G = 0
-//!    with the probability that b leaves (Balle, Bell, Gascón and Nissim, *The privacy blanket of the shuffle
-//!    model*, CRYPTO 2019, Lemma 5.3).
+//!    δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n for independent G. At a point of density b, G = (R₀ − e^ε·R₁)/b, and
+//!    G = 0 with the probability that b leaves. This is Lemma 5.3 of Balle, Bell, Gascón and Nissim, *The
+//!    privacy blanket of the shuffle model*, CRYPTO 2019.
 //! 2. (R₀, R₁)/max(R₀, R₁) is (1, c) or (c, 1) with 1/p ≤ c ≤ 1, a mixture of (1, 1/p) or (1/p, 1) with (1,
 //!    1). For convex φ, E φ(G) grows if each point is split this way. R₀ and R₁ have mass one, so G then is t
 //!    times distribution A and 1 − t times distribution B, for some t. In A it is p − e^ε or 1 − p·e^ε, each
 //!    with probability 1/(p + 1), and else 0. In B it is p − p·e^ε with probability 1/p, and else 0.
 //! 3. For 0 ≤ ε ≤ ε₀, beyond which δ is 0, both have the mean 1 − e^ε, and E(G − x)₊ is no less in A for any
-//!    x. For p − p·e^ε < x < 0 it is −x·(1 − 1/p) in B, and at least −x·p/(p + 1) in A, which is more,
+//!    x. For p − p·e^ε < x < 0 it is −x·(1 − 1/p) in B. In A it is at least −x·p/(p + 1), which is more,
 //!    because p² − 1 < p². So E φ(G) is largest at t = 1, the same follows for sums, and δ(ε) is at most its
 //!    value for A. ∎
 //!
@@ -44,10 +44,10 @@
 //! # Computation
 //!
 //! Given the number C of clones, the first level's count is binomial, and the likelihood ratio rises with it.
-//! One threshold k gives δ = P(p − e^ε)/(p + 1) − (e^ε − 1)·T with P = P(Bin(C, ½) = k − 1) and T = P(Bin(C,
-//! ½) ≥ k). More clones only help (they can be added), so clones are counted in cells, each with its least
-//! number. The mass outside of the window of C counts as if there were no clone. Masses have relative errors
-//! below 10⁻⁹. This error is added to upper bounds and subtracted from lower bounds.
+//! One threshold k gives δ = P(p − e^ε)/(p + 1) − (e^ε − 1)·T. Here P = P(Bin(C, ½) = k − 1) and
+//! T = P(Bin(C, ½) ≥ k). More clones only help (they can be added), so clones are counted in cells, each with
+//! its least number. The mass outside of the window of C counts as if there were no clone. Masses have
+//! relative errors below 10⁻⁹. This error is added to upper bounds and subtracted from lower bounds.
 
 mod counts;
 

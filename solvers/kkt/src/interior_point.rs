@@ -27,9 +27,10 @@ impl Iterate {
 /// Primal-dual interior point method for [`SoftMargin`].
 ///
 /// Each step solves Newton's equations of the KKT conditions. They reduce to one matrix of (d + 1) × (d + 1):
-/// R + Σ Dᵢ(xᵢ, 1)(xᵢ, 1)ᵀ with D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002). A step
-/// solves them once to predict and once to correct (Mehrotra 1992). Where a step would be short, the
-/// correction is bounded. A step costs n·d²/2 multiplications, and a few dozen steps are enough for any data.
+/// R + Σ Dᵢ(xᵢ, 1)(xᵢ, 1)ᵀ. Here D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002). A
+/// step solves the equations once to predict and once to correct (Mehrotra 1992). Where a step would be
+/// short, the correction is bounded. A step costs n·d²/2 multiplications, and a few dozen steps are enough
+/// for any data.
 #[derive(Debug, Clone)]
 pub struct InteriorPoint {
     tolerance: f64,

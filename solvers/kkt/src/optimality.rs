@@ -40,13 +40,13 @@ impl SoftMargin<'_> {
     /// The violations are:
     ///
     /// - of α = Σ ωᵢyᵢxᵢ and ρβ = Σ ωᵢyᵢ: the difference in each coordinate, divided by the largest of 1, the
-    ///   left-hand side, and the sum's own terms, because the rounding of one multiplier is a share of its
-    ///   term;
+    ///   left-hand side, and the sum's own terms;
     /// - of ωᵢ/θᵢ and yᵢ(α·xᵢ + β) + ξᵢ − 1, which are non-negative with one of them zero: |the smaller one|;
     /// - of (θᵢ + κξᵢ − ωᵢ)/θᵢ (the multiplier of ξᵢ ≥ 0, which stationarity in ξ defines) and ξᵢ likewise.
     ///
-    /// Margins count unscaled (1 is the width of the gap), and multipliers as shares of their penalty. The
-    /// conditions are Farokhi's (15), with ξ from its own stationarity: (15b) prints it for θ = 1.
+    /// The terms of a sum count, because the rounding of one multiplier is a share of its term. Margins count
+    /// unscaled (1 is the width of the gap), and multipliers as shares of their penalty. The conditions are
+    /// Farokhi's (15), with ξ from its own stationarity: (15b) prints it for θ = 1.
     ///
     /// # Errors
     /// [`Error::Shape`] if the machine has another number of weights or records.

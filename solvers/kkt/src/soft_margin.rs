@@ -5,10 +5,10 @@ use crate::iterate::Iterate;
 use crate::records::{Records, dot};
 use crate::{Error, Result};
 
-/// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over α (d), β and ξ (n), subject to
-/// yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0.
+/// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over α (d), β and ξ (n).
 ///
-/// With ρ = κ = 0 it is the usual soft margin. With ρ = κ > 0 it is strictly convex (Farokhi, equation 2).
+/// The constraints are yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0. With ρ = κ = 0 the programme is the usual soft
+/// margin. With ρ = κ > 0 it is strictly convex (Farokhi, equation 2).
 #[derive(Debug, Clone)]
 pub struct SoftMargin<'a> {
     pub(crate) records: &'a Records,

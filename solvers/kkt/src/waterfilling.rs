@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// the noise's variance, and leaves the loss unchanged. Theorem 1's bounds are the losses at the c of r_min
 /// and of r_max.
 ///
-/// The conditions of Karush, Kuhn and Tucker, with the multiplier ν of Σ σᵢ² = 1, are λᵢ·c/(σᵢ² + c)² = ν
+/// Let ν be the multiplier of Σ σᵢ² = 1. The conditions of Karush, Kuhn and Tucker are λᵢ·c/(σᵢ² + c)² = ν
 /// where σᵢ² > 0, and λᵢ/c ≤ ν elsewhere. So the Z′ largest λᵢ have a share. Z′ is the largest one with
 /// √λ_Z′ > c·Σ (√λᵢ − √λ_Z′) over i ≤ Z′, which is (12) without its cancellation. Both sides are monotone in
 /// Z′, so equal λ have a share together or not at all. With S = Σ √λᵢ over i ≤ Z′,

@@ -213,7 +213,12 @@ fn questions_and_answers_that_are_none_are_refused() {
 
 proptest! {
     #[test]
-    fn every_oracle_keeps_within_its_levels(levels in 1u64..200, epsilon in 0.01_f64..12.0, level in 0u64..300, seed: u64) {
+    fn every_oracle_keeps_within_its_levels(
+        levels in 1u64..200,
+        epsilon in 0.01_f64..12.0,
+        level in 0u64..300,
+        seed: u64,
+    ) {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         for kind in Kind::ALL {
             let oracle = Oracle::new(kind, levels, epsilon).unwrap();
@@ -225,7 +230,9 @@ proptest! {
     }
 
     #[test]
-    fn a_projection_is_a_distribution_and_leaves_one_as_it_is(values in prop::collection::vec(-3.0_f64..3.0, 1..30)) {
+    fn a_projection_is_a_distribution_and_leaves_one_as_it_is(
+        values in prop::collection::vec(-3.0_f64..3.0, 1..30),
+    ) {
         let mut projected = values.clone();
         project_to_simplex(&mut projected);
         prop_assert!(projected.iter().all(|&x| x >= 0.0));

@@ -64,7 +64,9 @@ fn shown(table: &Table, worth: Option<&[Standing]>) -> Markup {
                         tr {
                             @for (column, cell) in row.iter().enumerate() {
                                 @if column == 0 { th scope="row" { (cell) } }
-                                @else { td data-of=(table.header[column]) style=[shade(at, column)] { (cell) } }
+                                @else {
+                                    td data-of=(table.header[column]) style=[shade(at, column)] { (cell) }
+                                }
                             }
                         }
                     }

@@ -138,7 +138,9 @@ proptest! {
     fn candidates_of_any_size_get_noise(size in -300..300_i32, away in -1e3..1e3_f64) {
         let size = 2f64.powi(size);
         let noise = HidingNoise::calibrated(&[vec![away * size], vec![(away + 1.0) * size]], 0.5).unwrap();
-        prop_assert!((noise.scales()[0] / (0.5 * size)).is_finite() && noise.scales()[0] <= 0.5 * size * (1.0 + 1e-6));
+        prop_assert!(
+            (noise.scales()[0] / (0.5 * size)).is_finite() && noise.scales()[0] <= 0.5 * size * (1.0 + 1e-6)
+        );
         prop_assert!(noise.nats() <= 0.5);
     }
 }

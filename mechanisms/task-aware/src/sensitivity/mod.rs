@@ -25,10 +25,10 @@
 //!   or 16 latents and 0.3 s with 30. On an ℓ₁ sphere, where no point can be set aside, they take 0.2 s with
 //!   10 and 9 s with 16. The 512 bounds of 10 latents take 0.1 s more, the 32,768 of 16 about 5 s. (One core,
 //!   at the tests' optimisation level.)
-//! - **A bound without an exact answer** is the least of the sums over outputs and over sets, of column sums,
-//!   and of √(nZ)·σ₁ for a box and 2r√Z·σ₁ for a ball. For Sylvester's matrix of 64 rows the bound is 516,
-//!   the exact value 512 and the sum over columns 4096. σ₁ comes from powers of the Gram matrix, because a
-//!   decomposition has no provable rounding bound.
+//! - **A bound without an exact answer** is the lesser of a sum over outputs and a sum over sets. The bound
+//!   for a set is the lesser of the column sums and of √(nZ)·σ₁ for a box or 2r√Z·σ₁ for a ball. For
+//!   Sylvester's matrix of 64 rows the bound is 516, the exact value 512 and the sum over columns 4096. σ₁
+//!   comes from powers of the Gram matrix, because a decomposition has no provable rounding bound.
 //! - **Rounding is included.** The error of a sum of k terms is at most ku/(1 − ku) of their magnitudes. Four
 //!   times this is added, plus underflow; numbers that could overflow are an error. Tests compare with
 //!   128-bit integers. Rounding in a mechanism's own use of its map belongs to the mechanism.

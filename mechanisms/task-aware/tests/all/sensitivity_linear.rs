@@ -71,9 +71,14 @@ proptest! {
 
     /// In units of 2⁻¹⁰⁴, all products and sums are 128-bit integers.
     #[test]
-    fn a_box_is_never_below_what_integers_say(outputs in 1usize..7, inputs in 1usize..7, seed in any::<u64>()) {
+    fn a_box_is_never_below_what_integers_say(
+        outputs in 1usize..7,
+        inputs in 1usize..7,
+        seed in any::<u64>(),
+    ) {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let numbers = Array2::from_shape_fn((outputs + 1, inputs), |_| rng.gen_range(-(1i64 << 53)..1i64 << 53));
+        let numbers =
+            Array2::from_shape_fn((outputs + 1, inputs), |_| rng.gen_range(-(1i64 << 53)..1i64 << 53));
         let unit = 2f64.powi(-52);
         let map = numbers.slice(ndarray::s![1.., ..]);
         let widths = numbers.row(0).mapv(|width| width.abs() as f64 * unit);

@@ -36,7 +36,11 @@ fn drawn(seed: u64, kind: usize, count: usize, latents: usize) -> Array2<f64> {
 proptest! {
     #[test]
     fn the_distance_is_that_of_all_pairs(
-        seed in any::<u64>(), kind in 0usize..3, count in 1usize..80, latents in 1usize..30, offset in -100i32..100,
+        seed in any::<u64>(),
+        kind in 0usize..3,
+        count in 1usize..80,
+        latents in 1usize..30,
+        offset in -100i32..100,
     ) {
         let points = drawn(seed, kind, count, latents) + f64::from(offset);
         let answer = over_points(points.view()).unwrap();

@@ -114,7 +114,8 @@ proptest! {
                     moved.network.parameters_mut()[index] = case.network.parameters()[index] + by;
                     moved.loss(loss)
                 });
-                let is_near = |expected: f64| relative_eq!(found, expected, epsilon = 1e-6, max_relative = 1e-6);
+                let is_near =
+                    |expected: f64| relative_eq!(found, expected, epsilon = 1e-6, max_relative = 1e-6);
                 prop_assert!(expected.is_none_or(is_near), "{found} for {expected:?}");
             }
             let input = case.network.input_gradient(&mut pass).unwrap();
@@ -124,7 +125,8 @@ proptest! {
                     moved.records[place] = case.records[place] + by;
                     moved.loss(loss)
                 });
-                let is_near = |expected: f64| relative_eq!(found, expected, epsilon = 1e-6, max_relative = 1e-6);
+                let is_near =
+                    |expected: f64| relative_eq!(found, expected, epsilon = 1e-6, max_relative = 1e-6);
                 prop_assert!(expected.is_none_or(is_near), "{found} for {expected:?}");
             }
         }
@@ -144,7 +146,10 @@ proptest! {
             case.network.add_squared_norms(&pass, &mut squares).unwrap();
             for (square, gradient) in squares.iter().zip(&alone) {
                 let expected = 1.0 + gradient.iter().map(|g| g * g).sum::<f64>();
-                prop_assert!(relative_eq!(*square, expected, epsilon = 1e-10, max_relative = 1e-10), "{square} for {expected}");
+                prop_assert!(
+                    relative_eq!(*square, expected, epsilon = 1e-10, max_relative = 1e-10),
+                    "{square} for {expected}"
+                );
             }
             let weights: Vec<f64> = squares.iter().map(|square| (clip / square.sqrt()).min(1.0)).collect();
             pass.weigh(&weights).unwrap();

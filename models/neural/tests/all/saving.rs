@@ -26,7 +26,10 @@ fn a_network_is_read_back_to_the_last_bit() {
 fn a_saved_network_is_checked() {
     let read = |text: &str| serde_json::from_str::<Network<f32>>(text).map_err(|error| error.to_string());
     // 1 and 2: in single precision 00 00 80 3F and 00 00 00 40.
-    let good = r#"{"inputs":1,"layers":[{"outputs":1,"activation":"tanh"}],"parameters":{"float32":"AACAPwAAAEA="}}"#;
+    let good = concat!(
+        r#"{"inputs":1,"layers":[{"outputs":1,"activation":"tanh"}],"#,
+        r#""parameters":{"float32":"AACAPwAAAEA="}}"#
+    );
     assert_eq!(read(good).unwrap().parameters(), [1.0, 2.0]);
     for (right, wrong, problem) in [
         ("AACAPwAAAEA=", "AACAPwAAAEAAAEBA", "the parameters of the network must be 2 in number, and are 3"),

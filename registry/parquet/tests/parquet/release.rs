@@ -136,7 +136,9 @@ proptest! {
         let (mut from_csv, mut from_parquet, mut to_parquet, mut again) = (vec![], vec![], vec![], vec![]);
         let csv_rows = || csv::Rows::new(text.as_bytes(), "data.csv").unwrap();
         let counts = [
-            released(csv_rows(), &schema, target, 1, |decoder| csv::Writer::new(&mut from_csv, decoder).unwrap()),
+            released(csv_rows(), &schema, target, 1, |decoder| {
+                csv::Writer::new(&mut from_csv, decoder).unwrap()
+            }),
             released(rows(parquet.clone()), &schema, target, threads, |decoder| {
                 csv::Writer::new(&mut from_parquet, decoder).unwrap()
             }),

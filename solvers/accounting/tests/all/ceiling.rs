@@ -105,8 +105,12 @@ fn the_ceiling_of_any_mechanism_is_that_of_randomised_response() {
 
 proptest! {
     #[test]
-    fn laplace_noise_stays_between_chance_and_what_privacy_allows(axes in 1..500_000_u64, epsilon in 0.0..100.0_f64) {
-        let (accuracy, more) = (of_laplace(2 * axes, epsilon).unwrap(), of_laplace(2 * axes, epsilon + 0.1).unwrap());
+    fn laplace_noise_stays_between_chance_and_what_privacy_allows(
+        axes in 1..500_000_u64,
+        epsilon in 0.0..100.0_f64,
+    ) {
+        let (accuracy, more) =
+            (of_laplace(2 * axes, epsilon).unwrap(), of_laplace(2 * axes, epsilon + 0.1).unwrap());
         prop_assert!(accuracy >= 0.5 / axes as f64 * (1.0 - 1e-10));
         prop_assert!(accuracy <= of_any(2 * axes, epsilon).unwrap() * (1.0 + 1e-10));
         prop_assert!(accuracy <= more * (1.0 + 1e-10));

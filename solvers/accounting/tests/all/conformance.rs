@@ -202,13 +202,19 @@ proptest! {
     #![proptest_config(seeded(6))]
 
     #[test]
-    fn epsilon_grows_with_what_costs_and_falls_with_delta((one, delta, neighbours) in questions(), factor in factors()) {
+    fn epsilon_grows_with_what_costs_and_falls_with_delta(
+        (one, delta, neighbours) in questions(),
+        factor in factors(),
+    ) {
         grows_with_what_costs(&EPSILONS, one, delta, neighbours, factor);
         is_in_order(&EPSILONS, (&[one], delta * factor, neighbours), (&[one], delta, neighbours));
     }
 
     #[test]
-    fn delta_grows_with_what_costs_and_falls_with_epsilon((one, delta, neighbours) in questions(), factor in factors()) {
+    fn delta_grows_with_what_costs_and_falls_with_epsilon(
+        (one, delta, neighbours) in questions(),
+        factor in factors(),
+    ) {
         let epsilon = epsilon_near(one, delta, neighbours);
         grows_with_what_costs(&DELTAS, one, epsilon, neighbours, factor);
         is_in_order(&DELTAS, (&[one], epsilon * factor, neighbours), (&[one], epsilon, neighbours));
@@ -216,7 +222,8 @@ proptest! {
 
     #[test]
     fn another_run_costs_no_less((one, delta, _) in questions(), (other, _, neighbours) in questions()) {
-        let (alone, together, epsilon) = (&[one][..], &[one, other][..], epsilon_near(one, delta, neighbours));
+        let (alone, together, epsilon) =
+            (&[one][..], &[one, other][..], epsilon_near(one, delta, neighbours));
         is_in_order(&EPSILONS, (alone, delta, neighbours), (together, delta, neighbours));
         is_in_order(&DELTAS, (alone, epsilon, neighbours), (together, epsilon, neighbours));
     }
@@ -224,10 +231,18 @@ proptest! {
     /// Each upper bound is at least each lower bound, and without sampling the closed form is between them.
     #[test]
     fn the_accountants_agree_on_what_can_be_true(
-        log_q in -7.0..0.0_f64, log_sigma in -0.7..3.0_f64, log_steps in 0.0..9.0_f64, log_delta in -40.0..-1.0_f64,
+        log_q in -7.0..0.0_f64,
+        log_sigma in -0.7..3.0_f64,
+        log_steps in 0.0..9.0_f64,
+        log_delta in -40.0..-1.0_f64,
     ) {
         let (sigma, steps, delta) = (log_sigma.exp(), log_steps.exp() as u64, log_delta.exp());
-        for (q, neighbours) in [(log_q.exp(), BOTH[0]), (log_q.exp(), BOTH[1]), (1.0, BOTH[0]), (1.0, BOTH[1])] {
+        for (q, neighbours) in [
+            (log_q.exp(), BOTH[0]),
+            (log_q.exp(), BOTH[1]),
+            (1.0, BOTH[0]),
+            (1.0, BOTH[1]),
+        ] {
             let one = [run(q, sigma, steps)];
             let bounds = loss::epsilon(&one, delta, neighbours).unwrap();
             let by_renyi = renyi::epsilon(&one, delta, neighbours).unwrap();
@@ -253,9 +268,13 @@ proptest! {
     /// The closed form is fast, so it is checked over the whole range.
     #[test]
     fn the_closed_form_is_monotone_over_its_whole_range(
-        log_mu in -30.0..12.0_f64, log_delta in -600.0..-1e-9_f64, log_epsilon in -30.0..12.0_f64, log_factor in 1e-6..2.0_f64,
+        log_mu in -30.0..12.0_f64,
+        log_delta in -600.0..-1e-9_f64,
+        log_epsilon in -30.0..12.0_f64,
+        log_factor in 1e-6..2.0_f64,
     ) {
-        let (mu, delta, epsilon, factor) = (log_mu.exp(), log_delta.exp(), log_epsilon.exp(), log_factor.exp());
+        let (mu, delta, epsilon, factor) =
+            (log_mu.exp(), log_delta.exp(), log_epsilon.exp(), log_factor.exp());
         let exact = gaussian::epsilon(mu, delta).unwrap();
         prop_assert!(exact <= gaussian::epsilon(mu * factor, delta).unwrap());
         prop_assert!(exact >= gaussian::epsilon(mu, (delta * factor).min(0.9999999)).unwrap());
@@ -272,12 +291,16 @@ proptest! {
 
     #[test]
     fn a_renyi_divergence_grows_with_its_order_and_with_what_costs(
-        (one, _, neighbours) in questions(), log_order in -4.0..4.0_f64, factor in prop_oneof![Just(1.001), 1.05..3.0_f64],
+        (one, _, neighbours) in questions(),
+        log_order in -4.0..4.0_f64,
+        factor in prop_oneof![Just(1.001), 1.05..3.0_f64],
     ) {
         let (q, sigma, order) = (one.sampling_rate(), one.noise_multiplier(), 1.0 + log_order.exp());
-        let of = |q: f64, sigma, order| renyi::divergence(&run(q.min(1.0), sigma, 1), order, neighbours).unwrap();
+        let of =
+            |q: f64, sigma, order| renyi::divergence(&run(q.min(1.0), sigma, 1), order, neighbours).unwrap();
         let base = of(q, sigma, order);
-        let larger = [of(q, sigma, order * factor), of(q * factor, sigma, order), of(q, sigma / factor, order)];
+        let larger =
+            [of(q, sigma, order * factor), of(q * factor, sigma, order), of(q, sigma / factor, order)];
         for more in larger {
             prop_assert!(0.0 <= base && base <= more * (1.0 + 1e-9) + 1e-12, "{one:?} at {order} by \
                 {factor}: {base} {larger:?}");

@@ -169,7 +169,10 @@ proptest! {
 
     #[test]
     fn the_least_v_meets_its_target_and_no_less_does(
-        epsilon in 0.05..10.0_f64, exponent in 3.0..12.0_f64, records in 300u64..100_000, columns in 1u64..900,
+        epsilon in 0.05..10.0_f64,
+        exponent in 3.0..12.0_f64,
+        records in 300u64..100_000,
+        columns in 1u64..900,
     ) {
         let (release, delta) = (Release::new(2.0, records, columns).unwrap(), 10f64.powf(-exponent));
         let (v, private) = release.least_v(epsilon, delta).unwrap();
@@ -180,7 +183,8 @@ proptest! {
         prop_assert!(release.gaussian(v * 0.999, delta).unwrap().epsilon > epsilon);
         for share in [0.1, 0.5, 0.9] {
             let each = delta / 2.0 / columns as f64;
-            let deltas = Deltas { direction: each * share, radius: each * (1.0 - share), composition: delta / 2.0 };
+            let deltas =
+                Deltas { direction: each * share, radius: each * (1.0 - share), composition: delta / 2.0 };
             let halves = release.epsilon(v, ColumnDistribution::Gaussian, deltas);
             prop_assert!(halves.is_err() || halves.unwrap() > best.epsilon * (1.0 - 1e-6));
         }

@@ -46,7 +46,20 @@ fn number() -> impl Strategy<Value = f64> {
 
 fn whole() -> impl Strategy<Value = u64> {
     prop_oneof![
-        4 => select(vec![0, 1, 2, 3, 1000, 77_777, 1 << 20, 1_000_000_000, 1 << 32, 1 << 53, u64::MAX - 1, u64::MAX]),
+        4 => select(vec![
+            0,
+            1,
+            2,
+            3,
+            1000,
+            77_777,
+            1 << 20,
+            1_000_000_000,
+            1 << 32,
+            1 << 53,
+            u64::MAX - 1,
+            u64::MAX,
+        ]),
         1 => any::<u64>(),
     ]
 }
@@ -81,7 +94,13 @@ proptest! {
     #![proptest_config(seeded(300))]
 
     #[test]
-    fn closed_forms_are_numbers_or_sentences(a in number(), b in number(), c in number(), n in whole(), m in whole()) {
+    fn closed_forms_are_numbers_or_sentences(
+        a in number(),
+        b in number(),
+        c in number(),
+        n in whole(),
+        m in whole(),
+    ) {
         if a >= 0.0 && b.is_finite() {
             let delta = gaussian::delta(a, b);
             prop_assert!((0.0..=1.0).contains(&delta), "{a}, {b}: {delta}");
@@ -98,7 +117,10 @@ proptest! {
         let _ = Run::new(a, b, n);
         if let Ok(release) = Release::new(a, n, m) {
             let deltas = Deltas { direction: b, radius: c, composition: b };
-            for distribution in [ColumnDistribution::Gaussian, ColumnDistribution::Radial { lipschitz: a, radius: b }] {
+            for distribution in [
+                ColumnDistribution::Gaussian,
+                ColumnDistribution::Radial { lipschitz: a, radius: b },
+            ] {
                 let found = release.epsilon(c, distribution, deltas);
                 prop_assert!(found.as_ref().map_or(true, |epsilon| is_sound(*epsilon)), "{a} {n} {m} {b} \
                     {c}: {found:?}");
@@ -109,15 +131,24 @@ proptest! {
 
     #[test]
     fn tables_of_integers_are_numbers_or_sentences(
-        weights in prop::collection::vec(prop_oneof![whole(), 0..5_u64], 0..6), shift in whole(), widest in number(),
-        at in number(), count in 0..70usize,
+        weights in prop::collection::vec(prop_oneof![whole(), 0..5_u64], 0..6),
+        shift in whole(),
+        widest in number(),
+        at in number(),
+        count in 0..70usize,
     ) {
         let mut weights = weights;
         weights.sort_unstable();
         if let Ok(distribution) = Shifted::new(weights, shift as usize) {
-            prop_assert!(distribution.delta(at).is_err() || distribution.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta)));
+            prop_assert!(
+                distribution.delta(at).is_err()
+                    || distribution.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta))
+            );
             if let Ok(together) = Together::new([(&distribution, count)], widest) {
-                prop_assert!(together.delta(at).is_err() || together.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta)));
+                prop_assert!(
+                    together.delta(at).is_err()
+                        || together.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta))
+                );
                 prop_assert!(together.epsilon(at).is_err() || together.epsilon(at).is_ok_and(is_sound));
             }
         }
@@ -141,8 +172,12 @@ proptest! {
 
     #[test]
     fn trainings_are_numbers_or_sentences(
-        run in run(), other in run(), delta in select(vec![1e-300, 1e-100, 1e-5, 0.5, 1.0 - f64::EPSILON]),
-        epsilon in select(vec![0.0, 5e-324, 1.0, 1e3, 1e9, 1e300, f64::MAX]), neighbours in neighbours(), is_alone: bool,
+        run in run(),
+        other in run(),
+        delta in select(vec![1e-300, 1e-100, 1e-5, 0.5, 1.0 - f64::EPSILON]),
+        epsilon in select(vec![0.0, 5e-324, 1.0, 1e3, 1e9, 1e300, f64::MAX]),
+        neighbours in neighbours(),
+        is_alone: bool,
     ) {
         let runs = if is_alone { vec![run] } else { vec![run, other] };
         let found = loss::epsilon(&runs, delta, neighbours).unwrap();

@@ -98,8 +98,16 @@ proptest! {
 
     #[test]
     fn the_objective_is_clarabels(
-        seed in 0u64..1000, n in 2usize..60, d in 1usize..8,
-        penalties in prop::sample::select(vec![(0.0, 0.0), (0.01, 0.0), (0.01, 0.01), (0.0, 3.0), (1.0, 1.0)]),
+        seed in 0u64..1000,
+        n in 2usize..60,
+        d in 1usize..8,
+        penalties in prop::sample::select(vec![
+            (0.0, 0.0),
+            (0.01, 0.0),
+            (0.01, 0.01),
+            (0.0, 3.0),
+            (1.0, 1.0),
+        ]),
     ) {
         let drawn = Drawn::new(seed, n, d, penalties.0, penalties.1);
         let (ours, theirs) = (drawn.solved(1e-6).unwrap(), drawn.by_clarabel());
@@ -115,7 +123,8 @@ proptest! {
         let machine = drawn.solved(1e-9).unwrap();
         let scale = 1.0 + machine.objective.sqrt();
         for j in 0..d {
-            let pull: f64 = (0..n).map(|i| machine.multipliers[i] * drawn.signs[i] * drawn.records[[i, j]]).sum();
+            let pull: f64 =
+                (0..n).map(|i| machine.multipliers[i] * drawn.signs[i] * drawn.records[[i, j]]).sum();
             prop_assert!((machine.weights[j] - pull).abs() < 1e-4 * scale);
         }
         let pull: f64 = machine.multipliers.iter().zip(&drawn.signs).map(|(omega, sign)| omega * sign).sum();

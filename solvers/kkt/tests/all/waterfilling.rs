@@ -132,7 +132,9 @@ proptest! {
 
     #[test]
     fn no_other_allocation_loses_less(
-        eigenvalues in eigenvalues(), weights in prop::collection::vec(0.0..1.0f64, 12), power in -3.0..3.0f64,
+        eigenvalues in eigenvalues(),
+        weights in prop::collection::vec(0.0..1.0f64, 12),
+        power in -3.0..3.0f64,
         latent_dim in 1usize..12,
     ) {
         let (n, c) = (eigenvalues.len(), 10f64.powf(power));
@@ -164,7 +166,9 @@ proptest! {
 
     #[test]
     fn nothing_leaves_the_floats(
-        powers in prop::collection::vec(-300.0..300.0f64, 1..12), noise in -300.0..300.0f64, latent_dim in 1usize..12,
+        powers in prop::collection::vec(-300.0..300.0f64, 1..12),
+        noise in -300.0..300.0f64,
+        latent_dim in 1usize..12,
     ) {
         let eigenvalues: Vec<f64> = powers.iter().map(|power| 10f64.powf(*power)).collect();
         let (n, c) = (eigenvalues.len(), 10f64.powf(noise));

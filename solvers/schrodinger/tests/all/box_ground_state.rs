@@ -174,17 +174,24 @@ proptest! {
         let product: f64 = [root * root, 1.0]
             .into_iter()
             .zip(bounds)
-            .map(|(other, (lower, upper))| GroundState::new(lambda, determinant / other, lower, upper).unwrap().mu())
+            .map(|(other, (lower, upper))| {
+                GroundState::new(lambda, determinant / other, lower, upper).unwrap().mu()
+            })
             .sum();
         prop_assert!(whole.mu() <= product * (1.0 + 1e-9), "{} and {product}", whole.mu());
     }
 
     #[test]
     fn no_number_is_too_wild(
-        lambda in any::<f64>(), weights in prop::array::uniform4(any::<f64>()), bounds in prop::array::uniform4(any::<f64>()),
+        lambda in any::<f64>(),
+        weights in prop::array::uniform4(any::<f64>()),
+        bounds in prop::array::uniform4(any::<f64>()),
     ) {
         let [a, b, c, d] = weights;
-        let bounds = [(bounds[0].min(bounds[1]), bounds[0].max(bounds[1])), (bounds[2].min(bounds[3]), bounds[2].max(bounds[3]))];
+        let bounds = [
+            (bounds[0].min(bounds[1]), bounds[0].max(bounds[1])),
+            (bounds[2].min(bounds[3]), bounds[2].max(bounds[3])),
+        ];
         for weights in [array![[a, b], [c, d]], array![[a.abs(), 0.0], [0.0, d.abs()]]] {
             if let Ok(whole) = BoxGroundState::new(lambda.abs(), weights.view(), &bounds, 0.5) {
                 prop_assert!(whole.mu() > 0.0 && whole.mu().is_finite());

@@ -18,8 +18,10 @@ struct Fact {
     density: &'static [(f64, f64)],
 }
 
-/// Zeros at 80 digits, from the conditions w(a) = w(b) = 0 on e^{−x²/2}·M((1−E)/4, ½, x²) and
-/// x·e^{−x²/2}·M((3−E)/4, 3/2, x²), with x = n/ℓ, ℓ⁴ = 4/(λϑ) and μ = ½√(λ/ϑ)·E. Integrals by mpmath.
+/// Zeros at 80 digits, and integrals by mpmath.
+///
+/// The zeros satisfy the conditions w(a) = w(b) = 0 on e^{−x²/2}·M((1−E)/4, ½, x²) and
+/// x·e^{−x²/2}·M((3−E)/4, 3/2, x²). Here x = n/ℓ, ℓ⁴ = 4/(λϑ) and μ = ½√(λ/ϑ)·E.
 const FACTS: [Fact; 8] = [
     Fact {
         of: [4.0, 2.0, -1.0, 3.0],
@@ -309,7 +311,8 @@ proptest! {
 
     #[test]
     fn a_mirror_changes_nothing([lambda, weight, lower, upper] in problem()) {
-        let (state, mirrored) = (solved(lambda, weight, lower, upper), solved(lambda, weight, -upper, -lower));
+        let (state, mirrored) =
+            (solved(lambda, weight, lower, upper), solved(lambda, weight, -upper, -lower));
         prop_assert!((state.mu() / mirrored.mu() - 1.0).abs() < 1e-13);
         for at in 1..10 {
             let n = lower + (upper - lower) * f64::from(at) / 10.0;
@@ -330,7 +333,8 @@ proptest! {
     fn densities_and_masses_of_cells_are_strictly_log_concave([lambda, weight, lower, upper] in problem()) {
         let state = solved(lambda, weight, lower, upper);
         let deviation = state.variance().sqrt();
-        let (from, to) = (lower.max(state.mean() - 8.0 * deviation), upper.min(state.mean() + 8.0 * deviation));
+        let (from, to) =
+            (lower.max(state.mean() - 8.0 * deviation), upper.min(state.mean() + 8.0 * deviation));
         let width = (to - from) / 400.0;
         let centre = |at: usize| from + (at as f64 + 0.5) * width;
         let densities: Vec<f64> = (0..400).map(|at| state.log_density(centre(at))).collect();
@@ -349,19 +353,26 @@ proptest! {
     fn the_amplitude_solves_the_equation([lambda, weight, lower, upper] in problem(), at in 0.1..0.9f64) {
         let state = solved(lambda, weight, lower, upper);
         let deviation = state.variance().sqrt();
-        let n = (state.mean() + 4.0 * (at - 0.5) * deviation).clamp(lower + 0.1 * deviation, upper - 0.1 * deviation);
+        let n = (state.mean() + 4.0 * (at - 0.5) * deviation)
+            .clamp(lower + 0.1 * deviation, upper - 0.1 * deviation);
         let step = 2e-3 * deviation;
         let [before, there, after] = [n - step, n, n + step].map(|n| state.amplitude(n));
         let bend = (before - 2.0 * there + after) / (step * step);
         let left = -bend / weight + lambda / 4.0 * n * n * there;
         let size = state.mu() - lambda / 4.0 * 0f64.clamp(lower, upper).powi(2);
-        prop_assert!((left - state.mu() * there).abs() < 1e-3 * size * there.max(state.amplitude(state.mean())));
+        prop_assert!(
+            (left - state.mu() * there).abs() < 1e-3 * size * there.max(state.amplitude(state.mean()))
+        );
     }
 
     /// The values hold even below 10⁻³⁰⁰, to the precision of the floats in this range.
     #[test]
     fn no_number_is_too_wild(
-        lambda in any::<f64>(), weight in any::<f64>(), lower in any::<f64>(), upper in any::<f64>(), n in any::<f64>(),
+        lambda in any::<f64>(),
+        weight in any::<f64>(),
+        lower in any::<f64>(),
+        upper in any::<f64>(),
+        n in any::<f64>(),
     ) {
         let bounds = if lower < upper { (lower, upper) } else { (upper, lower) };
         if let Ok(state) = GroundState::new(lambda.abs(), weight.abs(), bounds.0, bounds.1) {
