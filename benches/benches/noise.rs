@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use scumble::sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use std::hint::black_box;
 
-fn beside<T, U>(
+fn bench_pair<T, U>(
     criterion: &mut Criterion,
     name: &str,
     exact: impl Fn(&mut ChaCha20Rng) -> T,
@@ -31,9 +31,9 @@ fn noise(criterion: &mut Criterion) {
         let magnitude: f64 = Exp1.sample(rng);
         if rng.r#gen() { magnitude } else { -magnitude }
     };
-    beside(criterion, "laplace", |rng| laplace.sample(rng), exponential);
+    bench_pair(criterion, "laplace", |rng| laplace.sample(rng), exponential);
     let normal = |rng: &mut ChaCha20Rng| -> f64 { StandardNormal.sample(rng) };
-    beside(criterion, "gaussian", |rng| gaussian.sample(rng), normal);
+    bench_pair(criterion, "gaussian", |rng| gaussian.sample(rng), normal);
 }
 
 criterion_group!(benches, noise);

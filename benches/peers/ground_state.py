@@ -12,8 +12,8 @@ def lowest(penalty, weight, lower, upper, cells):
     step = (upper - lower) / cells
     places = lower + step * numpy.arange(1, cells)
     diagonal = 2 / (weight * step**2) + penalty / 4 * places**2
-    beside = numpy.full(cells - 2, -1 / (weight * step**2))
-    values, _vectors = eigh_tridiagonal(diagonal, beside, select="i", select_range=(0, 0))
+    off_diagonal = numpy.full(cells - 2, -1 / (weight * step**2))
+    values, _vectors = eigh_tridiagonal(diagonal, off_diagonal, select="i", select_range=(0, 0))
     return values[0]
 
 

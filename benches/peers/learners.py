@@ -65,8 +65,8 @@ def network(records, targets, width, hidden):
 KINDS = {"logistic": logistic, "ridge": ridge, "network": network}
 print("ready", flush=True)
 for line in sys.stdin:
-    threads, kind, *told = line.split()
-    run = KINDS[kind](*told)
+    threads, kind, *arguments = line.split()
+    run = KINDS[kind](*arguments)
     torch.set_num_threads(int(threads))
     with threadpool_limits(int(threads)):
         start = time.perf_counter_ns()

@@ -29,7 +29,7 @@ pub(crate) fn dp_sgd(host: &Host) -> Result<Section> {
         }),
     ];
     let theirs = host.guest(PEER, "dp-accounting");
-    Ok(Section::new(what, ours).beside(theirs.iter().flat_map(peers)))
+    Ok(Section::new(what, ours).with_peers(theirs.iter().flat_map(peers)))
 }
 
 /// Contestants in Python.

@@ -31,7 +31,7 @@ pub(crate) fn interval(host: &Host) -> Result<Section> {
         (0..SOLUTIONS).map(|_| solve()).collect::<Result<Vec<_>>>()
     });
     let scipy = host.guest(PEER, "SciPy");
-    Ok(Section::new(what, vec![ours]).beside(scipy.as_ref().map(peer).transpose()?))
+    Ok(Section::new(what, vec![ours]).with_peers(scipy.as_ref().map(peer).transpose()?))
 }
 
 /// Contestant in Python.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub(crate) struct Growth {
     pub(crate) what: String,
     /// Unit of the sizes.
-    pub(crate) of: &'static str,
+    pub(crate) size_unit: &'static str,
     pub(crate) sizes: Vec<usize>,
     pub(crate) law: GrowthLaw,
     pub(crate) rows: Vec<Row>,
@@ -89,7 +89,7 @@ impl Growth {
             "\n### {}\n\n{}\n\n| {} | {} | {} |\n|---|{}\n",
             title,
             self.what,
-            self.of,
+            self.size_unit,
             sizes.join(" | "),
             self.law.named(),
             "--:|".repeat(self.sizes.len() + 1)

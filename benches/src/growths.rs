@@ -37,18 +37,18 @@ pub(crate) fn with_records(host: &Host) -> Result<Growth> {
          released design learns from {VOLUNTEERS} volunteers. The linear machine is fitted with its defaults \
          to two overlapping classes."
     );
-    let rows = of_tables(|records| (records, COLUMNS));
-    Ok(Growth { what, of: "records", sizes: sizes(&RECORDS, host), law: GrowthLaw::Power, rows })
+    let rows = table_rows(|records| (records, COLUMNS));
+    Ok(Growth { what, size_unit: "records", sizes: sizes(&RECORDS, host), law: GrowthLaw::Power, rows })
 }
 
 pub(crate) fn with_columns(host: &Host) -> Result<Growth> {
     let what = "All tables have 2000 records; the other settings are as above.".to_owned();
-    let rows = of_tables(|columns| (2_000, columns));
-    Ok(Growth { what, of: "columns", sizes: sizes(&WIDTHS, host), law: GrowthLaw::Power, rows })
+    let rows = table_rows(|columns| (2_000, columns));
+    Ok(Growth { what, size_unit: "columns", sizes: sizes(&WIDTHS, host), law: GrowthLaw::Power, rows })
 }
 
 /// Tasks on tables of n × d numbers.
-fn of_tables(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
+fn table_rows(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
     let table = move |size| {
         let (records, columns) = dim(size);
         records::table(records, columns).map(Rc::new)
@@ -116,7 +116,7 @@ pub(crate) fn with_latents(host: &Host) -> Result<Growth> {
          grows as 2^Z doubles with each latent."
     );
     let law = GrowthLaw::Exponential;
-    Ok(Growth { what, of: "latents", sizes: sizes(&MOST_LATENTS, host), law, rows })
+    Ok(Growth { what, size_unit: "latents", sizes: sizes(&MOST_LATENTS, host), law, rows })
 }
 
 pub(crate) fn with_threads(_: &Host) -> Result<Growth> {
@@ -129,5 +129,5 @@ pub(crate) fn with_threads(_: &Host) -> Result<Growth> {
     ];
     let what = "The file and the steps are those of the sections above. The best exponent is −1: twice the \
                 threads, half the time.";
-    Ok(Growth { what: what.into(), of: "threads", sizes: THREADS.into(), law: GrowthLaw::Power, rows })
+    Ok(Growth { what: what.into(), size_unit: "threads", sizes: THREADS.into(), law: GrowthLaw::Power, rows })
 }

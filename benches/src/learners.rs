@@ -29,8 +29,12 @@ pub(crate) fn logistic(host: &Host) -> Result<Section> {
     let Some(peer) = peer(host) else { return Ok(section) };
     let probabilities = params().fit(&*task.dataset)?.probabilities(&task.dataset.records);
     let losses = probabilities.outer_iter().zip(&task.dataset.targets).map(|(row, class)| -row[*class].ln());
-    let told = format!("logistic {} {}", task.told, losses.sum::<f64>());
-    Ok(section.beside(theirs(&peer, "scikit-learn, `StandardScaler` and `LogisticRegression`", &told)))
+    let arguments = format!("logistic {} {}", task.arguments, losses.sum::<f64>());
+    Ok(section.with_peers(theirs(
+        &peer,
+        "scikit-learn, `StandardScaler` and `LogisticRegression`",
+        &arguments,
+    )))
 }
 
 pub(crate) fn network(host: &Host) -> Result<Section> {
@@ -42,9 +46,9 @@ pub(crate) fn network(host: &Host) -> Result<Section> {
         task.size()
     );
     let ours = ours("`ClassifierParams`", &task.dataset, move |dataset| Ok(params.fit(dataset)?))?;
-    let told = format!("network {} {HIDDEN}", task.told);
-    let peers = peer(host).into_iter().flat_map(|peer| theirs(&peer, "PyTorch, fused Adam", &told));
-    Ok(Section::new(what, ours).beside(peers))
+    let arguments = format!("network {} {HIDDEN}", task.arguments);
+    let peers = peer(host).into_iter().flat_map(|peer| theirs(&peer, "PyTorch, fused Adam", &arguments));
+    Ok(Section::new(what, ours).with_peers(peers))
 }
 
 pub(crate) fn ridge(host: &Host) -> Result<Section> {
@@ -52,11 +56,11 @@ pub(crate) fn ridge(host: &Host) -> Result<Section> {
     let what =
         format!("Time per record of {} numbers, standardised and fitted by normal equations.", task.size());
     let ours = ours("`RidgeParams`", &task.dataset, |dataset| Ok(RidgeParams::default().fit(dataset)?))?;
-    let told = format!("ridge {}", task.told);
+    let arguments = format!("ridge {}", task.arguments);
     let peers = peer(host)
         .into_iter()
-        .flat_map(|peer| theirs(&peer, "scikit-learn, `StandardScaler` and `Ridge`", &told));
-    Ok(Section::new(what, ours).beside(peers))
+        .flat_map(|peer| theirs(&peer, "scikit-learn, `StandardScaler` and `Ridge`", &arguments));
+    Ok(Section::new(what, ours).with_peers(peers))
 }
 
 fn peer(host: &Host) -> Option<Python> {
@@ -80,8 +84,8 @@ fn ours<T: Send + Sync + 'static, M: Send>(
     THREADS.into_iter().map(on).collect()
 }
 
-fn theirs(peer: &Python, name: &str, told: &str) -> [Contestant; 2] {
+fn theirs(peer: &Python, name: &str, arguments: &str) -> [Contestant; 2] {
     THREADS.map(|threads| {
-        peer.contestant(&format!("{name}, {}", threads::named(threads)), format!("{threads} {told}"))
+        peer.contestant(&format!("{name}, {}", threads::named(threads)), format!("{threads} {arguments}"))
     })
 }

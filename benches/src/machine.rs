@@ -34,8 +34,8 @@ mod tests {
 
     #[test]
     fn the_model_is_that_of_the_first_processor() {
-        let said = "processor\t: 0\nmodel name\t: Some  Maker 9\nprocessor\t: 1\nmodel name\t: Another\n";
-        assert_eq!(model(said).as_deref(), Some("Some Maker 9"));
+        let cpuinfo = "processor\t: 0\nmodel name\t: Some  Maker 9\nprocessor\t: 1\nmodel name\t: Another\n";
+        assert_eq!(model(cpuinfo).as_deref(), Some("Some Maker 9"));
         assert_eq!(model("model name\t: \n"), None);
         assert_eq!(model("processor\t: 0\n"), None);
     }

@@ -61,7 +61,7 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     let parameters = Training::new()?.network.parameters().len();
     let ours =
         THREADS.into_iter().map(|threads| on(threads, format!("scumble, {}", threads::named(threads))));
-    let operations = products::operations(&products::of_step(&architecture(), BATCH));
+    let operations = products::operations(&products::step_shapes(&architecture(), BATCH));
     let what = format!(
         "Time of a step of Adam on the squared error of the autoencoder 784-400-150-50-8-50-150-400-784 \
          (ReLU; {parameters} parameters, single precision) with a minibatch of {BATCH}: forward pass, \
@@ -72,7 +72,7 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     );
     let torch = host.guest(PEER, "PyTorch");
     let section = Section::new(what, ours.collect::<Result<_>>()?).limited_by(limits()?);
-    Ok(section.beside(torch.iter().flat_map(peers)))
+    Ok(section.with_peers(torch.iter().flat_map(peers)))
 }
 
 /// Creates a contestant that trains on `threads` threads.
@@ -85,7 +85,7 @@ pub(crate) fn on(threads: usize, name: String) -> Result<Contestant> {
 
 /// Lower limits of such a step.
 pub(crate) fn limits() -> Result<Vec<Contestant>> {
-    let shapes = products::of_step(&architecture(), BATCH);
+    let shapes = products::step_shapes(&architecture(), BATCH);
     let mut limits = vec![];
     for threads in THREADS {
         limits.push(products::alone(&shapes, STEPS, threads)?);
@@ -101,10 +101,10 @@ pub(crate) fn limits() -> Result<Vec<Contestant>> {
 fn peers(torch: &Python) -> impl Iterator<Item = Contestant> {
     let optimisers = [("adam", "Adam"), ("fused", "fused Adam")];
     let all = optimisers.into_iter().flat_map(|optimiser| THREADS.map(|threads| (optimiser, threads)));
-    all.map(|((told, named), threads)| {
+    all.map(|((option, named), threads)| {
         torch.contestant(
             &format!("PyTorch, {named}, {}", threads::named(threads)),
-            format!("{told} {threads}"),
+            format!("{option} {threads}"),
         )
     })
 }

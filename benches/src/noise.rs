@@ -27,7 +27,7 @@ fn draws<T: 'static>(name: &str, draw: impl Fn(&mut ChaCha20Rng) -> T + 'static)
 
 pub(crate) fn laplace(host: &Host) -> Result<Section> {
     let distribution = DiscreteLaplace::new(Rational::new(STEPS, 1)?)?;
-    let bits = random_bits::of_draws(DRAWS, |rng| distribution.sample(rng));
+    let bits = random_bits::bits_per_draw(DRAWS, |rng| distribution.sample(rng));
     let mut contestants = vec![
         draws("scumble, discrete Laplace, exact", move |rng| distribution.sample(rng)),
         draws("rand_distr, `Exp1` with a random sign, floating point", |rng| {
@@ -49,7 +49,7 @@ pub(crate) fn laplace(host: &Host) -> Result<Section> {
 
 pub(crate) fn gaussian(host: &Host) -> Result<Section> {
     let distribution = DiscreteGaussian::new(Rational::new(STEPS, 1)?)?;
-    let bits = random_bits::of_draws(DRAWS, |rng| distribution.sample(rng));
+    let bits = random_bits::bits_per_draw(DRAWS, |rng| distribution.sample(rng));
     let (bulk, mut rng, mut drawn) = (distribution.clone(), ChaCha20Rng::seed_from_u64(1), vec![0; DRAWS]);
     let mut contestants = vec![
         draws("scumble, discrete Gaussian, exact", move |rng| distribution.sample(rng)),

@@ -16,12 +16,12 @@ const SECTIONS: [(&str, Make<Section>); 20] = [
     ("Laplace noise", noise::laplace),
     ("Gaussian noise", noise::gaussian),
     ("A release", release::release),
-    ("A release of a CSV file", stream::of_csv),
-    ("A release of a Parquet file", stream::of_parquet),
+    ("A release of a CSV file", stream::csv_section),
+    ("A release of a Parquet file", stream::parquet_section),
     ("A release from Python", wheel::section),
-    ("Reports of a category", reports::of_a_category),
+    ("Reports of a category", reports::category_section),
     ("Estimates from reports of a category", reports::estimates),
-    ("Reports of whole records", reports::of_records),
+    ("Reports of whole records", reports::record_section),
     ("Whole records of the wines, by a curator", tables::wine),
     ("Whole records of adult, by a curator", tables::adult),
     ("A linear machine on adult", svm::adult),
@@ -52,12 +52,12 @@ const GROWTHS: [(&str, Make<Growth>); 4] = [
 pub(crate) fn page(arguments: &Arguments) -> Result<String> {
     let (words, rounds) = (&arguments.only, arguments.rounds.get());
     let sections = SECTIONS.iter().filter(|(title, _)| title.contains(words)).collect::<Vec<_>>();
-    let of_growth = GROWTHS.iter().filter(|(title, _)| GROWTH.contains(words) || title.contains(words));
-    let of_growth = of_growth.collect::<Vec<_>>();
-    if sections.is_empty() && of_growth.is_empty() {
+    let growths = GROWTHS.iter().filter(|(title, _)| GROWTH.contains(words) || title.contains(words));
+    let growths = growths.collect::<Vec<_>>();
+    if sections.is_empty() && growths.is_empty() {
         return Err(format!("no section title contains {words:?}").into());
     }
-    let bar = ProgressBar::new((sections.len() + of_growth.len()) as u64);
+    let bar = ProgressBar::new((sections.len() + growths.len()) as u64);
     bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} sections: {msg}")?);
     // Read the load before our own work begins.
     let mut text = head(arguments);
@@ -76,14 +76,14 @@ pub(crate) fn page(arguments: &Arguments) -> Result<String> {
         }
         bar.inc(1);
     }
-    if !of_growth.is_empty() {
+    if !growths.is_empty() {
         text += &format!(
             "\n## {GROWTH}\n\nTotal times; the sizes of a row take turns. The last column is the growth law, \
              fitted by least squares on logarithms: with an exponent of 1.00, twice the size takes twice the \
              time.\n"
         );
     }
-    for (title, make) in of_growth {
+    for (title, make) in growths {
         bar.set_message(*title);
         let mut growth = make(&host)?;
         growth.time(rounds)?;

@@ -94,7 +94,7 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     );
     let opacus = host.guest(PEER, "Opacus");
     let section = Section::new(what, contestants.collect::<Result<_>>()?).limited_by(limits);
-    Ok(section.beside(opacus.iter().flat_map(peers)))
+    Ok(section.with_peers(opacus.iter().flat_map(peers)))
 }
 
 /// Returns the number of random bits of `draws` bulk draws, at a scale of 2²⁰ steps, the smallest in a
@@ -102,7 +102,7 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
 fn bits(draws: usize) -> Result<f64> {
     let distribution = DiscreteGaussian::new(Rational::new(1 << 20, 1)?)?;
     let mut drawn = vec![0; draws];
-    Ok(random_bits::of_draws(1, |rng| distribution.draws(rng).fill(&mut drawn)))
+    Ok(random_bits::bits_per_draw(1, |rng| distribution.draws(rng).fill(&mut drawn)))
 }
 
 /// Contestants in Python.

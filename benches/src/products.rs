@@ -32,7 +32,7 @@ impl Product {
 
 /// Returns the shapes [m, k, n] of the products of a step on `batch` examples: forward, gradients of the
 /// weights, and backward except for the first layer.
-pub(crate) fn of_step(architecture: &Architecture, batch: usize) -> Vec<[usize; 3]> {
+pub(crate) fn step_shapes(architecture: &Architecture, batch: usize) -> Vec<[usize; 3]> {
     let mut width = architecture.inputs;
     let mut shapes = vec![];
     for layer in &architecture.layers {
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_step_has_three_products_a_layer_but_two_for_the_first() {
         let architecture = Architecture::new(5).layer(3, Activation::Relu).layer(2, Activation::Identity);
-        let shapes = of_step(&architecture, 7);
+        let shapes = step_shapes(&architecture, 7);
         assert_eq!(shapes, [[7, 5, 3], [3, 7, 5], [7, 2, 3], [7, 3, 2], [2, 7, 3]]);
         assert_eq!(operations(&shapes), 2.0 * 7.0 * (2.0 * 15.0 + 3.0 * 6.0));
     }

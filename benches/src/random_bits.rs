@@ -38,7 +38,7 @@ fn take(rng: &mut ChaCha20Rng, bits: f64) {
 }
 
 /// Returns the mean number of bits per draw.
-pub(crate) fn of_draws<T>(draws: usize, mut draw: impl FnMut(&mut Counted) -> T) -> f64 {
+pub(crate) fn bits_per_draw<T>(draws: usize, mut draw: impl FnMut(&mut Counted) -> T) -> f64 {
     let mut rng = Counted { rng: ChaCha20Rng::seed_from_u64(1), bytes: 0 };
     (0..draws).for_each(|_| drop(draw(&mut rng)));
     8.0 * rng.bytes as f64 / draws as f64
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn every_way_to_draw_is_counted() {
-        let bits = of_draws(10, |rng| {
+        let bits = bits_per_draw(10, |rng| {
             rng.next_u32();
             rng.next_u64();
             rng.fill_bytes(&mut [0; 5]);

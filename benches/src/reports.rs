@@ -26,17 +26,17 @@ const KINDS: [(Kind, Option<&str>); 4] = [
     (Kind::HadamardResponse, None),
 ];
 
-/// Calls `told` with the answer of each person, drawn from one stream.
-fn answers(oracle: &Oracle, mut told: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+/// Calls `receive` with the answer of each person, drawn from one stream.
+fn answers(oracle: &Oracle, mut receive: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let mut answer = vec![0; oracle.words()];
     (0..ANSWERS).try_for_each(|person| {
         oracle.answer(&mut rng, person % oracle.levels(), &mut answer);
-        told(std::hint::black_box(&answer))
+        receive(std::hint::black_box(&answer))
     })
 }
 
-pub(crate) fn of_a_category(host: &Host) -> Result<Section> {
+pub(crate) fn category_section(host: &Host) -> Result<Section> {
     let ours = |kind: Kind| {
         let oracle = Oracle::new(kind, LEVELS, EPSILON)?;
         let name = format!("scumble, {kind}, exact");
@@ -80,16 +80,16 @@ fn section(
     let contestants = KINDS.iter().map(|(kind, _)| ours(*kind)).collect::<Result<_>>()?;
     let peer = host.guest(PEER, "multi-freq-ldpy");
     let theirs = peer.iter().flat_map(|peer| {
-        KINDS.iter().filter_map(move |(kind, told)| {
-            let told = (*told)?;
+        KINDS.iter().filter_map(move |(kind, argument)| {
+            let argument = (*argument)?;
             let name = format!("multi-freq-ldpy 0.2.5, {kind}, floating point");
-            Some(peer.contestant(&name, format!("{told} {part} {LEVELS} {EPSILON}")))
+            Some(peer.contestant(&name, format!("{argument} {part} {LEVELS} {EPSILON}")))
         })
     });
-    Ok(Section::new(what, contestants).beside(theirs))
+    Ok(Section::new(what, contestants).with_peers(theirs))
 }
 
-pub(crate) fn of_records(_: &Host) -> Result<Section> {
+pub(crate) fn record_section(_: &Host) -> Result<Section> {
     let wine = DataSet::wine()?;
     let rows: Vec<usize> = (0..wine.table.len()).collect();
     let (volunteers, people) = rows.split_at(VOLUNTEERS);

@@ -29,7 +29,7 @@ impl Section {
     }
 
     /// Adds peers.
-    pub(crate) fn beside(mut self, guests: impl IntoIterator<Item = Contestant>) -> Self {
+    pub(crate) fn with_peers(mut self, guests: impl IntoIterator<Item = Contestant>) -> Self {
         self.contestants.extend(guests);
         self
     }

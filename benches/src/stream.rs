@@ -53,14 +53,14 @@ impl Files {
     }
 
     /// Creates the files for a release from Parquet to Parquet, in Rust and in Python.
-    pub(crate) fn of_parquet(records: usize, columns: usize) -> Result<Self> {
+    pub(crate) fn for_parquet(records: usize, columns: usize) -> Result<Self> {
         let files = Self::with_size(records, columns)?;
         fs::write(files.folder.path().join("schema.toml"), schema_text(columns)?)?;
         Ok(files)
     }
 
     /// Formats a task of the Python package on these files.
-    pub(crate) fn told(&self, task: &str) -> String {
+    pub(crate) fn arguments(&self, task: &str) -> String {
         format!("{task} {} {}", self.parquet().display(), self.folder.path().join("schema.toml").display())
     }
 
@@ -114,7 +114,7 @@ impl Files {
     }
 }
 
-pub(crate) fn of_csv(_: &Host) -> Result<Section> {
+pub(crate) fn csv_section(_: &Host) -> Result<Section> {
     let files = Arc::new(Files::new()?);
     let crate_alone = files.clone();
     let bytes_alone = Contestant::timed("the `csv` crate, reading cells as bytes alone", VALUES, move || {
@@ -137,10 +137,10 @@ pub(crate) fn of_csv(_: &Host) -> Result<Section> {
             }
             Ok(sum)
         });
-    Ok(section(Format::Csv, &files)?.beside([bytes_alone, numbers]))
+    Ok(section(Format::Csv, &files)?.with_peers([bytes_alone, numbers]))
 }
 
-pub(crate) fn of_parquet(_: &Host) -> Result<Section> {
+pub(crate) fn parquet_section(_: &Host) -> Result<Section> {
     section(Format::Parquet, &Arc::new(Files::new()?))
 }
 

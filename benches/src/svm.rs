@@ -34,7 +34,7 @@ fn section(name: &str, host: &Host) -> Result<Section> {
     while objective(tolerance)? > optimum * (1.0 + SHARE) {
         tolerance /= 10f64.sqrt();
     }
-    let told = format!("machine {} {BIAS_PENALTY} {optimum} {SHARE}", task.told);
+    let arguments = format!("machine {} {BIAS_PENALTY} {optimum} {SHARE}", task.arguments);
     let (n, d) = task.dataset.records.dim();
     let (dataset, records, direction) = (task.dataset.clone(), task.dataset, Array1::<f64>::ones(d));
     let pass = Contestant::timed("one pass over the records, their product with a vector", n, move || {
@@ -46,8 +46,8 @@ fn section(name: &str, host: &Host) -> Result<Section> {
          hinge objective (θ = 1, a bias penalty of {BIAS_PENALTY}) is within a share of {SHARE:e} of its \
          optimum, at the loosest tolerance that suffices. The limit reads every number once."
     );
-    let peer = host.numpy("scikit-learn, `LinearSVC(loss=\"hinge\")`", &told);
-    Ok(Section::new(what, vec![machine]).beside(peer).limited_by(vec![pass]))
+    let peer = host.numpy("scikit-learn, `LinearSVC(loss=\"hinge\")`", &arguments);
+    Ok(Section::new(what, vec![machine]).with_peers(peer).limited_by(vec![pass]))
 }
 
 fn params(tolerance: f64) -> SvmParams {

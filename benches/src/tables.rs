@@ -45,13 +45,13 @@ impl Task {
         attributes.extend(label);
         let layout = data.domain.layout();
         let table = data.table.whole()?.into_owned();
-        let of_row = |row| {
+        let row_bytes = |row| {
             let record = layout.flatten(&table, row);
             let levels = attributes.iter().map(|attribute| attribute.level(&record) as u32);
             levels.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()
         };
         let file = scratch.path().join(format!("{}-levels", data.name));
-        fs::write(&file, (0..table.len()).flat_map(of_row).collect::<Vec<u8>>())?;
+        fs::write(&file, (0..table.len()).flat_map(row_bytes).collect::<Vec<u8>>())?;
         let levels = attributes.iter().map(Attribute::levels).collect();
         Ok(Self { data, table: table.into(), official, file, levels })
     }
@@ -69,7 +69,7 @@ impl Task {
             self.official,
         );
         let section = Section::new(what, ours.into_iter().collect::<Result<_>>()?);
-        Ok(section.beside(host.guest(PEER, "dpmm").map(|dpmm| self.peer(&dpmm))))
+        Ok(section.with_peers(host.guest(PEER, "dpmm").map(|dpmm| self.peer(&dpmm))))
     }
 
     fn ours(&self, name: &str) -> Result<Contestant> {

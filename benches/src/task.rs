@@ -14,7 +14,7 @@ use tempfile::TempDir;
 pub(crate) struct Task<T> {
     pub(crate) dataset: Rc<Dataset<f64, T, Ix1>>,
     /// Paths of the files of records and of targets, in 64-bit numbers, and the number of columns.
-    pub(crate) told: String,
+    pub(crate) arguments: String,
 }
 
 impl<T> Task<T>
@@ -44,7 +44,7 @@ where
         let width = table.records().ncols();
         let records = write("records", &mut table.records().iter().copied())?;
         let targets = write("targets", &mut targets.iter().copied())?;
-        Ok(Self { dataset: Rc::new(table.try_into()?), told: format!("{records} {targets} {width}") })
+        Ok(Self { dataset: Rc::new(table.try_into()?), arguments: format!("{records} {targets} {width}") })
     }
 
     /// Formats the numbers of records and of columns.

@@ -14,7 +14,7 @@ const VALUES: usize = RECORDS * COLUMNS;
 /// Builds a section of releases in Rust from file to file. In Python, if available, releases also go from
 /// table to table, and by a ticket.
 pub(crate) fn section(host: &Host) -> Result<Section> {
-    let files = Rc::new(Files::of_parquet(RECORDS, COLUMNS)?);
+    let files = Rc::new(Files::for_parquet(RECORDS, COLUMNS)?);
     let design = records::design_in("laplace", files.domain()?)?;
     let what = format!(
         "Time per value of {RECORDS} records of {COLUMNS} numbers, released by `laplace`. From file to file, \
@@ -29,10 +29,10 @@ pub(crate) fn section(host: &Host) -> Result<Section> {
     let guests: Vec<Contestant> = host
         .guest(PEER, "pyarrow and the package of `python/`")
         .into_iter()
-        .flat_map(|python| tasks.map(|(named, task)| python.contestant(named, files.told(task))))
+        .flat_map(|python| tasks.map(|(named, task)| python.contestant(named, files.arguments(task))))
         .collect();
     let ours = Contestant::timed("scumble, Parquet file to Parquet file", VALUES, move || {
         files.parquet_released(&design)
     });
-    Ok(Section::new(what, vec![ours]).beside(guests))
+    Ok(Section::new(what, vec![ours]).with_peers(guests))
 }

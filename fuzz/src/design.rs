@@ -79,8 +79,8 @@ fn check_local(local: &dyn LocalMechanism, record: &[f64]) {
     assert_eq!(decoded.len(), local.layout().width());
     assert_eq!(width_of(&local.noise()), local.layout().width());
     // A column outside all parts of a composition may hold any value.
-    let of_nan = local.encode(&vec![f64::NAN; record.len()]).unwrap_or_default();
-    assert!(of_nan.iter().all(|x| x.is_finite()), "a NaN became a point");
+    let encoded = local.encode(&vec![f64::NAN; record.len()]).unwrap_or_default();
+    assert!(encoded.iter().all(|x| x.is_finite()), "a NaN became a point");
 }
 
 fn check_release(mechanism: &Designed, table: &Table) {

@@ -41,7 +41,7 @@ pub fn key(data: &[u8]) -> bool {
     let mut is_accepted = false;
     for state in states.iter().map(|key| json!({"release": "", "key": key})) {
         for curator in &*CURATORS {
-            if let Some(secret) = accepted(Secret::of_state(&state, curator)) {
+            if let Some(secret) = accepted(Secret::from_state(&state, curator)) {
                 check(secret, curator);
                 is_accepted = true;
             }
@@ -52,7 +52,7 @@ pub fn key(data: &[u8]) -> bool {
 
 fn check(secret: Secret, curator: &Designed) {
     let saved = secret.state().expect("what was read can be written");
-    let again = Secret::of_state(&saved, curator).expect("what was written can be read");
+    let again = Secret::from_state(&saved, curator).expect("what was written can be read");
     assert_eq!(again.state().ok().as_ref(), Some(&saved), "it changed when it was read");
     let key = Key::Secret(secret);
     assert!(!format!("{key:?}").contains("matrix"), "a secret shows");

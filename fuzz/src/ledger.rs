@@ -26,9 +26,9 @@ pub fn ledger(data: &[u8]) -> bool {
 /// Returns whether these files are accepted.
 fn open(folder: &Path, ledger: &[u8], witness: &[u8]) -> bool {
     let ledger_of_ours = Ledger::at(&folder.join("ledger.json"));
-    let [file, beside] = ledger_of_ours.files();
+    let [file, witness_file] = ledger_of_ours.files();
     fs::write(file, ledger).expect("there is room for a ledger");
-    fs::write(beside, witness).expect("there is room for a witness");
+    fs::write(witness_file, witness).expect("there is room for a witness");
     let Some(accounts) = accepted(ledger_of_ours.accounts()) else {
         assert!(
             charge(&ledger_of_ours, "survey", Unit::Record, None).is_none(),
@@ -79,7 +79,7 @@ fn witnessed(data: &[u8]) {
     let ledger = Ledger::at(&folder.path().join("ledger.json"));
     ledger.init("survey", Unit::Record, None, Budget::pure(1.0).expect("it is one")).expect("it is new");
     charge(&ledger, "survey", Unit::Record, None).expect("there is enough left");
-    let [_, beside] = ledger.files();
-    fs::write(beside, data).expect("there is room for a witness");
+    let [_, witness_file] = ledger.files();
+    fs::write(witness_file, data).expect("there is room for a witness");
     accepted(ledger.accounts());
 }

@@ -105,14 +105,14 @@ fn values(schema: &Value) -> Vec<String> {
     if let Some(word) = schema["const"].as_str().or(schema["type"].as_str()) {
         return if word == "null" { vec![] } else { vec![word.to_owned()] };
     }
-    let options = ["enum", "oneOf", "anyOf", "type"].iter().find_map(|of| schema[of].as_array());
+    let options = ["enum", "oneOf", "anyOf", "type"].iter().find_map(|keyword| schema[keyword].as_array());
     let options = options.into_iter().flatten();
-    let of_option = |option: &Value| match option.as_str() {
+    let option_values = |option: &Value| match option.as_str() {
         Some("null") => vec![],
         Some(word) => vec![word.to_owned()],
         None => values(option),
     };
-    options.flat_map(of_option).collect()
+    options.flat_map(option_values).collect()
 }
 
 /// A card as a table. Its cells break at the ends of the card's lines.

@@ -208,7 +208,7 @@ impl CuratorMechanism for DauntlessVariant {
         let (honest, fresh) = (self.honest.clone(), state.clone());
         Ok(match self.fault {
             Fault::KeyUncounted => Arc::new(Uncounted { honest, fresh }),
-            Fault::KeyForgets => Arc::new(Forgetful { secret: Secret::of_state(state, &honest)?, fresh }),
+            Fault::KeyForgets => Arc::new(Forgetful { secret: Secret::from_state(state, &honest)?, fresh }),
             Fault::OnePartner => Arc::new(OnePartner(Uncounted { honest, fresh })),
             _ => return honest.key_of(state),
         })
@@ -249,7 +249,7 @@ struct Uncounted {
 
 impl Uncounted {
     fn key(&self) -> Result<Key> {
-        Secret::of_state(&self.fresh, &self.honest).map(Key::Secret)
+        Secret::from_state(&self.fresh, &self.honest).map(Key::Secret)
     }
 }
 

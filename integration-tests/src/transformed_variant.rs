@@ -25,7 +25,7 @@ pub enum TransformedFault {
     OneSeed,
     /// Its noise is scaled by the diameter of the sample's bounding box, divided by the diameter of the
     /// domain.
-    OfTheSample,
+    SampleDiameter,
     /// It releases an orthonormal basis of the column space (Gram–Schmidt, column by column) without a random
     /// rotation.
     NotTurned,
@@ -43,14 +43,14 @@ impl TransformedVariant {
 
     fn records(&self, table: &Table, randomness: &mut Randomness) -> Result<Array2<f64>> {
         use rand_core::RngCore;
-        let of = |mechanism: &Designed, randomness: &mut Randomness| {
+        let released = |mechanism: &Designed, randomness: &mut Randomness| {
             Ok(mechanism.release(table, randomness)?.table.records().clone())
         };
         match &self.fault {
-            TransformedFault::None => of(&self.honest, randomness),
-            TransformedFault::By(other) => of(other, randomness),
-            TransformedFault::OneSeed => of(&self.honest, &mut Randomness::seeded(1)),
-            TransformedFault::OfTheSample => {
+            TransformedFault::None => released(&self.honest, randomness),
+            TransformedFault::By(other) => released(other, randomness),
+            TransformedFault::OneSeed => released(&self.honest, &mut Randomness::seeded(1)),
+            TransformedFault::SampleDiameter => {
                 let honest = self.honest.release(table, randomness)?;
                 let clean = honest.key.view(table)?.records().clone();
                 let share = diameter(table) / self.honest.domain().features().l2_diameter();
@@ -67,7 +67,7 @@ impl TransformedVariant {
             }
             TransformedFault::NotOrthonormal => {
                 // X·X⁺X̂ is orthonormal: the matrix that rotates the basis rotates the columns themselves.
-                let turned = of(&self.honest, randomness)?;
+                let turned = released(&self.honest, randomness)?;
                 Ok(table.records().dot(&basis(table).t().dot(&turned)))
             }
         }

@@ -67,7 +67,7 @@ impl LocalMechanism for Variant {
         }
         let surplus = if self.is(Fault::ClaimsMoreThanItsBudget) { 2.0 } else { 1.0 };
         let dp = Notion::LocalDp(LocalDp::pure(self.epsilon * surplus));
-        let guarantee = Guarantee::of_records([(dp, "none".to_owned())]);
+        let guarantee = Guarantee::for_records([(dp, "none".to_owned())]);
         let assumes = if self.is(Fault::AssumesNothing) { vec![] } else { guarantee.assumes };
         Guarantee { assumes, ..guarantee }
     }

@@ -102,8 +102,9 @@ const EXTREMES: [u64; 4] = [1 << 31, (1 << 53) + 1, 1 << 62, u64::MAX];
 /// Returns the paths of all integers that `schema` describes: names along the path, and "" for the first
 /// element of a list.
 fn whole_numbers(schema: &Value, root: &Value) -> Vec<Vec<String>> {
-    let is_integer =
-        |kind: &Value| kind == "integer" || kind.as_array().is_some_and(|of| of.contains(&json!("integer")));
+    let is_integer = |kind: &Value| {
+        kind == "integer" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("integer")))
+    };
     if is_integer(&schema["type"]) {
         return vec![vec![]];
     }
@@ -163,7 +164,7 @@ fn peak() -> u64 {
 
 /// Other parameters for a test of the parameter at `path`, so that the plugin reads it and no training takes
 /// long.
-fn beside(plugin: &Plugin, path: &[String], example: &Value) -> Value {
+fn affordable_parameters(plugin: &Plugin, path: &[String], example: &Value) -> Value {
     let mut parameters = match (plugin.name, &*path[0]) {
         ("vlm", "volunteers") => {
             json!({"volunteers": {"epsilon": 1.0, "epochs": 1.0, "delta": 1e-12}})
@@ -192,7 +193,7 @@ fn no_whole_number_that_a_parameter_may_be_takes_all_memory_or_panics() {
             // A random seed takes no memory, and the designs of some examples are trained for a while.
             let is_seed = path.last().is_some_and(|name| name == "seed");
             for value in EXTREMES.into_iter().filter(|value| !is_seed || *value == u64::MAX) {
-                let mut parameters = beside(plugin, &path, &example.parameters);
+                let mut parameters = affordable_parameters(plugin, &path, &example.parameters);
                 put(&mut parameters, &path, value.into());
                 tried += 1;
                 if let Ok(design) = plugin.design(&parameters, &example.brief) {
@@ -214,10 +215,10 @@ fn numbers_of(saved: &Value, at: &str, found: &mut Vec<String>) {
             list.iter()
                 .take(2)
                 .enumerate()
-                .for_each(|(index, of)| numbers_of(of, &format!("{at}/{index}"), found));
+                .for_each(|(index, value)| numbers_of(value, &format!("{at}/{index}"), found));
         }
-        Value::Object(map) => map.iter().for_each(|(name, of)| {
-            numbers_of(of, &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), found);
+        Value::Object(map) => map.iter().for_each(|(name, value)| {
+            numbers_of(value, &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), found);
         }),
         _ => {}
     }

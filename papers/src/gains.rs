@@ -24,31 +24,36 @@ impl Axis {
 
 /// Finding on the gains of one release over another at several budgets. `unit` is the unit of the measure.
 /// Each entry of `gains` holds a budget and the gains of its trials.
-pub(crate) fn beside(
+pub(crate) fn gain_finding(
     what: String,
     paper: &str,
-    (unit, of): (&str, Axis),
+    (unit, axis): (&str, Axis),
     gains: &[(f64, Vec<f64>)],
 ) -> Finding {
     let means: Vec<(f64, Mean)> =
         gains.iter().map(|(budget, gains)| (*budget, Mean::from_values(gains))).collect();
     let sign = |value: f64| if value > 0.0 { "+" } else { "" };
-    let said = means.iter().map(|(budget, gain)| {
-        format!("{}{} ± {} at {}", sign(gain.value), four(gain.value), four(gain.error), of.at(*budget))
+    let entries = means.iter().map(|(budget, gain)| {
+        format!("{}{} ± {} at {}", sign(gain.value), four(gain.value), four(gain.error), axis.at(*budget))
     });
     Finding {
         what,
         paper: paper.into(),
-        ours: format!("{unit}: {}", said.collect::<Vec<_>>().join(", ")),
+        ours: format!("{unit}: {}", entries.collect::<Vec<_>>().join(", ")),
         value: means.last().map(|(_, gain)| gain.value),
-        verdict: Agreement::of_gains(means.iter().map(|(_, gain)| gain.in_errors())),
+        verdict: Agreement::from_gains(means.iter().map(|(_, gain)| gain.in_errors())),
         why: "± a standard error; a difference counts above two standard errors".into(),
     }
 }
 
-/// Same finding as [`beside`] for a gain that the paper claims: `Reproduced` where the release gains.
-pub(crate) fn as_said(what: String, paper: &str, unit: (&str, Axis), gains: &[(f64, Vec<f64>)]) -> Finding {
-    let found = beside(what, paper, unit, gains);
+/// Same finding as [`gain_finding`] for a gain that the paper claims: `Reproduced` where the release gains.
+pub(crate) fn claimed_gain_finding(
+    what: String,
+    paper: &str,
+    unit: (&str, Axis),
+    gains: &[(f64, Vec<f64>)],
+) -> Finding {
+    let found = gain_finding(what, paper, unit, gains);
     Finding { verdict: Agreement::from_test(found.verdict == Agreement::Better), ..found }
 }
 

@@ -166,16 +166,16 @@ pub fn all() -> &'static [Reproduction] {
 
 /// Returns the assessment of a paper: the claims that hold, the claims that fail, and the alternative we
 /// recommend.
-fn said_of(paper: &str) -> &'static str {
+fn assessment(paper: &str) -> &'static str {
     let papers = [
-        (dauntless::PAPER, dauntless::SAID),
-        (fisher_svm::PAPER, fisher_svm::SAID),
-        (pac_privacy::PAPER, pac_privacy::SAID),
-        (reshaping::PAPER, reshaping::SAID),
-        (task_aware::PAPER, task_aware::SAID),
-        (vlm::PAPER, vlm::SAID),
+        (dauntless::PAPER, dauntless::ASSESSMENT),
+        (fisher_svm::PAPER, fisher_svm::ASSESSMENT),
+        (pac_privacy::PAPER, pac_privacy::ASSESSMENT),
+        (reshaping::PAPER, reshaping::ASSESSMENT),
+        (task_aware::PAPER, task_aware::ASSESSMENT),
+        (vlm::PAPER, vlm::ASSESSMENT),
     ];
-    papers.iter().find(|(title, _)| *title == paper).map_or("", |(_, said)| said)
+    papers.iter().find(|(title, _)| *title == paper).map_or("", |(_, text)| text)
 }
 
 /// Returns the result called `name`.

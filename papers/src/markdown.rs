@@ -1,6 +1,6 @@
 //! Reports as one document: the assessment of each paper, its claims, our outcomes and the verdicts.
 
-use super::{Agreement, Claims, Finding, said_of};
+use super::{Agreement, Claims, Finding, assessment};
 use std::fmt::Write;
 
 /// Formats the reports as Markdown, by paper, after a table that counts the verdicts. `command` is the
@@ -32,7 +32,7 @@ pub fn markdown(reports: &[Claims], command: &str, charts: Option<&str>) -> Stri
     }
     for reports in papers() {
         // Writing to a string never fails.
-        let _ = write!(text, "\n## {}\n\n{}\n", reports[0].paper, said_of(&reports[0].paper));
+        let _ = write!(text, "\n## {}\n\n{}\n", reports[0].paper, assessment(&reports[0].paper));
         for Claims { name, about, quick, seed, trials, findings, notes, .. } in reports {
             let variant = if *quick { "quick variant, " } else { "" };
             let repeated = if *trials == 1 { "one draw".to_owned() } else { format!("{trials} trials") };

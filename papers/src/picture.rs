@@ -156,11 +156,11 @@ impl Panel {
         if self.is_sheet() {
             return self.sheet();
         }
-        let frame = Frame::new(self);
+        let axes = PanelAxes::new(self);
         html! {
             text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
             g transform={ "translate(0 " (at(HEADING)) ")" } {
-                (draw::frame(RIGHT, &frame.up.heights(), html! {}, &frame.across.places(RIGHT)))
+                (draw::frame(RIGHT, &axes.up.heights(), html! {}, &axes.across.places(RIGHT)))
                 text x=(at((LEFT + RIGHT) / 2.0)) y=(at(BOTTOM + 42.0)) text-anchor="middle" {
                     (self.across.label)
                 }
@@ -168,7 +168,7 @@ impl Panel {
                     rotate(-90)" } text-anchor="middle" {
                     (self.up.label)
                 }
-                @for layer in &self.layers { (layer.drawn(&frame)) }
+                @for layer in &self.layers { (layer.drawn(&axes)) }
                 @for (place, layer) in self.layers.iter().enumerate() {
                     @let x = LEFT + (RIGHT - LEFT) / 2.0 * (place % 2) as f64;
                     @let y = HEIGHT + LINE * (place / 2) as f64;
@@ -232,7 +232,7 @@ fn shaded(width: usize, image: &str) -> Markup {
 }
 
 impl Layer {
-    fn drawn(&self, frame: &Frame) -> Markup {
+    fn drawn(&self, axes: &PanelAxes) -> Markup {
         let look = Look::nth(self.look);
         let ink = format!("series s{}", self.look % INKS);
         let line = |ends: [[f64; 2]; 2]| {
@@ -245,27 +245,27 @@ impl Layer {
                 @match &self.marks {
                     Marks::Curve(points) => {
                         @let places = points.iter().map(|point| format!("{} \
-                            {}", at(frame.x(point.x)), at(frame.y(point.y))));
+                            {}", at(axes.x(point.x)), at(axes.y(point.y))));
                         path.line
                             d={ "M" (places.collect::<Vec<_>>().join("L")) }
                             stroke-dasharray=(look.dashes) {}
                         @for CurvePoint { x, y, error } in points {
                             @if *error > 0.0 {
                                 path.spread-bar d={
-                                    "M" (at(frame.x(*x))) " " (at(frame.y(y - error)))
-                                    "V" (at(frame.y(y + error)))
+                                    "M" (at(axes.x(*x))) " " (at(axes.y(y - error)))
+                                    "V" (at(axes.y(y + error)))
                                 } {}
                             }
-                            (look.mark([frame.x(*x), frame.y(*y)], 0.8))
+                            (look.mark([axes.x(*x), axes.y(*y)], 0.8))
                         }
                     }
                     Marks::Dots(points) => {
-                        @for [x, y] in points { (look.mark([frame.x(*x), frame.y(*y)], 0.6)) }
+                        @for [x, y] in points { (look.mark([axes.x(*x), axes.y(*y)], 0.6)) }
                     }
-                    Marks::Level(y) => (line([[LEFT, frame.y(*y)], [RIGHT, frame.y(*y)]])),
+                    Marks::Level(y) => (line([[LEFT, axes.y(*y)], [RIGHT, axes.y(*y)]])),
                     Marks::Images { .. } => {}
                     Marks::Line { weights, bias } => {
-                        @if let Some(ends) = frame.cut(*weights, *bias) { (line(ends)) }
+                        @if let Some(ends) = axes.cut(*weights, *bias) { (line(ends)) }
                     }
                 }
             }
@@ -283,12 +283,12 @@ impl Layer {
 }
 
 /// Axes that map values to positions on a panel.
-struct Frame {
+struct PanelAxes {
     across: Axis,
     up: Axis,
 }
 
-impl Frame {
+impl PanelAxes {
     fn new(panel: &Panel) -> Self {
         let axis = |scale: &Scale, values: Vec<f64>| {
             let kept = values.into_iter().filter(|x| x.is_finite() && (*x > 0.0 || !scale.logarithmic));
@@ -299,7 +299,7 @@ impl Frame {
             }
         };
         let places = |across: bool| -> Vec<f64> {
-            let of_layer = |layer: &Layer| match &layer.marks {
+            let layer_values = |layer: &Layer| match &layer.marks {
                 Marks::Curve(points) if across => points.iter().map(|point| point.x).collect(),
                 Marks::Curve(points) => {
                     points.iter().flat_map(|point| [point.y - point.error, point.y + point.error]).collect()
@@ -308,7 +308,7 @@ impl Frame {
                 Marks::Level(y) if !across => vec![*y],
                 _ => vec![],
             };
-            panel.layers.iter().flat_map(of_layer).collect()
+            panel.layers.iter().flat_map(layer_values).collect()
         };
         Self { across: axis(&panel.across, places(true)), up: axis(&panel.up, places(false)) }
     }
@@ -364,15 +364,15 @@ mod tests {
 
     #[test]
     fn a_line_is_cut_at_the_frame() {
-        let frame = Frame::new(&panel(vec![layer(0, Marks::Dots(vec![[0.0, 0.0], [10.0, 5.0]]))], false));
+        let axes = PanelAxes::new(&panel(vec![layer(0, Marks::Dots(vec![[0.0, 0.0], [10.0, 5.0]]))], false));
         // The lines x = 5 and y = x/2, and a line outside the frame.
         let middle = (LEFT + RIGHT) / 2.0;
-        let [[x1, y1], [x2, y2]] = frame.cut([1.0, 0.0], -5.0).unwrap();
+        let [[x1, y1], [x2, y2]] = axes.cut([1.0, 0.0], -5.0).unwrap();
         assert_eq!((x1, x2, y1.max(y2), y1.min(y2)), (middle, middle, BOTTOM, TOP));
-        let [p, q] = frame.cut([1.0, -2.0], 0.0).unwrap();
+        let [p, q] = axes.cut([1.0, -2.0], 0.0).unwrap();
         assert!((p[0] - LEFT).abs() < 1e-9 && (p[1] - BOTTOM).abs() < 1e-9, "{p:?}");
         assert!((q[0] - RIGHT).abs() < 1e-9 && (q[1] - TOP).abs() < 1e-9, "{q:?}");
-        assert_eq!(frame.cut([0.0, 1.0], 7.0), None);
+        assert_eq!(axes.cut([0.0, 1.0], 7.0), None);
     }
 
     #[test]

@@ -102,14 +102,14 @@ impl Agreement {
 
     /// Verdict on a privacy claim: `Reproduced` if it `holds` against the attacks tried here, otherwise
     /// `Refuted`.
-    pub(super) fn of_claim(holds: bool) -> Self {
+    pub(super) fn from_claim(holds: bool) -> Self {
         if holds { Self::Reproduced } else { Self::Refuted }
     }
 
     /// Verdict on our results beside a paper's at several places, from our gain in standard errors at each
     /// place. A gain or a loss counts if it exceeds two standard errors. The verdict is `Better` if more
     /// gains than losses count, `Reproduced` if neither counts anywhere, and `Differs` otherwise.
-    pub(super) fn of_gains(gains: impl Iterator<Item = f64> + Clone) -> Self {
+    pub(super) fn from_gains(gains: impl Iterator<Item = f64> + Clone) -> Self {
         let better = gains.clone().filter(|errors| *errors > 2.0).count();
         let worse = gains.filter(|errors| *errors < -2.0).count();
         match better.cmp(&worse) {
@@ -160,9 +160,9 @@ mod tests {
 
     #[test]
     fn what_a_claim_on_privacy_excludes_refutes_it() {
-        let shown = [true, false].map(|holds| Agreement::of_claim(holds).to_string());
+        let shown = [true, false].map(|holds| Agreement::from_claim(holds).to_string());
         assert_eq!(shown, ["reproduced", "refuted"]);
-        assert_eq!(serde_json::to_string(&Agreement::of_claim(false)).unwrap(), "\"refuted\"");
+        assert_eq!(serde_json::to_string(&Agreement::from_claim(false)).unwrap(), "\"refuted\"");
     }
 
     #[test]

@@ -48,14 +48,14 @@ impl Study<'_> {
         let classes = known.iter().max().map_or(0, |most| most + 1);
         let means = (0..classes).map(|class| {
             let rows: Vec<usize> = (0..known.len()).filter(|row| known[*row] == class).collect();
-            Ok(directions.of_labels(&reports.select(&rows)?)?.remove(0).mean)
+            Ok(directions.label_estimates(&reports.select(&rows)?)?.remove(0).mean)
         });
         let means: Vec<Array1<f64>> = means.collect::<Result<_>>()?;
         let variances = directions.variances();
         self.share_right(|record| {
-            let here = directions.coordinates(record)?;
+            let coordinates = directions.coordinates(record)?;
             let near = means.iter().map(|mean| {
-                let off = &here - mean;
+                let off = &coordinates - mean;
                 -(&off * &off / variances).sum()
             });
             Ok(largest(&near.collect::<Vec<_>>()))
@@ -73,11 +73,11 @@ impl Study<'_> {
         })
     }
 
-    /// Share of test records for which `said` returns the true class.
-    fn share_right(&self, said: impl Fn(&[f64]) -> Result<usize>) -> Result<f64> {
+    /// Share of test records for which `classify` returns the true class.
+    fn share_right(&self, classify: impl Fn(&[f64]) -> Result<usize>) -> Result<f64> {
         let truth = classes_of(self.test);
         let records = self.test.records().outer_iter().zip(&truth);
-        let right = records.map(|(record, class)| Ok(usize::from(said(&record.to_vec())? == *class)));
+        let right = records.map(|(record, class)| Ok(usize::from(classify(&record.to_vec())? == *class)));
         Ok(right.sum::<Result<usize>>()? as f64 / truth.len().max(1) as f64)
     }
 }
@@ -95,7 +95,7 @@ fn own<'d, M: 'static>(design: &'d Design, plugin: &str) -> Result<&'d M> {
 /// equal share of the rest, so that chance corrects some wrong predictions. The accuracy has a closed form
 /// because the answer depends on the record only through its class.
 pub(crate) fn answered(right: f64, classes: usize, epsilon: f64) -> Result<f64> {
-    let honest = ceiling::of_any(classes as u64, epsilon)?;
+    let honest = ceiling::best_accuracy(classes as u64, epsilon)?;
     Ok(right * honest + (1.0 - right) * (1.0 - honest) / (classes - 1) as f64)
 }
 

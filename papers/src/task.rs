@@ -30,16 +30,16 @@ pub(crate) fn learned(
         seed,
         ..Training::default()
     };
-    let wanted: Array2<f64>;
+    let targets: Array2<f64>;
     let loss = match table.target() {
         Target::Class(classes) if start.architecture().outputs() > 1 => Loss::CrossEntropy(classes.view()),
         Target::Class(classes) => {
-            wanted = classes.mapv(|class| class as f64).insert_axis(Axis(1));
-            Loss::BinaryCrossEntropy(wanted.view())
+            targets = classes.mapv(|class| class as f64).insert_axis(Axis(1));
+            Loss::BinaryCrossEntropy(targets.view())
         }
         Target::Real(values) => {
-            wanted = values.clone().insert_axis(Axis(1));
-            Loss::SquaredError(wanted.view())
+            targets = values.clone().insert_axis(Axis(1));
+            Loss::SquaredError(targets.view())
         }
         Target::Vector(values) => Loss::SquaredError(values.view()),
         Target::None => return Ok(Arc::new(NetworkTask::new(start))),

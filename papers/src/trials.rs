@@ -18,7 +18,7 @@ impl Mean {
     }
 
     /// Mean of the pairwise differences `first` − `second`.
-    pub fn of_differences(first: &[f64], second: &[f64]) -> Self {
+    pub fn from_differences(first: &[f64], second: &[f64]) -> Self {
         Self::from_values(&first.iter().zip(second).map(|(a, b)| a - b).collect::<Vec<_>>())
     }
 
@@ -49,8 +49,8 @@ mod tests {
         assert_eq!(mean.value, 2.5);
         // The standard deviation is √(5/3).
         assert!((mean.error - (5.0f64 / 12.0).sqrt()).abs() < 1e-15);
-        assert_eq!(Mean::of_differences(&[2.0, 3.0], &[1.0, 2.0]).in_errors(), f64::INFINITY);
-        assert_eq!(Mean::of_differences(&[2.0, 3.0], &[2.0, 3.0]).in_errors(), 0.0);
+        assert_eq!(Mean::from_differences(&[2.0, 3.0], &[1.0, 2.0]).in_errors(), f64::INFINITY);
+        assert_eq!(Mean::from_differences(&[2.0, 3.0], &[2.0, 3.0]).in_errors(), 0.0);
     }
 
     #[test]

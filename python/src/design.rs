@@ -38,13 +38,13 @@ pub(crate) struct Released {
     card: String,
     /// Cells clipped to the public bounds: column, number of cells, lower and upper bound. They describe the
     /// data, so they are for its owner only.
-    clipped: Vec<Told>,
+    clipped: Vec<ClippedCells>,
     /// Warnings about ids of people that occur in several records.
     repeats: Vec<String>,
 }
 
 /// Clipped cells, as Python takes them.
-type Told = (String, usize, String, String);
+type ClippedCells = (String, usize, String, String);
 
 /// Released batches, the card of their release if it has its own, and the clipped cells.
 type Made = (Vec<RecordBatch>, String, Vec<Clipped>);
@@ -102,7 +102,7 @@ fn read_volunteers(table: &PyTable, schema: &Schema, target: Option<&str>) -> Re
             .first()
             .is_some_and(|batch| batch.schema_ref().fields().iter().any(|field| field.name() == column))
     };
-    let (schema, target) = schema.of_columns_with(target, has)?;
+    let (schema, target) = schema.omit_missing_target(target, has)?;
     Ok(scumble_arrow::read(&schema, target, batches, OutOfBounds::Clip)?)
 }
 
@@ -322,7 +322,7 @@ pub(crate) fn given(py: Python, released: Result<Made, Failed>) -> Result<Releas
     Ok(Released { table: table(py, batches)?, card, clipped, repeats: vec![] })
 }
 
-fn as_tuple(clipped: Clipped) -> Told {
+fn as_tuple(clipped: Clipped) -> ClippedCells {
     (clipped.column, clipped.cells, clipped.lower, clipped.upper)
 }
 
@@ -421,7 +421,7 @@ impl Design {
     fn release(&self, py: Python, table: PyTable, seed: Option<u64>, how: How) -> Result<Released, Failed> {
         let mut repeats = vec![];
         let released = interruptible(py, || {
-            let mut randomness = Randomness::of_seed(seed)?;
+            let mut randomness = Randomness::from_seed_or_os(seed)?;
             let values = how.values()?; // an error here comes before a charge
             let (batches, _) = table.into_inner();
             repeats = self.repeats(&batches)?;
@@ -512,7 +512,7 @@ impl Design {
         ticket: &Ticket,
         id: Option<&str>,
         how: How,
-    ) -> Result<(String, Vec<Told>), Failed> {
+    ) -> Result<(String, Vec<ClippedCells>), Failed> {
         interruptible(py, || {
             let mut whole = CheckedPart::default();
             for part in &parts {
@@ -578,7 +578,7 @@ impl Design {
     ) -> Result<Released, Failed> {
         let (batches, _) = reports.into_inner();
         let collected = interruptible(py, || {
-            let streams = Randomness::of_seed(seed)?.streams();
+            let streams = Randomness::from_seed_or_os(seed)?.streams();
             Ok(scumble_arrow::collect(&self.shipped, &batches, records, &streams)?)
         });
         given(py, collected.map(|batches| (batches, String::new(), vec![])))

@@ -52,7 +52,7 @@ impl Failed {
             custody::Error::Records(error) if cells == Cells::Hidden => error.without_value().into(),
             custody::Error::Records(error) => error.into(),
             custody::Error::Core(error) => error.into(),
-            custody::Error::Io { ref source, .. } => Self(of_file(source, error.to_string())),
+            custody::Error::Io { ref source, .. } => Self(file_error(source, error.to_string())),
             error @ (custody::Error::Overdrawn { .. } | custody::Error::Overtold { .. }) => {
                 Self(Overdrawn::new_err(error.to_string()))
             }
@@ -68,7 +68,7 @@ impl Failed {
 }
 
 /// Converts an error of the operating system about a file.
-fn of_file(source: &io::Error, text: String) -> PyErr {
+fn file_error(source: &io::Error, text: String) -> PyErr {
     match source.kind() {
         io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
         _ => PyOSError::new_err(text),
@@ -86,7 +86,7 @@ impl From<records::Error> for Failed {
         let text = error.to_string();
         Self(match error {
             records::Error::MissingColumn { .. } => UnknownName::new_err(text),
-            records::Error::Io { source, .. } | records::Error::Write { source } => of_file(&source, text),
+            records::Error::Io { source, .. } | records::Error::Write { source } => file_error(&source, text),
             records::Error::Interrupted => PyKeyboardInterrupt::new_err(text),
             records::Error::Core(error) => return error.into(),
             _ => InvalidRecords::new_err(text),

@@ -19,22 +19,22 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let (all, label) = (&wine.domain, &wine.domain.without_features());
     let features = &all.without_target();
     let (acids, rest) = (&features.restrict(&[0, 1, 2])?, &features.restrict(&[3, 4, 5, 6, 7, 8, 9, 10])?);
-    let (of_label, of_features) = Budget::new(4.0, 1e-6)?.split(0.25)?;
-    let (one, other) = of_features.split(0.5)?;
-    let flips = || part("randomized-response", label, of_label);
+    let (label_budget, feature_budget) = Budget::new(4.0, 1e-6)?.split(0.25)?;
+    let (one, other) = feature_budget.split(0.5)?;
+    let flips = || part("randomized-response", label, label_budget);
 
     let compositions = [
         (
             "by columns, which share a budget",
             vec![part("laplace", acids, one)?, part("gaussian", rest, other)?, flips()?],
         ),
-        ("features and label", vec![part("piecewise", features, of_features)?, flips()?]),
+        ("features and label", vec![part("piecewise", features, feature_budget)?, flips()?]),
         (
             "in sequence, the same columns twice",
             vec![part("laplace", features, one)?, part("laplace", features, other)?],
         ),
-        ("with a curator", vec![part("column-space", features, of_features)?, flips()?]),
-        ("refused", vec![part("noisy-marginals", features, of_features)?, flips()?]),
+        ("with a curator", vec![part("column-space", features, feature_budget)?, flips()?]),
+        ("refused", vec![part("noisy-marginals", features, feature_budget)?, flips()?]),
     ];
     for (how, parts) in compositions {
         let design = match Design::composed(all.clone(), parts) {

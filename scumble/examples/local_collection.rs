@@ -5,7 +5,7 @@
 //! $ cargo run --release --example local_collection
 //! ```
 
-use scumble::classic::{Estimator, Of};
+use scumble::classic::{Estimator, Variable};
 use scumble::core::{Brief, Budget, Randomness, Registry, local};
 use scumble::custody::{Existing, NewFile, Part, Readable, ShippedDesign};
 use scumble::records::{Clips, OutOfBounds, Schema, Values, csv};
@@ -97,7 +97,7 @@ fn learn(folder: &Path) -> Result<(), Failure> {
         design.read_released(csv::Rows::open(&folder.join("collected.csv"))?, Values::Settled)?;
     let estimator = Estimator::new(design.local()?, &table, &noise, 0.95)?;
     let alcohol = estimator.mean("alcohol")?.in_unit(8.0, 15.0 - 8.0);
-    let good = estimator.histogram(Of::Target)?[1].in_unit(0.0, 100.0);
+    let good = estimator.histogram(Variable::Target)?[1].in_unit(0.0, 100.0);
 
     let wines = linfa_datasets::winequality();
     let n = wines.targets.len() as f64;

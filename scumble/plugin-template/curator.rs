@@ -45,7 +45,7 @@ impl CuratorMechanism for Mean {
             f64::INFINITY => Guarantee::nothing(&self.domain),
             epsilon => {
                 let dp = CentralDp::new(epsilon, 0.0, Neighbours::ReplaceOne);
-                Guarantee::of_curator(Neighbours::ReplaceOne, [(dp, THEOREM.into())])
+                Guarantee::for_curator(Neighbours::ReplaceOne, [(dp, THEOREM.into())])
             }
         }
     }
@@ -59,7 +59,7 @@ impl CuratorMechanism for Mean {
             let records = self.domain.projected_features(table)?;
             let mean = self.noise.mean(records.view(), &mut randomness.streams().stream(0));
             let guarantee = self.guarantee().under(randomness.provenance());
-            Ok(Release::of_no_records(self.domain.layout().table_of(mean)?, guarantee, &self.domain))
+            Ok(Release::without_records(self.domain.layout().table_of(mean)?, guarantee, &self.domain))
         })
     }
 }

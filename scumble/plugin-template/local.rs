@@ -83,9 +83,9 @@ impl TryFrom<State> for Mechanism {
         }
         // SENSITIVITY: ε is divided by the largest ℓ₁ distance of two records, in steps. `divide` and
         // `floor_of` round down, toward more privacy.
-        let of_a_number = Budget::pure(state.epsilon)?.divide(bounds.len())?;
-        let of_a_step = of_a_number.divide(state.steps as usize)?.epsilon();
-        let noise = match of_a_step {
+        let number_budget = Budget::pure(state.epsilon)?.divide(bounds.len())?;
+        let step_epsilon = number_budget.divide(state.steps as usize)?.epsilon();
+        let noise = match step_epsilon {
             f64::INFINITY => None,
             epsilon => Some(DiscreteLaplace::new(Rational::floor_of(epsilon)?.reciprocal()?)?),
         };
@@ -133,7 +133,7 @@ impl LocalMechanism for Mechanism {
         Guarantee {
             claims: vec![Claim {
                 notion: Notion::LocalDp(LocalDp::pure(self.state.epsilon)),
-                protects: Unit::of_features(self.domain()),
+                protects: Unit::for_features(self.domain()),
                 theorem: THEOREM.into(),
             }],
             discloses: in_clear(self.domain(), Unit::Label),
@@ -184,10 +184,10 @@ impl LocalMechanism for Mechanism {
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let noise = self.noise.as_ref()?;
         let numbers = point.iter().zip(released).zip(&self.bounds);
-        let apart = numbers.map(|((x, released), bounds)| {
+        let distances = numbers.map(|((x, released), bounds)| {
             (self.place_of(*released, *bounds) - self.step_of(*x, *bounds) as f64).abs()
         });
-        Some(-apart.sum::<f64>() / noise.scale())
+        Some(-distances.sum::<f64>() / noise.scale())
     }
 
     /// Optional: the description of the noise of `perturb`, which an audit checks.

@@ -63,8 +63,9 @@ impl Adversary {
         }
         let adversary = Acquaintance { known_share: self.known_share, network: self.network, seed };
         // Reports are converted to the numbers that they state.
-        let told = release.collector().map(|collector| collector.told(&release.table)).transpose()?;
-        let seen = told.as_ref().unwrap_or(&release.table);
+        let adversary_view =
+            release.collector().map(|collector| collector.adversary_view(&release.table)).transpose()?;
+        let seen = adversary_view.as_ref().unwrap_or(&release.table);
         let learned = acquaintance(records, seen, adversary).map_err(Error::from)?;
         let learned = learned.map_or([f64::NAN; 2], |learned| [learned.recovered, learned.advantage]);
         let [recovered, advantage] = learned;
@@ -190,7 +191,7 @@ mod tests {
         let success = odds / (1.0 + odds);
         let nats = 2.0_f64.ln() + success * success.ln() + (1.0 - success) * (1.0 - success).ln();
         let bound = MutualInformation::new(nats, Prior::Halves { sets: 128 });
-        let guarantee = Guarantee::of_records([(Notion::MutualInformation(bound), "a test".into())]);
+        let guarantee = Guarantee::for_records([(Notion::MutualInformation(bound), "a test".into())]);
         let found = Metric::Membership.bound(&guarantee, 1.0).unwrap();
         assert!((found - 0.5_f64.tanh()).abs() < 1e-9, "{found}");
         assert_eq!(Metric::Advantage.bound(&guarantee, 1.0), None);

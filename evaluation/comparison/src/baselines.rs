@@ -32,7 +32,7 @@ impl Comparison {
         volunteers: &Volunteers,
         rehearsal: Option<&Rehearsal>,
     ) -> Result<Vec<Cell>> {
-        let of_volunteers = rehearsal.and(volunteers.table()).map(|_| LearnsFrom::Volunteers);
+        let from_volunteers = rehearsal.and(volunteers.table()).map(|_| LearnsFrom::Volunteers);
         let clean = self.clean_sizes().into_iter().map(LearnsFrom::Clean);
         let candidate = Candidate::new(IDENTITY);
         let scorers = self.chosen_scorers(&candidate, rehearsal, f64::INFINITY)?;
@@ -51,7 +51,7 @@ impl Comparison {
             shuffled: None,
             learns_from,
         };
-        Ok(clean.chain(of_volunteers).map(cell).collect())
+        Ok(clean.chain(from_volunteers).map(cell).collect())
     }
 
     /// References by model and metric, from the trials of their cells in order, and from the `baseline` of

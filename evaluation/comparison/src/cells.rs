@@ -98,7 +98,7 @@ impl Entered<'_> {
     fn shuffled_at(&self, epsilon: f64, local: f64) -> Result<Option<Cell>> {
         let shuffled = self.comparison.shuffled();
         if !self.candidate.tune.is_empty()
-            || self.guarantee.local_dp(Unit::of_features(&self.brief.domain)).is_none()
+            || self.guarantee.local_dp(Unit::for_features(&self.brief.domain)).is_none()
         {
             return Ok(None);
         }
@@ -206,8 +206,8 @@ impl Comparison {
         self.check_learned(candidate, probes[0].mechanism())?;
         self.check_family(candidate, probes[0].mechanism())?;
         let (name, guarantee) = (candidate.plugin.name, probes[0].mechanism().guarantee());
-        let wanted = asked(self.protect, &candidate.parameters);
-        let arrangement = Arrangement::choose(name, &guarantee, self.data.domain.target(), wanted)?;
+        let requested = asked(self.protect, &candidate.parameters);
+        let arrangement = Arrangement::choose(name, &guarantee, self.data.domain.target(), requested)?;
         let entered = Entered {
             comparison: self,
             candidate,

@@ -76,7 +76,10 @@ impl Outcome {
                 epsilons.push(epsilon);
             }
         }
-        let clean = self.references(scores).find(|of| of.knows == Knows::Clean).map(|of| of.mean);
+        let clean = self
+            .references(scores)
+            .find(|reference| reference.knows == Knows::Clean)
+            .map(|reference| reference.mean);
         let choice = |goal: Goal, epsilon: f64| {
             let apt =
                 |(_, row): &(&str, &Row)| row.epsilon == Some(epsilon) && Goal::from_row(row) == Some(goal);
@@ -89,10 +92,10 @@ impl Outcome {
             });
             Some(Choice { goal, epsilon, best, tried, cost })
         };
-        let of_goal = |goal: Goal| epsilons.iter().filter_map(move |&epsilon| choice(goal, epsilon));
+        let goal_choices = |goal: Goal| epsilons.iter().filter_map(move |&epsilon| choice(goal, epsilon));
         let goals = [Unit::Record, Unit::Features, Unit::Label]
             .into_iter()
             .flat_map(|protects| Trust::ALL.map(|trust| Goal { protects, trust }));
-        goals.flat_map(of_goal).collect()
+        goals.flat_map(goal_choices).collect()
     }
 }

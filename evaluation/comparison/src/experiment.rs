@@ -174,8 +174,8 @@ impl Experiment {
 
     /// Files that the experiment reads, with its own file first.
     pub fn files(&self) -> Vec<PathBuf> {
-        let of_data = [&self.data.input, &self.data.schema].into_iter().flatten();
-        [self.file.clone()].into_iter().chain(of_data.map(|path| self.beside(path))).collect()
+        let data_paths = [&self.data.input, &self.data.schema].into_iter().flatten();
+        [self.file.clone()].into_iter().chain(data_paths.map(|path| self.resolve(path))).collect()
     }
 
     /// Loads the data.
@@ -194,7 +194,7 @@ impl Experiment {
                 self.named("[data]", loaded.map_err(Error::from))
             }
             (None, Some(input), Some(schema), Some(target)) => {
-                let (file, schema) = (self.beside(input), self.beside(schema));
+                let (file, schema) = (self.resolve(input), self.resolve(schema));
                 let input = Input { format, learning: *task, ..Input::new(&file, &schema, target) };
                 match &self.split {
                     Some(Split { kind: Kind::Time, by: Some(by), test_share, .. }) => {
@@ -354,7 +354,7 @@ impl Experiment {
         }
     }
 
-    fn beside(&self, path: &Path) -> PathBuf {
+    fn resolve(&self, path: &Path) -> PathBuf {
         self.file.parent().map_or(path.into(), |folder| folder.join(path))
     }
 
@@ -577,6 +577,6 @@ mod tests {
         let files = ["far/exp.toml", "far/a.csv", "/b.toml"].map(PathBuf::from);
         assert_eq!(experiment.files(), files);
         assert_eq!(experiment.store(), Path::new("far/exp.cells.jsonl"));
-        assert_eq!(read("").unwrap().beside(Path::new("a.csv")), Path::new("a.csv"));
+        assert_eq!(read("").unwrap().resolve(Path::new("a.csv")), Path::new("a.csv"));
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn fidelity(
 /// Attributes of a domain: intervals and one-hot groups, and each coordinate of any other factor as a number.
 fn attributes(domain: &Domain) -> Vec<Attribute> {
     let center = domain.center();
-    let of_factor = |(at, factor): (Range<usize>, &Factor)| match *factor {
+    let factor_attributes = |(at, factor): (Range<usize>, &Factor)| match *factor {
         Factor::Interval { lower, upper } => vec![Attribute::number(at.start, lower, upper, BINS)],
         Factor::OneHot { .. } => vec![Attribute::category(at)],
         _ => {
@@ -62,12 +62,12 @@ fn attributes(domain: &Domain) -> Vec<Attribute> {
             at.map(|at| Attribute::number(at, center[at] - reach, center[at] + reach, BINS)).collect()
         }
     };
-    domain.factors().flat_map(of_factor).collect()
+    domain.factors().flat_map(factor_attributes).collect()
 }
 
 /// Cell of each attribute of each record: a list of n cells per attribute.
 struct Cells {
-    of: Vec<Vec<u32>>,
+    columns: Vec<Vec<u32>>,
     records: usize,
 }
 
@@ -76,25 +76,27 @@ impl Cells {
     fn assign(domain: &RecordDomain, attributes: &[Attribute], table: &Table) -> Option<Self> {
         let layout = domain.layout();
         layout.check(table).ok()?;
-        let mut of = vec![Vec::with_capacity(table.len()); attributes.len()];
+        let mut columns = vec![Vec::with_capacity(table.len()); attributes.len()];
         for row in 0..table.len() {
             let flat = layout.flatten(table, row);
-            of.iter_mut()
+            columns
+                .iter_mut()
                 .zip(attributes)
                 .for_each(|(cells, attribute)| cells.push(attribute.level(&flat) as u32));
         }
-        Some(Self { of, records: table.len() })
+        Some(Self { columns, records: table.len() })
     }
 
     /// Cell of each record by one attribute or by two together.
     fn together(&self, attributes: &[usize]) -> impl Iterator<Item = u64> {
-        let of = |row: usize| attributes.iter().fold(0, |cell, &at| cell << 32 | u64::from(self.of[at][row]));
-        (0..self.records).map(of)
+        let joint_cell =
+            |row: usize| attributes.iter().fold(0, |cell, &at| cell << 32 | u64::from(self.columns[at][row]));
+        (0..self.records).map(joint_cell)
     }
 
     /// Share of the records that meets all conditions.
     fn share(&self, query: &[Condition]) -> f64 {
-        let meets = |row: &usize| query.iter().all(|(at, cells)| cells.contains(&self.of[*at][*row]));
+        let meets = |row: &usize| query.iter().all(|(at, cells)| cells.contains(&self.columns[*at][*row]));
         (0..self.records).filter(meets).count() as f64 / self.records as f64
     }
 }
@@ -112,8 +114,8 @@ struct Compared<'a> {
 
 impl Compared<'_> {
     /// Mean total variation distance over these attributes, or pairs of them.
-    fn mean_distance(&self, of: &[Vec<usize>]) -> f64 {
-        mean(of.iter().map(|attributes| self.distance(attributes)))
+    fn mean_distance(&self, sets: &[Vec<usize>]) -> f64 {
+        mean(sets.iter().map(|attributes| self.distance(attributes)))
     }
 
     /// Total variation distance of one attribute or two: half the sum over all cells of the absolute
@@ -127,7 +129,7 @@ impl Compared<'_> {
         }
         let all: f64 = attributes.iter().map(|&at| self.attributes[at].levels() as f64).product();
         let share = |count: usize, table: &Cells| count as f64 / table.records as f64;
-        let apart = |&[own, other]: &[usize; 2]| {
+        let difference = |&[own, other]: &[usize; 2]| {
             let other = self.released.as_ref().map_or(1.0 / all, |table| share(other, table));
             (share(own, &self.truth) - other).abs()
         };
@@ -135,7 +137,7 @@ impl Compared<'_> {
             None => (all - counts.len() as f64) / all,
             Some(_) => 0.0,
         };
-        (counts.values().map(apart).sum::<f64>() + without_records) / 2.0
+        (counts.values().map(difference).sum::<f64>() + without_records) / 2.0
     }
 
     /// Mean absolute error of the answers to a workload.

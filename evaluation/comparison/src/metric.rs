@@ -243,15 +243,15 @@ impl Metric {
         format!("{}{unit}", self.shown(value))
     }
 
-    /// Score of the predictions `said` (n) against `truth` (n); one unit of a number is `width` target units.
+    /// Score of `prediction` (n) against `truth` (n); one unit of a number is `width` target units.
     /// The result is `None` for a metric of another subject, or if the two kinds of target differ.
-    pub(super) fn score(self, said: &Predicted, truth: &Target, width: f64) -> Option<f64> {
-        match (&said.target, truth) {
+    pub(super) fn score(self, prediction: &Predicted, truth: &Target, width: f64) -> Option<f64> {
+        match (&prediction.target, truth) {
             (Target::Class(predicted), Target::Class(truth)) => match self {
                 Self::Accuracy => Some(accuracy(predicted, truth)),
                 Self::BalancedAccuracy => Some(balanced_accuracy(predicted, truth)),
                 Self::MacroF1 => Some(macro_f1(predicted, truth)),
-                Self::Auc => Some(said.scores.as_ref().map_or(f64::NAN, |scores| auc(scores, truth))),
+                Self::Auc => Some(prediction.scores.as_ref().map_or(f64::NAN, |scores| auc(scores, truth))),
                 _ => None,
             },
             (Target::Real(predicted), Target::Real(truth)) => match self {
@@ -395,14 +395,14 @@ mod tests {
         let wine = DataSet::wine().unwrap();
         assert_eq!(Metric::default_for(&wine), Metric::Accuracy);
         let Target::Class(classes) = wine.table.target() else { panic!("wines have classes") };
-        let of_first = |count: usize| {
+        let default_metric = |count: usize| {
             let rows_of = |class: usize| {
-                classes.iter().enumerate().filter(move |(_, of)| **of == class).map(|(row, _)| row)
+                classes.iter().enumerate().filter(move |(_, label)| **label == class).map(|(row, _)| row)
             };
             let rows: Vec<usize> = rows_of(0).take(count).chain(rows_of(1).take(50)).collect();
             Metric::default_for(&wine.with_table("some".into(), wine.table.select(&rows).unwrap()))
         };
-        assert_eq!([100, 101].map(of_first), [Metric::Accuracy, Metric::BalancedAccuracy]);
+        assert_eq!([100, 101].map(default_metric), [Metric::Accuracy, Metric::BalancedAccuracy]);
     }
 
     #[test]

@@ -55,7 +55,10 @@ macro_rules! learner {
             check: |settings| Ok($params(settings)?.check().map(drop)?),
             predict: |settings, release, test| {
                 let params = $params(settings)?;
-                $(let params = told(params, release.noise.label_flip(), |own, flip| own.$setter(flip));)?
+                $(
+                    let flip = release.noise.label_flip();
+                    let params = with_known(params, flip, |own, flip| own.$setter(flip));
+                )?
                 classes(release, test, |seen| Ok(params.fit(seen)?))
             },
             vectors: None,
@@ -95,14 +98,14 @@ const LEARNERS: &[Learner] = &[
         check: |settings| Ok(ridge(settings).check().map(drop)?),
         predict: |settings, release, test| {
             let noise = release.noise.covariance(&release.table);
-            numbers(told(ridge(settings), noise, RidgeParams::noise_covariance), release, test)
+            numbers(with_known(ridge(settings), noise, RidgeParams::noise_covariance), release, test)
         },
         vectors: None,
     },
 ];
 
 /// Passes `known` information to the parameters, if there is any.
-fn told<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
+fn with_known<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
     match known {
         Some(known) => tell(params, known),
         None => params,
@@ -143,7 +146,7 @@ fn classes<M: Scoring>(
     let (classes, scores) = match seen.targets.first() {
         // A model that learned from one class predicts it.
         Some(&only) if seen.targets.iter().all(|class| *class == only) => {
-            (Array1::from_elem(test.len(), only), ClassScores::of_one(only, test.len()))
+            (Array1::from_elem(test.len(), only), ClassScores::for_one_class(only, test.len()))
         }
         _ => {
             let model = fit(&seen)?;
@@ -287,8 +290,10 @@ impl Model {
         let mut checked = Settings::new();
         for (key, value) in settings {
             if !learner.settings.contains(&key.as_str()) {
-                let there = nearest_or_all(key, learner.settings.iter().copied());
-                return Err(Error::Data(format!("the model {name:?} has no parameter {key:?}; {there}")));
+                let suggestion = nearest_or_all(key, learner.settings.iter().copied());
+                return Err(Error::Data(format!(
+                    "the model {name:?} has no parameter {key:?}; {suggestion}"
+                )));
             }
             let value = value.as_f64().ok_or_else(|| {
                 Error::Data(format!("the model {name:?}: {key} must be a finite number, and {value} is not"))
@@ -385,9 +390,9 @@ fn what_is_learned(target: &TargetDomain) -> Learns {
     }
 }
 
-fn nearest_or_all<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+fn nearest_or_all<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let all = names.clone().collect::<Vec<_>>().join(", ");
-    match nearest_name(wanted, names) {
+    match nearest_name(name, names) {
         Some(nearest) => format!("did you mean {nearest:?}? There are {all}"),
         None => format!("there are {all}"),
     }
@@ -450,9 +455,9 @@ mod tests {
         for (learner, classes) in all.flat_map(|learner| [(learner, 2), (learner, 3)]) {
             let release = lattice(classes);
             let model = Model::new(learner.name, &Map::new()).unwrap();
-            let said = model.predict(&release, &release.table).unwrap();
-            let (Target::Class(predicted), Some(scores)) = (&said.target, &said.scores) else {
-                panic!("{}: {said:?}", learner.name)
+            let prediction = model.predict(&release, &release.table).unwrap();
+            let (Target::Class(predicted), Some(scores)) = (&prediction.target, &prediction.scores) else {
+                panic!("{}: {prediction:?}", learner.name)
             };
             assert_eq!(scores.classes, (0..classes).collect::<Vec<_>>(), "{}", learner.name);
             for (row, predicted) in scores.values.outer_iter().zip(predicted) {
@@ -469,13 +474,14 @@ mod tests {
     fn a_model_of_one_class_has_scores_that_tell_nothing_and_one_of_numbers_has_none() {
         let release = lattice(2);
         let first = Release { table: release.table.select(&[0, 1, 2]).unwrap(), ..lattice(2) };
-        let said = Model::new("logistic", &Map::new()).unwrap().predict(&first, &release.table).unwrap();
+        let prediction =
+            Model::new("logistic", &Map::new()).unwrap().predict(&first, &release.table).unwrap();
         let Target::Class(truth) = release.table.target() else { unreachable!() };
-        assert_eq!(auc(&said.scores.unwrap(), truth), 0.5);
+        assert_eq!(auc(&prediction.scores.unwrap(), truth), 0.5);
         let numbers = Target::Real(release.table.records().column(0).to_owned());
         let release = Release { table: release.table.clone().with_target(numbers).unwrap(), ..release };
-        let said = Model::new("ridge", &Map::new()).unwrap().predict(&release, &release.table).unwrap();
-        assert!(said.scores.is_none());
+        let prediction = Model::new("ridge", &Map::new()).unwrap().predict(&release, &release.table).unwrap();
+        assert!(prediction.scores.is_none());
     }
 
     #[test]

@@ -170,7 +170,7 @@ impl Series<'_> {
 
     /// Row at this budget.
     pub fn at(&self, epsilon: f64) -> Option<&Row> {
-        self.rows.iter().find(|row| row.epsilon.is_none_or(|of_row| of_row == epsilon))
+        self.rows.iter().find(|row| row.epsilon.is_none_or(|row_epsilon| row_epsilon == epsilon))
     }
 }
 
@@ -210,7 +210,7 @@ impl Outcome {
             value => value.to_string(),
         };
         let number = |value: f64| text(number::to_json(value));
-        let of_worth = |worth: Option<Worth>| match worth {
+        let worth_cells = |worth: Option<Worth>| match worth {
             Some(Worth { records, lower, upper, .. }) => [records, lower, upper].map(number),
             None => [const { String::new() }; 3],
         };
@@ -240,8 +240,8 @@ impl Outcome {
                     row.against.map_or(String::new(), |against| number(against.p_value)),
                 ]
                 .into_iter()
-                .chain(of_worth(row.worth))
-                .chain(of_worth(row.adds))
+                .chain(worth_cells(row.worth))
+                .chain(worth_cells(row.adds))
                 .chain([row.has_dp().to_string(), warning.to_owned()]),
             );
         }
@@ -252,22 +252,25 @@ impl Outcome {
     /// records in the clear.
     pub fn references(&self, scores: &Scores) -> impl Iterator<Item = &Reference> {
         let (scorer, metric, all) = (scores.scorer.clone(), scores.metric, self.train_records);
-        self.references.iter().filter(move |of| {
-            of.scorer == scorer && of.metric == metric && (of.knows != Knows::Clean || of.records == all)
+        self.references.iter().filter(move |reference| {
+            reference.scorer == scorer
+                && reference.metric == metric
+                && (reference.knows != Knows::Clean || reference.records == all)
         })
     }
 
     /// The same references as a sentence for people.
     pub fn without_mechanism(&self, scores: &Scores) -> String {
-        let shown =
-            self.references(scores).map(|of| format!("{} {}", of.named(), scores.metric.shown(of.mean)));
+        let shown = self
+            .references(scores)
+            .map(|reference| format!("{} {}", reference.named(), scores.metric.shown(reference.mean)));
         format!("Without a mechanism: {}.", shown.collect::<Vec<_>>().join("; "))
     }
 
     /// Rows by scorer and metric.
     pub fn scores(&self) -> Vec<Scores<'_>> {
-        let of_one = self.rows.chunk_by(|a, b| a.scorer == b.scorer && a.metric == b.metric);
-        of_one
+        let groups = self.rows.chunk_by(|a, b| a.scorer == b.scorer && a.metric == b.metric);
+        groups
             .map(|rows| {
                 let series = rows.chunk_by(|a, b| a.mechanism == b.mechanism && a.parameters == b.parameters);
                 let series: Vec<&[Row]> = series.collect();
@@ -285,18 +288,18 @@ fn title(own: &[Row], all: &[&[Row]]) -> String {
     let varies = |name: &str| namesakes().any(|other| other.parameters.get(name) != row.parameters.get(name));
     let given = row.parameters.as_object().into_iter().flatten();
     // The label's share of ε follows from the other parameters.
-    let told = given.filter(|(name, _)| *name != LABEL_SHARE && varies(name));
-    let told: Vec<String> = told
+    let varying = given.filter(|(name, _)| *name != LABEL_SHARE && varies(name));
+    let varying: Vec<String> = varying
         .map(|(name, value)| match value {
             Value::Bool(true) => name.clone(),
             Value::String(text) => format!("{name} = {text}"),
             value => format!("{name} = {value}"),
         })
         .collect();
-    if told.is_empty() {
+    if varying.is_empty() {
         return row.mechanism.clone();
     }
-    format!("{}, {}", row.mechanism, told.join(", "))
+    format!("{}, {}", row.mechanism, varying.join(", "))
 }
 
 /// Mechanism that does not apply.

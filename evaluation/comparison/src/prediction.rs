@@ -49,34 +49,35 @@ impl Predicted {
         let records = parts.iter().map(|(rows, _)| rows.len()).sum();
         let classes: BTreeSet<usize> = parts
             .iter()
-            .filter_map(|(_, said)| said.scores.as_ref())
+            .filter_map(|(_, prediction)| prediction.scores.as_ref())
             .flat_map(|scores| scores.classes.iter().copied())
             .collect();
         let classes: Vec<usize> = classes.into_iter().collect();
         let mut values = Array2::zeros((records, classes.len()));
-        let mut said_classes = Array1::zeros(records);
+        let mut predicted_classes = Array1::zeros(records);
         let mut numbers = Array1::zeros(records);
-        for (rows, said) in parts {
+        for (rows, prediction) in parts {
             for (at, &row) in rows.iter().enumerate() {
-                match &said.target {
-                    Target::Class(classes) => said_classes[row] = classes[at],
+                match &prediction.target {
+                    Target::Class(classes) => predicted_classes[row] = classes[at],
                     Target::Real(values) => numbers[row] = values[at],
                     _ => {}
                 }
                 for (class, column) in classes.iter().zip(0..) {
-                    let scores = said.scores.as_ref();
-                    let of_class = scores
-                        .and_then(|scores| Some((scores, scores.classes.iter().position(|of| of == class)?)));
-                    if let Some((scores, place)) = of_class {
+                    let scores = prediction.scores.as_ref();
+                    let class_scores = scores.and_then(|scores| {
+                        Some((scores, scores.classes.iter().position(|known| known == class)?))
+                    });
+                    if let Some((scores, place)) = class_scores {
                         values[[row, column]] = scores.values[[at, place]];
                     }
                 }
             }
         }
-        let are_numbers = parts.iter().any(|(_, said)| matches!(said.target, Target::Real(_)));
-        let has_scores = parts.iter().all(|(_, said)| said.scores.is_some());
+        let are_numbers = parts.iter().any(|(_, prediction)| matches!(prediction.target, Target::Real(_)));
+        let has_scores = parts.iter().all(|(_, prediction)| prediction.scores.is_some());
         Self {
-            target: if are_numbers { Target::Real(numbers) } else { Target::Class(said_classes) },
+            target: if are_numbers { Target::Real(numbers) } else { Target::Class(predicted_classes) },
             scores: has_scores.then_some(ClassScores { classes, values }),
         }
     }
@@ -105,7 +106,7 @@ fn without_first(targets: &Target, count: usize) -> Target {
 
 impl ClassScores {
     /// Equal scores for all records, for training records of one class.
-    pub(super) fn of_one(class: usize, records: usize) -> Self {
+    pub(super) fn for_one_class(class: usize, records: usize) -> Self {
         Self { classes: vec![class], values: Array2::zeros((records, 1)) }
     }
 
@@ -133,7 +134,7 @@ pub(super) fn auc(scores: &ClassScores, truth: &Array1<usize>) -> f64 {
     match classes.len() {
         0 | 1 => f64::NAN,
         _ => mean(classes.into_iter().map(|class| {
-            area(&scores.for_class(class), &truth.iter().map(|&of| of == class).collect::<Vec<bool>>())
+            area(&scores.for_class(class), &truth.iter().map(|&label| label == class).collect::<Vec<bool>>())
         })),
     }
 }
@@ -148,11 +149,11 @@ fn area(scores: &Array1<f64>, within: &[bool]) -> f64 {
     ranked.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let (mut below, mut pairs, mut all_within) = (0.0, 0.0, 0.0);
     for alike in ranked.chunk_by(|(one, _), (other, _)| one == other) {
-        let of_within = alike.iter().filter(|(_, within)| *within).count() as f64;
-        let others = alike.len() as f64 - of_within;
-        pairs += of_within * (below + 0.5 * others);
+        let alike_within = alike.iter().filter(|(_, within)| *within).count() as f64;
+        let others = alike.len() as f64 - alike_within;
+        pairs += alike_within * (below + 0.5 * others);
         below += others;
-        all_within += of_within;
+        all_within += alike_within;
     }
     pairs / (all_within * below)
 }
@@ -163,7 +164,7 @@ mod tests {
     use approx::assert_abs_diff_eq;
     use ndarray::array;
 
-    fn of_two(scores: &[f64]) -> ClassScores {
+    fn two_classes(scores: &[f64]) -> ClassScores {
         let values = Array2::from_shape_fn((scores.len(), 2), |(row, class)| match class {
             0 => -scores[row],
             _ => scores[row],
@@ -176,17 +177,17 @@ mod tests {
     #[test]
     fn the_area_of_two_classes_is_the_share_of_pairs_in_order() {
         let truth = array![1, 1, 0, 0, 0];
-        let scores = of_two(&[0.9, 0.4, 0.1, 0.4, 0.7]);
+        let scores = two_classes(&[0.9, 0.4, 0.1, 0.4, 0.7]);
         assert_abs_diff_eq!(auc(&scores, &truth), 4.5 / 6.0, epsilon = 1e-12);
-        assert_eq!(auc(&of_two(&[2.0, 1.0, 0.0, 0.0, 0.0]), &truth), 1.0);
-        assert_eq!(auc(&of_two(&[0.0, 0.0, 1.0, 1.0, 1.0]), &truth), 0.0);
-        assert_eq!(auc(&of_two(&[3.0; 5]), &truth), 0.5);
-        assert_eq!(auc(&of_two(&[-0.0, 0.0, 0.0, -0.0, 0.0]), &truth), 0.5);
+        assert_eq!(auc(&two_classes(&[2.0, 1.0, 0.0, 0.0, 0.0]), &truth), 1.0);
+        assert_eq!(auc(&two_classes(&[0.0, 0.0, 1.0, 1.0, 1.0]), &truth), 0.0);
+        assert_eq!(auc(&two_classes(&[3.0; 5]), &truth), 0.5);
+        assert_eq!(auc(&two_classes(&[-0.0, 0.0, 0.0, -0.0, 0.0]), &truth), 0.5);
     }
 
     /// Class 0 always precedes the rest, class 1 in one pair of two, and the model does not know class 2.
     #[test]
-    fn of_more_classes_it_is_the_mean_of_each_against_the_rest() {
+    fn the_area_of_more_classes_is_the_mean_of_each_against_the_rest() {
         let truth = array![0, 1, 2];
         let values = array![[0.9, 0.1], [0.2, 0.3], [0.1, 0.6]];
         let scores = ClassScores { classes: vec![0, 1], values };
@@ -195,15 +196,15 @@ mod tests {
 
     #[test]
     fn there_is_no_area_where_one_class_occurs_or_a_score_is_none() {
-        assert!(auc(&of_two(&[0.1, 0.2]), &array![1, 1]).is_nan());
-        assert!(auc(&of_two(&[0.1, f64::NAN]), &array![0, 1]).is_nan());
+        assert!(auc(&two_classes(&[0.1, 0.2]), &array![1, 1]).is_nan());
+        assert!(auc(&two_classes(&[0.1, f64::NAN]), &array![0, 1]).is_nan());
     }
 
     #[test]
     fn targets_and_scores_lose_the_same_records() {
-        let said =
-            Predicted { target: Target::Class(array![1, 0, 1]), scores: Some(of_two(&[1.0, 2.0, 3.0])) };
-        let rest = said.without_first(2);
+        let prediction =
+            Predicted { target: Target::Class(array![1, 0, 1]), scores: Some(two_classes(&[1.0, 2.0, 3.0])) };
+        let rest = prediction.without_first(2);
         assert_eq!(rest.target, Target::Class(array![1]));
         assert_eq!(rest.scores.unwrap().values, array![[-3.0, 3.0]]);
     }

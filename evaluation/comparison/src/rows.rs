@@ -36,9 +36,9 @@ impl Comparison {
                 };
                 for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
                     let trials = trials.iter().enumerate().filter(|(trial, _)| scorer.takes_part_in(*trial));
-                    let of_scorer: Vec<&Scored> = trials.map(|(_, scorers)| &scorers[at]).collect();
-                    let tuned = self.tuned_model(cell, at, scorer, &of_scorer, asked);
-                    let row = self.row(cell, scorer, metric, &of_scorer, tuned, released)?;
+                    let scorer_trials: Vec<&Scored> = trials.map(|(_, scorers)| &scorers[at]).collect();
+                    let tuned = self.tuned_model(cell, at, scorer, &scorer_trials, asked);
+                    let row = self.row(cell, scorer, metric, &scorer_trials, tuned, released)?;
                     rows.push(Row { bound: metric.bound(&row.guarantee, variance), ..row });
                 }
             }
@@ -53,12 +53,12 @@ impl Comparison {
         scorer: &Scorer,
         metric: Metric,
         trials: &[&Scored],
-        of_model: Option<Tuned>,
+        tuned_model: Option<Tuned>,
         released: usize,
     ) -> Result<Row> {
         let scores: Vec<f64> = trials.iter().map(|scored| scored.score(metric)).collect();
         let (mean, sd) = mean_and_sd(&scores);
-        let guarantee = cell.guarantee(released, of_model.as_ref())?;
+        let guarantee = cell.guarantee(released, tuned_model.as_ref())?;
         Ok(Row {
             mechanism: cell.candidate.plugin.name.into(),
             parameters: cell.parameters.clone(),
@@ -75,7 +75,7 @@ impl Comparison {
             worth: None,
             adds: None,
             against: None,
-            tuned: cell.tuned.iter().cloned().chain(of_model).collect(),
+            tuned: cell.tuned.iter().cloned().chain(tuned_model).collect(),
             guarantee,
             seconds: trials.iter().map(|scored| scored.seconds).sum(),
         })
@@ -167,7 +167,7 @@ impl Cell {
     }
 
     /// Guarantee of a release of `released` records, including the choice of the model, if there was one.
-    fn guarantee(&self, released: usize, of_model: Option<&Tuned>) -> Result<Guarantee> {
+    fn guarantee(&self, released: usize, tuned_model: Option<&Tuned>) -> Result<Guarantee> {
         let release = self.mechanism().guarantee_of(released);
         let release = match self.shuffled {
             Some(Shuffled { people, delta }) => release.shuffled(people, delta)?,
@@ -175,7 +175,7 @@ impl Cell {
         };
         let release = if self.tuned.is_some() { chosen_by_volunteers(release) } else { release };
         let is_asked = |tuned: &Tuned| tuned.on == TunedOn::PrivateValidation;
-        match of_model.is_some_and(is_asked) {
+        match tuned_model.is_some_and(is_asked) {
             true => with_asked(&release, self.epsilon.unwrap_or(f64::INFINITY)),
             false => Ok(release),
         }

@@ -75,17 +75,17 @@ impl Comparison {
         }
         let failed = failures.into_iter().map(|(cell, (trial, error))| cells[cell].failed(trial, &error));
         let failed = failed.collect();
-        let (of_releases, of_references) = scored.split_at(released * self.trials);
-        let of_baseline = self.baseline_scores()?;
+        let (release_scores, reference_scores) = scored.split_at(released * self.trials);
+        let baseline_scores = self.baseline_scores()?;
         let split = self.split(0);
         let (train_records, test_records) = split.sizes();
         let volunteers = self.splitting.volunteers(&self.data);
-        let of_metric = |metric: Metric| of_baseline.get(&metric).cloned().unwrap_or_default();
-        let references = self.references(&cells[released..], of_references, of_metric, volunteers);
-        let mut rows = self.rows(&cells[..released], of_releases, train_records, split.asked.len())?;
+        let metric_baseline = |metric: Metric| baseline_scores.get(&metric).cloned().unwrap_or_default();
+        let references = self.references(&cells[released..], reference_scores, metric_baseline, volunteers);
+        let mut rows = self.rows(&cells[..released], release_scores, train_records, split.asked.len())?;
         self.judge(&mut rows, &references, train_records);
         let baselines: BTreeMap<Metric, f64> =
-            of_baseline.iter().map(|(metric, scores)| (*metric, mean_and_sd(scores).0)).collect();
+            baseline_scores.iter().map(|(metric, scores)| (*metric, mean_and_sd(scores).0)).collect();
         Ok(Outcome {
             rows,
             references,
@@ -171,11 +171,11 @@ impl Comparison {
             let split = self.split(trial);
             let (train, test) = (split.train(&targets)?, split.test(&targets)?);
             let predicted = Predicted::from_target(baseline(train.target(), test.len()));
-            let of_table = match self.metrics.iter().any(|metric| metric.is_of_table()) {
+            let table_scores = match self.metrics.iter().any(|metric| metric.is_of_table()) {
                 true => fidelity(&self.data.domain, &split.train(&self.data.table)?, None),
                 false => vec![],
             };
-            for (metric, score) in score(&self.data, &predicted, test.target()).chain(of_table) {
+            for (metric, score) in score(&self.data, &predicted, test.target()).chain(table_scores) {
                 scores.entry(metric).and_modify(|scores| scores.push(score));
             }
         }

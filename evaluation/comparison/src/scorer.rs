@@ -31,7 +31,7 @@ pub(super) struct Named {
 }
 
 /// Parameters of an adversary: its knowledge, and its network if it has one.
-fn of_adversary(adversary: Adversary) -> BTreeMap<String, Value> {
+fn adversary_parameters(adversary: Adversary) -> BTreeMap<String, Value> {
     let share = ("known_share".to_owned(), adversary.known_share.into());
     let network = adversary.network.then(|| ("network".to_owned(), true.into()));
     [share].into_iter().chain(network).collect()
@@ -48,7 +48,7 @@ impl From<Scorer> for Named {
         match scorer {
             Scorer::Model(model) => Self { model: model.name(), model_parameters: model.settings() },
             Scorer::Adversary(adversary) => {
-                Self { model: "adversary", model_parameters: of_adversary(adversary) }
+                Self { model: "adversary", model_parameters: adversary_parameters(adversary) }
             }
             Scorer::Membership => Self::plain("membership"),
             Scorer::Audit => Self::plain("audit"),

@@ -311,19 +311,19 @@ fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> 
 /// `classes` has the class of each row. The n-th row of a class of N is placed at the fraction
 /// (n + `offset`)/N of all rows. Rows of one class keep their order.
 pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset: f64) {
-    let mut of_class: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut class_rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, &row) in rows.iter().enumerate() {
-        of_class.entry(classes.get(row).copied().unwrap_or(usize::MAX)).or_default().push(place);
+        class_rows.entry(classes.get(row).copied().unwrap_or(usize::MAX)).or_default().push(place);
     }
-    let of_class: Vec<Vec<usize>> = of_class.into_values().collect();
+    let class_rows: Vec<Vec<usize>> = class_rows.into_values().collect();
     // Key of a class's next row: its target fraction, as bits that sort like the number; its index among the
     // rows; the class; and n.
     let next = |class: usize, n: usize| {
-        let of_class = &of_class[class];
-        let at = (n as f64 + offset) / of_class.len() as f64;
-        of_class.get(n).map(|&place| Reverse((at.to_bits(), place, class, n)))
+        let class_rows = &class_rows[class];
+        let at = (n as f64 + offset) / class_rows.len() as f64;
+        class_rows.get(n).map(|&place| Reverse((at.to_bits(), place, class, n)))
     };
-    let mut heap: BinaryHeap<_> = (0..of_class.len()).filter_map(|class| next(class, 0)).collect();
+    let mut heap: BinaryHeap<_> = (0..class_rows.len()).filter_map(|class| next(class, 0)).collect();
     let mut placed = Vec::with_capacity(rows.len());
     while let Some(Reverse((_, place, class, n))) = heap.pop() {
         placed.push(rows[place]);
@@ -336,15 +336,15 @@ pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset:
 ///
 /// `classes` (n) has the class of each row. A row beyond it has no class and is removed.
 pub fn balance(rows: &mut Vec<usize>, classes: &Array1<usize>, rng: &mut impl Rng) {
-    let mut of_class: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut class_rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &row in rows.iter() {
         if let Some(&class) = classes.get(row) {
-            of_class.entry(class).or_default().push(row);
+            class_rows.entry(class).or_default().push(row);
         }
     }
-    let rarest = of_class.values().map(Vec::len).min().unwrap_or(0);
+    let rarest = class_rows.values().map(Vec::len).min().unwrap_or(0);
     let mut kept: BTreeSet<usize> = BTreeSet::new();
-    for rows in of_class.values() {
+    for rows in class_rows.values() {
         kept.extend(rows.choose_multiple(rng, rarest).copied());
     }
     rows.retain(|row| kept.contains(row));
@@ -516,11 +516,11 @@ mod tests {
                 assert!(rows.into_iter().eq(0..1599));
             }
         }
-        let of_seed = |seed| {
+        let parts = |seed| {
             let (splitting, data, seed) = drawn(seed);
             splitting.parted(&data, seed).0
         };
-        assert!(of_seed(1) == of_seed(1) && of_seed(1) != of_seed(2));
+        assert!(parts(1) == parts(1) && parts(1) != parts(2));
     }
 
     #[test]

@@ -40,17 +40,17 @@ pub(super) fn crossed(
     }
     let mut parts = vec![];
     for fold in 0..FOLDS {
-        let of_part = |is_asked: bool| -> Vec<usize> {
+        let fold_rows = |is_asked: bool| -> Vec<usize> {
             let placed = order.iter().enumerate().filter(|(place, _)| (place % FOLDS == fold) == is_asked);
             placed.map(|(_, row)| *row).collect()
         };
-        let (asked, others) = (of_part(true), of_part(false));
-        let said = learned(&volunteers.select(&others)?, &volunteers.select(&asked)?)?;
-        parts.push((asked, said));
+        let (asked, others) = (fold_rows(true), fold_rows(false));
+        let prediction = learned(&volunteers.select(&others)?, &volunteers.select(&asked)?)?;
+        parts.push((asked, prediction));
     }
-    let of_all = learned(volunteers, records)?;
+    let full_prediction = learned(volunteers, records)?;
     let behind = (volunteers.len()..volunteers.len() + records.len()).collect();
-    parts.push((behind, of_all));
+    parts.push((behind, full_prediction));
     Ok(Predicted::joined(&parts))
 }
 
@@ -74,13 +74,14 @@ impl Two<'_> {
             (Target::Real(released), Target::Real(own), Target::Real(truth)) => {
                 Predicted::from_target(Target::Real(numbers(released, own, truth)))
             }
-            (Target::Class(said), Target::Class(known), Target::Class(truth)) => {
+            (Target::Class(predicted), Target::Class(known), Target::Class(truth)) => {
                 match (&released.scores, &own.scores) {
-                    (Some(of_release), Some(of_own)) => classes([of_release, of_own], truth),
+                    (Some(release_scores), Some(own_scores)) => classes([release_scores, own_scores], truth),
                     _ => {
-                        let right =
-                            |said: &Array1<usize>| said.iter().zip(truth).filter(|(a, b)| a == b).count();
-                        let best = if right(said) > right(known) { released } else { own };
+                        let right = |predicted: &Array1<usize>| {
+                            predicted.iter().zip(truth).filter(|(a, b)| a == b).count()
+                        };
+                        let best = if right(predicted) > right(known) { released } else { own };
                         Predicted::clone(best)
                     }
                 }
@@ -177,7 +178,7 @@ mod tests {
     use rand_chacha::ChaCha20Rng;
 
     /// Predictions for n records of two classes: right with probability `right`, with confidence `scale`.
-    fn said(truth: &[usize], right: f64, scale: f64, rng: &mut ChaCha20Rng) -> Predicted {
+    fn predictions(truth: &[usize], right: f64, scale: f64, rng: &mut ChaCha20Rng) -> Predicted {
         let guesses: Vec<usize> =
             truth.iter().map(|&class| if rng.gen_bool(right) { class } else { 1 - class }).collect();
         let values = Array2::from_shape_fn((truth.len(), 2), |(row, class)| {
@@ -187,9 +188,9 @@ mod tests {
         Predicted { target: Target::Class(guesses.into_iter().collect()), scores: Some(scores) }
     }
 
-    fn right(said: &Predicted, truth: &[usize]) -> f64 {
-        let Target::Class(said) = &said.target else { panic!("classes") };
-        said.iter().zip(truth).filter(|(a, b)| a == b).count() as f64 / truth.len() as f64
+    fn right(prediction: &Predicted, truth: &[usize]) -> f64 {
+        let Target::Class(prediction) = &prediction.target else { panic!("classes") };
+        prediction.iter().zip(truth).filter(|(a, b)| a == b).count() as f64 / truth.len() as f64
     }
 
     /// A better model with independent errors improves the result. A model that is noise, with large scores,
@@ -200,19 +201,20 @@ mod tests {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let truth: Vec<usize> = (0..6000).map(|_| rng.gen_range(0..2)).collect();
         let volunteers = Target::Class(truth[..1000].iter().copied().collect());
-        let own = said(&truth, 0.8, 1.0, &mut rng);
+        let own = predictions(&truth, 0.8, 1.0, &mut rng);
         let alone = right(&own.without_first(1000), &truth[1000..]);
         for (quality, sure, least, most) in
             [(0.9, 1.0, 0.08, 0.2), (0.5, 100.0, -0.01, 0.01), (0.8, 30.0, -0.03, 0.03)]
         {
-            let released = said(&truth, quality, sure, &mut rng);
+            let released = predictions(&truth, quality, sure, &mut rng);
             let both = Two { released: &released, own: &own, truth: &volunteers }.stacked();
             let gain = right(&both, &truth[1000..]) - alone;
             assert!((least..most).contains(&gain), "{quality}: {gain}");
         }
         // Without scores the better one of the two decides alone.
-        let plain =
-            |quality, rng: &mut ChaCha20Rng| Predicted::from_target(said(&truth, quality, 1.0, rng).target);
+        let plain = |quality, rng: &mut ChaCha20Rng| {
+            Predicted::from_target(predictions(&truth, quality, 1.0, rng).target)
+        };
         for (quality, better) in [(0.95, true), (0.6, false)] {
             let released = plain(quality, &mut rng);
             let both = Two { released: &released, own: &own, truth: &volunteers }.stacked();

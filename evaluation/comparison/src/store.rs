@@ -135,8 +135,8 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
     ///
     /// # Errors
     /// [`Error::Io`] if the line cannot be written; the file is then unchanged.
-    pub fn add(&self, key: Key, of: &Value, found: &T) -> Result<()> {
-        let line = Line { key, of: of.clone(), found: found.clone() };
+    pub fn add(&self, key: Key, description: &Value, found: &T) -> Result<()> {
+        let line = Line { key, of: description.clone(), found: found.clone() };
         let failed = |source| Error::Io { file: self.path.clone(), source };
         let mut text = serde_json::to_vec(&line).map_err(|error| failed(io::Error::from(error)))?;
         text.push(b'\n');

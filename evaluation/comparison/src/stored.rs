@@ -72,13 +72,13 @@ impl<'a> Stored<'a> {
     }
 
     pub(super) fn add(&self, cell: usize, trial: usize, scorer: usize, scored: &Scored) -> Result<()> {
-        let of = &self.cells[cell];
-        let scorer = &of.scorers[scorer];
+        let described = &self.cells[cell];
+        let scorer = &described.scorers[scorer];
         let words = json!({
-            "mechanism": of.candidate.plugin.name,
-            "parameters": of.parameters,
-            "learns_from": of.learns_from,
-            "epsilon": of.epsilon.map(number::to_json),
+            "mechanism": described.candidate.plugin.name,
+            "parameters": described.parameters,
+            "learns_from": described.learns_from,
+            "epsilon": described.epsilon.map(number::to_json),
             "model": scorer,
             "trial": trial,
         });

@@ -88,8 +88,8 @@ impl<'a> Trial<'a> {
             }
             Scorer::Membership => {
                 let randomness = Randomness::seeded(self.split.noise_seed);
-                let told = membership(self.cell.mechanism(), &self.train, &self.test, randomness)?;
-                (BTreeMap::from([(Metric::Membership, told.unwrap_or(f64::NAN))]), None)
+                let advantage = membership(self.cell.mechanism(), &self.train, &self.test, randomness)?;
+                (BTreeMap::from([(Metric::Membership, advantage.unwrap_or(f64::NAN))]), None)
             }
             Scorer::Table => {
                 let domain = &self.comparison.data.domain;

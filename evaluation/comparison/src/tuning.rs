@@ -174,7 +174,7 @@ mod tests {
         // With nearly random answers, the choice is random.
         let chosen: Vec<usize> = (0..30).map(|seed| ask(&right, 1e-3, seed).unwrap()).collect();
         assert!((0..3).all(|place| chosen.contains(&place)), "{chosen:?}");
-        let of_two = right.map(|right: Vec<bool>| right[..2].to_vec());
-        assert!(ask(&of_two, 1.0, 1).unwrap_err().to_string().contains("3 validation people"));
+        let shortened = right.map(|right: Vec<bool>| right[..2].to_vec());
+        assert!(ask(&shortened, 1.0, 1).unwrap_err().to_string().contains("3 validation people"));
     }
 }

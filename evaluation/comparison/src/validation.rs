@@ -177,9 +177,9 @@ impl GridSearch {
             let asked = self.asking.people(self.people, at, count);
             let truth = judge(&asked)?;
             if truth.len() != asked.len() {
-                let (said, asked) = (truth.len(), asked.len());
+                let (answers, asked) = (truth.len(), asked.len());
                 return Err(Error::shape(format!(
-                    "{name:?} was asked about {asked} people, and gave {said} answers"
+                    "{name:?} was asked about {asked} people, and gave {answers} answers"
                 ))
                 .into());
             }

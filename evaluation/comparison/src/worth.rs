@@ -132,7 +132,8 @@ impl LearningCurve {
             .drawn
             .iter()
             .map(|(trials, curve)| {
-                let [more, less] = [&scores, &baseline].map(|of| self.records(curve, mean_of(of, trials)));
+                let [more, less] =
+                    [&scores, &baseline].map(|values| self.records(curve, mean_of(values, trials)));
                 more - less
             })
             .collect();
@@ -303,11 +304,11 @@ mod tests {
             for _ in 0..20_000 {
                 let p: f64 = rng.gen_range(0.02..0.98);
                 // Pairs of outputs with opposite privacy losses, and one output without information.
-                let said: Vec<(f64, f64)> = (0..rng.gen_range(1..4))
+                let pairs: Vec<(f64, f64)> = (0..rng.gen_range(1..4))
                     .map(|_| (rng.r#gen(), rng.gen_range(-epsilon..=epsilon)))
                     .collect();
                 let nothing: f64 = rng.gen_range(0.0..0.5);
-                let cells = said.iter().flat_map(|(weight, loss)| {
+                let cells = pairs.iter().flat_map(|(weight, loss)| {
                     let [low, high] = [weight * (-loss / 2.0).exp(), weight * (loss / 2.0).exp()];
                     [(low, high), (high, low)]
                 });

@@ -67,11 +67,11 @@ impl BuiltIn {
         let Self { source, name, target, schema } = *self;
         let mut text =
             format!("{},{target}\n", features.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(","));
-        for (record, of_record) in records.outer_iter().zip(targets) {
+        for (record, record_target) in records.outer_iter().zip(targets) {
             for value in record {
                 text += &format!("{value},");
             }
-            text += &format!("{of_record}\n");
+            text += &format!("{record_target}\n");
         }
         let schema = Schema::from_toml(schema, &format!("{source}.toml"))?;
         let loaded = csv::read(text.as_bytes(), name, &schema, Some(target))?;
@@ -89,7 +89,7 @@ mod tests {
     fn irises_are_as_many_of_each_species_and_none_is_clipped() {
         let data = iris().unwrap();
         let Target::Class(species) = data.table.target() else { panic!("a class") };
-        let counts = [0, 1, 2].map(|of| species.iter().filter(|&&class| class == of).count());
+        let counts = [0, 1, 2].map(|label| species.iter().filter(|&&class| class == label).count());
         assert_eq!((counts, data.table.columns().len()), ([50; 3], 4));
         assert!(data.clipped.is_empty(), "{:?}", data.clipped);
     }

@@ -47,14 +47,14 @@ impl<'a> Input<'a> {
         let schema = Schema::read(self.schema)?.for_learning(self.target, self.learning)?;
         let rows = open(self.file, &self.format)?;
         let recognised = rows.recognised();
-        let (loaded, beside) = read(Reader::new(rows, &schema, Some(self.target), OutOfBounds::Clip)?)?;
+        let (loaded, extra) = read(Reader::new(rows, &schema, Some(self.target), OutOfBounds::Clip)?)?;
         let data = DataSet {
             schema: Some(SchemaAt::File(self.schema.into())),
             learning: self.learning,
             recognised,
             ..DataSet::loaded(&file_name(self.file), self.target, &schema, loaded)?
         };
-        Ok((data, beside))
+        Ok((data, extra))
     }
 }
 
@@ -126,7 +126,7 @@ impl DataSet {
     /// Same errors as [`read`](Self::read), and an error for a cell that is not a date. Valid dates are
     /// `2011-12-01`, `2011-12` and `Dec-2011`.
     pub fn read_by_time(input: &Input, by: &str, test_share: f64) -> crate::Result<Self> {
-        let (data, cells) = input.load(|reader| reader.read_all_beside(by))?;
+        let (data, cells) = input.load(|reader| reader.read_all_with_column(by))?;
         let dates = (1..).zip(&cells).map(|(row, cell)| day(&data.name, row, by, cell));
         let dates: Vec<Date> = dates.collect::<crate::Result<_>>()?;
         let mut oldest_first: Vec<usize> = (0..dates.len()).collect();

@@ -81,10 +81,10 @@ pub(crate) fn measured(schema: &Schema, target: &str, encoded: &Table) -> Result
         Kind::Real { lower, upper, .. } => Some((column.name.as_str(), lower, upper - lower)),
         _ => None,
     });
-    let (of_target, of_features): (Vec<_>, Vec<_>) = bounds.partition(|(name, ..)| *name == target);
-    let widths: Array1<f64> = of_features.iter().map(|(_, _, width)| *width).collect();
-    let lower: Array1<f64> = of_features.iter().map(|(_, lower, _)| *lower).collect();
-    let target = match (encoded.target(), of_target.first()) {
+    let (target_bounds, feature_bounds): (Vec<_>, Vec<_>) = bounds.partition(|(name, ..)| *name == target);
+    let widths: Array1<f64> = feature_bounds.iter().map(|(_, _, width)| *width).collect();
+    let lower: Array1<f64> = feature_bounds.iter().map(|(_, lower, _)| *lower).collect();
+    let target = match (encoded.target(), target_bounds.first()) {
         (Target::Real(values), Some((_, lower, width))) => Target::Real(values * *width + *lower),
         (target, _) => target.clone(),
     };

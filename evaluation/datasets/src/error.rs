@@ -53,10 +53,10 @@ impl Error {
         Self::Format { file: file.into(), problem: problem.into() }
     }
 
-    /// The error of a cell that is not a `wanted`.
-    pub(crate) fn cell(file: &str, row: usize, column: &str, cell: &str, wanted: &str) -> Self {
+    /// Error of a cell that is not `expected`, such as "a number".
+    pub(crate) fn cell(file: &str, row: usize, column: &str, cell: &str, expected: &str) -> Self {
         let value: String = cell.chars().filter(|c| !c.is_control()).take(60).collect();
-        let problem = format!("is not {wanted}");
+        let problem = format!("is not {expected}");
         let (file, column) = (file.into(), column.into());
         Self::Records(scumble_records::Error::Cell { file, row, column, value, problem })
     }

@@ -62,8 +62,8 @@ fn days(folder: &Path) -> Result<(String, Vec<Day>)> {
     let mut days: Vec<Day> = vec![];
     let mut hour = 0;
     for (number, row) in csv.rows() {
-        let refuse = |column: &str, cell: &str, wanted: &str| {
-            Err(Error::cell(&csv.name, number, column, cell, wanted))
+        let refuse = |column: &str, cell: &str, expected: &str| {
+            Err(Error::cell(&csv.name, number, column, cell, expected))
         };
         let Ok(time) = row[datetime].parse::<DateTime>() else {
             return refuse("datetime", &row[datetime], "a time such as 2006-12-17 00:00:00");
@@ -79,8 +79,8 @@ fn days(folder: &Path) -> Result<(String, Vec<Day>)> {
             _ => true,
         };
         let Some(day) = days.last_mut().filter(|day| follows && is_hour(time, day.date, hour)) else {
-            let wanted = "the next hour; days must be in ascending order, each with the hours 0 to 23";
-            return refuse("datetime", &row[datetime], wanted);
+            let expected = "the next hour; days must be in ascending order, each with the hours 0 to 23";
+            return refuse("datetime", &row[datetime], expected);
         };
         day.power[hour] = value;
         hour = (hour + 1) % HOURS;

@@ -58,7 +58,7 @@ impl Images {
             target: target.into(),
             domain: RecordDomain::new(columns.clone(), Domain::unit_box(columns.len()), classes)?,
             schema: None,
-            table: PackedTable::of_bytes(columns, pixels, scaled, Target::Class(labels.into()))?,
+            table: PackedTable::from_bytes(columns, pixels, scaled, Target::Class(labels.into()))?,
             columns: None,
             target_width: 1.0,
             codes: None,

@@ -126,7 +126,7 @@ impl PackedTable {
     ///
     /// # Errors
     /// Same errors as [`Table::new`].
-    pub(crate) fn of_bytes(
+    pub(crate) fn from_bytes(
         columns: Vec<String>,
         bytes: Vec<u8>,
         value: impl Fn(u8) -> f64,
@@ -258,16 +258,16 @@ mod tests {
     #[test]
     fn bytes_stand_for_their_values() {
         let names = || vec!["one".to_owned(), "two".to_owned()];
-        let of = |bytes: Vec<u8>, target| {
-            PackedTable::of_bytes(names(), bytes, |byte| f64::from(byte) / 255.0, target)
+        let pack = |bytes: Vec<u8>, target| {
+            PackedTable::from_bytes(names(), bytes, |byte| f64::from(byte) / 255.0, target)
         };
-        let packed = of(vec![0, 255, 51, 102], Target::Class(array![1, 0])).unwrap();
+        let packed = pack(vec![0, 255, 51, 102], Target::Class(array![1, 0])).unwrap();
         assert_eq!(packed.whole().unwrap().records(), array![[0.0, 1.0], [0.2, 0.4]]);
         assert_eq!(packed.select(&[1]).unwrap().records(), array![[0.2, 0.4]]);
         assert_eq!(packed.select(&[1]).unwrap().target(), &Target::Class(array![0]));
         assert!(packed.select(&[2]).is_err());
-        assert!(of(vec![0; 3], Target::None).is_err());
-        assert!(of(vec![0; 4], Target::Class(array![1])).is_err());
+        assert!(pack(vec![0; 3], Target::None).is_err());
+        assert!(pack(vec![0; 4], Target::Class(array![1])).is_err());
     }
 
     proptest! {

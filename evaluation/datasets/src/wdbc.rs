@@ -34,11 +34,11 @@ pub fn measurements(folder: &Path) -> Result<Table> {
 /// # Errors
 /// No error, unless the built-in schema cannot be read.
 pub fn bounds() -> Result<Vec<(f64, f64)>> {
-    let of_number = |column: &Column| match column.kind {
+    let number_bounds = |column: &Column| match column.kind {
         Kind::Real { lower, upper, .. } => Some((lower, upper)),
         _ => None,
     };
-    Ok(schema()?.columns().iter().filter_map(of_number).collect())
+    Ok(schema()?.columns().iter().filter_map(number_bounds).collect())
 }
 
 fn schema() -> Result<Schema> {

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 /// # Errors
 /// An error with the file, the row, the column and the value.
 pub(crate) fn day(file: &str, row: usize, column: &str, cell: &str) -> Result<Date> {
-    let of_a_month = |months: &str, cell: &str| {
+    let first_of_month = |months: &str, cell: &str| {
         // Years of two digits are ambiguous, and are refused.
         let has_its_length = cell.len() == months.len();
         Date::strptime("%d-%b-%Y", format!("01-{cell}")).ok().filter(|_| has_its_length)
@@ -18,7 +18,7 @@ pub(crate) fn day(file: &str, row: usize, column: &str, cell: &str) -> Result<Da
         .parse()
         .ok()
         .or_else(|| format!("{cell}-01").parse().ok())
-        .or_else(|| of_a_month("Dec-2011", cell));
+        .or_else(|| first_of_month("Dec-2011", cell));
     found.ok_or_else(|| Error::cell(file, row, column, cell, "a date such as 2007-12-01 or Dec-2007"))
 }
 

@@ -10,12 +10,12 @@ use scumble_datasets::{DataSet, Error, Result, household, lending_club, source, 
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    std::env::var_os("SCUMBLE_DATA").map_or_else(beside, PathBuf::from)
+    let default_folder = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os("SCUMBLE_DATA").map_or_else(default_folder, PathBuf::from)
 }
 
 /// The loaded data, or `None` with a printed message if a file is missing.
-fn there<T>(loaded: Result<T>) -> Option<T> {
+fn if_present<T>(loaded: Result<T>) -> Option<T> {
     match loaded {
         Err(Error::Missing { file }) => {
             scumble_testing::missing(file.display());
@@ -26,7 +26,7 @@ fn there<T>(loaded: Result<T>) -> Option<T> {
 }
 
 fn load(name: &str) -> Option<DataSet> {
-    there(source(name).unwrap().load(&folder()))
+    if_present(source(name).unwrap().load(&folder()))
 }
 
 /// All records of a data set.
@@ -61,7 +61,7 @@ fn sum(data: &DataSet, name: &str) -> usize {
 }
 
 #[test]
-fn of_569_tumours_212_are_malignant() {
+fn wdbc_has_212_malignant_tumours_of_569() {
     let Some(data) = load("wdbc") else { return };
     assert_eq!(records(&data).dim(), (569, 30));
     assert_eq!(histogram(&data, 0..569), [212, 357]);
@@ -74,7 +74,7 @@ fn of_569_tumours_212_are_malignant() {
 
 #[test]
 fn tumours_as_measured_lie_where_the_file_has_them() {
-    let Some(table) = there(wdbc::measurements(&folder())) else { return };
+    let Some(table) = if_present(wdbc::measurements(&folder())) else { return };
     assert_eq!(table.records().dim(), (569, 30));
     // The extremes of mean radius, worst perimeter, worst area and worst concavity. The last one is outside
     // its bounds.
@@ -90,7 +90,7 @@ fn tumours_as_measured_lie_where_the_file_has_them() {
 }
 
 #[test]
-fn of_32561_people_for_training_7841_earn_more_than_50000() {
+fn adult_has_7841_high_earners_among_32561_for_training() {
     let Some(data) = load("adult") else { return };
     assert_eq!((records(&data).dim(), data.train_records), ((48_842, 91), Some(32_561)));
     assert_eq!(histogram(&data, 0..32_561), [24_720, 7_841]);
@@ -107,7 +107,7 @@ fn of_32561_people_for_training_7841_earn_more_than_50000() {
 }
 
 #[test]
-fn of_414_houses_289_are_for_training() {
+fn valuation_has_289_houses_of_414_for_training() {
     let Some(data) = load("valuation") else { return };
     assert_eq!((records(&data).dim(), data.train_records), ((414, 6), Some(289)));
     assert_abs_diff_eq!(50.0 * column(&data, "X2 house age").mean().unwrap(), 17.7126, epsilon = 5e-5);
@@ -127,7 +127,7 @@ fn of_414_houses_289_are_for_training() {
 
 #[test]
 fn the_house_has_1417_days_and_nine_of_them_no_next() {
-    let Some(power) = there(household::power(&folder())) else { return };
+    let Some(power) = if_present(household::power(&folder())) else { return };
     assert_eq!(power.dim(), (1_417, 24));
     assert_abs_diff_eq!(power.mean().unwrap(), 1.091647, epsilon = 5e-7);
     assert_abs_diff_eq!(power.iter().copied().fold(f64::INFINITY, f64::min), 0.124, epsilon = 1e-12);
@@ -151,7 +151,7 @@ fn the_house_has_1417_days_and_nine_of_them_no_next() {
 }
 
 #[test]
-fn of_42535_loans_30042_are_issued_before_july_2011() {
+fn lending_club_has_30042_loans_of_42535_before_july_2011() {
     let Some(data) = load("lending-club") else { return };
     assert_eq!((records(&data).dim(), data.train_records), ((42_535, 99), Some(30_042)));
     assert_eq!(sum(&data, "emp_length=n/a"), 1_112);
@@ -182,7 +182,7 @@ fn of_42535_loans_30042_are_issued_before_july_2011() {
 }
 
 #[test]
-fn of_42535_loans_6431_are_charged_off() {
+fn lending_club_default_has_6431_charged_off_loans_of_42535() {
     let Some(data) = load("lending-club-default") else { return };
     assert_eq!((records(&data).dim(), data.train_records), ((42_535, 110), Some(30_042)));
     assert_eq!(histogram(&data, 0..42_535), [34_116 + 1_988, 6_431]);

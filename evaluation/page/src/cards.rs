@@ -8,7 +8,7 @@ use scumble_core::Plugin;
 impl Page<'_> {
     /// The guarantees of each mechanism, at every budget.
     pub(super) fn cards(&self, mechanisms: &[Series]) -> Markup {
-        let wanted = self.comparison.claims_at();
+        let claimed_epsilon = self.comparison.claims_at();
         html! {
             section {
                 h2 { "Guarantees" }
@@ -18,12 +18,12 @@ impl Page<'_> {
                 }
                 @for Series { title, rows } in mechanisms {
                     details.card {
-                        summary { strong { (title) } ": " (guaranteed(rows, wanted)) }
+                        summary { strong { (title) } ": " (guaranteed(rows, claimed_epsilon)) }
                         @if let Some(plugin) = self.plugin(&rows[0].mechanism) {
                             p.muted { (plugin.summary) " (" (plugin.paper) ")" }
                         }
                         @for row in *rows {
-                            details open[row.epsilon.is_none() || row.epsilon == wanted] {
+                            details open[row.epsilon.is_none() || row.epsilon == claimed_epsilon] {
                                 summary {
                                     @match row.epsilon {
                                         Some(epsilon) => { "At ε = " (in_words(epsilon)) },
@@ -53,8 +53,8 @@ impl Page<'_> {
 }
 
 /// The guarantee in a line, at the budget at which guarantees are spelled out.
-fn guaranteed(rows: &[Row], wanted: Option<f64>) -> String {
-    let row = rows.iter().find(|row| row.epsilon == wanted).or(rows.first());
+fn guaranteed(rows: &[Row], claimed_epsilon: Option<f64>) -> String {
+    let row = rows.iter().find(|row| row.epsilon == claimed_epsilon).or(rows.first());
     row.map_or(String::new(), |row| row.guarantee.summary())
 }
 

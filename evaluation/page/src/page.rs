@@ -36,10 +36,13 @@ impl Page<'_> {
             let what = if metric.is_of_table() { "evenly spread records" } else { "without a release" };
             return vec![Known { what: what.into(), score: self.baseline(metric) }];
         }
-        let named = |of: &Reference| match of.knows {
+        let named = |reference: &Reference| match reference.knows {
             Knows::Clean => "in the clear".to_owned(),
-            _ => of.named(),
+            _ => reference.named(),
         };
-        self.outcome.references(scores).map(|of| Known { what: named(of), score: of.mean }).collect()
+        self.outcome
+            .references(scores)
+            .map(|reference| Known { what: named(reference), score: reference.mean })
+            .collect()
     }
 }

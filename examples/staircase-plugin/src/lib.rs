@@ -62,8 +62,9 @@ impl AdditiveNoise for StaircaseNoise {
     }
 
     fn on_lattice(&self, point: &mut [f64]) {
-        let of = |x: f64, bounds: (f64, f64)| value_of(step_of(x, bounds), bounds).clamp(bounds.0, bounds.1);
-        point.iter_mut().zip(&self.bounds).for_each(|(x, bounds)| *x = of(*x, *bounds));
+        let rounded =
+            |x: f64, bounds: (f64, f64)| value_of(step_of(x, bounds), bounds).clamp(bounds.0, bounds.1);
+        point.iter_mut().zip(&self.bounds).for_each(|(x, bounds)| *x = rounded(*x, *bounds));
     }
 
     /// Rounds each number to its step, an integer, and adds an integer.

@@ -70,12 +70,12 @@ impl Staircase {
         // Σ j^m over 0 ≤ j < n.
         let fourth = |n: f64| n * (n - 1.0) * (2.0 * n - 1.0) * (3.0 * n * n - 3.0 * n - 1.0) / 30.0;
         let summed = |sum: &dyn Fn(f64) -> f64| -> f64 {
-            let of_stair = |stair: u64| {
+            let stair_term = |stair: u64| {
                 let (low, weight) = (stair as f64 * delta, (-epsilon * stair as f64).exp());
                 let step = sum(low + top) - sum(low);
                 weight * (step + (-epsilon).exp() * (sum(low + delta) - sum(low + top)))
             };
-            (0..(RARE / epsilon).ceil() as u64).map(of_stair).sum()
+            (0..(RARE / epsilon).ceil() as u64).map(stair_term).sum()
         };
         let total = 2.0 * summed(&|n| n) - 1.0; // zero is counted once
         2.0 * summed(&fourth) / total / self.variance().powi(2)

@@ -73,9 +73,9 @@ fn every_mechanism_scores_as_its_noise_free_view_when_epsilon_is_large() {
 #[test]
 fn an_adversary_learns_what_leaves_and_no_more_than_is_allowed() {
     let outcome = run(&Comparison { trials: 20, ..comparison(&[0.5, 2.0, 8.0]) });
-    let of_adversary = || outcome.rows.iter().filter(|row| row.metric.is_of_adversary());
-    assert_eq!(of_adversary().count(), 2 * outcome.rows.len() / 3);
-    for row in of_adversary() {
+    let adversary_rows = || outcome.rows.iter().filter(|row| row.metric.is_of_adversary());
+    assert_eq!(adversary_rows().count(), 2 * outcome.rows.len() / 3);
+    for row in adversary_rows() {
         let Row { mechanism, metric, mean, sd, trials, bound, .. } = row;
         if let Some(bound) = bound {
             let error = sd / (*trials as f64).sqrt();
@@ -84,7 +84,7 @@ fn an_adversary_learns_what_leaves_and_no_more_than_is_allowed() {
         assert_eq!(bound.is_some(), row.guarantee.epsilon().is_some(), "{mechanism}, {metric}");
     }
     let learned = |mechanism: &str, epsilon: f64, metric: Metric| {
-        let mut rows = of_adversary().filter(|row| row.mechanism == mechanism && row.metric == metric);
+        let mut rows = adversary_rows().filter(|row| row.mechanism == mechanism && row.metric == metric);
         rows.find(|row| row.epsilon.is_none_or(|e| e == epsilon)).unwrap().mean
     };
     // In the clear, or transformed by one map for all records.
@@ -111,15 +111,16 @@ fn the_normalised_mse_of_a_release_is_that_of_the_noise_and_no_less_than_is_clai
     let metrics = vec![Metric::Accuracy, Metric::UnbiasedError];
     let wines = Comparison::new(wine, candidates.to_vec());
     let outcome = run(&Comparison { metrics, trials: 20, epsilons: vec![2.0], ..wines });
-    let of = |name: &str| {
+    let unbiased_row = |name: &str| {
         let mut rows = outcome.rows.iter().filter(|row| row.metric == Metric::UnbiasedError);
         rows.find(|row| row.mechanism == name).unwrap()
     };
     // The label takes half of ε.
-    let (found, expected) = (of("laplace").mean, 2.0 * dim * width * width / variance);
+    let (found, expected) = (unbiased_row("laplace").mean, 2.0 * dim * width * width / variance);
     assert!((found / expected - 1.0).abs() < 0.03, "{found} where {expected} is right");
-    assert_eq!(of("laplace").bound, None);
-    let (found, bound) = (of("fisher-gaussian").mean, of("fisher-gaussian").bound.unwrap());
+    assert_eq!(unbiased_row("laplace").bound, None);
+    let (found, bound) =
+        (unbiased_row("fisher-gaussian").mean, unbiased_row("fisher-gaussian").bound.unwrap());
     assert!(bound > 1.0 && found > 0.97 * bound, "{found} where {bound} is claimed");
 }
 
@@ -341,16 +342,16 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
 /// Checks that mixed records have no score of an adversary that knows the rows: a row made of several records
 /// corresponds to no single record.
 #[test]
-fn of_mixed_records_no_adversary_is_measured_that_knows_their_rows() {
+fn no_adversary_that_knows_the_rows_is_measured_on_mixed_records() {
     let registry = Registry::installed().unwrap();
     let candidates = ["dauntless-mix", "identity"].map(|name| Candidate::new(*registry.get(name).unwrap()));
-    let of_adversary = [Metric::Recovered, Metric::Advantage];
+    let adversary_metrics = [Metric::Recovered, Metric::Advantage];
     let with = Comparison {
         candidates: candidates.to_vec(),
         models: vec![
             Model::new("network", &serde_json::Map::from_iter([("epochs".into(), json!(2))])).unwrap(),
         ],
-        metrics: [&[Metric::Accuracy], &of_adversary[..]].concat(),
+        metrics: [&[Metric::Accuracy], &adversary_metrics[..]].concat(),
         ..comparison(&[1.0])
     };
     let outcome = run(&with);

@@ -129,7 +129,7 @@ fn a_curator_among_the_parts_makes_the_key_secret_and_the_key_can_be_saved() {
     let Key::Secret(secret) = &release.key else { panic!("the key of a curator is secret") };
 
     let saved = secret.state().unwrap();
-    let loaded = Key::Secret(Secret::of_state(&saved, &composed).unwrap());
+    let loaded = Key::Secret(Secret::from_state(&saved, &composed).unwrap());
     let view = loaded.view(&table()).unwrap();
     let difference: Array2<f64> = view.records() - release.table.records();
     assert!(difference.iter().all(|d| d.abs() < 1e-6), "the saved key gives another view");

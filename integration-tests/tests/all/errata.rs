@@ -111,16 +111,16 @@ fn every_cited_entry_exists() {
 #[test]
 fn citations_are_found_in_each_of_their_forms() {
     // This file is searched too, and Z99 is no entry: so the words that cite are put in here.
-    let of = |form: &str| -> Vec<String> {
+    let citations = |form: &str| -> Vec<String> {
         let line = form.replace("list", "errata").replace("one", "Erratum");
         cited(&line).into_iter().map(str::to_owned).collect()
     };
-    assert_eq!(of("/// (list Z99)."), ["Z99"]);
-    assert_eq!(of("as in one Z99: a slip"), ["Z99"]);
-    assert_eq!(of("[list T2](../papers/list/task-aware.md)"), ["T2"]);
-    assert_eq!(of("list T1 and Z99, by lists of D12"), ["T1", "Z99"]);
-    assert_eq!(of("list T2, Z99, or more"), ["T2", "Z99"]);
+    assert_eq!(citations("/// (list Z99)."), ["Z99"]);
+    assert_eq!(citations("as in one Z99: a slip"), ["Z99"]);
+    assert_eq!(citations("[list T2](../papers/list/task-aware.md)"), ["T2"]);
+    assert_eq!(citations("list T1 and Z99, by lists of D12"), ["T1", "Z99"]);
+    assert_eq!(citations("list T2, Z99, or more"), ["T2", "Z99"]);
     for none in ["a list of Z99", "list Z99a", "list Z", "(Z99)", "T1 is in the list"] {
-        assert_eq!(of(none), [""; 0], "{none}");
+        assert_eq!(citations(none), [""; 0], "{none}");
     }
 }

@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::classic::{Estimator, Of};
+use scumble::classic::{Estimator, Variable};
 use scumble::core::{
     Brief, Budget, Designed, Domain, Estimate, Example, Factor, Guarantee, Layout, LocalMechanism, Noise,
     NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Result, Stream, Table, Target,
@@ -47,13 +47,13 @@ fn people(domain: &RecordDomain) -> Table {
 fn estimated(what: &str, mechanism: &dyn LocalMechanism, clean: &Table) -> Vec<String> {
     let release = mechanism.release(clean, &mut Randomness::seeded(SEED)).unwrap();
     let estimator = Estimator::new(mechanism, &release.table, &release.noise, CONFIDENCE).unwrap();
-    let mut told = vec![];
+    let mut covered = vec![];
     let mut check = |name: &str, estimate: Estimate, truth: f64| {
         assert!(
             estimate.lower <= truth && truth <= estimate.upper,
             "seed {SEED}, {what}: {name} is {truth}, and {estimate:?} was estimated"
         );
-        told.push(name.to_owned());
+        covered.push(name.to_owned());
     };
     for name in release.table.columns() {
         if let Ok(estimate) = estimator.mean(name.as_str()) {
@@ -63,19 +63,19 @@ fn estimated(what: &str, mechanism: &dyn LocalMechanism, clean: &Table) -> Vec<S
     }
     match clean.target() {
         Target::Class(classes) => {
-            for (class, estimate) in estimator.histogram(Of::Target).into_iter().flatten().enumerate() {
+            for (class, estimate) in estimator.histogram(Variable::Target).into_iter().flatten().enumerate() {
                 let count = classes.iter().filter(|own| **own == class).count();
                 check(TARGET, estimate, count as f64 / clean.len() as f64);
             }
         }
         Target::Real(values) => {
-            if let Ok(estimate) = estimator.mean(Of::Target) {
+            if let Ok(estimate) = estimator.mean(Variable::Target) {
                 check(TARGET, estimate, values.mean().unwrap());
             }
         }
         _ => {}
     }
-    told
+    covered
 }
 
 fn design(plugin: &Plugin, example: &Example, epsilon: f64) -> Option<Designed> {
@@ -96,9 +96,9 @@ fn intervals_cover_the_people_by_every_mechanism_that_answers() {
                 continue; // reports are not records; a file of reports is collected
             }
             let what = format!("{} at ε = {epsilon}", plugin.name);
-            let mut told = estimated(&what, &*local, &people(local.domain()));
-            told.retain(|name| name != TARGET); // some mechanisms release the label separately
-            if told.is_empty() { &mut silent } else { &mut answering }.push(plugin.name);
+            let mut answered = estimated(&what, &*local, &people(local.domain()));
+            answered.retain(|name| name != TARGET); // some mechanisms release the label separately
+            if answered.is_empty() { &mut silent } else { &mut answering }.push(plugin.name);
         }
     }
     for plugin in ["laplace", "piecewise", "duchi", "hybrid", "direct", "randomized-response", "identity"] {
@@ -160,7 +160,7 @@ fn what_a_mechanism_says_of_its_noise_is_not_believed() {
 }
 
 #[test]
-fn of_a_composition_the_columns_that_stay_are_estimated() {
+fn the_columns_of_a_composition_that_stay_are_estimated() {
     let registry = Registry::installed().unwrap();
     let plugin = registry.get("task-aware-clipped").unwrap();
     let example = (plugin.example)().unwrap();
@@ -168,16 +168,16 @@ fn of_a_composition_the_columns_that_stay_are_estimated() {
     let own = columns(&["own"]);
     let brief = Brief::new(own.clone(), Budget::new(1.0, 0.0).unwrap());
     let laplace = registry.get("laplace").unwrap().design(&Default::default(), &brief).unwrap();
-    let of_example = learned.domain();
-    let features = Domain::product([of_example.features().clone(), own.features().clone()]).unwrap();
-    let names = of_example.columns().iter().chain(own.columns()).cloned().collect();
-    let domain = RecordDomain::new(names, features, of_example.target().clone()).unwrap();
+    let example_domain = learned.domain();
+    let features = Domain::product([example_domain.features().clone(), own.features().clone()]).unwrap();
+    let names = example_domain.columns().iter().chain(own.columns()).cloned().collect();
+    let domain = RecordDomain::new(names, features, example_domain.target().clone()).unwrap();
     let Designed::Local(whole) = composed(domain, vec![learned, laplace.into_mechanism()]).unwrap() else {
         panic!("both are local")
     };
-    let mut told = estimated("a composition", &*whole, &people(whole.domain()));
-    told.retain(|name| name != TARGET); // in the clear: the example protects the features
-    assert_eq!(told, ["own"]);
+    let mut answered = estimated("a composition", &*whole, &people(whole.domain()));
+    answered.retain(|name| name != TARGET); // in the clear: the example protects the features
+    assert_eq!(answered, ["own"]);
 }
 
 /// Checks which values `decode` keeps: a range with distant ends, and levels with a single altered one.

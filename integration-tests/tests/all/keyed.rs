@@ -90,16 +90,16 @@ fn every_local_mechanism_releases_a_record_alike_in_any_part_and_order() {
         let rows = example.table.len().min(9);
         let records: Vec<Vec<f64>> = (0..rows).map(|row| layout.flatten(&example.table, row)).collect();
         let key = NoiseKey::from_bytes([3; 32]);
-        let of = |rows: &[usize]| {
+        let release = |rows: &[usize]| {
             let flat: Vec<f64> = rows.iter().flat_map(|&row| records[row].clone()).collect();
             let ids: Vec<String> = rows.iter().map(usize::to_string).collect();
             release_keyed(local, &flat, &ids, &key).unwrap()
         };
         let all: Vec<usize> = (0..rows).collect();
-        let whole = of(&all);
+        let whole = release(&all);
         let width = whole.len() / rows;
         for row in all.iter().rev() {
-            assert_eq!(of(&[*row]), whole[row * width..(row + 1) * width], "{}, row {row}", plugin.name);
+            assert_eq!(release(&[*row]), whole[row * width..(row + 1) * width], "{}, row {row}", plugin.name);
         }
         count += 1;
     }

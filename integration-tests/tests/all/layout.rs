@@ -171,12 +171,12 @@ fn defining(modules: &Modules, path: &[String]) -> Vec<String> {
 /// count.
 fn imports(texts: &BTreeMap<Vec<String>, String>) -> Imports {
     let modules: Modules = texts.iter().map(|(module, text)| (module.clone(), read(module, text))).collect();
-    let of = |module: &Vec<String>| {
+    let imported = |module: &Vec<String>| {
         let defining = modules[module].named.iter().map(|path| defining(&modules, path));
         let others = defining.filter(|other| !other.starts_with(module) && !module.starts_with(other));
         others.map(|other| other.join("::")).collect()
     };
-    texts.keys().map(|module| (module.join("::"), of(module))).collect()
+    texts.keys().map(|module| (module.join("::"), imported(module))).collect()
 }
 
 /// Finds a cycle of imports, from a module back to itself.

@@ -211,8 +211,8 @@ fn classifiers_that_know_the_flips_find_more_true_labels_at_small_epsilon() {
 /// Draws `n` images (8 × 8 pixels) of ten digits. Each digit has a random pattern in [0, 1], and each pixel
 /// moves by up to ±1.
 fn digits(n: usize, seed: u64) -> (Array2<f64>, Array1<usize>) {
-    let mut of_patterns = ChaCha20Rng::seed_from_u64(10);
-    let patterns = Array2::from_shape_simple_fn((10, 64), || of_patterns.gen_range(0.0..1.0));
+    let mut pattern_rng = ChaCha20Rng::seed_from_u64(10);
+    let patterns = Array2::from_shape_simple_fn((10, 64), || pattern_rng.gen_range(0.0..1.0));
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let classes = Array1::from_shape_simple_fn(n, || rng.gen_range(0..10));
     let mut records = patterns.select(Axis(0), classes.as_slice().unwrap());

@@ -80,7 +80,7 @@ fn avoided<'t>(path: &str, text: &'t str, words: &[(Regex, &str)]) -> Vec<(usize
         let joined = format!("{own} {next}");
         for (word, instead) in words {
             let is_here = word.find(&joined).is_some_and(|phrase| phrase.start() < own.len());
-            let is_right = RIGHT.iter().any(|(file, of_line)| path.contains(file) && line.contains(of_line));
+            let is_right = RIGHT.iter().any(|(file, excerpt)| path.contains(file) && line.contains(excerpt));
             if is_here && !is_right {
                 found.push((
                     at + 1,

@@ -147,13 +147,13 @@ fn labels_that_tell_the_names_of_their_classes_are_caught() {
 /// classes.
 #[test]
 fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_to_be_hidden() {
-    let of_two = |records: usize, second: usize, seed: u64| {
+    let two_classes = |records: usize, second: usize, seed: u64| {
         let classes = (0..records).map(|row| usize::from(row < second)).collect();
         crowd(2, records, seed).with_target(Target::Class(classes)).unwrap()
     };
-    let private = of_two(10, 1, 2);
+    let private = two_classes(10, 1, 2);
     let with = |second| {
-        designed(&DAUNTLESS_MIX, json!({"label_dim": 6, "layers": []}), 2, Some(of_two(10, second, 1)))
+        designed(&DAUNTLESS_MIX, json!({"label_dim": 6, "layers": []}), 2, Some(two_classes(10, second, 1)))
     };
     let honest = with(1);
     assert!(honest.guarantee().claims.iter().all(|claim| claim.protects != Unit::Label));
@@ -162,8 +162,8 @@ fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_t
     // Equally many public records of both classes: nothing is disclosed.
     let findings =
         attacked(&Designed::curator(DauntlessVariant::new(&with(5), Fault::NamesHidden)), &private);
-    let of_names = findings.iter().find(|finding| finding.claim.contains("permutation")).unwrap();
-    assert_eq!(of_names.verdict, Verdict::Holds, "{of_names}");
+    let permutation_finding = findings.iter().find(|finding| finding.claim.contains("permutation")).unwrap();
+    assert_eq!(permutation_finding.verdict, Verdict::Holds, "{permutation_finding}");
 }
 
 #[test]
@@ -171,16 +171,16 @@ fn what_is_mixed_otherwise_than_the_theorem_says_is_caught() {
     let (honest, table, public, known) = (mix(), crowd(DIM, 6, 2), crowd(DIM, 4, 1), crowd(DIM, 80, 3));
     let wrong = |mechanism: &Designed| wrong_mixtures(mechanism, &table, &public, &known).unwrap();
     assert_eq!(wrong(&honest), Vec::<String>::new());
-    let of = |fault: Fault| wrong(&Designed::curator(DauntlessVariant::new(&honest, fault))).join("\n");
-    assert_eq!(of(Fault::None), "");
+    let problems = |fault: Fault| wrong(&Designed::curator(DauntlessVariant::new(&honest, fault))).join("\n");
+    assert_eq!(problems(Fault::None), "");
     let records = public.records().clone();
-    let unmixed = of(Fault::Weighted(records.clone(), 1.0));
+    let unmixed = problems(Fault::Weighted(records.clone(), 1.0));
     assert!(unmixed.starts_with("the private record 1 leaves unmixed, as sample 1"), "{unmixed}");
     for share in [0.0, 0.4, 0.9] {
-        let unequal = of(Fault::Weighted(records.clone(), share));
+        let unequal = problems(Fault::Weighted(records.clone(), share));
         assert!(unequal.contains("no mixture in equal shares"), "{unequal}");
     }
-    let twice = of(Fault::UsedTwice(records));
+    let twice = problems(Fault::UsedTwice(records));
     assert_eq!(twice, "the private record 1 is in 2 samples, and the claim is for one each");
 }
 
@@ -213,9 +213,9 @@ fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught
         assert!(wrong(&design, Fault::Budget(printed)).contains("Corollary 1 allows"));
     }
     // A training and the queries to its model share one budget.
-    let apart = wrong(&inference_design(3), Fault::QueriesUncounted);
+    let uncounted = wrong(&inference_design(3), Fault::QueriesUncounted);
     assert_eq!(
-        apart,
+        uncounted,
         "it counts 2 samples, and 2 leave and 3 may be asked for: both tell of one transformation"
     );
 }
@@ -229,11 +229,11 @@ fn a_key_that_answers_more_than_it_counts_or_hides_less_is_caught() {
         wrong_answers(mechanism, &fresh(mechanism, &table).key, &queries, MOST).unwrap()
     };
     assert_eq!(wrong(&honest), Vec::<String>::new());
-    let of = |fault| wrong(&Designed::curator(DauntlessVariant::new(&honest, fault))).join("\n");
-    assert_eq!(of(Fault::None), "");
-    assert_eq!(of(Fault::KeyUncounted), "it answers more queries than are counted against its budget");
-    assert_eq!(of(Fault::KeyForgets), "it forgets what it has answered when it is saved and loaded");
-    let partner = of(Fault::OnePartner);
+    let problems = |fault| wrong(&Designed::curator(DauntlessVariant::new(&honest, fault))).join("\n");
+    assert_eq!(problems(Fault::None), "");
+    assert_eq!(problems(Fault::KeyUncounted), "it answers more queries than are counted against its budget");
+    assert_eq!(problems(Fault::KeyForgets), "it forgets what it has answered when it is saved and loaded");
+    let partner = problems(Fault::OnePartner);
     assert!(partner.contains("share the private record that should hide each of them"), "{partner}");
 }
 

@@ -258,29 +258,29 @@ fn gaussian_noise_counts_columns_groups_and_balls_by_their_l2_diameter() {
 
 #[test]
 fn variants_of_fisher_noise_are_caught() {
-    let of = |domain: RecordDomain, weights: Option<&Weights>, epsilon| {
+    let fisher = |domain: RecordDomain, weights: Option<&Weights>, epsilon| {
         let budget = Budget::new(epsilon, 0.02).unwrap();
-        FisherGaussian::of_budget(domain, weights.cloned(), budget).unwrap()
+        FisherGaussian::for_budget(domain, weights.cloned(), budget).unwrap()
     };
     let matrix = Weights::Matrix(vec![vec![2.0, 1.0], vec![1.0, 2.0]]);
     let columns = Weights::Columns([("x1".to_owned(), 9.0)].into());
     for weights in [None, Some(&columns), Some(&matrix)] {
-        let claimed = of(numbers(2), weights, 1.0);
+        let claimed = fisher(numbers(2), weights, 1.0);
         passes(&claimed);
         // A σ that is too small by a factor of √2, and of 1.2: λ is its inverse fourth power.
         for short in [SQRT_2, 1.2] {
             let lambda = claimed.lambda() * f64::powi(short, 4);
-            let variant = FisherGaussian::of_lambda(numbers(2), weights.cloned(), lambda, 0.02).unwrap();
+            let variant = FisherGaussian::with_lambda(numbers(2), weights.cloned(), lambda, 0.02).unwrap();
             caught(&claimed, Fault::By(boxed(variant)));
         }
         common_faults_are_caught(&claimed);
     }
-    let claimed = of(numbers(1), None, 1.0);
-    caught(&claimed, Fault::Unclipped(boxed(of(as_in_the_sample(1), None, 1.0))));
+    let claimed = fisher(numbers(1), None, 1.0);
+    caught(&claimed, Fault::Unclipped(boxed(fisher(as_in_the_sample(1), None, 1.0))));
     caught(&claimed, Fault::CutOff(2.5 * claimed.scales()[0]));
     // The noise of weights other than the claimed ones.
-    let unweighted = of(numbers(2), None, 1.0);
-    caught(&unweighted, Fault::By(boxed(of(numbers(2), Some(&columns), 1.6))));
+    let unweighted = fisher(numbers(2), None, 1.0);
+    caught(&unweighted, Fault::By(boxed(fisher(numbers(2), Some(&columns), 1.6))));
 }
 
 #[test]
@@ -288,20 +288,20 @@ fn variants_of_noise_with_bounds_are_caught() {
     let wide = || Reach { beyond: 30.0, ..Reach::default() };
     let at = |domain: RecordDomain, reach: Reach, epsilon| {
         let budget = Budget::new(epsilon, 0.02).unwrap();
-        FisherBounded::of_budget(domain, None, reach, budget).unwrap()
+        FisherBounded::for_budget(domain, None, reach, budget).unwrap()
     };
     let claimed = at(numbers(2), wide(), 1.0);
     passes(&claimed);
     for short in [SQRT_2, 1.2] {
         let lambda = claimed.lambda() * f64::powi(short, 4);
-        let variant = FisherBounded::of_lambda(numbers(2), None, wide(), lambda, 0.02).unwrap();
+        let variant = FisherBounded::with_lambda(numbers(2), None, wide(), lambda, 0.02).unwrap();
         caught(&claimed, Fault::By(boxed(variant)));
     }
     common_faults_are_caught(&claimed);
     caught(&at(numbers(1), wide(), 1.0), Fault::Unclipped(boxed(at(as_in_the_sample(1), wide(), 1.0))));
     // Tighter bounds than claimed: one record can take values that the other record cannot.
     let tight = Reach { beyond: 0.5, ..Reach::default() };
-    let variant = FisherBounded::of_lambda(numbers(1), None, tight, 0.0, 0.02).unwrap();
+    let variant = FisherBounded::with_lambda(numbers(1), None, tight, 0.0, 0.02).unwrap();
     caught(&at(numbers(1), wide(), 1.0), Fault::By(boxed(variant)));
     // The noise of Theorem 2.4 at the same λ, cut off at the end of the paper's density.
     let claimed = at(numbers(1), wide(), 1.0);
@@ -316,15 +316,15 @@ fn variants_of_noise_with_bounds_are_caught() {
 fn a_reconstruction_that_comes_too_near_is_caught() {
     let example = (FISHER_GAUSSIAN.example)().unwrap();
     let (table, domain) = (example.table, example.brief.domain);
-    let of = |lambda| FisherGaussian::of_lambda(domain.clone(), None, lambda, 0.02).unwrap();
+    let designed = |lambda| FisherGaussian::with_lambda(domain.clone(), None, lambda, 0.02).unwrap();
     let errors = |mechanism: &Designed| {
         let findings = audit("the mechanism", mechanism, Some(&table), effort()).unwrap();
         findings.into_iter().find(|finding| finding.claim.contains("squared error")).unwrap()
     };
-    let honest = of(1.0);
+    let honest = designed(1.0);
     let held = errors(&Designed::local(honest.clone()));
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
-    let broken = errors(&Designed::local(Faulty::new(&shared(&honest), Fault::By(boxed(of(4.0))))));
+    let broken = errors(&Designed::local(Faulty::new(&shared(&honest), Fault::By(boxed(designed(4.0))))));
     assert_eq!(broken.verdict, Verdict::Broken, "{broken}");
     assert!(broken.to_string().contains("unbiased reconstruction"), "{broken}");
 }
@@ -375,15 +375,15 @@ fn sampled_answers_at_the_whole_epsilon_each_are_caught() {
 #[test]
 fn variants_of_direct_are_caught() {
     let class = TargetDomain::Class { levels: vec!["no".into(), "yes".into()] };
-    let of = |plugin: Plugin, epsilon| {
+    let designed = |plugin: Plugin, epsilon| {
         let brief = Brief::new(records(Domain::unit_box(1), class.clone()), Budget::pure(epsilon).unwrap());
         local(plugin.design(&serde_json::Value::Null, &brief).unwrap())
     };
-    let honest = of(DIRECT, 1.0);
+    let honest = designed(DIRECT, 1.0);
     holds(honest.clone(), 0.7);
     // First, each of two columns spends the whole ε. Then all noise is too small by a factor of √2.
-    caught(&honest, Fault::By(of(DIRECT, 2.0)));
-    caught(&honest, Fault::By(of(DIRECT, SQRT_2)));
+    caught(&honest, Fault::By(designed(DIRECT, 2.0)));
+    caught(&honest, Fault::By(designed(DIRECT, SQRT_2)));
     common_faults_are_caught(&honest);
 }
 
@@ -628,7 +628,7 @@ fn variants_of_multiplicative_privacy_are_caught() {
     let bare = multiplicative(Budget::new(f64::INFINITY, 0.01).unwrap(), 1);
     for (what, fault) in [
         ("no v", TransformedFault::By(Designed::curator(bare))),
-        ("v from the sample's own diameter", TransformedFault::OfTheSample),
+        ("v from the sample's own diameter", TransformedFault::SampleDiameter),
         ("one seed", TransformedFault::OneSeed),
     ] {
         let finding = attack(fault);
@@ -696,7 +696,7 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
 }
 
 /// Tests whether two tables of two numbers are released with the same distribution.
-fn told_apart(mechanism: &Designed, tables: &[ndarray::Array2<f64>; 2]) -> Finding {
+fn distinguishability(mechanism: &Designed, tables: &[ndarray::Array2<f64>; 2]) -> Finding {
     let columns = mechanism.domain().columns().to_vec();
     let tables =
         tables.each_ref().map(|records| Table::new(columns.clone(), records.clone(), Target::None).unwrap());
@@ -718,9 +718,9 @@ fn members_of_an_ambiguity_set_are_released_alike_and_variants_that_tell_them_ap
     assert!(member.iter().all(|x| (0.0..=1.0).contains(x)), "{member}");
     let outsider = ndarray::array![[0.9, 0.1], [0.2, 0.4], [0.5, 0.9]];
     let members = [records.clone(), member];
-    let held = told_apart(&Designed::curator(honest.clone()), &members);
+    let held = distinguishability(&Designed::curator(honest.clone()), &members);
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
-    let outsiders = told_apart(&Designed::curator(honest.clone()), &[records, outsider]);
+    let outsiders = distinguishability(&Designed::curator(honest.clone()), &[records, outsider]);
     assert_eq!(outsiders.verdict, Verdict::Broken, "it is no member, and was not told apart: {outsiders}");
     for fault in [
         TransformedFault::NotTurned,
@@ -729,7 +729,8 @@ fn members_of_an_ambiguity_set_are_released_alike_and_variants_that_tell_them_ap
         TransformedFault::By(scumble::classic::Identity::new(numbers(2)).into()),
     ] {
         let what = format!("{fault:?}");
-        let finding = told_apart(&Designed::curator(TransformedVariant::new(&honest, fault)), &members);
+        let finding =
+            distinguishability(&Designed::curator(TransformedVariant::new(&honest, fault)), &members);
         assert_eq!(finding.verdict, Verdict::Broken, "{what} passed: {finding}");
         let sentence = finding.to_string();
         assert!(

@@ -87,7 +87,7 @@ impl Answer {
                 from_center / (self.gain() * starts as f64 / 2.0)
             }
             Kind::Hybrid => {
-                let [piecewise, bit] = self.of_hybrid();
+                let [piecewise, bit] = self.components();
                 let is_piecewise = uniform_below(stream, PARTS) < self.parts_of_piecewise();
                 (if is_piecewise { piecewise } else { bit }).sample(u, stream)
             }
@@ -95,7 +95,7 @@ impl Answer {
     }
 
     /// The piecewise and the one-bit answer, the components of a hybrid answer.
-    fn of_hybrid(&self) -> [Self; 2] {
+    fn components(&self) -> [Self; 2] {
         [Self { kind: Kind::Piecewise, ..*self }, Self { kind: Kind::OneBit, chunks: TWO, ..*self }]
     }
 
@@ -107,7 +107,7 @@ impl Answer {
     /// this is the paper's α = 1 − e^{−ε/2} (Wang et al. 2019, equation 13). α is zero if one bit is better,
     /// which holds for small ε (in the paper for ε ≤ 0.61).
     fn parts_of_piecewise(&self) -> u64 {
-        let [piecewise, bit] = self.of_hybrid();
+        let [piecewise, bit] = self.components();
         if piecewise.moments().0 < bit.moments().0 {
             (piecewise.gain() * PARTS.get() as f64).round() as u64
         } else {
@@ -120,7 +120,7 @@ impl Answer {
         match self.kind {
             Kind::Piecewise | Kind::OneBit => self.worst(),
             Kind::Hybrid => {
-                let [piecewise, bit] = self.of_hybrid();
+                let [piecewise, bit] = self.components();
                 let share = piecewise.gain();
                 share * piecewise.moments().0 + (1.0 - share) * bit.moments().0
             }
@@ -144,7 +144,7 @@ impl Answer {
                 if within { self.epsilon.to_f64() } else { 0.0 }
             }
             Kind::Hybrid => {
-                let [piecewise, bit] = self.of_hybrid();
+                let [piecewise, bit] = self.components();
                 // The one-bit answer has two values, and almost no piecewise answer comes this close to one
                 // of them.
                 let is_bit = ((w * bit.gain()).abs() - 1.0).abs() < 1e-9;
@@ -172,7 +172,7 @@ impl Answer {
             Kind::OneBit => (self.gain().powi(-2), 0.0),
             Kind::Hybrid => {
                 let share = self.parts_of_piecewise() as f64 / PARTS.get() as f64;
-                let [piecewise, bit] = self.of_hybrid().map(|answer| answer.moments());
+                let [piecewise, bit] = self.components().map(|answer| answer.moments());
                 (share * piecewise.0 + (1.0 - share) * bit.0, share * piecewise.1)
             }
             Kind::Piecewise => {

@@ -9,14 +9,14 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Quantity to estimate: a column of the released table, or its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of<'a> {
+pub enum Variable<'a> {
     /// The column of this name. For a histogram, the group of columns `name=level`.
     Column(&'a str),
     /// The target.
     Target,
 }
 
-impl<'a> From<&'a str> for Of<'a> {
+impl<'a> From<&'a str> for Variable<'a> {
     fn from(name: &'a str) -> Self {
         Self::Column(name)
     }
@@ -109,8 +109,8 @@ impl<'a> Estimator<'a> {
     ///
     /// # Errors
     /// [`Error::Shape`] if there is no such number.
-    pub fn mean<'n>(&self, of: impl Into<Of<'n>>) -> Result<Estimate> {
-        let (values, distribution) = self.number(of.into())?;
+    pub fn mean<'n>(&self, variable: impl Into<Variable<'n>>) -> Result<Estimate> {
+        let (values, distribution) = self.number(variable.into())?;
         Ok(self.mean_of(&values, distribution, self.confidence))
     }
 
@@ -122,8 +122,8 @@ impl<'a> Estimator<'a> {
     /// # Errors
     /// [`Error::Shape`] if there is no such number, if it is a level, or if its answers contain no
     /// information about squares (as one-bit answers).
-    pub fn variance<'n>(&self, of: impl Into<Of<'n>>) -> Result<Estimate> {
-        let (values, distribution) = self.number(of.into())?;
+    pub fn variance<'n>(&self, variable: impl Into<Variable<'n>>) -> Result<Estimate> {
+        let (values, distribution) = self.number(variable.into())?;
         let Coordinate::Moments(Moments { center, constant, slope }) = distribution else {
             return Err(Error::shape("a level has a frequency but no separate variance"));
         };
@@ -132,10 +132,10 @@ impl<'a> Estimator<'a> {
         }
         let n = values.len() as f64;
         let from_center: Vec<f64> = values.iter().map(|value| value - center).collect();
-        let (mean, of_mean) = mean_and_error(&from_center);
+        let (mean, mean_error) = mean_and_error(&from_center);
         let mean_square = from_center.iter().map(|w| w * w).sum::<f64>() / n;
         // The square of the estimated mean is too large by the variance of the estimate.
-        let value = (mean_square - constant) / slope - (mean * mean - of_mean * of_mean);
+        let value = (mean_square - constant) / slope - (mean * mean - mean_error * mean_error);
         let influence: Vec<f64> = from_center.iter().map(|w| w * w / slope - 2.0 * mean * w).collect();
         Ok(self.interval(value, mean_and_error(&influence).1, self.confidence))
     }
@@ -155,15 +155,15 @@ impl<'a> Estimator<'a> {
     ///
     /// # Errors
     /// [`Error::Shape`] if there is no such group.
-    pub fn histogram<'n>(&self, of: impl Into<Of<'n>>) -> Result<Vec<Estimate>> {
-        let levels = match of.into() {
-            Of::Column(name) => {
+    pub fn histogram<'n>(&self, variable: impl Into<Variable<'n>>) -> Result<Vec<Estimate>> {
+        let levels = match variable.into() {
+            Variable::Column(name) => {
                 let prefix = format!("{name}=");
                 let levels = (0..self.table.columns().len())
                     .filter(|&at| self.table.columns()[at].starts_with(&prefix));
                 levels.map(|at| Ok((self.column(at), self.distribution(at)?))).collect::<Result<Vec<_>>>()?
             }
-            Of::Target => self.classes()?,
+            Variable::Target => self.classes()?,
         };
         if levels.is_empty() {
             return Err(Error::shape("a histogram needs a group of levels, and no group has this name"));
@@ -176,15 +176,17 @@ impl<'a> Estimator<'a> {
     }
 
     /// Returns the values of a number, and the distribution of the number.
-    fn number(&self, of: Of) -> Result<(Vec<f64>, Coordinate)> {
-        match (of, self.table.target()) {
-            (Of::Column(name), _) => {
+    fn number(&self, variable: Variable) -> Result<(Vec<f64>, Coordinate)> {
+        match (variable, self.table.target()) {
+            (Variable::Column(name), _) => {
                 let place = self.table.columns().iter().position(|column| column == name);
                 let place = place.ok_or_else(|| Error::shape(format!("there is no column {name:?}")))?;
                 Ok((self.column(place), self.distribution(place)?))
             }
-            (Of::Target, Target::Real(values)) => Ok((values.to_vec(), self.distribution_of_target(0)?)),
-            (Of::Target, _) => Err(Error::shape("the target is not a number")),
+            (Variable::Target, Target::Real(values)) => {
+                Ok((values.to_vec(), self.distribution_of_target(0)?))
+            }
+            (Variable::Target, _) => Err(Error::shape("the target is not a number")),
         }
     }
 
@@ -386,7 +388,7 @@ mod tests {
         // Three intervals with a joint confidence of 90 % cover 96.7 % each. The test takes only the first,
         // with its own 90 %.
         covers(&Designed::local(answers.clone()), 0.7, |estimator| {
-            let wider = estimator.histogram(Of::Target)?[0];
+            let wider = estimator.histogram(Variable::Target)?[0];
             Ok(estimator.interval(wider.value, wider.standard_error, 0.9))
         });
     }
@@ -416,7 +418,7 @@ mod tests {
         let answers = RandomizedResponse::new(classes(), 1.0).unwrap();
         let release = released(&Designed::local(answers.clone()));
         let estimator = Estimator::new(&answers, &release.table, &release.noise, 0.9).unwrap();
-        let histogram = estimator.histogram(Of::Target).unwrap();
+        let histogram = estimator.histogram(Variable::Target).unwrap();
         assert_eq!(histogram.len(), 3);
         assert!((histogram.iter().map(|bar| bar.value).sum::<f64>() - 1.0).abs() < 1e-12);
         let alone = estimator.interval(histogram[0].value, histogram[0].standard_error, 0.9);
@@ -435,10 +437,13 @@ mod tests {
         let answers = RandomizedResponse::new(classes(), 1e-17).unwrap();
         let release = released(&Designed::local(answers.clone()));
         let estimator = Estimator::new(&answers, &release.table, &release.noise, 0.9).unwrap();
-        assert!(estimator.histogram(Of::Target).is_err());
+        assert!(estimator.histogram(Variable::Target).is_err());
         let unknown = Noise { features: vec![], target: NoiseDistribution::Unknown { width: 3 } };
         assert!(
-            Estimator::new(&answers, &release.table, &unknown, 0.9).unwrap().histogram(Of::Target).is_err()
+            Estimator::new(&answers, &release.table, &unknown, 0.9)
+                .unwrap()
+                .histogram(Variable::Target)
+                .is_err()
         );
     }
 
@@ -447,8 +452,8 @@ mod tests {
         let identity = Identity::new(sizes());
         let release = released(&Designed::local(identity.clone()));
         let estimator = Estimator::new(&identity, &release.table, &release.noise, 0.9).unwrap();
-        assert!(estimator.mean("sise").is_err() && estimator.mean(Of::Target).is_err());
-        assert!(estimator.histogram("size").is_err() && estimator.histogram(Of::Target).is_err());
+        assert!(estimator.mean("sise").is_err() && estimator.mean(Variable::Target).is_err());
+        assert!(estimator.histogram("size").is_err() && estimator.histogram(Variable::Target).is_err());
         assert!(Estimator::new(&identity, &release.table, &release.noise, 1.0).is_err());
         let duchi = SampledNumbers::duchi(sizes(), 1.0).unwrap();
         let bits = released(&Designed::local(duchi.clone()));

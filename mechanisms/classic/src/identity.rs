@@ -32,7 +32,7 @@ impl LocalMechanism for Identity {
     }
 
     fn noise(&self) -> Noise {
-        Noise::of_features(&self.domain, NoiseDistribution::Exact { width: self.domain.columns().len() })
+        Noise::for_features(&self.domain, NoiseDistribution::Exact { width: self.domain.columns().len() })
     }
 }
 

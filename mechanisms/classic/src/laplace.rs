@@ -83,17 +83,17 @@ impl AdditiveNoise for Laplace {
     }
 
     /// The Cramér–Rao error of the features, if the noise was designed by its information.
-    fn claims_beside(&self, portion: &Portion, unit: Unit) -> Vec<Claim> {
+    fn additional_claims(&self, portion: &Portion, unit: Unit) -> Vec<Claim> {
         if !self.by_information {
             return vec![];
         }
         // A level has no neighbouring values, so no bound limits the error of an adversary who knows that the
         // column holds levels.
-        let of_each = portion.domain.features().factors().flat_map(|(at, factor)| match factor {
+        let per_column = portion.domain.features().factors().flat_map(|(at, factor)| match factor {
             Factor::OneHot { .. } => vec![f64::INFINITY; at.len()],
             _ => vec![self.noise.information(); at.len()],
         });
-        let information = portion.domain.columns().iter().cloned().zip(of_each).collect();
+        let information = portion.domain.columns().iter().cloned().zip(per_column).collect();
         vec![Claim {
             notion: Notion::CramerRao(CramerRao { information, joint: None }),
             protects: unit,
@@ -141,7 +141,7 @@ impl Laplace {
     /// # Errors
     /// [`Error::Parameter`] unless `information` is finite and above zero. [`Error::NotApplicable`] if the
     /// domain has only one record. Otherwise the errors of [`protecting`](Self::protecting).
-    pub fn of_information(protect: Protect, domain: RecordDomain, information: f64) -> Result<Noisy<Self>> {
+    pub fn with_information(protect: Protect, domain: RecordDomain, information: f64) -> Result<Noisy<Self>> {
         let parameters = Parameters { information: Some(information) };
         Noisy::new(Some(protect), domain, Budget::pure(f64::INFINITY)?, parameters)
     }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn equal_information_is_twice_the_variance_of_gaussian_noise() {
         let information = 1e-2; // √λ for λ = 10⁻⁴
-        let mechanism = Laplace::of_information(Protect::Features, domain(class()), information).unwrap();
+        let mechanism = Laplace::with_information(Protect::Features, domain(class()), information).unwrap();
         assert!((mechanism.scale() - 10.0).abs() < 1e-6);
         let variance = mechanism.noise().feature_variance().unwrap()[0];
         assert!((variance / 200.0 - 1.0).abs() < 1e-6, "{variance}");

@@ -151,14 +151,19 @@ mod tests {
     fn an_answer_is_likelier_by_epsilon_for_what_it_supports_and_no_level_is_likelier_where_none_was_asked() {
         let answer = LevelAnswer::new(4, 0.8, 2.5).unwrap();
         let mut stream = Randomness::seeded(1).streams().stream(0);
-        let of = |level: usize| -> Vec<f64> { (0..4).map(|at| f64::from(u8::from(at == level))).collect() };
-        let mut released = of(2);
+        let indicator =
+            |level: usize| -> Vec<f64> { (0..4).map(|at| f64::from(u8::from(at == level))).collect() };
+        let mut released = indicator(2);
         answer.sample(&mut released, &mut stream);
-        let mut seen: Vec<f64> = (0..4).map(|level| answer.log_likelihood(&of(level), &released)).collect();
+        let mut seen: Vec<f64> =
+            (0..4).map(|level| answer.log_likelihood(&indicator(level), &released)).collect();
         seen.sort_by(f64::total_cmp);
         assert_eq!((seen[0], seen[3]), (0.0, 0.8));
         answer.leave_out(&mut released);
-        assert!((0..4).all(|level| answer.log_likelihood(&of(level), &released) == 0.0), "{released:?}");
+        assert!(
+            (0..4).all(|level| answer.log_likelihood(&indicator(level), &released) == 0.0),
+            "{released:?}"
+        );
     }
 
     #[test]

@@ -27,7 +27,7 @@ mod randomized_response;
 mod sampled;
 
 pub use direct::{DIRECT, direct};
-pub use estimate::{Estimator, Of};
+pub use estimate::{Estimator, Variable};
 pub use gaussian::{GAUSSIAN, Gaussian};
 pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};

@@ -36,7 +36,7 @@ pub struct RandomizedResponse {
     /// Coordinates of the groups within the portion.
     groups: Vec<Range<usize>>,
     /// ε of one group; `None` at ε = ∞.
-    of_each: Option<Rational>,
+    group_epsilon: Option<Rational>,
 }
 
 impl TryFrom<Portion> for RandomizedResponse {
@@ -50,10 +50,10 @@ impl TryFrom<Portion> for RandomizedResponse {
             let first = set.factors().find(|(_, factor)| !matches!(factor, Factor::OneHot { .. }));
             let column = first.filter(|_| portion.protect != Protect::Label);
             let column = column.and_then(|(place, _)| portion.domain.columns().get(place.start));
-            let what = column.map_or("the target".to_owned(), |column| format!("the column {column:?}"));
+            let place = column.map_or("the target".to_owned(), |column| format!("the column {column:?}"));
             return Err(Error::not_applicable(
                 NAME,
-                format!("it answers with levels, but the protected portion contains numbers: {what}"),
+                format!("it answers with levels, but the protected portion contains numbers: {place}"),
             ));
         }
         if portion.protect != Protect::Features
@@ -62,11 +62,11 @@ impl TryFrom<Portion> for RandomizedResponse {
             return Err(Error::not_applicable(NAME, "its label must be a class, not a vector"));
         }
         let groups: Vec<Range<usize>> = set.factors().map(|(coordinates, _)| coordinates).collect();
-        let of_each = match Budget::pure(portion.epsilon)?.divide(groups.len())?.epsilon() {
+        let group_epsilon = match Budget::pure(portion.epsilon)?.divide(groups.len())?.epsilon() {
             f64::INFINITY => None,
             epsilon => Some(Rational::floor_of(epsilon)?),
         };
-        Ok(Self { portion, groups, of_each })
+        Ok(Self { portion, groups, group_epsilon })
     }
 }
 
@@ -103,7 +103,7 @@ impl RandomizedResponse {
 
     /// Returns the noise distribution of a group of `levels` levels.
     fn distribution(&self, levels: usize) -> NoiseDistribution {
-        let Some(epsilon) = self.of_each.filter(|_| levels > 0) else {
+        let Some(epsilon) = self.group_epsilon.filter(|_| levels > 0) else {
             return NoiseDistribution::Exact { width: levels };
         };
         // Dividing by e^ε avoids overflow.
@@ -126,7 +126,7 @@ impl LocalMechanism for RandomizedResponse {
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let portion = self.portion.slice(point)?;
-        let Some(epsilon) = self.of_each else {
+        let Some(epsilon) = self.group_epsilon else {
             return Ok(());
         };
         for group in &self.groups {
@@ -144,20 +144,20 @@ impl LocalMechanism for RandomizedResponse {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let (point, released) = self.portion.of_both(point, released)?;
+        let (point, released) = self.portion.slice_both(point, released)?;
         let kept = self.groups.iter().filter(|group| point[(*group).clone()] == released[(*group).clone()]);
-        Some(kept.count() as f64 * self.of_each?.to_f64())
+        Some(kept.count() as f64 * self.group_epsilon?.to_f64())
     }
 
     fn perturbation(&self) -> Vec<Perturbation> {
         let start = self.portion.coordinates().start;
-        let of_group = |group: &Range<usize>| match self.distribution(group.len()) {
+        let flips = |group: &Range<usize>| match self.distribution(group.len()) {
             NoiseDistribution::Flip { keep, .. } => {
                 Some(Perturbation::Flip { coordinates: group.start + start..group.end + start, keep })
             }
             _ => None,
         };
-        self.groups.iter().filter_map(of_group).collect()
+        self.groups.iter().filter_map(flips).collect()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
@@ -227,7 +227,7 @@ mod tests {
     fn groups_share_epsilon_and_never_exceed_it() {
         let groups = Domain::product([Domain::one_hot(3).unwrap(), Domain::one_hot(4).unwrap()]).unwrap();
         let mechanism = RandomizedResponse::new(records(groups, class(2)), 0.3).unwrap();
-        let each = mechanism.of_each.unwrap().to_f64();
+        let each = mechanism.group_epsilon.unwrap().to_f64();
         assert!(scumble_core::sum_up([each; 3]) <= 0.3 && each > 0.1 - 1e-12, "{each}");
         assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 0.3);
     }

@@ -236,7 +236,7 @@ impl SampledNumbers {
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
     pub fn piecewise(domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        Self::with(Kind::Piecewise, Portion::of_numbers(domain, epsilon), None)
+        Self::with(Kind::Piecewise, Portion::for_numbers(domain, epsilon), None)
     }
 
     /// Answers numbers by Duchi's mechanism, each with one of two numbers. Otherwise like
@@ -245,7 +245,7 @@ impl SampledNumbers {
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
     pub fn duchi(domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        Self::with(Kind::OneBit, Portion::of_numbers(domain, epsilon), None)
+        Self::with(Kind::OneBit, Portion::for_numbers(domain, epsilon), None)
     }
 
     /// Answers numbers by the hybrid mechanism: a coin with a public probability picks the piecewise or
@@ -257,7 +257,7 @@ impl SampledNumbers {
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
     pub fn hybrid(domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        Self::with(Kind::Hybrid, Portion::of_numbers(domain, epsilon), None)
+        Self::with(Kind::Hybrid, Portion::for_numbers(domain, epsilon), None)
     }
 
     /// Answers for this portion of each record with the same mechanism; the rest is released in the clear.
@@ -399,18 +399,18 @@ impl LocalMechanism for SampledNumbers {
     fn guarantee(&self) -> Guarantee {
         let attributes = self.attributes.as_deref().unwrap_or_default();
         let oracles: BTreeSet<String> = attributes.iter().filter_map(Attribute::oracle).collect();
-        let mut how = vec![];
+        let mut methods = vec![];
         if attributes.iter().any(Attribute::is_number) {
-            how.push(self.answer.theorem().to_owned());
+            methods.push(self.answer.theorem().to_owned());
         }
         if !oracles.is_empty() {
             let oracles: Vec<String> = oracles.into_iter().collect();
-            how.push(format!(
+            methods.push(format!(
                 "levels by {}, with odds of exactly e^ε (Wang et al. 2019, Section IV-C)",
                 oracles.join(" or ")
             ));
         }
-        let of_which = match (self.state.k, attributes.len()) {
+        let sampling = match (self.state.k, attributes.len()) {
             (1, 1) => String::new(),
             (k, d) if k == d => format!(", for each of {d} attributes at an equal share of ε"),
             (k, d) => format!(
@@ -418,7 +418,7 @@ impl LocalMechanism for SampledNumbers {
                  et al. 2019, Algorithm 4)"
             ),
         };
-        self.state.portion.guarantee(&format!("{}{of_which}", how.join("; ")))
+        self.state.portion.guarantee(&format!("{}{sampling}", methods.join("; ")))
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
@@ -436,13 +436,13 @@ impl LocalMechanism for SampledNumbers {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let (point, released) = self.state.portion.of_both(point, released)?;
+        let (point, released) = self.state.portion.slice_both(point, released)?;
         let weight = self.weight();
-        let of_each = self.attributes.as_ref()?.iter().map(|attribute| {
+        let likelihoods = self.attributes.as_ref()?.iter().map(|attribute| {
             let at = attribute.coordinates();
             attribute.log_likelihood(&point[at.clone()], &released[at], weight)
         });
-        Some(of_each.sum())
+        Some(likelihoods.sum())
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
@@ -459,18 +459,20 @@ impl LocalMechanism for SampledNumbers {
             return Noise { features: vec![exact(features)], target: exact(target) };
         };
         let start = portion.coordinates().start;
-        let (of_features, of_target) = attributes.split_at(
+        let (feature_attributes, target_attributes) = attributes.split_at(
             attributes.partition_point(|attribute| start + attribute.coordinates().start < features),
         );
         // Adjacent numbers share one distribution, and each group has its own.
-        let runs = of_features.chunk_by(|one, other| one.is_number() && other.is_number());
+        let runs = feature_attributes.chunk_by(|one, other| one.is_number() && other.is_number());
         let features_distributions = runs.map(|run| self.distribution(run)).collect();
         match portion.protect {
             Protect::Record => {
-                Noise { features: features_distributions, target: self.distribution(of_target) }
+                Noise { features: features_distributions, target: self.distribution(target_attributes) }
             }
             Protect::Features => Noise { features: features_distributions, target: exact(target) },
-            Protect::Label => Noise { features: vec![exact(features)], target: self.distribution(of_target) },
+            Protect::Label => {
+                Noise { features: vec![exact(features)], target: self.distribution(target_attributes) }
+            }
         }
     }
 }
@@ -482,11 +484,11 @@ fn place(x: f64, center: f64, half_width: f64) -> f64 {
 
 /// Samples `k` of `d` uniformly at random; every set of `k` is equally likely (Knuth, Algorithm S).
 fn sample_of(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
-    let mut wanted = k as u64;
+    let mut needed = k as u64;
     let rest = (1..=d as u64).rev();
     let draws = rest.map(|left| match NonZeroU64::new(left) {
-        Some(left) if uniform_below(stream, left) < wanted => {
-            wanted -= 1;
+        Some(left) if uniform_below(stream, left) < needed => {
+            needed -= 1;
             true
         }
         _ => false,
@@ -519,7 +521,7 @@ struct Parameters {
 }
 
 fn learn(answer: Kind, parameters: Parameters, brief: &Brief) -> Result<State> {
-    let all = Portion::of_numbers(brief.domain.clone(), brief.budget.epsilon());
+    let all = Portion::for_numbers(brief.domain.clone(), brief.budget.epsilon());
     let protect = parameters.protect.unwrap_or(all.protect);
     State::with(answer, Portion { protect, ..all }, parameters.k)
 }
@@ -628,7 +630,7 @@ mod tests {
         let unit = records(features, TargetDomain::None);
         for (k, expected) in [(1, 0.0), (2, 0.75), (3, 1.0)] {
             let mechanism =
-                SampledNumbers::with(Kind::OneBit, Portion::of_numbers(unit.clone(), 6.0), Some(k)).unwrap();
+                SampledNumbers::with(Kind::OneBit, Portion::for_numbers(unit.clone(), 6.0), Some(k)).unwrap();
             let NoiseDistribution::Unbiased { pairs, .. } = mechanism.noise().features[0] else {
                 panic!("the distribution of answers")
             };
@@ -665,7 +667,7 @@ mod tests {
     #[test]
     fn a_wrong_k_is_refused() {
         for k in [0, 4] {
-            let refused = SampledNumbers::with(Kind::OneBit, Portion::of_numbers(numbers(3), 1.0), Some(k));
+            let refused = SampledNumbers::with(Kind::OneBit, Portion::for_numbers(numbers(3), 1.0), Some(k));
             assert!(matches!(refused, Err(Error::Parameter { .. })), "{refused:?}");
         }
     }

@@ -73,8 +73,8 @@ fn no_answer_has_larger_odds_than_claimed() {
         for at in 0..2000 {
             let mut released = corners[at % corners.len()].clone();
             mechanism.perturb(&mut released, &mut stream).unwrap();
-            let of = |record: &Vec<f64>| mechanism.log_likelihood(record, &released).unwrap();
-            let likelihoods: Vec<f64> = corners.iter().map(of).collect();
+            let log_likelihood = |record: &Vec<f64>| mechanism.log_likelihood(record, &released).unwrap();
+            let likelihoods: Vec<f64> = corners.iter().map(log_likelihood).collect();
             let most = likelihoods.iter().copied().fold(f64::MIN, f64::max);
             let least = likelihoods.iter().copied().fold(f64::MAX, f64::min);
             assert!(

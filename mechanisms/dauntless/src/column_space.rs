@@ -93,7 +93,7 @@ impl CuratorMechanism for ColumnSpace {
         Guarantee {
             claims: vec![Claim {
                 notion: Notion::AmbiguitySet(set),
-                protects: Unit::of_features(&self.domain),
+                protects: Unit::for_features(&self.domain),
                 theorem: "Lemma 5, Algorithm 5 (Xiao and Devadas, Dauntless), with the basis in the rank of \
                           the features"
                     .into(),

@@ -11,7 +11,7 @@ use scumble_core::{
 use scumble_neural::Activation;
 
 /// Returns the guarantee of a release of `private` private records.
-pub(crate) fn of_release(state: &State, private: usize) -> Guarantee {
+pub(crate) fn for_release(state: &State, private: usize) -> Guarantee {
     let mut guarantee = common(state);
     match outside(state, state.is_fresh(private)) {
         None => {
@@ -24,7 +24,7 @@ pub(crate) fn of_release(state: &State, private: usize) -> Guarantee {
 }
 
 /// Returns the guarantee of a design, for which the number of private records is still unknown.
-pub(crate) fn of_design(state: &State) -> Guarantee {
+pub(crate) fn for_design(state: &State) -> Guarantee {
     let mut guarantee = common(state);
     match outside(state, true) {
         // A budget below one sample is known before any release.
@@ -117,7 +117,7 @@ fn resistance(state: &State, spent: f64) -> Claim {
     };
     Claim {
         notion: Notion::PacResistance(pac),
-        protects: Unit::of_features(&state.domain),
+        protects: Unit::for_features(&state.domain),
         theorem:
             "Corollary 1 (Xiao and Devadas, Dauntless) with the adversary's error probability in Fano's \
                   inequality, which the paper sets to zero (errata D11), for mixed records; the \
@@ -160,7 +160,7 @@ fn common(state: &State) -> Guarantee {
                           that lie in the domain"
                     .into(),
             }),
-            protects: Unit::of_features(&state.domain),
+            protects: Unit::for_features(&state.domain),
             theorem: "Lemma 1 (Xiao and Devadas, Dauntless): a matrix of independent normal entries has the \
                       distribution of U times it"
                 .into(),

@@ -87,11 +87,11 @@ impl CuratorMechanism for Dauntless {
     }
 
     fn guarantee(&self) -> Guarantee {
-        guarantee::of_design(&self.state)
+        guarantee::for_design(&self.state)
     }
 
     fn guarantee_of(&self, records: usize) -> Guarantee {
-        guarantee::of_release(&self.state, records)
+        guarantee::for_release(&self.state, records)
     }
 
     fn evidence(&self) -> Evidence<'_> {
@@ -140,11 +140,11 @@ impl Dauntless {
         let disguise = Disguise::fresh(&state.domain, &state.shape, state.label_dim, &mut streams.stream(0));
         let drawn = disguise.drawn()?;
         let [training, answering] = state.parted(records.nrows(), draws);
-        let of = |rows: &[usize]| {
+        let select = |rows: &[usize]| {
             let classes = labels(table).map(|classes| classes.select(Axis(0), rows));
             (records.select(Axis(0), rows), classes)
         };
-        let (private, classes) = of(&training);
+        let (private, classes) = select(&training);
         let private = Labelled::new(private, classes.as_ref(), &drawn.bases);
         let public = state
             .public
@@ -152,14 +152,14 @@ impl Dauntless {
             .map(|public| Labelled::new(public.records.clone(), public.classes.as_ref(), &drawn.bases));
         let counts = [training.len(), public.as_ref().map_or(0, |public| public.records.nrows())];
         let mixes = state.mixing.draw(state.samples(table.len()), counts, draws)?;
-        let of_both = |of: fn(&Labelled) -> Option<ArrayView2<f64>>| {
-            of(&private).map(|private| mixed(&mixes, private, public.as_ref().and_then(of)))
+        let mixed_part = |part: fn(&Labelled) -> Option<ArrayView2<f64>>| {
+            part(&private).map(|private| mixed(&mixes, private, public.as_ref().and_then(part)))
         };
-        let features = of_both(|part| Some(part.records.view())).unwrap_or_default();
-        let vectors = of_both(|part| part.vectors.as_ref().map(|vectors| vectors.view()));
+        let features = mixed_part(|part| Some(part.records.view())).unwrap_or_default();
+        let vectors = mixed_part(|part| part.vectors.as_ref().map(|vectors| vectors.view()));
         let label_width = vectors.as_ref().map_or(0, Array2::ncols);
         let released = disguise.released(&drawn, &features, vectors)?;
-        let (pool, pool_classes) = of(&answering);
+        let (pool, pool_classes) = select(&answering);
         Ok(Release {
             key: match state.queries {
                 0 => Key::secret(disguise, &released),

@@ -59,12 +59,12 @@ impl Mixing {
         [private, public]: [usize; 2],
         stream: &mut Stream,
     ) -> Result<Vec<Mix>> {
-        for (parts, records, what) in
+        for (parts, records, kind) in
             [(self.private_parts, private, "private"), (self.public_parts, public, "public")]
         {
             if parts > records {
                 let reason =
-                    format!("one mixed record needs {parts} {what} records, and there are {records}");
+                    format!("one mixed record needs {parts} {kind} records, and there are {records}");
                 return Err(Error::not_applicable(crate::MIX, reason));
             }
         }
@@ -135,14 +135,14 @@ impl Urn {
         if let Some(unused) = &mut self.unused {
             return unused.split_off(unused.len().saturating_sub(parts));
         }
-        let mut taken = Vec::with_capacity(parts);
-        while taken.len() < parts.min(self.records) {
+        let mut drawn = Vec::with_capacity(parts);
+        while drawn.len() < parts.min(self.records) {
             let record = below(self.records, stream);
-            if !taken.contains(&record) {
-                taken.push(record);
+            if !drawn.contains(&record) {
+                drawn.push(record);
             }
         }
-        taken
+        drawn
     }
 }
 

@@ -185,7 +185,7 @@ impl CuratorMechanism for MultiplicativeDp {
             return Guarantee { discloses, ..Guarantee::default() };
         };
         let records = self.state.records;
-        let of_this = [
+        let specific = [
             format!(
                 "the table has {records} records or more, and this number is public; a smaller table is \
                      refused, and the refusal is visible"
@@ -198,14 +198,14 @@ impl CuratorMechanism for MultiplicativeDp {
         Guarantee {
             claims: vec![Claim {
                 notion: Notion::CentralDp(dp.clone()),
-                protects: Unit::of_features(&self.state.domain),
+                protects: Unit::for_features(&self.state.domain),
                 theorem: "Theorem 5 (Xiao and Devadas, Dauntless) for Gaussian W, with n − 2√(n·ln(16/δ₀)) \
                           in its denominator and X̂ = U(Σ² + v²I)^½V, for which its proof holds (errata \
                           D1 and D12); columns compose by the sum of ε₀, or by advanced composition"
                     .into(),
             }],
             discloses,
-            assumes: ASSUMED.into_iter().map(str::to_owned).chain(of_this).collect(),
+            assumes: ASSUMED.into_iter().map(str::to_owned).chain(specific).collect(),
             ..Guarantee::default()
         }
     }

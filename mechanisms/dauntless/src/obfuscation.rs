@@ -119,19 +119,19 @@ pub fn obfuscation_delta(tau: f64, ratio: f64, epsilon: f64) -> Result<f64> {
     let (ln_ratio, body) = (ratio.ln().abs(), tau / (1.0 + tau));
     // Logarithms throughout avoid overflow; c/τ is 1/(1 + τ).
     let tail = 1.0 / (1.0 + tau);
-    let of_smaller = if epsilon < ln_ratio {
+    let smaller_delta = if epsilon < ln_ratio {
         let ln_a = (ln_ratio - epsilon) * tail;
         body - tail * (-tau * ln_a).exp_m1() - body * (epsilon + ln_a - ln_ratio).exp()
     } else {
         0.0
     };
-    let of_larger = if epsilon < tau * ln_ratio {
+    let larger_delta = if epsilon < tau * ln_ratio {
         let ln_b = (ln_ratio + epsilon) * tail;
         -body * (ln_b - ln_ratio).exp_m1() - tail * (epsilon - tau * ln_b).exp_m1()
     } else {
         0.0
     };
-    Ok(of_smaller.max(of_larger).clamp(0.0, 1.0))
+    Ok(smaller_delta.max(larger_delta).clamp(0.0, 1.0))
 }
 
 /// Largest logarithm of a number, so that its product with a record is a finite float. No claim depends on
@@ -281,12 +281,12 @@ mod tests {
 
     #[test]
     fn a_wider_ratio_and_a_smaller_epsilon_are_told_apart_more_easily() {
-        let of = |ratio, epsilon| obfuscation_delta(0.5, ratio, epsilon).unwrap();
-        let ratios = [1.0, 1.5, 4.0, 100.0, 1e300].map(|ratio| of(ratio, 0.3));
+        let delta = |ratio, epsilon| obfuscation_delta(0.5, ratio, epsilon).unwrap();
+        let ratios = [1.0, 1.5, 4.0, 100.0, 1e300].map(|ratio| delta(ratio, 0.3));
         assert!(ratios.is_sorted() && ratios[0] == 0.0, "{ratios:?}");
-        let epsilons = [2.0, 1.0, 0.5, 0.0].map(|epsilon| of(4.0, epsilon));
+        let epsilons = [2.0, 1.0, 0.5, 0.0].map(|epsilon| delta(4.0, epsilon));
         assert!(epsilons.is_sorted() && epsilons[0] < epsilons[3], "{epsilons:?}");
-        assert!((of(4.0, 0.3) - of(0.25, 0.3)).abs() < 1e-15);
+        assert!((delta(4.0, 0.3) - delta(0.25, 0.3)).abs() < 1e-15);
         assert!(obfuscation_delta(0.0, 2.0, 1.0).is_err() && obfuscation_delta(f64::NAN, 2.0, 1.0).is_err());
         assert!(obfuscation_delta(1.0, 0.0, 1.0).is_err() && obfuscation_delta(1.0, 2.0, -1.0).is_err());
     }

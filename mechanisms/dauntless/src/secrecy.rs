@@ -231,7 +231,7 @@ impl CuratorMechanism for PerfectSecrecy {
         Guarantee {
             claims: vec![Claim {
                 notion: Notion::PerfectSecrecy(Secrecy {}),
-                protects: Unit::of_features(&self.state.domain),
+                protects: Unit::for_features(&self.state.domain),
                 theorem: "Section 5.1 (Xiao and Devadas, Dauntless): the release is a constant".into(),
             }],
             discloses,
@@ -267,7 +267,7 @@ impl PerfectSecrecy {
             key: Key::secret(map, &released),
             table: released,
             guarantee: self.guarantee().under(randomness.provenance()),
-            noise: Noise::of_features(&self.state.domain, NoiseDistribution::Unknown { width: n }),
+            noise: Noise::for_features(&self.state.domain, NoiseDistribution::Unknown { width: n }),
         })
     }
 }

@@ -103,7 +103,7 @@ impl SecretMatrix {
         guarantee: Guarantee,
     ) -> Result<Release> {
         let table = in_place_of(table, records)?;
-        let noise = Noise::of_features(&self.domain, distribution);
+        let noise = Noise::for_features(&self.domain, distribution);
         Ok(Release { key: Key::secret(self, &table), guarantee, noise, table })
     }
 }

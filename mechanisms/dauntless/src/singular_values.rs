@@ -51,7 +51,8 @@ impl SingularValues {
         if rank == 0 {
             return Err(refuse("every record is zero, so the column space is empty"));
         }
-        let first = |of: &Mat<f64>, rows| Array2::from_shape_fn((rows, rank), |(row, at)| of[(row, at)]);
+        let first =
+            |vectors: &Mat<f64>, rows| Array2::from_shape_fn((rows, rank), |(row, at)| vectors[(row, at)]);
         Ok(Self {
             left: first(&left, n),
             values: values.slice(ndarray::s![..rank]).to_owned(),

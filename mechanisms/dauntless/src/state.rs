@@ -50,14 +50,14 @@ const WIDEST: usize = 8192;
 /// limit. An interval allows a quarter of its squared range, a level p(1 − p) ≤ 1/4. Columns with one
 /// possible value do not count.
 pub(crate) fn most_variance(domain: &RecordDomain) -> (&str, f64) {
-    let of_factor = |factor: &Factor| match factor {
+    let factor_variance = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),
         Factor::OneHot { .. } => 0.25,
         // The squared radius bounds the variance of every coordinate.
         factor => Domain::try_from(vec![factor.clone()]).map_or(0.0, |set| set.squared_radius()),
     };
     let columns = domain.features().factors();
-    let columns = columns.map(|(at, factor)| (&*domain.columns()[at.start], of_factor(factor)));
+    let columns = columns.map(|(at, factor)| (&*domain.columns()[at.start], factor_variance(factor)));
     let varying = columns.filter(|(_, variance)| *variance > 0.0);
     varying.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(("", 0.0))
 }

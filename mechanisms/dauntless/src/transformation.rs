@@ -134,7 +134,7 @@ impl Transformation {
         // Fixed blocks give sums the same order for any number of threads.
         let blocks: Vec<ArrayView2<f64>> = records.axis_chunks_iter(Axis(0), local::BLOCK).collect();
         let released: Vec<Array2<f64>> =
-            blocks.into_par_iter().map(|records| self.of_block(records)).collect();
+            blocks.into_par_iter().map(|records| self.apply_block(records)).collect();
         let mut whole = Array2::zeros((records.nrows(), width));
         for (mut into, block) in whole.axis_chunks_iter_mut(Axis(0), local::BLOCK).zip(&released) {
             into.assign(block);
@@ -142,7 +142,7 @@ impl Transformation {
         whole
     }
 
-    fn of_block(&self, records: ArrayView2<f64>) -> Array2<f64> {
+    fn apply_block(&self, records: ArrayView2<f64>) -> Array2<f64> {
         let mut values = &records - &self.center;
         for weights in &self.weights {
             values = values.dot(weights);

@@ -1,7 +1,7 @@
 //! Noise with bounds: Theorem 2.6 and Corollary 2.7, for each coordinate.
 
 use crate::bounded_noise::{BoundedNoise, Column};
-use crate::claims::{features_of, of_features};
+use crate::claims::{feature_guarantee, features_of};
 use crate::weights::{Weighting, Weights};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
@@ -38,7 +38,7 @@ const NAME: &str = "fisher-bounded";
 /// use scumble_core::{Randomness, Stream};
 ///
 /// let people = RecordDomain::new(vec!["age".into()], Domain::unit_box(1), TargetDomain::None)?;
-/// let mechanism = FisherBounded::of_lambda(people, None, Reach::default(), 0.0, 1e-6)?;
+/// let mechanism = FisherBounded::with_lambda(people, None, Reach::default(), 0.0, 1e-6)?;
 /// let mut stream = Randomness::from_os()?.streams().stream(0);
 /// for _ in 0..100 {
 ///     let mut point = mechanism.encode(&[1.0])?;
@@ -179,7 +179,7 @@ impl FisherBounded {
     /// [`Error::Parameter`] unless λ ≥ 0, for weights that are not positive, and for ranges that are inverted
     /// or do not reach beyond the domain. [`Error::NotApplicable`] if there is no feature, a feature lies in
     /// a ball, or δ is zero.
-    pub fn of_lambda(
+    pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
         reach: Reach,
@@ -193,16 +193,16 @@ impl FisherBounded {
     /// on this domain within these bounds.
     ///
     /// # Errors
-    /// Same errors as [`of_lambda`](Self::of_lambda), and [`Error::NotApplicable`] with the least δ that was
-    /// found at ε, if no λ meets the budget.
-    pub fn of_budget(
+    /// Same errors as [`with_lambda`](Self::with_lambda), and [`Error::NotApplicable`] with the least δ that
+    /// was found at ε, if no λ meets the budget.
+    pub fn for_budget(
         domain: RecordDomain,
         weights: Option<Weights>,
         reach: Reach,
         budget: Budget,
     ) -> Result<Self> {
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
-        let at = |lambda| Self::of_lambda(domain.clone(), weights.clone(), reach.clone(), lambda, delta);
+        let at = |lambda| Self::with_lambda(domain.clone(), weights.clone(), reach.clone(), lambda, delta);
         if epsilon == f64::INFINITY {
             return at(f64::INFINITY);
         }
@@ -287,25 +287,26 @@ impl LocalMechanism for FisherBounded {
         let theorem = "δ(ε) of the tables from which the noise of Farokhi's Corollary 2.7 is drawn, at the \
                        domain's diameter; for several columns, by the convolution of their losses \
                        (Doroshenko et al. 2022)";
-        let mut by =
+        let mut error_theorem =
             "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: \
                       on average over neighbouring records, which differ by a step of the lattice in some of \
                       the columns"
                 .to_owned();
-        by += &format!("; every released value lies within {} widths of its column's domain", reach.beyond);
+        error_theorem +=
+            &format!("; every released value lies within {} widths of its column's domain", reach.beyond);
         if !reach.ranges.is_empty() {
-            by += " unless a range is given";
+            error_theorem += " unless a range is given";
         }
         let columns = domain.columns().iter().cloned();
         let information = CramerRao { information: columns.zip(noise.information()).collect(), joint: None };
-        let error = (Notion::CramerRao(information), by);
+        let error = (Notion::CramerRao(information), error_theorem);
         let epsilon = *self.epsilon.get_or_init(|| noise.epsilon(*delta));
         let certain = noise.certain();
         if epsilon.is_finite() {
             let dp = (Notion::LocalDp(LocalDp::new(epsilon, *delta)), theorem.to_owned());
-            return of_features(domain, vec![dp, error]);
+            return feature_guarantee(domain, vec![dp, error]);
         }
-        let mut guarantee = of_features(domain, vec![error]);
+        let mut guarantee = feature_guarantee(domain, vec![error]);
         let why = if certain > *delta {
             format!(
                 "which of two records at opposite ends of the domain was released, for certain, with a \
@@ -353,7 +354,7 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn noise(&self) -> Noise {
-        Noise::of_features(&self.state.domain, self.distribution())
+        Noise::for_features(&self.state.domain, self.distribution())
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
@@ -400,7 +401,7 @@ fn widest(domain: &RecordDomain) -> f64 {
 fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
     let Parameters { beyond, ranges, lambda, weights } = parameters;
     let ranges = ranges.unwrap_or_default();
-    let of = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
+    let reach_beyond = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
     let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
     let Some(lambda) = lambda else {
         // Within two standard deviations of Gaussian noise for the budget there is no room, within thirty
@@ -417,15 +418,15 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
         }
         .into_iter();
         loop {
-            let reach = of(widths.next().unwrap_or(1.0));
-            match FisherBounded::of_budget(domain.clone(), weights.clone(), reach, brief.budget) {
+            let reach = reach_beyond(widths.next().unwrap_or(1.0));
+            match FisherBounded::for_budget(domain.clone(), weights.clone(), reach, brief.budget) {
                 Err(Error::NotApplicable { .. }) if widths.len() > 0 => {}
                 outcome => return outcome,
             }
         }
     };
-    let reach = of(beyond.unwrap_or(Reach::default().beyond));
-    let mechanism = FisherBounded::of_lambda(domain, weights, reach, lambda, brief.budget.delta())?;
+    let reach = reach_beyond(beyond.unwrap_or(Reach::default().beyond));
+    let mechanism = FisherBounded::with_lambda(domain, weights, reach, lambda, brief.budget.delta())?;
     brief.check_ceiling(NAME, &mechanism.guarantee())?;
     Ok(mechanism)
 }
@@ -466,12 +467,12 @@ mod tests {
     fn a_budget_is_met_by_noise_that_is_hardly_larger_than_need_be() {
         for (d, epsilon, delta) in [(1, 1.0, 1e-5), (3, 1.0, 1e-6), (2, 4.0, 1e-3)] {
             let mechanism =
-                FisherBounded::of_budget(numbers(d), None, wide(), budget(epsilon, delta)).unwrap();
+                FisherBounded::for_budget(numbers(d), None, wide(), budget(epsilon, delta)).unwrap();
             assert!(mechanism.delta(epsilon) <= delta);
             let dp = mechanism.guarantee().local_dp(Unit::Record).cloned().unwrap();
             assert!(dp.delta == delta && dp.epsilon <= epsilon && dp.epsilon > 0.95 * epsilon, "{dp:?}");
             let less = mechanism.lambda() * 1.05;
-            let tighter = FisherBounded::of_lambda(numbers(d), None, wide(), less, delta).unwrap();
+            let tighter = FisherBounded::with_lambda(numbers(d), None, wide(), less, delta).unwrap();
             assert!(tighter.delta(epsilon) > delta);
         }
     }
@@ -480,7 +481,7 @@ mod tests {
     /// with certainty half of the time.
     #[test]
     fn noise_without_room_claims_no_differential_privacy_and_says_why() {
-        let mechanism = FisherBounded::of_lambda(numbers(1), None, Reach::default(), 0.0, 1e-6).unwrap();
+        let mechanism = FisherBounded::with_lambda(numbers(1), None, Reach::default(), 0.0, 1e-6).unwrap();
         let certain = mechanism.delta(f64::INFINITY);
         assert!((certain - 0.5).abs() < 1e-3, "{certain}");
         let guarantee = mechanism.guarantee();
@@ -490,7 +491,7 @@ mod tests {
         let Notion::CramerRao(bound) = &guarantee.claims[0].notion else { panic!("{card}") };
         // 4∫w′² of the cosine on [−1, 1] is π².
         assert!((bound.error() * std::f64::consts::PI.powi(2) - 1.0).abs() < 1e-3, "{}", bound.error());
-        let refused = FisherBounded::of_budget(numbers(1), None, Reach::default(), budget(1.0, 1e-6));
+        let refused = FisherBounded::for_budget(numbers(1), None, Reach::default(), budget(1.0, 1e-6));
         let refused = refused.unwrap_err().to_string();
         assert!(
             refused.contains("no noise within these bounds has δ = 1e-6") && refused.contains("wider bounds"),
@@ -503,7 +504,7 @@ mod tests {
     fn disjoint_supports_have_no_epsilon() {
         for lambda in [1e4, 1e6, 1e12, 1e40] {
             let mechanism =
-                FisherBounded::of_lambda(numbers(1), None, Reach::default(), lambda, 1e-6).unwrap();
+                FisherBounded::with_lambda(numbers(1), None, Reach::default(), lambda, 1e-6).unwrap();
             let guarantee = mechanism.guarantee();
             assert!(!guarantee.has_dp(), "λ = {lambda}: {guarantee}");
             assert!(guarantee.to_string().contains("for certain"), "λ = {lambda}: {guarantee}");
@@ -526,8 +527,8 @@ mod tests {
     #[test]
     fn with_distant_bounds_it_is_gaussian_noise() {
         let reach = Reach { beyond: 1000.0, ..Reach::default() };
-        let bounded = FisherBounded::of_lambda(numbers(2), None, reach, 1e-2, 1e-6).unwrap();
-        let gaussian = crate::FisherGaussian::of_lambda(numbers(2), None, 1e-2, 1e-6).unwrap();
+        let bounded = FisherBounded::with_lambda(numbers(2), None, reach, 1e-2, 1e-6).unwrap();
+        let gaussian = crate::FisherGaussian::with_lambda(numbers(2), None, 1e-2, 1e-6).unwrap();
         let variance = bounded.noise().feature_variance().unwrap()[0];
         assert!((variance / 10.0 - 1.0).abs() < 1e-5, "{variance}");
         let error = |guarantee: Guarantee| match &guarantee.claims[1].notion {
@@ -543,7 +544,7 @@ mod tests {
     fn noise_with_a_mean_is_unbiased_about_its_view() {
         const ROWS: usize = 20_000;
         let reach = Reach { beyond: 1.0, ranges: [("x1".to_owned(), (0.0, 3.0))].into() };
-        let mechanism = FisherBounded::of_lambda(numbers(1), None, reach, 2.0, 1e-6).unwrap();
+        let mechanism = FisherBounded::with_lambda(numbers(1), None, reach, 2.0, 1e-6).unwrap();
         let mean = mechanism.encode(&[0.25]).unwrap()[0] - 0.25;
         assert!(mean > 0.5, "{mean}");
         let table = Table::new(
@@ -564,13 +565,14 @@ mod tests {
         let levels = Domain::product([Domain::unit_box(1), Domain::one_hot(2).unwrap()]).unwrap();
         let columns = ["x1", "a", "b"].map(str::to_owned).to_vec();
         let domain = RecordDomain::new(columns, levels, TargetDomain::None).unwrap();
-        let of = |weights: &[(&str, f64)], ranges: &[(&str, (f64, f64))]| {
+        let designed = |weights: &[(&str, f64)], ranges: &[(&str, (f64, f64))]| {
             let weights = weights.iter().map(|(name, weight)| (name.to_string(), *weight)).collect();
             let ranges = ranges.iter().map(|(name, range)| (name.to_string(), *range)).collect();
             let reach = Reach { beyond: 9.0, ranges };
-            FisherBounded::of_lambda(domain.clone(), Some(Weights::Columns(weights)), reach, 1.0, 1e-6)
+            FisherBounded::with_lambda(domain.clone(), Some(Weights::Columns(weights)), reach, 1.0, 1e-6)
         };
-        let variances = of(&[("a", 16.0), ("b", 16.0)], &[]).unwrap().noise().feature_variance().unwrap();
+        let variances =
+            designed(&[("a", 16.0), ("b", 16.0)], &[]).unwrap().noise().feature_variance().unwrap();
         assert!((variances[0] - 1.0).abs() < 1e-4 && (variances[1] - 0.25).abs() < 1e-4, "{variances:?}");
         for (weights, ranges, word) in [
             (vec![("a", 16.0)], vec![], "one weight"),
@@ -579,7 +581,7 @@ mod tests {
             (vec![], vec![("x1", (2.0, -2.0))], "inverted"),
             (vec![], vec![("x2", (-2.0, 2.0))], "no encoded column \"x2\""),
         ] {
-            let refused = of(&weights, &ranges).unwrap_err().to_string();
+            let refused = designed(&weights, &ranges).unwrap_err().to_string();
             assert!(refused.contains(word), "{weights:?}, {ranges:?}: {refused}");
         }
     }
@@ -601,13 +603,13 @@ mod tests {
             assert!(refused.contains(word), "{parameters}: {refused}");
         }
         let ball = records(Domain::l2_ball(2, 1.0).unwrap(), TargetDomain::None);
-        let refused = FisherBounded::of_lambda(ball, None, wide(), 1.0, 1e-6);
+        let refused = FisherBounded::with_lambda(ball, None, wide(), 1.0, 1e-6);
         assert!(matches!(refused, Err(Error::NotApplicable { .. })), "{refused:?}");
     }
 
     #[test]
     fn a_number_changed_by_hand_is_checked_when_it_is_read() {
-        let mechanism = FisherBounded::of_lambda(numbers(1), None, wide(), 0.125, 1e-6).unwrap();
+        let mechanism = FisherBounded::with_lambda(numbers(1), None, wide(), 0.125, 1e-6).unwrap();
         let state = serde_json::to_string(&mechanism.state).unwrap();
         let again = (FISHER_BOUNDED.build)(&state.parse().unwrap()).unwrap();
         assert_eq!(again.guarantee(), mechanism.guarantee());

@@ -1,6 +1,6 @@
 //! Exact noise with bounds, from tables of integers.
 
-use scumble_accounting::{Shifted, Together};
+use scumble_accounting::{Shifted, ShiftedComposition};
 use scumble_core::{DescribedNoise, Distance, Domain, Error, Factor, Result, Stream};
 use scumble_sampling::Weighted;
 use scumble_schrodinger::GroundState;
@@ -68,7 +68,7 @@ pub(crate) struct BoundedNoise {
     factors: Vec<Range<usize>>,
     /// One table per coordinate; equal columns share one.
     tables: Vec<Arc<Table>>,
-    together: Arc<Together>,
+    together: Arc<ShiftedComposition>,
     certain: f64,
 }
 
@@ -107,14 +107,16 @@ impl BoundedNoise {
             distributions.push((distribution, differing(column)));
         }
         // For Gaussian noise, the privacy losses would have mean m/2 and variance m.
-        let of_each = distinct
+        let mu_squares = distinct
             .iter()
             .zip(&distributions)
             .map(|((_, table), (_, count))| *count as f64 * table.mu_squared());
-        let m: f64 = of_each.sum();
+        let m: f64 = mu_squares.sum();
         let widest = (m / 2.0 + 10.0 * m.sqrt() + 5.0).min(1e5);
-        let together =
-            Together::new(distributions.iter().map(|(distribution, count)| (distribution, *count)), widest);
+        let together = ShiftedComposition::new(
+            distributions.iter().map(|(distribution, count)| (distribution, *count)),
+            widest,
+        );
         let together = Arc::new(together.map_err(|problem| unfit(&problem))?);
         let hidden: f64 = distributions
             .iter()
@@ -153,12 +155,12 @@ impl BoundedNoise {
     pub(crate) fn described(&self) -> DescribedNoise {
         let variances = self.variances();
         // A number moves in its column. A level moves in two columns, and each may have its own scale.
-        let of_factor = |at: &Range<usize>| {
-            let of_each = at.clone().map(|place| {
+        let factor_square = |at: &Range<usize>| {
+            let level_squares = at.clone().map(|place| {
                 let Table { bounds: (lower, upper), step, .. } = &*self.tables[place];
                 (((upper - lower) as f64) * step).powi(2) / variances[place]
             });
-            let mut squares: Vec<f64> = of_each.collect();
+            let mut squares: Vec<f64> = level_squares.collect();
             squares.sort_by(|one, other| other.total_cmp(one));
             squares.into_iter().take(2).sum::<f64>()
         };
@@ -166,7 +168,7 @@ impl BoundedNoise {
             coordinates: 0..self.tables.len(),
             distance: Distance::Root,
             scales: variances.iter().map(|variance| variance.sqrt()).collect(),
-            sensitivity: self.factors.iter().map(of_factor).sum::<f64>().sqrt(),
+            sensitivity: self.factors.iter().map(factor_square).sum::<f64>().sqrt(),
             steps: self.tables.iter().map(|table| table.step).collect(),
             kurtosis: 3.0,
             variances,
@@ -176,8 +178,8 @@ impl BoundedNoise {
     /// Information of each released coordinate about the true one (d values), see [`information`]. Infinite
     /// for a level, which has no neighbouring values.
     pub(crate) fn information(&self) -> Vec<f64> {
-        let of = |table: &Arc<Table>| if table.is_level { f64::INFINITY } else { table.information };
-        self.tables.iter().map(of).collect()
+        let information = |table: &Arc<Table>| if table.is_level { f64::INFINITY } else { table.information };
+        self.tables.iter().map(information).collect()
     }
 
     /// Rounds a point (d values, each shifted by its mean) to the lattices within the domain, and adds a draw
@@ -199,12 +201,12 @@ impl BoundedNoise {
     /// Same errors as [`add`](Self::add).
     pub(crate) fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
         let rounded = self.round(point)?;
-        let of = |((k, x), table): ((i64, &f64), &Arc<Table>)| {
+        let log_weight = |((k, x), table): ((i64, &f64), &Arc<Table>)| {
             let noise = (x / table.step).round() as i64 - k;
             let weight = usize::try_from(noise - table.first).ok().and_then(|at| table.weights.get(at));
             weight.map_or(f64::NEG_INFINITY, |weight| (*weight as f64).ln())
         };
-        Ok(rounded.into_iter().zip(released).zip(&self.tables).map(of).sum())
+        Ok(rounded.into_iter().zip(released).zip(&self.tables).map(log_weight).sum())
     }
 
     fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
@@ -341,8 +343,8 @@ fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec
     // The density has one maximum, and underflows to zero far from its mean.
     let mean = (state.mean() / step).round() as i64;
     let rises = |k: i64| {
-        let (here, next) = (log_density(k), log_density(k + 1));
-        here < next || (next == f64::NEG_INFINITY && k < mean)
+        let (current, next) = (log_density(k), log_density(k + 1));
+        current < next || (next == f64::NEG_INFINITY && k < mean)
     };
     let (mut from, mut to) = ends;
     while from < to {
@@ -429,17 +431,17 @@ mod tests {
     }
 
     fn tables() -> Vec<(Table, GroundState)> {
-        let of = |column: Column, lambda| {
+        let case = |column: Column, lambda| {
             let (lower, upper) = column.reach();
             (Table::new(&column, lambda).unwrap(), GroundState::new(lambda, 1.0, lower, upper).unwrap())
         };
         vec![
-            of(column(-1.0, 2.0), 0.0),
-            of(column(-1.0, 2.0), 1.0),
-            of(column(-10.0, 11.0), 1.0),
-            of(column(-1.0, 4.0), 4.0),
-            of(column(0.0, 3.0), 30.0),
-            of(column(-1e3, 1e3), 1e4),
+            case(column(-1.0, 2.0), 0.0),
+            case(column(-1.0, 2.0), 1.0),
+            case(column(-10.0, 11.0), 1.0),
+            case(column(-1.0, 4.0), 4.0),
+            case(column(0.0, 3.0), 30.0),
+            case(column(-1e3, 1e3), 1e4),
         ]
     }
 
@@ -498,11 +500,11 @@ mod tests {
     fn a_group_counts_two_columns() {
         let group = Column { is_level: true, ..column(-20.0, 21.0) };
         let noise = |domain: &Domain, columns: &[Column]| BoundedNoise::new(domain, columns, 1e-3).unwrap();
-        let of_group = noise(&Domain::one_hot(5).unwrap(), &[group; 5]);
-        let of_two = noise(&Domain::unit_box(2), &[column(-20.0, 21.0); 2]);
-        let of_five = noise(&Domain::unit_box(5), &[column(-20.0, 21.0); 5]);
-        assert!((of_group.delta(0.3) - of_two.delta(0.3)).abs() < 1e-9);
-        assert!(of_five.delta(0.3) > 1.5 * of_two.delta(0.3));
+        let one_group = noise(&Domain::one_hot(5).unwrap(), &[group; 5]);
+        let two_numbers = noise(&Domain::unit_box(2), &[column(-20.0, 21.0); 2]);
+        let five_numbers = noise(&Domain::unit_box(5), &[column(-20.0, 21.0); 5]);
+        assert!((one_group.delta(0.3) - two_numbers.delta(0.3)).abs() < 1e-9);
+        assert!(five_numbers.delta(0.3) > 1.5 * two_numbers.delta(0.3));
     }
 
     /// With distant bounds the noise is that of the Gaussian mechanism.

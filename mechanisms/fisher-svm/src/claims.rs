@@ -16,7 +16,7 @@ pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Re
 
 /// Guarantee of noise on the features alone: these claims with their theorems, without bounds of zero, and
 /// the label in the clear.
-pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, String)>) -> Guarantee {
+pub(crate) fn feature_guarantee(domain: &RecordDomain, mut notions: Vec<(Notion, String)>) -> Guarantee {
     notions.retain(|(notion, _)| !matches!(notion, Notion::CramerRao(bound) if bound.error() == 0.0));
     let without_bias: Vec<String> = notions
         .iter()
@@ -25,7 +25,7 @@ pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, Strin
             _ => None,
         })
         .collect();
-    let mut guarantee = Guarantee::of_features(domain, notions);
+    let mut guarantee = Guarantee::for_features(domain, notions);
     guarantee.assumes.extend(without_bias);
     guarantee
 }
@@ -37,7 +37,7 @@ pub(crate) fn without_bias(domain: &RecordDomain, bound: &CramerRao) -> String {
     let farthest = domain.features().squared_radius();
     let vacuous =
         if bound.error() > farthest { ", which is less than the claim: the bound is vacuous" } else { "" };
-    let of_any = match bound.of_any_guess(domain) {
+    let any_guess = match bound.worst_case_error_bound(domain) {
         0.0 => String::new(),
         error => format!(
             "; for some record of the domain, every guess, biased or not, has a squared error of {error:.4} \
@@ -46,6 +46,6 @@ pub(crate) fn without_bias(domain: &RecordDomain, bound: &CramerRao) -> String {
     };
     format!(
         "the guess is unbiased; the centre of the domain, a biased guess, has a squared error of at most \
-         {farthest:.4}{vacuous} (errata F13){of_any}"
+         {farthest:.4}{vacuous} (errata F13){any_guess}"
     )
 }

@@ -91,9 +91,9 @@ impl TryFrom<State> for FisherCorrelated {
     fn try_from(state: State) -> Result<Self> {
         check_domain(&state.domain)?;
         let radius = state.domain.features().squared_radius();
-        let check = |name: &str, value: f64, range: std::ops::RangeInclusive<f64>, what: &str| {
-            let wanted = format!("between {:e} and {:e}{what}", range.start(), range.end());
-            Error::check(NAME, name, value, &wanted, range.contains(&value))
+        let check = |name: &str, value: f64, range: std::ops::RangeInclusive<f64>, suffix: &str| {
+            let range_text = format!("between {:e} and {:e}{suffix}", range.start(), range.end());
+            Error::check(NAME, name, value, &range_text, range.contains(&value))
         };
         check("theta", state.theta, 1e-9..=1e9, "")?;
         check("rho", state.rho, 1e-9..=1e9, "")?;
@@ -185,7 +185,7 @@ impl FisherCorrelated {
     }
 
     /// Guarantee of a release whose records have this largest share in the classifier.
-    fn of_release(&self, share: f64) -> Guarantee {
+    fn release_guarantee(&self, share: f64) -> Guarantee {
         let columns = self.state.domain.columns();
         let bound = CramerRao {
             // An adversary that knows the other records knows every column of a support vector.
@@ -215,8 +215,8 @@ impl FisherCorrelated {
             Error::not_applicable(NAME, format!("the classifier of the records was not found: {error}"))
         };
         let penalties = vec![self.state.theta; signs.len()];
-        let of = Records::new(records.view());
-        let programme = SoftMargin::new(&of, signs, &penalties).map_err(unsolved)?;
+        let examples = Records::new(records.view());
+        let programme = SoftMargin::new(&examples, signs, &penalties).map_err(unsolved)?;
         let programme = programme.bias_penalty(self.state.rho).map_err(unsolved)?;
         let programme = programme.squared_slack_penalty(self.state.rho).map_err(unsolved)?;
         let machine = programme.proven(RESIDUAL, MOST_ITERATIONS).map_err(unsolved)?;
@@ -277,8 +277,8 @@ impl FisherCorrelated {
         let table = Table::new(table.columns().to_vec(), records, table.target().clone())?;
         Ok(Release {
             key: Key::secret(Space { domain: self.state.domain.clone() }, &table),
-            guarantee: self.of_release(noise.largest_share()).under(randomness.provenance()),
-            noise: Noise::of_features(
+            guarantee: self.release_guarantee(noise.largest_share()).under(randomness.provenance()),
+            noise: Noise::for_features(
                 &self.state.domain,
                 NoiseDistribution::Shared { width: table.columns().len() },
             ),

@@ -231,13 +231,13 @@ mod tests {
     #[test]
     fn zeros_keep_nothing() {
         let noise = |b: f64, a: f64| CorrelatedNoise::new(vec![b; 2], vec![a, 0.0], 1.0).unwrap();
-        let of = |noise: CorrelatedNoise| drawn(&noise, 1);
-        let free = of(noise(0.0, 0.0));
+        let first_draw = |noise: CorrelatedNoise| drawn(&noise, 1);
+        let free = first_draw(noise(0.0, 0.0));
         assert!(free.iter().all(|x| *x != 0.0));
-        let first_column_kept = of(noise(0.0, 5.0));
+        let first_column_kept = first_draw(noise(0.0, 5.0));
         assert_eq!([first_column_kept[0], first_column_kept[2]], [0.0; 2]);
         assert_eq!([first_column_kept[1], first_column_kept[3]], [free[1], free[3]]);
-        let sum_kept = of(noise(3.0, 0.0));
+        let sum_kept = first_draw(noise(3.0, 0.0));
         assert!((sum_kept[1] + sum_kept[3]).abs() < 1e-15 && sum_kept[0] != 0.0);
     }
 

@@ -1,6 +1,6 @@
 //! Noise of least Fisher information for its size: Theorem 2.4.
 
-use crate::claims::{features_of, of_features};
+use crate::claims::{feature_guarantee, features_of};
 use crate::weights::{Bound, Powers, Weighting, Weights, are_numbers, half_widths};
 use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 ///
 /// let columns = vec!["height".into(), "weight".into()];
 /// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::None)?;
-/// let mechanism = FisherGaussian::of_lambda(people, None, 1e-4, 1e-6)?;
+/// let mechanism = FisherGaussian::with_lambda(people, None, 1e-4, 1e-6)?;
 /// assert!((mechanism.scales()[0] - 10.0).abs() < 1e-6); // λ^{−1/4}
 /// assert!((mechanism.weighted_error() - 200.0).abs() < 1e-4); // Tr(Π^{1/2})/√λ
 /// let dp = mechanism.guarantee().local_dp(Unit::Record).cloned().unwrap();
@@ -72,7 +72,7 @@ struct Image {
     /// Ball that contains the image.
     ball: Domain,
     center: Array1<f64>,
-    there: Array2<f64>,
+    forward: Array2<f64>,
     back: Array2<f64>,
 }
 
@@ -88,7 +88,7 @@ impl Image {
         Ok(Self {
             ball: Domain::l2_ball(features.dim(), radius)?,
             center: features.center().into(),
-            there: powers.quarter.clone(),
+            forward: powers.quarter.clone(),
             back: powers.minus_quarter.clone(),
         })
     }
@@ -136,7 +136,7 @@ impl FisherGaussian {
     /// [`Error::Parameter`] unless λ > 0, or for weights that form no positive definite Π.
     /// [`Error::NotApplicable`] if there is no feature, or δ is zero. [`Error::Budget`] for noise that does
     /// not fit the lattice.
-    pub fn of_lambda(
+    pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
         lambda: f64,
@@ -150,12 +150,17 @@ impl FisherGaussian {
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `error` is finite and above zero; else the same errors as
-    /// [`of_lambda`](Self::of_lambda).
-    pub fn of_error(domain: RecordDomain, weights: Option<Weights>, error: f64, delta: f64) -> Result<Self> {
+    /// [`with_lambda`](Self::with_lambda).
+    pub fn with_error(
+        domain: RecordDomain,
+        weights: Option<Weights>,
+        error: f64,
+        delta: f64,
+    ) -> Result<Self> {
         Error::check(NAME, "error", error, "finite and above zero", error > 0.0 && error.is_finite())?;
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
-        let of_numbers = weighting.half_diagonal().into_iter().zip(are_numbers(domain.features()));
-        let half_trace: f64 = of_numbers.filter(|(_, is_number)| *is_number).map(|(half, _)| half).sum();
+        let halves = weighting.half_diagonal().into_iter().zip(are_numbers(domain.features()));
+        let half_trace: f64 = halves.filter(|(_, is_number)| *is_number).map(|(half, _)| half).sum();
         if half_trace == 0.0 {
             return Err(Error::not_applicable(NAME, "error applies to numbers, and all features are levels"));
         }
@@ -167,11 +172,11 @@ impl FisherGaussian {
     /// budget on this domain.
     ///
     /// # Errors
-    /// Same errors as [`of_lambda`](Self::of_lambda), and [`Error::NotApplicable`] if the domain has only one
-    /// record.
-    pub fn of_budget(domain: RecordDomain, weights: Option<Weights>, budget: Budget) -> Result<Self> {
+    /// Same errors as [`with_lambda`](Self::with_lambda), and [`Error::NotApplicable`] if the domain has only
+    /// one record.
+    pub fn for_budget(domain: RecordDomain, weights: Option<Weights>, budget: Budget) -> Result<Self> {
         if budget.epsilon() == f64::INFINITY || budget.delta() == 0.0 {
-            return Self::of_lambda(domain, weights, f64::INFINITY, budget.delta());
+            return Self::with_lambda(domain, weights, f64::INFINITY, budget.delta());
         }
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
         let spread = weighting.spread(domain.features()).value;
@@ -197,10 +202,10 @@ impl FisherGaussian {
         delta: f64,
         is_enough: impl Fn(&Self) -> bool,
     ) -> Result<Self> {
-        let mut mechanism = Self::of_lambda(domain.clone(), weights.clone(), lambda, delta)?;
+        let mut mechanism = Self::with_lambda(domain.clone(), weights.clone(), lambda, delta)?;
         let mut less = 1e-10;
         while !is_enough(&mechanism) && less < 0.5 {
-            mechanism = Self::of_lambda(domain.clone(), weights.clone(), lambda * (1.0 - less), delta)?;
+            mechanism = Self::with_lambda(domain.clone(), weights.clone(), lambda * (1.0 - less), delta)?;
             less *= 2.0;
         }
         if is_enough(&mechanism) {
@@ -284,16 +289,17 @@ impl FisherGaussian {
     /// Fisher information of a release about each feature: I_jj = √λ·(Π^{1/2})_jj, infinite for a level. For
     /// a full Π also Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
     fn information(&self, noise: &GaussianNoise) -> CramerRao {
-        let of_noise = noise.information().into_iter().zip(are_numbers(self.features()));
-        let of_noise = of_noise.map(|(of_each, is_number)| if is_number { of_each } else { f64::INFINITY });
-        let of_noise: Vec<f64> = of_noise.collect();
+        let per_coordinate = noise.information().into_iter().zip(are_numbers(self.features()));
+        let per_coordinate =
+            per_coordinate.map(|(value, is_number)| if is_number { value } else { f64::INFINITY });
+        let per_coordinate: Vec<f64> = per_coordinate.collect();
         let (information, joint) = match &self.weighting {
-            Weighting::Diagonal(_) => (of_noise, None),
+            Weighting::Diagonal(_) => (per_coordinate, None),
             Weighting::Full(powers) => {
-                let of_each = of_noise.first().copied().unwrap_or(f64::INFINITY);
+                let common = per_coordinate.first().copied().unwrap_or(f64::INFINITY);
                 let halves = self.weighting.half_diagonal();
-                let information = halves.into_iter().map(|half| half * of_each).collect();
-                (information, Some(powers.minus_half.diag().sum() / of_each))
+                let information = halves.into_iter().map(|half| half * common).collect();
+                (information, Some(powers.minus_half.diag().sum() / common))
             }
         };
         let columns = self.state.domain.columns().iter().cloned();
@@ -353,7 +359,7 @@ impl LocalMechanism for FisherGaussian {
             (Notion::LocalDp(LocalDp::new(profile.epsilon(delta), delta).along(profile)), theorem),
             (Notion::CramerRao(self.information(noise)), bound),
         ];
-        of_features(&self.state.domain, claims)
+        feature_guarantee(&self.state.domain, claims)
     }
 
     fn range(&self) -> Domain {
@@ -370,8 +376,8 @@ impl LocalMechanism for FisherGaussian {
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
         let mut point = self.state.domain.projected(record)?;
-        if let Some(Image { center, there, .. }) = &self.image {
-            replace(&mut point[self.coordinates()], |x| there.dot(&(&x - center)));
+        if let Some(Image { center, forward, .. }) = &self.image {
+            replace(&mut point[self.coordinates()], |x| forward.dot(&(&x - center)));
         }
         Ok(point)
     }
@@ -393,7 +399,7 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn noise(&self) -> Noise {
-        Noise::of_features(&self.state.domain, self.distribution())
+        Noise::for_features(&self.state.domain, self.distribution())
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
@@ -437,9 +443,9 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<FisherGaussian> {
                                                them",
             ));
         }
-        (Some(lambda), None) => FisherGaussian::of_lambda(domain, weights, lambda, budget.delta())?,
-        (None, Some(error)) => FisherGaussian::of_error(domain, weights, error, budget.delta())?,
-        (None, None) => return FisherGaussian::of_budget(domain, weights, budget),
+        (Some(lambda), None) => FisherGaussian::with_lambda(domain, weights, lambda, budget.delta())?,
+        (None, Some(error)) => FisherGaussian::with_error(domain, weights, error, budget.delta())?,
+        (None, None) => return FisherGaussian::for_budget(domain, weights, budget),
     };
     brief.check_ceiling(NAME, &mechanism.guarantee())?;
     Ok(mechanism)
@@ -494,7 +500,7 @@ mod tests {
     #[test]
     fn the_bounds_are_those_of_the_papers_example() {
         for (lambda, bound) in [(1e-4, 200.0), (1e-2, 20.0), (1.0, 2.0)] {
-            let mechanism = FisherGaussian::of_lambda(numbers(2), None, lambda, 1e-6).unwrap();
+            let mechanism = FisherGaussian::with_lambda(numbers(2), None, lambda, 1e-6).unwrap();
             for error in [mechanism.weighted_error(), error_of(&mechanism.guarantee())] {
                 assert!((error / bound - 1.0).abs() < 1e-8 && error <= bound * (1.0 + 1e-8), "{error}");
             }
@@ -505,11 +511,11 @@ mod tests {
     fn a_wanted_error_is_had_and_no_more() {
         let weights = Weights::Columns(BTreeMap::from([("x1".into(), 9.0), ("x4".into(), 0.25)]));
         for weights in [None, Some(weights)] {
-            let mechanism = FisherGaussian::of_error(classes(), weights, 12.5, 1e-6).unwrap();
+            let mechanism = FisherGaussian::with_error(classes(), weights, 12.5, 1e-6).unwrap();
             let error = mechanism.weighted_error();
             assert!((1.0..1.0 + 1e-7).contains(&(error / 12.5)), "{error}");
         }
-        let mechanism = FisherGaussian::of_error(numbers(2), Some(matrix()), 12.5, 1e-6).unwrap();
+        let mechanism = FisherGaussian::with_error(numbers(2), Some(matrix()), 12.5, 1e-6).unwrap();
         assert!((1.0..1.0 + 1e-7).contains(&(mechanism.weighted_error() / 12.5)));
     }
 
@@ -520,8 +526,8 @@ mod tests {
         let budget = Budget::new(1.0, 1e-5).unwrap();
         for (domain, weights) in [(classes(), None), (classes(), Some(weights)), (numbers(2), Some(matrix()))]
         {
-            let unit = Unit::of_features(&domain);
-            let mechanism = FisherGaussian::of_budget(domain, weights, budget).unwrap();
+            let unit = Unit::for_features(&domain);
+            let mechanism = FisherGaussian::for_budget(domain, weights, budget).unwrap();
             let guarantee = mechanism.guarantee();
             let dp = guarantee.local_dp(unit).unwrap();
             assert_eq!(dp.delta, 1e-5);
@@ -529,21 +535,21 @@ mod tests {
         }
         // With Π = I it is the Gaussian mechanism, with σ from an independent solver and an ℓ₂ diameter of
         // √2.
-        let mechanism = FisherGaussian::of_budget(numbers(2), None, budget).unwrap();
+        let mechanism = FisherGaussian::for_budget(numbers(2), None, budget).unwrap();
         assert!((mechanism.scales()[0] / (2f64.sqrt() * 3.7306316348159463) - 1.0).abs() < 1e-7);
     }
 
     /// errata F2: λ gives s = 10. The paper prints ε = 58 at δ = 10⁻⁵, where the true δ is 0.19.
     #[test]
     fn the_papers_theorem_is_shown_where_it_holds_and_nowhere_else() {
-        let of_scale = |s: f64| FisherGaussian::of_lambda(numbers(1), None, s.powi(4), 1e-5).unwrap();
-        let beyond = of_scale(10.0);
+        let with_scale = |s: f64| FisherGaussian::with_lambda(numbers(1), None, s.powi(4), 1e-5).unwrap();
+        let beyond = with_scale(10.0);
         assert_eq!(beyond.papers_epsilon(1e-5), None);
         let profile = beyond.guarantee().local_dp(Unit::Record).unwrap().profile.unwrap();
         assert!((profile.delta(58.0) - 0.19).abs() < 0.01, "{}", profile.delta(58.0));
         assert!(beyond.guarantee().claims[0].theorem.contains("does not apply here"));
         for s in [0.1, 1.0, 1.99] {
-            let mechanism = of_scale(s);
+            let mechanism = with_scale(s);
             for delta in [0.1, 1e-3, 1e-5, 1e-9] {
                 let papers = mechanism.papers_epsilon(delta).unwrap();
                 assert!((papers - s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt())).abs() < 1e-9);
@@ -556,7 +562,7 @@ mod tests {
     #[test]
     fn a_bound_beyond_the_domain_calls_itself_vacuous() {
         let card = |lambda| {
-            FisherGaussian::of_lambda(numbers(2), None, lambda, 1e-6).unwrap().guarantee().to_string()
+            FisherGaussian::with_lambda(numbers(2), None, lambda, 1e-6).unwrap().guarantee().to_string()
         };
         assert!(
             card(1e-4).contains("0.5000, which is less than the claim: the bound is vacuous"),
@@ -570,7 +576,7 @@ mod tests {
     #[test]
     fn a_full_weighting_has_the_covariance_of_the_theorem() {
         const ROWS: usize = 40_000;
-        let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
+        let mechanism = FisherGaussian::with_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
         // Π = [[2, 1], [1, 2]] has eigenvalues 3 and 1 along (1, 1) and (1, −1).
         let (sum, difference) = (3f64.powf(-0.5), 1.0);
         let by_hand = [[(sum + difference) / 2.0, (sum - difference) / 2.0], [0.0, 0.0]];
@@ -595,7 +601,7 @@ mod tests {
 
     #[test]
     fn without_noise_a_full_weighting_gives_the_record_back() {
-        let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
+        let mechanism = FisherGaussian::with_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
         let records = array![[0.1, 0.9], [1.0, 0.0]];
         let table = Table::new(numbers(2).columns().to_vec(), records, Target::None).unwrap();
         let view = local::view(&mechanism, &table).unwrap();
@@ -605,7 +611,7 @@ mod tests {
     #[test]
     fn weighted_columns_get_less_noise() {
         let weights = Weights::Columns(BTreeMap::from([("x2".into(), 16.0)]));
-        let mechanism = FisherGaussian::of_lambda(classes(), Some(weights), 1.0, 1e-6).unwrap();
+        let mechanism = FisherGaussian::with_lambda(classes(), Some(weights), 1.0, 1e-6).unwrap();
         let scales = mechanism.scales();
         assert!((scales[0] - 1.0).abs() < 1e-6 && (scales[1] - 0.5).abs() < 1e-6, "{scales:?}");
         // Tr(Π^{1/2}) = 1 + 4; the levels add nothing.
@@ -632,22 +638,22 @@ mod tests {
             assert!(refused.contains(word), "{parameters}: {refused}");
         }
         let empty = RecordDomain::new(vec![], Domain::empty(), TargetDomain::None).unwrap();
-        assert!(FisherGaussian::of_lambda(empty, None, 1.0, 1e-6).is_err());
+        assert!(FisherGaussian::with_lambda(empty, None, 1.0, 1e-6).is_err());
         let full = Weights::Matrix(
             (0..5).map(|i| (0..5).map(|j| if i == j { 2.0 } else { 0.1 }).collect()).collect(),
         );
-        let refused = FisherGaussian::of_lambda(classes(), Some(full), 1.0, 1e-6).unwrap_err().to_string();
+        let refused = FisherGaussian::with_lambda(classes(), Some(full), 1.0, 1e-6).unwrap_err().to_string();
         assert!(refused.contains("numbers alone"), "{refused}");
         let levels = scumble_testing::records(Domain::one_hot(3).unwrap(), TargetDomain::None);
-        assert!(FisherGaussian::of_error(levels.clone(), None, 1.0, 1e-6).is_err());
+        assert!(FisherGaussian::with_error(levels.clone(), None, 1.0, 1e-6).is_err());
         // No error is claimed, because an adversary may know that the columns are levels.
-        let guarantee = FisherGaussian::of_lambda(levels, None, 1.0, 1e-6).unwrap().guarantee();
+        let guarantee = FisherGaussian::with_lambda(levels, None, 1.0, 1e-6).unwrap().guarantee();
         assert_eq!(guarantee.claims.len(), 1, "{guarantee}");
     }
 
     #[test]
     fn a_number_changed_by_hand_is_checked_when_it_is_read() {
-        let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 0.125, 1e-6).unwrap();
+        let mechanism = FisherGaussian::with_lambda(numbers(2), Some(matrix()), 0.125, 1e-6).unwrap();
         let state = serde_json::to_string(&mechanism.state).unwrap();
         let again = (FISHER_GAUSSIAN.build)(&state.parse().unwrap()).unwrap();
         assert_eq!(again.guarantee(), mechanism.guarantee());
@@ -659,7 +665,7 @@ mod tests {
         /// Privacy: `encode` never leaves the range on which the claim holds.
         #[test]
         fn the_image_stays_in_its_ball(record in prop::collection::vec(-1e6..1e6_f64, 2)) {
-            let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
+            let mechanism = FisherGaussian::with_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
             let point = mechanism.encode(&record).unwrap();
             prop_assert!(mechanism.range().contains(&point), "{point:?}");
         }

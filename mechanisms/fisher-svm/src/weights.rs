@@ -119,7 +119,7 @@ impl Weighting {
         match self {
             Self::Diagonal(weights) => {
                 let halves: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
-                let of = |(at, factor): (Range<usize>, &Factor)| {
+                let factor_square = |(at, factor): (Range<usize>, &Factor)| {
                     let mut halves = halves[at].to_vec();
                     halves.sort_by(|a, b| b.total_cmp(a));
                     match factor {
@@ -127,7 +127,7 @@ impl Weighting {
                         _ => halves.first().map_or(0.0, |half| half * factor.l2_diameter().powi(2)),
                     }
                 };
-                Bound { value: domain.factors().map(of).sum::<f64>().sqrt(), is_exact: true }
+                Bound { value: domain.factors().map(factor_square).sum::<f64>().sqrt(), is_exact: true }
             }
             Self::Full(powers) => {
                 // A box is symmetric about its centre, so its image is twice as wide as its radius.
@@ -206,18 +206,19 @@ fn largest_norm(images: &[Array1<f64>], so_far: &Array1<f64>) -> f64 {
 
 /// Half the width of each coordinate; `None` if a coordinate is not a number between bounds.
 pub(crate) fn half_widths(domain: &Domain) -> Option<Vec<f64>> {
-    let of = |(_, factor): (Range<usize>, &Factor)| match *factor {
+    let half_width = |(_, factor): (Range<usize>, &Factor)| match *factor {
         Factor::Interval { lower, upper } => Some((upper - lower) / 2.0),
         _ => None,
     };
-    domain.factors().map(of).collect()
+    domain.factors().map(half_width).collect()
 }
 
 /// Returns whether each coordinate is a number and not a level. A level has no neighbouring values, so no
 /// bound holds for an adversary that knows that it is a level.
 pub(crate) fn are_numbers(domain: &Domain) -> Vec<bool> {
-    let of = |(at, factor): (Range<usize>, &Factor)| vec![!matches!(factor, Factor::OneHot { .. }); at.len()];
-    domain.factors().flat_map(of).collect()
+    let number_flags =
+        |(at, factor): (Range<usize>, &Factor)| vec![!matches!(factor, Factor::OneHot { .. }); at.len()];
+    domain.factors().flat_map(number_flags).collect()
 }
 
 #[cfg(test)]
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_columns_the_norm_is_bounded_and_says_so() {
+    fn the_norm_of_many_columns_is_bounded_and_says_so() {
         let d = 40;
         let rows = (0..d).map(|i| (0..d).map(|j| if i == j { 2.0 } else { 1.0 / d as f64 }).collect());
         let given = Weights::Matrix(rows.collect());
@@ -322,11 +323,11 @@ mod tests {
             let (mut one, mut two) = (one, two);
             domain.project(&mut one).unwrap();
             domain.project(&mut two).unwrap();
-            let apart: Array1<f64> = one.iter().zip(&two).map(|(x, y)| x - y).collect();
+            let difference: Array1<f64> = one.iter().zip(&two).map(|(x, y)| x - y).collect();
             let length = match &weighting {
-                Weighting::Full(powers) => powers.quarter.dot(&apart).mapv(|x| x * x).sum().sqrt(),
+                Weighting::Full(powers) => powers.quarter.dot(&difference).mapv(|x| x * x).sum().sqrt(),
                 Weighting::Diagonal(weights) =>
-                    apart.iter().zip(weights).map(|(x, w)| x * x * w.sqrt()).sum::<f64>().sqrt(),
+                    difference.iter().zip(weights).map(|(x, w)| x * x * w.sqrt()).sum::<f64>().sqrt(),
             };
             prop_assert!(length <= weighting.spread(&domain).value * (1.0 + 1e-12));
         }

@@ -124,11 +124,11 @@ fn eliminated(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     for at in 0..n {
         let pivot = (at..n).max_by(|i, k| rows[*i][at].abs().total_cmp(&rows[*k][at].abs())).unwrap();
         rows.swap(at, pivot);
-        let of = rows[at].clone();
+        let pivot_row = rows[at].clone();
         for (row, values) in rows.iter_mut().enumerate().filter(|(row, _)| *row != at) {
-            let factor = values[at] / of[at];
+            let factor = values[at] / pivot_row[at];
             assert!(factor.is_finite(), "equation {row} of {n} has no pivot");
-            values.iter_mut().zip(&of).for_each(|(x, y)| *x -= factor * y);
+            values.iter_mut().zip(&pivot_row).for_each(|(x, y)| *x -= factor * y);
         }
     }
     (0..n).map(|at| rows[at][n] / rows[at][at]).collect()
@@ -338,12 +338,12 @@ fn the_classifier_is_kept_of_odd_tables() {
     let mut constant = drawn(40, 5);
     constant.column_mut(2).fill(0.7);
     let constant = table_of(constant, alternating(40));
-    let mut apart = drawn(40, 3);
-    (0..20).for_each(|row| apart[[2 * row, 1]] += 10.0);
-    let apart = table_of(apart, alternating(40));
+    let mut separated = drawn(40, 3);
+    (0..20).for_each(|row| separated[[2 * row, 1]] += 10.0);
+    let separated = table_of(separated, alternating(40));
     let one_class = table_of(drawn(30, 4), vec![1; 30]);
     for (what, (domain, table)) in
-        [("wide", wide), ("constant", constant), ("apart", apart), ("one class", one_class)]
+        [("wide", wide), ("constant", constant), ("apart", separated), ("one class", one_class)]
     {
         eprintln!("{what}");
         keeps_the_classifier(&domain, &table, 10.0);
@@ -364,7 +364,7 @@ fn a_classifier_that_looks_at_no_feature_is_refused() {
 
 #[test]
 fn what_has_no_such_classifier_is_refused() {
-    let of = |features, target| FisherCorrelated::new(records(features, target), 1.0, 0.01, 1.0);
+    let designed = |features, target| FisherCorrelated::new(records(features, target), 1.0, 0.01, 1.0);
     let three = TargetDomain::Class { levels: ["a", "b", "c"].map(String::from).to_vec() };
     let number = TargetDomain::Real { lower: 0.0, upper: 1.0 };
     let point = Domain::product(vec![Domain::interval(0.5, 0.5).unwrap(); 2]).unwrap();
@@ -377,11 +377,11 @@ fn what_has_no_such_classifier_is_refused() {
         (Domain::l2_ball(3, 1.0).unwrap(), class(), "a ball is neither"),
         (point, class(), "a single point"),
     ] {
-        let refused = of(features, target).unwrap_err();
+        let refused = designed(features, target).unwrap_err();
         assert!(matches!(refused, Error::NotApplicable { .. }), "{refused:?}");
         assert!(refused.to_string().contains(why), "{refused}");
     }
-    assert!(of(Domain::one_hot(2).unwrap(), class()).is_ok());
+    assert!(designed(Domain::one_hot(2).unwrap(), class()).is_ok());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::answers::{Answers, LEAST_SHARE, Purse};
 use crate::columns::Columns;
-use crate::counts::{Clique, Counts, Pairs, Wanted, cells};
+use crate::counts::{Clique, Counts, Pairs, TablePlan, cells};
 use crate::curator::{Common, Curator, State, example};
 use crate::forest::{Forest, pairs};
 use crate::program::{Answered, Program};
@@ -19,7 +19,7 @@ const NAME: &str = "adaptive-marginals";
 /// Share of μ² for the initial tables.
 const AT_FIRST: f64 = 0.5;
 /// Share of a round's μ² for its choice.
-const OF_CHOICE: f64 = 0.1;
+const CHOICE_SHARE: f64 = 0.1;
 /// Initial number of rounds that share the remaining μ².
 const ROUNDS: usize = 8;
 
@@ -63,9 +63,9 @@ impl Program for Rounds {
         Ok(())
     }
 
-    fn tables(&self, columns: &Columns) -> Wanted {
+    fn tables(&self, columns: &Columns) -> TablePlan {
         let (with, others) = self.parts(columns);
-        Wanted { cliques: first(with, &others), pairs: Some(Pairs { of: others.len(), with }) }
+        TablePlan { cliques: first(with, &others), pairs: Some(Pairs { columns: others.len(), with }) }
     }
 
     fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
@@ -85,28 +85,28 @@ impl Program for Rounds {
             let candidates: Vec<(usize, usize)> =
                 pairs(0..others.len()).filter(|pair| !forest.connects(*pair)).collect();
             let share = left / rounds as f64;
-            let of_table = share * (1.0 - OF_CHOICE);
+            let table_share = share * (1.0 - CHOICE_SHARE);
             let noise = |clique: &Clique, purse: &Purse| {
-                scores::expected_noise(purse.scale(of_table), cells(&levels, clique))
+                scores::expected_noise(purse.scale(table_share), cells(&levels, clique))
             };
             let purse = answers.purse().clone();
             let known = Known::from_residuals(&residuals, target, &others);
             let score = |counts: &Counts| {
-                let of_table = |(one, other): &(usize, usize)| {
+                let table_score = |(one, other): &(usize, usize)| {
                     interrupt::check()?;
                     let clique = with(target, &[*one, *other]);
                     let noise = noise(&clique, &purse);
                     Ok(scores::distance(counts.cells(&clique), known.table(&clique), noise))
                 };
                 let none = rayon::iter::once(Ok(0));
-                candidates.par_iter().map(of_table).chain(none).collect::<Result<Vec<i64>>>()
+                candidates.par_iter().map(table_score).chain(none).collect::<Result<Vec<i64>>>()
             };
-            let choice = answers.select(share * OF_CHOICE, &score)?;
-            left -= share * OF_CHOICE;
+            let choice = answers.select(share * CHOICE_SHARE, &score)?;
+            left -= share * CHOICE_SHARE;
             let Some((one, other)) = candidates.get(choice) else { break };
             let clique = &with(target, &[*one, *other]);
-            let table = answers.measure(clique, of_table)?;
-            left -= of_table;
+            let table = answers.measure(clique, table_share)?;
+            left -= table_share;
             let gained: f64 =
                 known.table(clique).zip(&table.counts).map(|(known, now)| (known - now).abs()).sum();
             forest.add((clique[0], clique[1]));
@@ -142,34 +142,34 @@ fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec
 }
 
 /// Current estimate for each column: its counts with the target, whose level changes fastest.
-struct Known(BTreeMap<usize, OfColumn>);
+struct Known(BTreeMap<usize, ColumnCounts>);
 
-struct OfColumn {
+struct ColumnCounts {
     counts: Vec<f64>,
     /// Counts of the target; the total if there is no target.
-    of_target: Vec<f64>,
+    target_counts: Vec<f64>,
 }
 
 impl Known {
     fn from_residuals(residuals: &Residuals, target: Option<usize>, columns: &[usize]) -> Self {
-        let of = |column: usize| {
+        let column_counts = |column: usize| {
             let table = residuals.table(&with(target, &[column])).mapv_into(|count| count.max(0.0));
             let counts: Vec<f64> = table.iter().copied().collect();
-            let mut of_target = summed_over(&counts, table.shape(), 0);
-            of_target.iter_mut().filter(|count| **count <= 0.0).for_each(|count| *count = 1.0);
-            OfColumn { counts, of_target }
+            let mut target_counts = summed_over(&counts, table.shape(), 0);
+            target_counts.iter_mut().filter(|count| **count <= 0.0).for_each(|count| *count = 1.0);
+            ColumnCounts { counts, target_counts }
         };
-        Self(columns.iter().map(|&column| (column, of(column))).collect())
+        Self(columns.iter().map(|&column| (column, column_counts(column))).collect())
     }
 
     /// Returns the counts of two columns and the target, if the two columns are independent given the target.
     fn table(&self, clique: &Clique) -> impl Iterator<Item = f64> {
         let [one, other] = [0, 1].map(|at| &self.0[&clique[at]]);
-        let labels = one.of_target.len().max(1);
+        let labels = one.target_counts.len().max(1);
         one.counts.chunks(labels).flat_map(move |one_row| {
             other.counts.chunks(labels).flat_map(move |other_row| {
-                let pairs = one_row.iter().zip(other_row).zip(&one.of_target);
-                pairs.map(|((one, other), of_target)| one * other / of_target)
+                let pairs = one_row.iter().zip(other_row).zip(&one.target_counts);
+                pairs.map(|((one, other), target_count)| one * other / target_count)
             })
         })
     }

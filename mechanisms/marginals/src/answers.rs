@@ -154,12 +154,12 @@ pub(crate) type ScoreOfPair<'s> = dyn Fn(&Counts, (usize, usize)) -> i64 + Sync 
 
 /// Returns all pairs of the first `columns` columns with their scores.
 fn scored(counts: &Counts, columns: usize, score: &ScoreOfPair) -> Result<Vec<((usize, usize), i64)>> {
-    let of_column = |one: usize| {
+    let scored_row = |one: usize| {
         interrupt::check()?;
-        let of_pair = |other: usize| ((one, other), score(counts, (one, other)));
-        Ok((one + 1..columns).map(of_pair).collect())
+        let scored_pair = |other: usize| ((one, other), score(counts, (one, other)));
+        Ok((one + 1..columns).map(scored_pair).collect())
     };
-    let rows = (0..columns).into_par_iter().map(of_column).collect::<Result<Vec<Vec<_>>>>()?;
+    let rows = (0..columns).into_par_iter().map(scored_row).collect::<Result<Vec<Vec<_>>>>()?;
     Ok(rows.concat())
 }
 

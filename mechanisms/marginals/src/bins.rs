@@ -34,14 +34,14 @@ impl Rule {
     /// σB/n per bin of the density. Summed over the bins, the two are equal at B³ = (n/σ)², with n the
     /// records of a class. The sampling error is equal at B³ = n.
     fn bins(&self, labels: usize) -> usize {
-        let of_class = self.records as f64 / labels.max(1) as f64;
-        let by_noise = (of_class / self.scale.max(1e-9)).powi(2);
-        (by_noise.min(of_class).cbrt() as usize).clamp(FEWEST, MOST)
+        let class_records = self.records as f64 / labels.max(1) as f64;
+        let by_noise = (class_records / self.scale.max(1e-9)).powi(2);
+        (by_noise.min(class_records).cbrt() as usize).clamp(FEWEST, MOST)
     }
 }
 
 /// Explicit numbers of bins, which take precedence over the rule.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct ExplicitBins<'a> {
     /// Bins of single columns, by a parameter.
     pub(crate) each: &'a BTreeMap<String, usize>,
     /// Bins of all columns, by a parameter.
@@ -50,7 +50,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) schema: &'a BTreeMap<String, usize>,
 }
 
-impl Wanted<'_> {
+impl ExplicitBins<'_> {
     fn for_column(&self, column: &str) -> Option<usize> {
         self.each.get(column).copied().or(self.all).or_else(|| self.schema.get(column).copied())
     }
@@ -65,14 +65,14 @@ impl Wanted<'_> {
 ///
 /// # Errors
 /// [`Error::Parameter`] for a column that does not hold numbers, or for bins out of range.
-pub(crate) fn of_each(
+pub(crate) fn for_attributes(
     plugin: &str,
     domain: &RecordDomain,
-    wanted: &Wanted,
+    explicit: &ExplicitBins,
     rule: &Rule,
 ) -> Result<Vec<usize>> {
     let refuse = |problem: String| Err(Error::parameter(plugin, problem));
-    if let Some(bins) = wanted.bins().find(|bins| !(FEWEST..=LIMIT).contains(bins)) {
+    if let Some(bins) = explicit.bins().find(|bins| !(FEWEST..=LIMIT).contains(bins)) {
         return refuse(format!("bins must lie between {FEWEST} and {LIMIT}, and {bins} does not"));
     }
     let is_number = |factor: &Factor| matches!(factor, Factor::Interval { .. });
@@ -83,7 +83,7 @@ pub(crate) fn of_each(
         .map(|(at, _)| domain.columns()[at.start].as_str())
         .chain(matches!(domain.target(), TargetDomain::Real { .. }).then_some(Brief::TARGET))
         .collect();
-    if let Some(column) = wanted.each.keys().find(|column| !numbers.contains(&column.as_str())) {
+    if let Some(column) = explicit.each.keys().find(|column| !numbers.contains(&column.as_str())) {
         return refuse(format!("column_bins names {column:?}, which is not a column of numbers"));
     }
     let labels = match domain.target() {
@@ -96,7 +96,7 @@ pub(crate) fn of_each(
         Factor::OneHot { levels } => *levels,
         _ => {
             let name = domain.columns().get(first).map_or(Brief::TARGET, String::as_str);
-            wanted.for_column(name).unwrap_or_else(|| rule.bins(labels))
+            explicit.for_column(name).unwrap_or_else(|| rule.bins(labels))
         }
     };
     Ok(domain.flat().factors().map(|(at, factor)| bins((at.start, factor))).collect())

@@ -70,7 +70,7 @@ impl Columns {
                 format!("{} values are not a whole number of records of {width} values each", records.len());
             return Err(Error::shape(problem));
         }
-        let of_block = |records: &[f64]| {
+        let code_block = |records: &[f64]| {
             let mut levels = Vec::with_capacity(BLOCK * self.len());
             for record in records.chunks_exact(width) {
                 let record = domain.projected(record)?;
@@ -78,7 +78,8 @@ impl Columns {
             }
             Ok(levels)
         };
-        let blocks: Vec<Vec<u32>> = records.par_chunks(BLOCK * width).map(of_block).collect::<Result<_>>()?;
+        let blocks: Vec<Vec<u32>> =
+            records.par_chunks(BLOCK * width).map(code_block).collect::<Result<_>>()?;
         let column = |at: usize| {
             blocks.iter().flat_map(|block| block.iter().skip(at).step_by(self.len()).copied()).collect()
         };

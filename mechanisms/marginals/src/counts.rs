@@ -10,38 +10,38 @@ pub(crate) type Clique = Vec<usize>;
 
 /// Tables that a mechanism may ask for. Their size is known before any of them is built.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct TablePlan {
     /// Tables that the mechanism asks for regardless of the records.
     pub(crate) cliques: Vec<Clique>,
     /// Tables among which the mechanism chooses.
     pub(crate) pairs: Option<Pairs>,
 }
 
-impl Wanted {
+impl TablePlan {
     /// Upper bound on the bytes that a release holds for columns of these `levels`, except for its records.
     ///
     /// It holds counts before and after levels are merged, a candidate for each pair, and the residuals of
     /// each clique.
     fn bytes(&self, levels: &[usize]) -> u128 {
-        const OF_COUNT: u128 = 2 * size_of::<u64>() as u128;
+        const COUNT_BYTES: u128 = 2 * size_of::<u64>() as u128;
         /// A candidate of a choice, with its score and weight.
-        const OF_CANDIDATE: u128 = 40;
+        const CANDIDATE_BYTES: u128 = 40;
         /// Two numbers for each cell of a residual, and two entries of a map for each residual.
-        const OF_CELL: u128 = 16;
-        const OF_RESIDUAL: u128 = 160;
-        let of_clique = |clique: &Clique| {
+        const CELL_BYTES: u128 = 16;
+        const RESIDUAL_BYTES: u128 = 160;
+        let clique_bytes = |clique: &Clique| {
             let product = |first: u128, more: usize| {
                 clique.iter().fold(first, |product, &at| product.saturating_mul((levels[at] + more) as u128))
             };
-            let residuals = clique.iter().fold(OF_RESIDUAL, |bytes, _| bytes.saturating_mul(2));
-            product(OF_COUNT, 0).saturating_add(product(OF_CELL, 1)).saturating_add(residuals)
+            let residuals = clique.iter().fold(RESIDUAL_BYTES, |bytes, _| bytes.saturating_mul(2));
+            product(COUNT_BYTES, 0).saturating_add(product(CELL_BYTES, 1)).saturating_add(residuals)
         };
-        let of_cliques = self.cliques.iter().map(of_clique).fold(0, u128::saturating_add);
-        let of_pairs = self.pairs.as_ref().map_or(0, |pairs| {
-            let counts = pairs.cells(levels).saturating_mul(OF_COUNT);
-            counts.saturating_add(pairs.len().saturating_mul(OF_CANDIDATE))
+        let cliques_bytes = self.cliques.iter().map(clique_bytes).fold(0, u128::saturating_add);
+        let pairs_bytes = self.pairs.as_ref().map_or(0, |pairs| {
+            let counts = pairs.cells(levels).saturating_mul(COUNT_BYTES);
+            counts.saturating_add(pairs.len().saturating_mul(CANDIDATE_BYTES))
         });
-        of_cliques.saturating_add(of_pairs)
+        cliques_bytes.saturating_add(pairs_bytes)
     }
 
     /// Checks, before any table is built, that the memory suffices for all tables of columns of these
@@ -62,7 +62,7 @@ impl Wanted {
 #[derive(Debug, Clone)]
 pub(crate) struct Pairs {
     /// Number of columns that are paired.
-    pub(crate) of: usize,
+    pub(crate) columns: usize,
     /// A further column behind these, which all tables contain.
     pub(crate) with: Option<usize>,
 }
@@ -75,13 +75,13 @@ impl Pairs {
 
     /// Number of pairs.
     fn len(&self) -> u128 {
-        self.of as u128 * (self.of as u128).saturating_sub(1) / 2
+        self.columns as u128 * (self.columns as u128).saturating_sub(1) / 2
     }
 
     /// Number of cells of all tables.
     fn cells(&self, levels: &[usize]) -> u128 {
         let (mut sum, mut cells) = (0u128, 0u128);
-        for &levels in &levels[..self.of] {
+        for &levels in &levels[..self.columns] {
             cells = cells.saturating_add(sum.saturating_mul(levels as u128));
             sum += levels as u128;
         }
@@ -108,14 +108,14 @@ struct PairTables {
 impl PairTables {
     fn new(pairs: Pairs, levels: &[usize]) -> Self {
         let (mut before, mut starts) = (vec![0], vec![0]);
-        for levels in &levels[..pairs.of] {
+        for levels in &levels[..pairs.columns] {
             before.push(before[before.len() - 1] + levels);
         }
-        for at in 0..pairs.of {
-            let behind = before[pairs.of] - before[at + 1];
+        for at in 0..pairs.columns {
+            let behind = before[pairs.columns] - before[at + 1];
             starts.push(starts[at] + levels[at] * behind * pairs.labels(levels));
         }
-        let cells = vec![0; starts[pairs.of]];
+        let cells = vec![0; starts[pairs.columns]];
         Self { pairs, before, starts, cells }
     }
 
@@ -143,7 +143,7 @@ impl PairTables {
             left = behind;
         }
         let done = rows.into_par_iter().enumerate().try_for_each(|(one, row)| {
-            for other in one + 1..self.pairs.of {
+            for other in one + 1..self.pairs.columns {
                 interrupt::check()?;
                 change(self.pairs.clique(one, other), &mut row[self.within_row(levels, one, other)]);
             }
@@ -168,13 +168,13 @@ const FEW: usize = 1 << 14;
 
 impl Counts {
     /// Creates counts of zero records, for columns with `levels` levels.
-    pub(crate) fn new(levels: Vec<usize>, wanted: Wanted) -> Self {
+    pub(crate) fn new(levels: Vec<usize>, plan: TablePlan) -> Self {
         let empty = |clique: Clique| {
             let cells = cells(&levels, &clique);
             (clique, vec![0; cells])
         };
-        let tables = wanted.cliques.into_iter().map(empty).collect();
-        let pairs = wanted.pairs.map(|pairs| PairTables::new(pairs, &levels));
+        let tables = plan.cliques.into_iter().map(empty).collect();
+        let pairs = plan.pairs.map(|pairs| PairTables::new(pairs, &levels));
         Self { tables, pairs, levels, records: 0 }
     }
 
@@ -233,14 +233,14 @@ impl Counts {
                 fewer[to] += count;
             }
         };
-        let of_table = |(clique, table): (&Clique, &Vec<u64>)| {
+        let merge_table = |(clique, table): (&Clique, &Vec<u64>)| {
             let mut fewer = vec![0; cells(&levels, clique)];
             add(clique, table, &mut fewer);
             (clique.clone(), fewer)
         };
         let tables = match self.tables.values().map(Vec::len).sum::<usize>() >= FEW {
-            true => self.tables.par_iter().map(of_table).collect(),
-            false => self.tables.iter().map(of_table).collect(),
+            true => self.tables.par_iter().map(merge_table).collect(),
+            false => self.tables.iter().map(merge_table).collect(),
         };
         let pairs = match &self.pairs {
             None => None,
@@ -266,7 +266,7 @@ impl Counts {
         match (self.tables.get(clique), &self.pairs, clique) {
             (Some(table), ..) => table,
             (None, Some(pairs), &[one, other, ..])
-                if one < other && other < pairs.pairs.of && clique[2..].iter().eq(&pairs.pairs.with) =>
+                if one < other && other < pairs.pairs.columns && clique[2..].iter().eq(&pairs.pairs.with) =>
             {
                 pairs.table(&self.levels, one, other)
             }
@@ -284,8 +284,8 @@ pub(crate) fn cells(levels: &[usize], clique: &[usize]) -> usize {
 mod tests {
     use super::*;
 
-    fn tables(cliques: &[Clique]) -> Wanted {
-        Wanted { cliques: cliques.to_vec(), pairs: None }
+    fn tables(cliques: &[Clique]) -> TablePlan {
+        TablePlan { cliques: cliques.to_vec(), pairs: None }
     }
 
     #[test]
@@ -313,16 +313,16 @@ mod tests {
         let columns = levels.iter().map(|&levels| (0..50u32).map(|row| row * 7 % 11 % levels).collect());
         let columns: Vec<Vec<u32>> = columns.collect();
         let merged: Vec<Vec<u32>> = vec![vec![0, 1, 1], vec![0, 1], vec![1, 0, 2, 2], vec![0, 0]];
-        for (of, with) in [(4, None), (3, Some(3))] {
-            let pairs = Pairs { of, with };
-            let named: Vec<Clique> = crate::forest::pairs(0..of).map(|(a, b)| pairs.clique(a, b)).collect();
+        for (paired, with) in [(4, None), (3, Some(3))] {
+            let pairs = Pairs { columns: paired, with };
+            let named: Vec<Clique> =
+                crate::forest::pairs(0..paired).map(|(a, b)| pairs.clique(a, b)).collect();
             let levels: Vec<usize> = levels.iter().map(|levels| *levels as usize).collect();
             let cells: usize = named.iter().map(|clique| super::cells(&levels, clique)).sum();
             assert_eq!(pairs.cells(&levels), cells as u128);
             assert_eq!(pairs.len(), named.len() as u128);
-            let all = Wanted { cliques: vec![], pairs: Some(pairs) };
-            let [mut one, mut other] =
-                [all, tables(&named)].map(|wanted| Counts::new(levels.clone(), wanted));
+            let all = TablePlan { cliques: vec![], pairs: Some(pairs) };
+            let [mut one, mut other] = [all, tables(&named)].map(|plan| Counts::new(levels.clone(), plan));
             one.add(&columns).unwrap();
             other.add(&columns).unwrap();
             let [one_merged, other_merged] = [&one, &other].map(|counts| counts.merged(&merged).unwrap());

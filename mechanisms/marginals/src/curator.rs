@@ -85,8 +85,8 @@ impl<P: Program> State<P> {
         let scale = Purse::new(budget, neighbours)?.scale(share);
         let rule = bins::Rule::from_brief(brief, scale);
         let each = &common.column_bins.unwrap_or_default();
-        let wanted = bins::Wanted { each, all: common.bins, schema: &brief.bins };
-        let bins = bins::of_each(P::NAME, &domain, &wanted, &rule)?;
+        let explicit = bins::ExplicitBins { each, all: common.bins, schema: &brief.bins };
+        let bins = bins::for_attributes(P::NAME, &domain, &explicit, &rule)?;
         Ok(Self { domain, budget, neighbours, bins, program })
     }
 }
@@ -126,7 +126,7 @@ impl<P: Program> CuratorMechanism for Curator<P> {
             let theorem = "the same with one record removed and another one added";
             claims.push(claim(replaced, Neighbours::ReplaceOne, theorem.to_owned()));
         }
-        Guarantee::of_curator(self.state.neighbours, claims)
+        Guarantee::for_curator(self.state.neighbours, claims)
     }
 
     fn releases(&self) -> Releases {

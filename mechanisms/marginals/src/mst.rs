@@ -2,7 +2,7 @@
 
 use crate::answers::Answers;
 use crate::columns::Columns;
-use crate::counts::{Clique, Counts, Pairs, Wanted};
+use crate::counts::{Clique, Counts, Pairs, TablePlan};
 use crate::curator::{Common, Curator, State, example};
 use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals};
@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 const NAME: &str = "mst";
 
 /// Shares of μ² for the tables of single columns, the choices of pairs, and the tables of pairs.
-const OF_COLUMNS: f64 = 0.2;
-const OF_CHOICES: f64 = 0.2;
-const OF_PAIRS: f64 = 0.6;
+const COLUMNS_SHARE: f64 = 0.2;
+const CHOICES_SHARE: f64 = 0.2;
+const PAIRS_SHARE: f64 = 0.6;
 
 /// Limit for rare levels, in σ of a noisy count. Levels with a smaller count are merged.
 const RARE: f64 = 3.0;
@@ -34,18 +34,18 @@ impl Program for Tree {
         Ok(())
     }
 
-    fn tables(&self, columns: &Columns) -> Wanted {
-        let pairs = Some(Pairs { of: columns.len(), with: None });
-        Wanted { cliques: (0..columns.len()).map(|at| vec![at]).collect(), pairs }
+    fn tables(&self, columns: &Columns) -> TablePlan {
+        let pairs = Some(Pairs { columns: columns.len(), with: None });
+        TablePlan { cliques: (0..columns.len()).map(|at| vec![at]).collect(), pairs }
     }
 
     fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
         let count = columns.len();
         let edges = count.saturating_sub(1);
         // A single column has no pair, so its table gets the whole budget.
-        let of_columns = if edges == 0 { 1.0 } else { OF_COLUMNS } / count as f64;
+        let column_share = if edges == 0 { 1.0 } else { COLUMNS_SHARE } / count as f64;
         let alone =
-            (0..count).map(|at| answers.measure(&vec![at], of_columns)).collect::<Result<Vec<_>>>()?;
+            (0..count).map(|at| answers.measure(&vec![at], column_share)).collect::<Result<Vec<_>>>()?;
         let merging = Merging::from_measured(&alone);
         answers.merge(&merging.to)?;
         let levels = merging.levels();
@@ -53,23 +53,24 @@ impl Program for Tree {
         let estimate = Residuals::from_measured(&levels, &measured, total)?;
         let shares = shares(&estimate, &levels);
         let score = |counts: &Counts, (one, other): (usize, usize)| {
-            let apart = shares[one].iter().flat_map(|share| shares[other].iter().map(move |of| share * of));
-            let apart = apart.map(|share| share * estimate.total());
-            scores::distance(counts.cells(&[one, other]), apart, 0.0)
+            let independent =
+                shares[one].iter().flat_map(|share| shares[other].iter().map(move |second| share * second));
+            let independent = independent.map(|share| share * estimate.total());
+            scores::distance(counts.cells(&[one, other]), independent, 0.0)
         };
-        let tree = answers.span(OF_CHOICES / edges.max(1) as f64, count, &score)?;
+        let tree = answers.span(CHOICES_SHARE / edges.max(1) as f64, count, &score)?;
         let chosen: Vec<Clique> = tree.into_iter().map(|(one, other)| vec![one, other]).collect();
         for clique in &chosen {
-            measured.push(answers.measure(clique, OF_PAIRS / edges as f64)?);
+            measured.push(answers.measure(clique, PAIRS_SHARE / edges as f64)?);
         }
-        Ok(Answered { levels, measured, cliques: chosen, merged: merging.apart })
+        Ok(Answered { levels, measured, cliques: chosen, merged: merging.originals })
     }
 }
 
 /// Returns the estimated shares of the levels of each column; negative estimates become zero.
 fn shares(estimate: &Residuals<'_>, levels: &[usize]) -> Vec<Vec<f64>> {
-    let of_column = |at: usize| draw::shares(estimate.table(&[at]));
-    (0..levels.len()).map(of_column).collect()
+    let column_shares = |at: usize| draw::shares(estimate.table(&[at]));
+    (0..levels.len()).map(column_shares).collect()
 }
 
 /// Levels that are merged.
@@ -77,44 +78,44 @@ struct Merging {
     /// For each column, the merged level of each of its levels; the rare levels become the last one.
     to: Vec<Vec<u32>>,
     /// For each column and merged level, the original levels with their shares.
-    apart: Vec<Vec<Vec<(u32, f64)>>>,
+    originals: Vec<Vec<Vec<(u32, f64)>>>,
 }
 
 impl Merging {
     /// Merges, by the noisy tables of single columns, the levels that are rarer than the noise. A single rare
     /// level stays.
     fn from_measured(alone: &[Measured]) -> Self {
-        let of_column = |table: &Measured| {
+        let merge_column = |table: &Measured| {
             let least = RARE * table.variance.sqrt();
             let is_rare = |count: f64| count < least;
             let rare = table.counts.iter().filter(|count| is_rare(**count)).count();
-            let mut apart: Vec<Vec<(u32, f64)>> = vec![];
-            let mut of_rare = vec![];
+            let mut originals: Vec<Vec<(u32, f64)>> = vec![];
+            let mut rare_levels = vec![];
             for (level, &count) in table.counts.iter().enumerate() {
                 let own = (level as u32, count.max(0.0));
-                if rare > 1 && is_rare(count) { of_rare.push(own) } else { apart.push(vec![own]) }
+                if rare > 1 && is_rare(count) { rare_levels.push(own) } else { originals.push(vec![own]) }
             }
-            if !of_rare.is_empty() {
-                apart.push(of_rare);
+            if !rare_levels.is_empty() {
+                originals.push(rare_levels);
             }
             let mut to = vec![0; table.counts.len()];
-            for (merged, levels) in apart.iter().enumerate() {
+            for (merged, levels) in originals.iter().enumerate() {
                 levels.iter().for_each(|(level, _)| to[*level as usize] = merged as u32);
             }
-            (to, apart)
+            (to, originals)
         };
-        let (to, apart) = alone.iter().map(of_column).unzip();
-        Self { to, apart }
+        let (to, originals) = alone.iter().map(merge_column).unzip();
+        Self { to, originals }
     }
 
     fn levels(&self) -> Vec<usize> {
-        self.apart.iter().map(Vec::len).collect()
+        self.originals.iter().map(Vec::len).collect()
     }
 
     /// Returns the table of one column with its levels merged. The variance of a cell is unchanged.
     fn merge(&self, table: &Measured) -> Measured {
         let at = table.clique[0];
-        let counts = self.apart[at]
+        let counts = self.originals[at]
             .iter()
             .map(|levels| levels.iter().map(|(level, _)| table.counts[*level as usize]).sum());
         Measured { clique: table.clique.clone(), counts: counts.collect(), variance: table.variance }
@@ -123,7 +124,7 @@ impl Merging {
 
 fn learn(common: Common, brief: &Brief) -> Result<State<Tree>> {
     let pairs = brief.domain.flat().factors().count().saturating_sub(1).max(1);
-    State::learn(common, brief, OF_PAIRS / pairs as f64, Tree {})
+    State::learn(common, brief, PAIRS_SHARE / pairs as f64, Tree {})
 }
 
 register! {

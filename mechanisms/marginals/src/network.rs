@@ -36,7 +36,7 @@ impl Step {
 
 impl Order {
     /// Creates an order with each column by itself.
-    pub(crate) fn apart(columns: usize) -> Self {
+    pub(crate) fn separate(columns: usize) -> Self {
         let step = |at: usize| Step { clique: vec![at], shared: vec![], parent: 0 };
         Self { cliques: (0..columns).map(step).collect() }
     }
@@ -51,22 +51,23 @@ impl Order {
             clique.iter().for_each(|column| having.entry(*column).or_default().push(at));
         }
         // A clique that contains another one also contains its rarest column.
-        let is_held =
-            |at: usize| match distinct[at].iter().map(|column| &having[column]).min_by_key(|of| of.len()) {
-                Some(of_rarest) => {
-                    of_rarest.iter().any(|other| *other != at && holds(distinct[*other], distinct[at]))
-                }
-                None => distinct.len() > 1,
-            };
+        let is_held = |at: usize| match distinct[at]
+            .iter()
+            .map(|column| &having[column])
+            .min_by_key(|owners| owners.len())
+        {
+            Some(rarest) => rarest.iter().any(|other| *other != at && holds(distinct[*other], distinct[at])),
+            None => distinct.len() > 1,
+        };
         // A maximum spanning tree by shared columns (Prim) is a junction tree if one exists.
         let mut nearest = vec![(0, 0); distinct.len()]; // shared columns, and with which step
         let mut left: BTreeSet<(Reverse<usize>, usize)> =
             (0..distinct.len()).filter(|at| !is_held(*at)).map(|at| (Reverse(0), at)).collect();
         let mut steps: Vec<Step> = vec![];
-        let mut there = BTreeSet::new();
+        let mut covered = BTreeSet::new();
         while let Some((_, at)) = left.pop_first() {
             let (clique, parent) = (distinct[at].clone(), nearest[at].1);
-            let (shared, new): (Clique, Clique) = clique.iter().partition(|column| there.contains(*column));
+            let (shared, new): (Clique, Clique) = clique.iter().partition(|column| covered.contains(*column));
             if steps.get(parent).is_some_and(|parent| !holds(&parent.clique, &shared)) {
                 return None;
             }
@@ -78,7 +79,7 @@ impl Order {
                     nearest[other] = (count, steps.len());
                 }
             }
-            there.extend(new);
+            covered.extend(new);
             steps.push(Step { clique, shared, parent });
         }
         Some(Self { cliques: steps })
@@ -89,7 +90,7 @@ impl Order {
 fn shared_columns(one: &[usize], other: &[usize]) -> usize {
     let (mut count, mut rest) = (0, other);
     for column in one {
-        let at = rest.partition_point(|of_other| of_other < column);
+        let at = rest.partition_point(|candidate| candidate < column);
         rest = &rest[at..];
         count += usize::from(rest.first() == Some(column));
     }
@@ -155,10 +156,10 @@ impl Network {
             let mut rows: Vec<Vec<usize>> = vec![vec![]; groups];
             (0..records).for_each(|row| rows[group(row)].push(row));
             let by_group = grouped(table, &shared, &new);
-            let of_all: Vec<f64> = summed(&by_group, size(&new));
+            let all_shares: Vec<f64> = summed(&by_group, size(&new));
             for (rows, shares) in rows.iter().zip(by_group.chunks(size(&new).max(1))) {
                 // A group that no count supports gets the shares of all records.
-                let shares = if shares.iter().sum::<f64>() > 0.0 { shares } else { &of_all };
+                let shares = if shares.iter().sum::<f64>() > 0.0 { shares } else { &all_shares };
                 for (&row, mut cell) in rows.iter().zip(draw::levels(shares, rows.len(), stream)) {
                     for &at in new.iter().rev() {
                         let levels = self.levels[step.clique[at]];
@@ -242,10 +243,10 @@ mod tests {
             prop_assert!(moved.iter().all(|value| *value >= 0.0));
             prop_assert!((moved.iter().sum::<f64>() - total).abs() < 1e-9 * (1.0 + total));
             // All values above zero moved by the same amount, and no other value by less.
-            let by: Vec<f64> =
+            let shifts: Vec<f64> =
                 values.iter().zip(&moved).filter(|(_, moved)| **moved > 0.0).map(|(x, y)| y - x).collect();
-            if let Some(first) = by.first() {
-                prop_assert!(by.iter().all(|other| (other - first).abs() < 1e-9));
+            if let Some(first) = shifts.first() {
+                prop_assert!(shifts.iter().all(|other| (other - first).abs() < 1e-9));
                 prop_assert!(values
                     .iter()
                     .zip(&moved)
@@ -293,15 +294,15 @@ mod tests {
                 cliques.into_iter().map(|clique| clique.into_iter().collect()).collect();
             let order = Order::from_cliques(&cliques);
             prop_assert_eq!(order.is_some(), reduces(&cliques));
-            let mut there = BTreeSet::new();
+            let mut covered = BTreeSet::new();
             for (at, step) in order.iter().flat_map(|order| order.cliques.iter().enumerate()) {
                 let before: Clique =
-                    step.clique.iter().copied().filter(|column| there.contains(column)).collect();
+                    step.clique.iter().copied().filter(|column| covered.contains(column)).collect();
                 prop_assert_eq!(&before, &step.shared);
                 prop_assert!(at == 0 || holds(&order.as_ref().unwrap().cliques[step.parent].clique, &before));
-                there.extend(step.clique.iter().copied());
+                covered.extend(step.clique.iter().copied());
             }
-            prop_assert!(order.is_none() || cliques.iter().flatten().all(|column| there.contains(column)));
+            prop_assert!(order.is_none() || cliques.iter().flatten().all(|column| covered.contains(column)));
         }
     }
 
@@ -331,13 +332,13 @@ mod tests {
         let network = Network::fit(&levels, order, &residuals).unwrap();
         assert_abs_diff_eq!(network.total(), 1000.0, epsilon = 1e-9);
         let drawn = network.draw(1000, &mut Randomness::seeded(1).streams().stream(0)).unwrap();
-        let mut of_pair = [0.0; 6];
-        let mut of_other = [0.0; 6];
+        let mut pair_counts = [0.0; 6];
+        let mut other_counts = [0.0; 6];
         for row in 0..1000 {
-            of_pair[(drawn[0][row] * 3 + drawn[1][row]) as usize] += 1.0;
-            of_other[(drawn[1][row] * 2 + drawn[2][row]) as usize] += 1.0;
+            pair_counts[(drawn[0][row] * 3 + drawn[1][row]) as usize] += 1.0;
+            other_counts[(drawn[1][row] * 2 + drawn[2][row]) as usize] += 1.0;
         }
-        assert_eq!(of_pair, pair);
-        assert_eq!(of_other, other);
+        assert_eq!(pair_counts, pair);
+        assert_eq!(other_counts, other);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::answers::Answers;
 use crate::columns::Columns;
-use crate::counts::{Clique, Wanted};
+use crate::counts::{Clique, TablePlan};
 use crate::curator::{Common, Curator, State, example};
 use crate::network::Order;
 use crate::program::{Answered, Program};
@@ -52,8 +52,8 @@ impl Program for Named {
         }
     }
 
-    fn tables(&self, columns: &Columns) -> Wanted {
-        Wanted { cliques: self.cliques(columns), pairs: None }
+    fn tables(&self, columns: &Columns) -> TablePlan {
+        TablePlan { cliques: self.cliques(columns), pairs: None }
     }
 
     fn ask(&self, columns: &Columns, _total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {

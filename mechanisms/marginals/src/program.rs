@@ -3,7 +3,7 @@
 
 use crate::answers::Answers;
 use crate::columns::Columns;
-use crate::counts::{Clique, Wanted};
+use crate::counts::{Clique, TablePlan};
 use crate::network::{Network, Order};
 use crate::residuals::{Measured, Residuals};
 use scumble_core::levels::draw;
@@ -28,7 +28,7 @@ pub(crate) trait Program:
     fn check(&self, columns: &Columns) -> Result<()>;
 
     /// Returns all tables that the program may ask for; they are counted in one pass.
-    fn tables(&self, columns: &Columns) -> Wanted;
+    fn tables(&self, columns: &Columns) -> TablePlan;
 
     /// Asks its questions. `total` is the number of records, if it is public.
     ///
@@ -56,7 +56,7 @@ impl Answered {
     pub(crate) fn model(self, total: Option<f64>) -> Result<Model> {
         let columns = self.levels.len();
         let cliques: Vec<Clique> = self.cliques.into_iter().chain((0..columns).map(|at| vec![at])).collect();
-        let order = Order::from_cliques(&cliques).unwrap_or_else(|| Order::apart(columns));
+        let order = Order::from_cliques(&cliques).unwrap_or_else(|| Order::separate(columns));
         let residuals = Residuals::from_measured(&self.levels, &self.measured, total)?;
         Ok(Model { network: Network::fit(&self.levels, order, &residuals)?, merged: self.merged })
     }

@@ -34,15 +34,15 @@ pub(crate) struct Residuals<'l> {
     /// of their residuals.
     weighted: BTreeMap<Clique, (f64, Vec<f64>)>,
     /// Estimate of each residual, the last column's level changing fastest.
-    of: BTreeMap<Clique, Vec<f64>>,
+    estimates: BTreeMap<Clique, Vec<f64>>,
 }
 
 impl<'l> Residuals<'l> {
     /// Creates residuals of columns with `levels` levels, without a table yet. `total` is the total, if it is
     /// known.
     pub(crate) fn new(levels: &'l [usize], total: Option<f64>) -> Self {
-        let of = total.map(|total| (vec![], vec![total])).into_iter().collect();
-        Self { levels, total, weighted: BTreeMap::new(), of }
+        let estimates = total.map(|total| (vec![], vec![total])).into_iter().collect();
+        Self { levels, total, weighted: BTreeMap::new(), estimates }
     }
 
     /// Estimates residuals from these tables, and from the total if it is known.
@@ -78,7 +78,7 @@ impl<'l> Residuals<'l> {
             *all += weight;
             sum.iter_mut().zip(&residual).for_each(|(sum, cell)| *sum += cell * weight);
             if !(columns.is_empty() && self.total.is_some()) {
-                self.of.insert(columns, sum.iter().map(|cell| cell / *all).collect());
+                self.estimates.insert(columns, sum.iter().map(|cell| cell / *all).collect());
             }
         }
         Ok(())
@@ -91,7 +91,7 @@ impl<'l> Residuals<'l> {
 
     /// Returns the estimated total; zero if no table was measured.
     pub(crate) fn total(&self) -> f64 {
-        self.of.get(&vec![]).and_then(|total| total.first().copied()).unwrap_or(0.0)
+        self.estimates.get(&vec![]).and_then(|total| total.first().copied()).unwrap_or(0.0)
     }
 
     /// Returns the table of a clique (one axis per column): the sum of the known residuals.
@@ -102,7 +102,7 @@ impl<'l> Residuals<'l> {
         let mut sum = ArrayD::zeros(IxDyn(&shape));
         for kept in subsets(clique.len()) {
             let columns: Clique = kept.iter().map(|&at| clique[at]).collect();
-            let Some(residual) = self.of.get(&columns) else { continue };
+            let Some(residual) = self.estimates.get(&columns) else { continue };
             let spread = (sum.len() / residual.len().max(1)) as f64;
             let cells = places(&shape, &kept);
             sum.iter_mut().zip(cells).for_each(|(sum, cell)| *sum += residual[cell] / spread);
@@ -191,10 +191,10 @@ mod tests {
         let residuals =
             Residuals::from_measured(&levels, &[measured(&[0, 1, 2], &counts, 1.0)], None).unwrap();
         let table = residuals.table(&[0, 1, 2]);
-        assert!(table.iter().zip(counts).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{table}");
+        assert!(table.iter().zip(counts).all(|(got, expected)| (got - expected).abs() < 1e-12), "{table}");
         assert_abs_diff_eq!(residuals.total(), 52.0, epsilon = 1e-12);
-        let of_last = residuals.table(&[2]);
-        assert_abs_diff_eq!(of_last[[0]], 3.0 + 4.0 + 5.0 + 2.0 + 5.0 + 5.0, epsilon = 1e-12);
+        let last = residuals.table(&[2]);
+        assert_abs_diff_eq!(last[[0]], 3.0 + 4.0 + 5.0 + 2.0 + 5.0 + 5.0, epsilon = 1e-12);
     }
 
     /// Weighted least squares by hand, from the normal equations of two tables that share a column of two
@@ -211,8 +211,8 @@ mod tests {
         assert_abs_diff_eq!(one[[0]], 9.6, epsilon = 1e-12);
         assert_abs_diff_eq!(one[[1]], 3.2, epsilon = 1e-12);
         // The cells of a level share its gain equally.
-        let wanted = [4.8, 4.8, 0.6, 2.6];
-        assert!(pair.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{pair}");
+        let expected = [4.8, 4.8, 0.6, 2.6];
+        assert!(pair.iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-12), "{pair}");
     }
 
     #[test]

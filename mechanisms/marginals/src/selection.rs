@@ -207,8 +207,8 @@ mod tests {
             let left = all - weights[one] - weights[(one + 1) % 5];
             for other in 0..5 {
                 let is_out = other == one || other == (one + 1) % 5;
-                let of_two = if is_out { 0.0 } else { share * weights[other] / left };
-                assert!(within(counts[one][other], of_two), "{one}, then {other}");
+                let probability = if is_out { 0.0 } else { share * weights[other] / left };
+                assert!(within(counts[one][other], probability), "{one}, then {other}");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::bins;
 use crate::columns::Columns;
-use crate::counts::{Clique, Counts, Wanted, cells};
+use crate::counts::{Clique, Counts, TablePlan, cells};
 use crate::program::Answered;
 use crate::residuals::Measured;
 use scumble_core::{Brief, Error, RecordDomain, Result, Stream, Table};
@@ -47,8 +47,8 @@ impl Tables {
     /// # Errors
     /// [`Error::Parameter`](scumble_core::Error::Parameter) for fewer than 2 bins, or more than 1024.
     pub fn bins(plugin: &str, brief: &Brief, bins: Option<usize>, scale: f64) -> Result<Vec<usize>> {
-        let wanted = bins::Wanted { each: &BTreeMap::new(), all: bins, schema: &brief.bins };
-        bins::of_each(plugin, &brief.domain, &wanted, &bins::Rule::from_brief(brief, scale))
+        let explicit = bins::ExplicitBins { each: &BTreeMap::new(), all: bins, schema: &brief.bins };
+        bins::for_attributes(plugin, &brief.domain, &explicit, &bins::Rule::from_brief(brief, scale))
     }
 
     /// Creates tables of records of `domain`, with `bins` levels for each attribute, the target last.
@@ -60,12 +60,12 @@ impl Tables {
     pub fn new(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
         let columns = bins::check(plugin, domain, bins)?;
         let made = Self { domain: domain.clone(), cliques: columns.each_with_label(), columns };
-        made.wanted().check(plugin, &made.columns.levels())?;
+        made.table_plan().check(plugin, &made.columns.levels())?;
         Ok(made)
     }
 
-    fn wanted(&self) -> Wanted {
-        Wanted { cliques: self.cliques.clone(), pairs: None }
+    fn table_plan(&self) -> TablePlan {
+        TablePlan { cliques: self.cliques.clone(), pairs: None }
     }
 
     /// Number of cells of each table.
@@ -101,7 +101,7 @@ impl Tables {
         if !columns.iter().zip(&levels).all(fits) {
             return Err(Error::shape("these are levels of other columns"));
         }
-        let mut counts = Counts::new(levels, self.wanted());
+        let mut counts = Counts::new(levels, self.table_plan());
         let chosen = |column: &Vec<u32>| rows.iter().map(|&row| column[row]).collect();
         counts.add(&columns.iter().map(chosen).collect::<Vec<_>>())?;
         Ok(self.cliques.iter().flat_map(|clique| counts.cells(clique)).copied().collect())

@@ -61,9 +61,9 @@ fn many_columns_are_refused_or_designed_before_tables_are_built_and_an_interrupt
         let mechanism = loaded(&plugin, &json!({}), &brief);
         let released = || mechanism.release(&people, &mut Randomness::seeded(1)).map(|release| release.table);
         let before = released().unwrap();
-        let asked = Asked::now();
+        let interruption = Asked::now();
         assert!(matches!(released(), Err(Error::Interrupted(_))), "{}", plugin.name);
-        drop(asked);
+        drop(interruption);
         assert_eq!(released().unwrap(), before);
     }
 }

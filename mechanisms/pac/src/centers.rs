@@ -76,18 +76,18 @@ impl Computed for Centers {
             return Err(Error::not_applicable(NAME, reason));
         }
         let (vectors, d) = (self.encoding.vectors(table)?, self.features());
-        let (of_all, _) = self.found(&vectors.slice(s![.., 1..=d]).to_owned(), None)?;
+        let (all_centers, _) = self.found(&vectors.slice(s![.., 1..=d]).to_owned(), None)?;
         Ok(Box::new(move |rows| {
             let chosen = vectors.select(Axis(0), rows);
             let features = chosen.slice(s![.., 1..=d]).to_owned();
-            let (_, clusters) = self.found(&features, Some(&of_all))?;
+            let (_, clusters) = self.found(&features, Some(&all_centers))?;
             // The first coordinate of z is 1, so its sum is a count.
             let mut sums = Array2::<f64>::zeros((self.centers, self.encoding.width()));
             for (record, cluster) in chosen.outer_iter().zip(clusters) {
                 let mut sum = sums.row_mut(cluster);
                 sum += &record;
             }
-            for (mut sum, center) in sums.outer_iter_mut().zip(of_all.outer_iter()) {
+            for (mut sum, center) in sums.outer_iter_mut().zip(all_centers.outer_iter()) {
                 let count = sum[0];
                 match count > 0.0 {
                     true => sum /= count,

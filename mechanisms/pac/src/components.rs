@@ -65,11 +65,11 @@ impl Components {
 fn matched(directions: &Array2<f64>, reference: &Array2<f64>) -> Array2<f64> {
     let mut left: Vec<usize> = (0..directions.nrows()).collect();
     let mut ordered = reference.clone();
-    for (mut row, wanted) in ordered.outer_iter_mut().zip(reference.outer_iter()) {
+    for (mut row, target) in ordered.outer_iter_mut().zip(reference.outer_iter()) {
         let along = |at: usize| {
             let direction = directions.row(at);
             let length = direction.dot(&direction).sqrt().max(f64::MIN_POSITIVE);
-            direction.dot(&wanted) / length
+            direction.dot(&target) / length
         };
         let nearest = (0..left.len())
             .max_by(|one, other| along(left[*one]).abs().total_cmp(&along(left[*other]).abs()));

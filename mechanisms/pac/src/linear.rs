@@ -14,12 +14,12 @@ use std::sync::Arc;
 pub(crate) struct Linear {
     domain: RecordDomain,
     encoding: Encoding,
-    by: By,
+    loss: Loss,
 }
 
 /// Loss that determines the weights.
 #[derive(Debug, Clone, Copy)]
-enum By {
+enum Loss {
     /// Least mean squared error plus this multiple of the weights' squares. A class is 1 or −1.
     Ridge(f64),
     /// Least mean hinge loss on 1 or −1, with this weight against half of the weights' squares.
@@ -36,18 +36,18 @@ impl Linear {
         if let TargetDomain::None = domain.target() {
             return Err(Error::not_applicable(NAME, "a ridge regression needs a target to learn"));
         }
-        Self::new(domain, By::Ridge(positive("ridge", ridge)?))
+        Self::new(domain, Loss::Ridge(positive("ridge", ridge)?))
     }
 
     pub(crate) fn machine(domain: &RecordDomain, penalty: f64) -> Result<Self> {
         let TargetDomain::Class { .. } = domain.target() else {
             return Err(Error::not_applicable(NAME, "a support vector machine needs a class as target"));
         };
-        Self::new(domain, By::Margin(positive("penalty", penalty)?))
+        Self::new(domain, Loss::Margin(positive("penalty", penalty)?))
     }
 
-    fn new(domain: &RecordDomain, by: By) -> Result<Self> {
-        Ok(Self { domain: domain.clone(), encoding: Encoding::for_domain(NAME, domain)?, by })
+    fn new(domain: &RecordDomain, loss: Loss) -> Result<Self> {
+        Ok(Self { domain: domain.clone(), encoding: Encoding::for_domain(NAME, domain)?, loss })
     }
 
     /// 1 + d, the number of coordinates of z without the target.
@@ -69,8 +69,8 @@ impl Linear {
     fn weights(&self, vectors: &Array2<f64>) -> Result<Array2<f64>> {
         let outputs = self.outputs(vectors.view());
         let inputs = vectors.slice(s![.., ..self.inputs()]);
-        match self.by {
-            By::Ridge(ridge) => {
+        match self.loss {
+            Loss::Ridge(ridge) => {
                 let records = vectors.nrows() as f64;
                 let mut products = inputs.t().dot(&inputs) / records;
                 products.diag_mut().slice_mut(s![1..]).mapv_inplace(|square| square + ridge);
@@ -83,7 +83,7 @@ impl Linear {
                 })?;
                 Ok(weights.t().as_standard_layout().into_owned())
             }
-            By::Margin(penalty) => {
+            Loss::Margin(penalty) => {
                 let records = Records::new(inputs.slice(s![.., 1..]));
                 let penalties = vec![penalty / vectors.nrows() as f64; vectors.nrows()];
                 let mut weights = Array2::zeros((outputs.ncols(), self.inputs()));
@@ -140,8 +140,8 @@ impl Computed for Linear {
     }
 
     fn family(&self) -> Option<&'static str> {
-        Some(match (self.by, self.domain.target()) {
-            (By::Margin(_), _) => "svm",
+        Some(match (self.loss, self.domain.target()) {
+            (Loss::Margin(_), _) => "svm",
             // The score of a class is linear, as in logistic regression.
             (_, TargetDomain::Class { .. }) => "logistic",
             _ => "ridge",

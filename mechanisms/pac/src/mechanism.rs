@@ -95,8 +95,8 @@ const NOISE: u64 = 1;
 impl Candidates {
     /// Draws a set uniformly at random. Returns its index, and its values with noise added.
     fn draw(&self, stream: &mut Stream) -> (usize, Vec<f64>) {
-        let taken = stream.gen_range(0..self.values.len());
-        (taken, self.noise.added(&self.values[taken], stream))
+        let index = stream.gen_range(0..self.values.len());
+        (index, self.noise.added(&self.values[index], stream))
     }
 }
 
@@ -126,7 +126,7 @@ impl PacStatistics {
                 format!("{} records have no halves to hide; at least {FEWEST} are needed", table.len());
             return Err(Error::not_applicable(NAME, reason));
         }
-        let of = self.computed.on_rows(table)?;
+        let statistic = self.computed.on_rows(table)?;
         let mut stream = streams.stream(SETS_DRAWN);
         let mut sets = halves(table.len(), self.state.sets, &mut stream);
         let mut values: Vec<Vec<f64>> = vec![];
@@ -136,11 +136,11 @@ impl PacStatistics {
             if some.is_empty() {
                 break;
             }
-            let of_set = |rows: &Vec<usize>| {
+            let evaluate = |rows: &Vec<usize>| {
                 interrupt::check()?;
-                of(rows)
+                statistic(rows)
             };
-            values.extend(some.par_iter().map(of_set).collect::<Result<Vec<_>>>()?);
+            values.extend(some.par_iter().map(evaluate).collect::<Result<Vec<_>>>()?);
             let width = values.first().map_or(0, Vec::len);
             // The distances between sets are held in addition to the values.
             size::check_held(NAME, "sets", &[self.state.sets, width], 2 * size_of::<f64>())?;
@@ -162,7 +162,7 @@ impl CuratorMechanism for PacStatistics {
                        lattice points a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and \
                        Steinke 2020, Proposition 5): Σ λᵢ/2σᵢ² with the noise of Sridhar, Xiao and Devadas \
                        (2025), or the bound of Kolchinsky and Tracey (2017) on mixtures if it is smaller";
-        let asked = match self.state.statistic {
+        let disclosed_queries = match self.state.statistic {
             Statistic::Responses { .. } => {
                 Some("the public records of the queries: the design contains them in the clear".to_owned())
             }
@@ -175,7 +175,7 @@ impl CuratorMechanism for PacStatistics {
                 .to_owned(),
         ];
         Guarantee {
-            discloses: discloses.into_iter().chain(asked).collect(),
+            discloses: discloses.into_iter().chain(disclosed_queries).collect(),
             shaped_by: self.state.statistic.shaped_by(),
             assumes: [
                 "the bounds and levels are public, and were not taken from the data",
@@ -185,7 +185,7 @@ impl CuratorMechanism for PacStatistics {
             ]
             .map(str::to_owned)
             .to_vec(),
-            ..Guarantee::of_records([(bound, theorem.to_owned())])
+            ..Guarantee::for_records([(bound, theorem.to_owned())])
         }
     }
 
@@ -308,11 +308,11 @@ impl Parameters {
             ("penalty", self.penalty.is_some(), Which::LinearMachine),
             ("queries", self.queries.is_some(), Which::Responses),
         ];
-        match given.iter().find(|(_, is_given, of)| *is_given && *of != self.statistic) {
+        match given.iter().find(|(_, is_given, statistic)| *is_given && *statistic != self.statistic) {
             None => Ok(()),
-            Some((name, _, of)) => {
+            Some((name, _, statistic)) => {
                 let problem = format!(
-                    "{name} is a parameter of the statistic {of}, and the statistic is {}",
+                    "{name} is a parameter of the statistic {statistic}, and the statistic is {}",
                     self.statistic
                 );
                 Err(Error::parameter(NAME, problem))
@@ -353,7 +353,7 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
         Which::Ridge => Statistic::Ridge { ridge: parameters.ridge.unwrap_or(RIDGE) },
         Which::LinearMachine => Statistic::LinearMachine { penalty: parameters.penalty.unwrap_or(10.0) },
         Which::Responses => {
-            let asked = match &brief.volunteers {
+            let volunteers = match &brief.volunteers {
                 Volunteers::Public(_) => brief.volunteers_within(NAME)?.records(),
                 Volunteers::Private(_) => return Err(Error::PrivateVolunteers { plugin: NAME.into() }),
                 _ => {
@@ -362,10 +362,10 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
                     return Err(Error::not_applicable(NAME, reason));
                 }
             };
-            let most = asked.nrows().min(parameters.queries.unwrap_or(QUERIES));
+            let most = volunteers.nrows().min(parameters.queries.unwrap_or(QUERIES));
             Statistic::Responses {
                 ridge: parameters.ridge.unwrap_or(RIDGE),
-                queries: asked.slice(s![..most, ..]).to_owned(),
+                queries: volunteers.slice(s![..most, ..]).to_owned(),
             }
         }
     };

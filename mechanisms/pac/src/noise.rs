@@ -25,7 +25,7 @@ const FARTHEST: f64 = (1u64 << 62) as f64;
 /// mean square of value i about cᵢ. At this bound, σᵢ² = √λᵢ·Σ√λ/(2·nats) has the least sum of variances
 /// (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). The bound is no
 /// estimate, because the candidates are all that exist. At many nats a bound on mixtures is smaller
-/// ([`mutual_information::of_shifts`]), and reduces all noise by one factor.
+/// ([`mutual_information::mixture_bound`]), and reduces all noise by one factor.
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -41,19 +41,19 @@ const FARTHEST: f64 = (1u64 << 62) as f64;
 #[derive(Debug, Clone)]
 pub struct HidingNoise {
     /// Noise on each value; `None` if all candidates give the same value.
-    of: Vec<Option<OfValue>>,
+    per_value: Vec<Option<ValueNoise>>,
     nats: f64,
 }
 
 /// Noise on one value.
 #[derive(Debug, Clone)]
-struct OfValue {
+struct ValueNoise {
     distribution: DiscreteGaussian,
     /// Number of lattice steps per unit of the value.
     unit: f64,
 }
 
-impl OfValue {
+impl ValueNoise {
     /// Returns noise whose σ is at least `scale`, and larger by at most one part in 2³⁰.
     fn with_scale(scale: f64) -> Result<Self> {
         let exponent = BITS - (scale.log2().floor() as i32).clamp(SMALLEST, LARGEST);
@@ -67,7 +67,7 @@ impl OfValue {
     }
 
     /// Distance between two points of the lattice, in σ.
-    fn apart(&self, one: i128, other: i128) -> f64 {
+    fn distance(&self, one: i128, other: i128) -> f64 {
         one.abs_diff(other) as f64 / self.distribution.scale()
     }
 }
@@ -81,7 +81,9 @@ impl HidingNoise {
     /// are not finite, or that differ by more than 2⁶² times the noise.
     pub fn calibrated(candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
         let Some(first) = candidates.first() else { return Err(Error::shape("there are no candidates")) };
-        candidates.iter().try_for_each(|of| scumble_core::check_width(first.len(), of.len()))?;
+        candidates
+            .iter()
+            .try_for_each(|candidate| scumble_core::check_width(first.len(), candidate.len()))?;
         Error::check(crate::NAME, "nats", nats, "above zero and finite", nats > 0.0 && nats.is_finite())?;
         let refuse = |problem: &str| Err(Error::not_applicable(crate::NAME, problem));
         if candidates.iter().flatten().any(|value| !(value.is_finite() && value.abs() < 2f64.powi(LARGEST))) {
@@ -99,7 +101,7 @@ impl HidingNoise {
                     "halves of the records differ by more than the integers of exact noise can hold",
                 );
             }
-            let spent = noise.told(candidates);
+            let spent = noise.information_bound(candidates);
             if spent <= nats {
                 return Self { nats: spent, ..noise }.sharpened(candidates, nats);
             }
@@ -108,8 +110,8 @@ impl HidingNoise {
     }
 
     fn with_scales(scales: impl Iterator<Item = f64>) -> Result<Self> {
-        let of = |scale: f64| (scale > 0.0).then(|| OfValue::with_scale(scale)).transpose();
-        Ok(Self { of: scales.map(of).collect::<Result<_>>()?, nats: 0.0 })
+        let value_noise = |scale: f64| (scale > 0.0).then(|| ValueNoise::with_scale(scale)).transpose();
+        Ok(Self { per_value: scales.map(value_noise).collect::<Result<_>>()?, nats: 0.0 })
     }
 
     /// Shrinks all noise by one factor, where the bound on mixtures allows it.
@@ -122,15 +124,15 @@ impl HidingNoise {
         }
         let squared = self.squared(candidates);
         let bound = |factor: f64| {
-            let of = |row: &Vec<f64>| row.iter().map(|square| square / (factor * factor)).collect();
-            let scaled: Vec<Vec<f64>> = squared.iter().map(of).collect();
-            mutual_information::of_shifts(&scaled).unwrap_or(f64::INFINITY)
+            let scaled_row = |row: &Vec<f64>| row.iter().map(|square| square / (factor * factor)).collect();
+            let scaled: Vec<Vec<f64>> = squared.iter().map(scaled_row).collect();
+            mutual_information::mixture_bound(&scaled).unwrap_or(f64::INFINITY)
         };
         let Some(factor) = search::nearly_least(1e-6, 1.0, 1e-6, |factor| bound(factor) <= nats) else {
             return Ok(self);
         };
         let noise = Self::with_scales(self.scales().into_iter().map(|scale| scale * factor * (1.0 + 1e-7)))?;
-        let spent = mutual_information::of_shifts(&noise.squared(candidates)).unwrap_or(f64::INFINITY);
+        let spent = mutual_information::mixture_bound(&noise.squared(candidates)).unwrap_or(f64::INFINITY);
         let fits = spent <= nats && noise.reach(candidates) <= FARTHEST;
         Ok(if fits { Self { nats: spent, ..noise } } else { self })
     }
@@ -139,48 +141,60 @@ impl HidingNoise {
     fn squared(&self, candidates: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let steps: Vec<Vec<i128>> = candidates.iter().map(|candidate| self.steps(candidate)).collect();
         let between = |one: &Vec<i128>, other: &Vec<i128>| {
-            let pairs = self.of.iter().zip(one.iter().zip(other));
-            pairs.filter_map(|(of, (a, b))| of.as_ref().map(|of| of.apart(*a, *b).powi(2))).sum()
+            let pairs = self.per_value.iter().zip(one.iter().zip(other));
+            pairs
+                .filter_map(|(noise, (a, b))| noise.as_ref().map(|noise| noise.distance(*a, *b).powi(2)))
+                .sum()
         };
         steps.iter().map(|one| steps.iter().map(|other| between(one, other)).collect()).collect()
     }
 
     fn steps(&self, values: &[f64]) -> Vec<i128> {
-        let step = |(of, value): (&Option<OfValue>, &f64)| of.as_ref().map_or(0, |of| of.step(*value));
-        self.of.iter().zip(values).map(step).collect()
+        let step = |(noise, value): (&Option<ValueNoise>, &f64)| {
+            noise.as_ref().map_or(0, |noise| noise.step(*value))
+        };
+        self.per_value.iter().zip(values).map(step).collect()
     }
 
     /// Largest distance between two candidates in a value, in σ. Infinite if a value does not fit the
     /// integers.
     fn reach(&self, candidates: &[Vec<f64>]) -> f64 {
-        let of_value = |(at, of): (usize, &OfValue)| {
+        let value_reach = |(at, noise): (usize, &ValueNoise)| {
             let values = || candidates.iter().map(move |candidate| candidate[at]);
             let most = values().map(f64::abs).fold(0.0, f64::max);
-            if most * of.unit > 2f64.powi(120) {
+            if most * noise.unit > 2f64.powi(120) {
                 return f64::INFINITY;
             }
             let (least, largest) = values()
-                .map(|value| of.step(value))
+                .map(|value| noise.step(value))
                 .fold((i128::MAX, i128::MIN), |(least, most), step| (least.min(step), most.max(step)));
-            of.apart(least, largest)
+            noise.distance(least, largest)
         };
-        let noisy = self.of.iter().enumerate().filter_map(|(at, of)| of.as_ref().map(|of| (at, of)));
-        noisy.map(of_value).fold(0.0, f64::max)
+        let noisy = self
+            .per_value
+            .iter()
+            .enumerate()
+            .filter_map(|(at, noise)| noise.as_ref().map(|noise| (at, noise)));
+        noisy.map(value_reach).fold(0.0, f64::max)
     }
 
     /// Bound Σ λ/2σ² on the mutual information for these candidates, computed on the lattice.
-    fn told(&self, candidates: &[Vec<f64>]) -> f64 {
+    fn information_bound(&self, candidates: &[Vec<f64>]) -> f64 {
         let m = candidates.len() as i128;
-        let of_value = |(at, of): (usize, &OfValue)| {
-            let steps: Vec<i128> = candidates.iter().map(|candidate| of.step(candidate[at])).collect();
+        let value_bound = |(at, noise): (usize, &ValueNoise)| {
+            let steps: Vec<i128> = candidates.iter().map(|candidate| noise.step(candidate[at])).collect();
             // The lattice point nearest to the mean, or the one next to it.
             let first = steps[0];
             let center = first + steps.iter().map(|step| step - first).sum::<i128>() / m;
-            steps.iter().map(|step| of.apart(*step, center).powi(2)).sum::<f64>() / (2.0 * m as f64)
+            steps.iter().map(|step| noise.distance(*step, center).powi(2)).sum::<f64>() / (2.0 * m as f64)
         };
-        let noisy = self.of.iter().enumerate().filter_map(|(at, of)| of.as_ref().map(|of| (at, of)));
+        let noisy = self
+            .per_value
+            .iter()
+            .enumerate()
+            .filter_map(|(at, noise)| noise.as_ref().map(|noise| (at, noise)));
         // Covers the rounding errors of the sums.
-        noisy.map(of_value).sum::<f64>() * (1.0 + 1e-12)
+        noisy.map(value_bound).sum::<f64>() * (1.0 + 1e-12)
     }
 
     /// Upper bound on the mutual information, in nats. It is at most the requested number.
@@ -190,23 +204,26 @@ impl HidingNoise {
 
     /// σ of the noise on each value (k), zero for a value without noise.
     pub fn scales(&self) -> Vec<f64> {
-        self.of.iter().map(|of| of.as_ref().map_or(0.0, |of| of.distribution.scale() / of.unit)).collect()
+        self.per_value
+            .iter()
+            .map(|noise| noise.as_ref().map_or(0.0, |noise| noise.distribution.scale() / noise.unit))
+            .collect()
     }
 
     /// Adds independent noise to each of these values (k), which are one of the candidates.
     pub fn added(&self, values: &[f64], stream: &mut Stream) -> Vec<f64> {
-        let mut noisy = |(of, value): (&Option<OfValue>, &f64)| match of {
-            Some(of) => (of.step(*value) + of.distribution.sample(stream)) as f64 / of.unit,
+        let mut noisy = |(noise, value): (&Option<ValueNoise>, &f64)| match noise {
+            Some(noise) => (noise.step(*value) + noise.distribution.sample(stream)) as f64 / noise.unit,
             None => *value,
         };
-        self.of.iter().zip(values).map(&mut noisy).collect()
+        self.per_value.iter().zip(values).map(&mut noisy).collect()
     }
 }
 
 /// Root mean square of the candidates about their mean, for each value.
 fn root_mean_squares(candidates: &[Vec<f64>]) -> Vec<f64> {
     let m = candidates.len() as f64;
-    let of_value = |at: usize| {
+    let root_mean_square = |at: usize| {
         // Differences from the first candidate keep all digits of values that hardly differ.
         let first = candidates[0][at];
         let from_first = || candidates.iter().map(move |candidate| candidate[at] - first);
@@ -215,5 +232,5 @@ fn root_mean_squares(candidates: &[Vec<f64>]) -> Vec<f64> {
         // A value that differs at all gets a root above zero.
         if from_first().any(|value| value != 0.0) { root.max(2f64.powi(SMALLEST)) } else { 0.0 }
     };
-    (0..candidates[0].len()).map(of_value).collect()
+    (0..candidates[0].len()).map(root_mean_square).collect()
 }

@@ -33,8 +33,8 @@ impl Responses {
             _ => Target::None,
         };
         let model = Linear::ridge(domain, ridge)?;
-        let asked = Table::new(domain.columns().to_vec(), queries.clone(), target)?;
-        let vectors = Encoding::for_domain(crate::NAME, domain)?.vectors(&asked)?;
+        let query_table = Table::new(domain.columns().to_vec(), queries.clone(), target)?;
+        let vectors = Encoding::for_domain(crate::NAME, domain)?.vectors(&query_table)?;
         let vectors = vectors.slice(s![.., ..=domain.columns().len()]).to_owned();
         Ok(Self { domain: domain.clone(), model, queries: queries.clone(), vectors })
     }
@@ -57,15 +57,19 @@ impl Computed for Responses {
         _streams: &Streams,
     ) -> Result<(Table, Key)> {
         let (q, outputs) = (self.queries.nrows(), noisy.len() / self.queries.nrows());
-        let said = Array2::from_shape_vec((q, outputs), noisy.to_vec())
+        let noisy_outputs = Array2::from_shape_vec((q, outputs), noisy.to_vec())
             .map_err(|problem| Error::shape(problem.to_string()))?;
         let target = match self.domain.target() {
             TargetDomain::Real { lower, upper } => {
                 let half = (upper - lower) / 2.0;
-                Target::Real(said.column(0).mapv(|output| lower + half + half * output.clamp(-1.0, 1.0)))
+                Target::Real(
+                    noisy_outputs.column(0).mapv(|output| lower + half + half * output.clamp(-1.0, 1.0)),
+                )
             }
-            _ if outputs == 1 => Target::Class(said.column(0).mapv(|output| usize::from(output > 0.0))),
-            _ => Target::Class(said.map_axis(Axis(1), |of| largest(&of.to_vec()))),
+            _ if outputs == 1 => {
+                Target::Class(noisy_outputs.column(0).mapv(|output| usize::from(output > 0.0)))
+            }
+            _ => Target::Class(noisy_outputs.map_axis(Axis(1), |scores| largest(&scores.to_vec()))),
         };
         Ok((Table::new(self.domain.columns().to_vec(), self.queries.clone(), target)?, Key::None))
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Coefficients {
     domain: RecordDomain,
     /// Intercept, and coefficient of each feature of the encoded record (outputs × (1 + d)).
-    of_record: Array2<f64>,
+    matrix: Array2<f64>,
 }
 
 impl Coefficients {
@@ -28,24 +28,24 @@ impl Coefficients {
     pub fn new(domain: &RecordDomain, encoding: &Encoding, weights: &Array2<f64>) -> Result<Self> {
         check_width(1 + domain.layout().width(), encoding.width())?;
         check_width(1 + domain.columns().len(), weights.ncols())?;
-        let mut of_record = weights.clone();
-        for at in 1..of_record.ncols() {
+        let mut matrix = weights.clone();
+        for at in 1..matrix.ncols() {
             let Some((middle, half)) = encoding.scale(at - 1) else { continue };
             let per_unit = if half > 0.0 { 1.0 / half } else { 0.0 };
-            let mut column = of_record.column_mut(at);
+            let mut column = matrix.column_mut(at);
             column *= per_unit;
-            let moved = &of_record.column(at) * -middle;
-            let mut intercepts = of_record.column_mut(0);
+            let moved = &matrix.column(at) * -middle;
+            let mut intercepts = matrix.column_mut(0);
             intercepts += &moved;
         }
         if let TargetDomain::Real { lower, upper } = domain.target() {
             let half = (upper - lower) / 2.0;
-            of_record *= half;
-            let mut intercepts = of_record.column_mut(0);
+            matrix *= half;
+            let mut intercepts = matrix.column_mut(0);
             intercepts += lower + half;
         }
-        of_record += 0.0; // a file does not keep the sign of a zero
-        Ok(Self { domain: domain.clone(), of_record })
+        matrix += 0.0; // a file does not keep the sign of a zero
+        Ok(Self { domain: domain.clone(), matrix })
     }
 
     /// Reads the model for records of `domain` from its [`table`](Self::table). The columns may have any
@@ -67,7 +67,7 @@ impl Coefficients {
             let found = table.len();
             return Err(Error::shape(format!("the model has {found} rows, and its target needs {rows}")));
         }
-        Ok(Self { domain: domain.clone(), of_record: values })
+        Ok(Self { domain: domain.clone(), matrix: values })
     }
 
     /// Returns the release of this model in place of records.
@@ -83,7 +83,7 @@ impl Coefficients {
     /// # Errors
     /// [`Error::Shape`] if a column's coefficient has the same name as another column's coefficient.
     pub fn table(&self) -> Result<Table> {
-        Table::new(column_names(&self.domain), self.of_record.clone(), Target::None)
+        Table::new(column_names(&self.domain), self.matrix.clone(), Target::None)
     }
 
     /// Returns each output for records in the clear (n × outputs), after projecting them onto the domain.
@@ -92,11 +92,11 @@ impl Coefficients {
     fn outputs(&self, clean: &Table) -> Result<Array2<f64>> {
         let features = clean.clone().with_target(Target::None)?;
         let features = self.domain.without_target().projected_features(&features)?;
-        let output = |(row, of): (usize, usize)| {
-            let weights = self.of_record.row(of);
+        let output = |(row, index): (usize, usize)| {
+            let weights = self.matrix.row(index);
             features.row(row).iter().zip(weights.iter().skip(1)).fold(weights[0], |sum, (x, w)| sum + x * w)
         };
-        Ok(Array2::from_shape_fn((features.nrows(), self.of_record.nrows()), output))
+        Ok(Array2::from_shape_fn((features.nrows(), self.matrix.nrows()), output))
     }
 }
 
@@ -109,9 +109,9 @@ impl ReleasedModel for Coefficients {
     fn predict(&self, clean: &Table) -> Result<Target> {
         let scores = self.scores(clean)?;
         Ok(match self.domain.target() {
-            TargetDomain::Class { .. } => {
-                Target::Class(scores.outer_iter().map(|of| largest(&of.to_vec())).collect::<Array1<usize>>())
-            }
+            TargetDomain::Class { .. } => Target::Class(
+                scores.outer_iter().map(|row| largest(&row.to_vec())).collect::<Array1<usize>>(),
+            ),
             TargetDomain::Real { .. } => Target::Real(scores.column(0).to_owned()),
             _ => return Err(Error::shape("a linear model predicts a number or a class")),
         })

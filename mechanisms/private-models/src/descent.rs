@@ -76,7 +76,7 @@ impl<'e> Lesson<'e> {
         let Self { encoding, width, .. } = *self;
         let count = self.outputs * width;
         let classes = encoding.width() - width;
-        let of_block = |packed: &[u8]| {
+        let block_sum = |packed: &[u8]| {
             let (mut sum, mut whole) = (vec![0i64; count], vec![0; encoding.width()]);
             for record in packed.chunks_exact(encoding.packed_width()) {
                 encoding.unpack(record, &mut whole);
@@ -101,8 +101,8 @@ impl<'e> Lesson<'e> {
             let packed = &mut packed[..left.min(blocks * block)];
             self.packed.read_exact(packed).map_err(Error::TemporaryFile)?;
             left -= packed.len();
-            for of_block in packed.par_chunks(block).map(of_block).collect::<Vec<_>>() {
-                sum.iter_mut().zip(of_block).for_each(|(sum, more)| *sum += i128::from(more));
+            for block_sum in packed.par_chunks(block).map(block_sum).collect::<Vec<_>>() {
+                sum.iter_mut().zip(block_sum).for_each(|(sum, more)| *sum += i128::from(more));
             }
         }
         Ok(sum)
@@ -133,13 +133,13 @@ fn residuals(weights: &Array2<f64>, z: &[i64], class: usize) -> Vec<f64> {
 /// The integers decide: a gradient that is still longer, or that is not a number, becomes zero.
 fn clipped(residuals: &[f64], z: &[i64], norm: f64) -> Vec<i64> {
     let length = |numbers: &[i64]| numbers.iter().map(|&x| i128::from(x) * i128::from(x)).sum::<i128>();
-    let of_record = length(z);
-    let found = residuals.iter().map(|r| r * r).sum::<f64>().sqrt() * (of_record as f64).sqrt() / ONE as f64;
+    let z_squared = length(z);
+    let found = residuals.iter().map(|r| r * r).sum::<f64>().sqrt() * (z_squared as f64).sqrt() / ONE as f64;
     let share = (norm / found).min(1.0) * ONE as f64;
     // Casts round toward zero, and NaN becomes zero.
     let steps: Vec<i64> = residuals.iter().map(|r| ((r * share) as i64).clamp(-ONE, ONE)).collect();
     let most = (norm / STEP).floor() as i128;
-    let is_short = length(&steps).checked_mul(of_record).is_some_and(|square| square <= most * most);
+    let is_short = length(&steps).checked_mul(z_squared).is_some_and(|square| square <= most * most);
     if is_short { steps } else { vec![0; residuals.len()] }
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
     // A lattice costs some billionths of μ, and more if the noise is small.
     for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
         let each = mu * (1.0 - margin) / (schedule.steps as f64).sqrt();
-        let noise = SumNoise::of_mu(dim, 2.0 * schedule.clipping_norm, each)?;
+        let noise = SumNoise::for_mu(dim, 2.0 * schedule.clipping_norm, each)?;
         let all =
             (1..schedule.steps).fold(noise.profile(), |all: PrivacyProfile, _| all.with(&noise.profile()));
         if all.delta(epsilon) <= delta {

@@ -107,8 +107,8 @@ impl Encoding {
     pub fn products(&self) -> Vec<[usize; 2]> {
         let width = self.width();
         let group = |at: usize| self.groups.iter().position(|group| at > 0 && group.contains(&(at - 1)));
-        let of: Vec<Option<usize>> = (0..width).map(group).collect();
-        let is_known = |i: usize, j: usize| j == 0 || (of[i].is_some() && of[i] == of[j]);
+        let groups: Vec<Option<usize>> = (0..width).map(group).collect();
+        let is_known = |i: usize, j: usize| j == 0 || (groups[i].is_some() && groups[i] == groups[j]);
         let all = (0..width).flat_map(|i| (i..width).map(move |j| [i, j]));
         all.filter(|[i, j]| !is_known(*i, *j)).collect()
     }
@@ -144,7 +144,7 @@ impl Encoding {
         Ok(vectors)
     }
 
-    /// Applies `of` to the vectors z of each block of `BLOCK` consecutive flat records, on all cores.
+    /// Calls `compute` with the vectors z of each block of `BLOCK` consecutive flat records, on all cores.
     ///
     /// # Errors
     /// [`Error::Shape`] if the values are not a whole number of records; [`Error::NonFinite`];
@@ -152,7 +152,7 @@ impl Encoding {
     fn blocks<T: Send>(
         &self,
         records: &[f64],
-        of: impl Fn(&mut dyn Iterator<Item = Result<Vec<i64>>>) -> Result<T> + Sync,
+        compute: impl Fn(&mut dyn Iterator<Item = Result<Vec<i64>>>) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let width = self.scales.len();
         if !records.len().is_multiple_of(width.max(1)) {
@@ -160,11 +160,11 @@ impl Encoding {
                 format!("{} values are not a whole number of records of {width} values each", records.len());
             return Err(Error::shape(problem));
         }
-        let of_block = |block: &[f64]| {
+        let compute_block = |block: &[f64]| {
             interrupt::check()?;
-            of(&mut block.chunks_exact(width).map(|record| self.integers(&mut record.to_vec())))
+            compute(&mut block.chunks_exact(width).map(|record| self.integers(&mut record.to_vec())))
         };
-        records.par_chunks(local::BLOCK * width.max(1)).map(of_block).collect()
+        records.par_chunks(local::BLOCK * width.max(1)).map(compute_block).collect()
     }
 
     /// Number of bytes of a packed record.
@@ -250,8 +250,8 @@ impl<'e> Gram<'e> {
                 }
                 Ok(sum)
             })?;
-            for of_block in sums {
-                self.sum.zip_mut_with(&of_block, |sum, more| *sum += i128::from(*more));
+            for block_sum in sums {
+                self.sum.zip_mut_with(&block_sum, |sum, more| *sum += i128::from(*more));
             }
         }
         self.records += records.len() / (width - 1).max(1);

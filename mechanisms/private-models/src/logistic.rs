@@ -50,7 +50,7 @@ pub struct PrivateLogistic {
     /// μ, the Gaussian equivalent of the budget; infinite if nothing needs to be private.
     mu: f64,
     /// Schedule and noise for the smallest number of records.
-    of_fewest: Option<(Schedule, SumNoise)>,
+    cached_noise: Option<(Schedule, SumNoise)>,
 }
 
 /// Saved state of the mechanism.
@@ -112,12 +112,12 @@ impl TryFrom<State> for PrivateLogistic {
         };
         let outputs = if levels.len() == 2 { 1 } else { levels.len() };
         size::check_held(NAME, "the number of columns, times classes,", &[encoding.width(), outputs], 64)?;
-        let mut made = Self { state, encoding, outputs, mu: f64::INFINITY, of_fewest: None };
+        let mut made = Self { state, encoding, outputs, mu: f64::INFINITY, cached_noise: None };
         if made.state.budget.epsilon().is_finite() {
             let budget = spent(made.state.budget)?;
             made.mu = gaussian::mu(budget.epsilon(), budget.delta()).unwrap_or(0.0);
             let schedule = made.schedule(1);
-            made.of_fewest = made.noise(schedule)?.map(|noise| (schedule, noise));
+            made.cached_noise = made.noise(schedule)?.map(|noise| (schedule, noise));
         }
         Ok(made)
     }
@@ -154,8 +154,8 @@ impl PrivateLogistic {
         if self.mu == f64::INFINITY {
             return Ok(None);
         }
-        match &self.of_fewest {
-            Some((of, noise)) if *of == schedule => Ok(Some(noise.clone())),
+        match &self.cached_noise {
+            Some((cached, noise)) if *cached == schedule => Ok(Some(noise.clone())),
             _ => noise_of_steps(self.weights(), schedule, spent(self.state.budget)?).map(Some),
         }
     }
@@ -211,7 +211,7 @@ impl CuratorMechanism for PrivateLogistic {
                        in ℓ₂, and with discrete Gaussian noise (Canonne, Kamath and Steinke 2020) steps \
                        compose by μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) by Balle and Wang \
                        (2018), Theorem 8, plus what the lattice adds";
-        Guarantee::of_curator(Neighbours::ReplaceOne, [(dp, theorem.to_owned())])
+        Guarantee::for_curator(Neighbours::ReplaceOne, [(dp, theorem.to_owned())])
     }
 
     fn releases(&self) -> Releases {

@@ -117,8 +117,8 @@ impl NoisyMoments {
         let noise = SumNoise::calibrated(dim, self.sensitivity(neighbours), budget)?;
         self.claims = vec![CentralDp::new(budget.epsilon(), budget.delta(), neighbours)];
         if neighbours == Neighbours::AddOrRemoveOne {
-            let of_replaced = self.sensitivity(Neighbours::ReplaceOne);
-            let epsilon = noise.epsilon(dim, of_replaced, budget.delta())?;
+            let replace_sensitivity = self.sensitivity(Neighbours::ReplaceOne);
+            let epsilon = noise.epsilon(dim, replace_sensitivity, budget.delta())?;
             self.claims.push(CentralDp::new(epsilon, budget.delta(), Neighbours::ReplaceOne));
         }
         self.noise = Some(noise);
@@ -163,7 +163,7 @@ impl CuratorMechanism for NoisyMoments {
             return Guarantee::nothing(&self.state.domain);
         }
         let notions = self.claims.iter().map(|dp| (dp.clone(), theorem(dp.neighbours)));
-        Guarantee::of_curator(self.state.neighbours, notions)
+        Guarantee::for_curator(self.state.neighbours, notions)
     }
 
     fn releases(&self) -> Releases {
@@ -187,7 +187,7 @@ impl NoisyMoments {
     fn in_clear(&self, table: &Table, randomness: &Randomness) -> Release {
         let domain = &self.state.domain;
         let guarantee = self.guarantee().under(randomness.provenance());
-        let noise = Noise::of_features(domain, NoiseDistribution::Exact { width: domain.columns().len() });
+        let noise = Noise::for_features(domain, NoiseDistribution::Exact { width: domain.columns().len() });
         Release { table: table.clone(), noise, guarantee, key: Key::None }
     }
 }
@@ -214,10 +214,10 @@ impl Accumulator for Gathered<'_> {
         let population = Population::from_moments(&state.domain, encoding, &means, mechanism.floor(count))
             .ok_or_else(|| Error::shape("the moments are not finite numbers"))?;
         let noise = Noise::unknown(&layout);
-        let of_table = layout.clone();
+        let flat_layout = layout.clone();
         let draw = move |records: usize, stream: &mut Stream| match records {
             0 => Ok(vec![]),
-            _ => Ok(of_table.flat(&population.rows(records, stream)?, 0..records)),
+            _ => Ok(flat_layout.flat(&population.rows(records, stream)?, 0..records)),
         };
         Ok(Outcome::Synthetic(Drawing::new((guarantee, noise), layout, count, streams, draw)))
     }

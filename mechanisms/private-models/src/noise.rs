@@ -53,7 +53,7 @@ impl SumNoise {
     ///
     /// # Errors
     /// Same errors as [`calibrated`](Self::calibrated).
-    pub(crate) fn of_mu(dim: usize, distance: f64, mu: f64) -> Result<Self> {
+    pub(crate) fn for_mu(dim: usize, distance: f64, mu: f64) -> Result<Self> {
         // Any point of the profile determines μ; this one has a δ that is neither tiny nor one.
         let epsilon = mu.max(mu * mu / 2.0);
         Self::calibrated(dim, distance, Budget::new(epsilon, gaussian::delta(mu, epsilon))?)
@@ -119,7 +119,7 @@ mod tests {
         assert!((1.0..1.0 + 1e-6).contains(&ratio), "{ratio}");
         let epsilon = noise.epsilon(30, 7.0, 1e-5).unwrap();
         assert!((1.0..1.0 + 1e-5).contains(&epsilon), "{epsilon}");
-        let of_mu = SumNoise::of_mu(30, 7.0, 0.5).unwrap();
-        assert!((1.0..1.0 + 1e-6).contains(&(of_mu.scale() / 14.0)), "{}", of_mu.scale());
+        let noise = SumNoise::for_mu(30, 7.0, 0.5).unwrap();
+        assert!((1.0..1.0 + 1e-6).contains(&(noise.scale() / 14.0)), "{}", noise.scale());
     }
 }

@@ -75,10 +75,10 @@ impl TryFrom<State> for PrivateRidge {
         let width = encoding.width();
         encoding.check_size(NAME)?;
         let is_with_target = |[_, j]: &[usize; 2]| *j + 1 == width;
-        let (mut with_target, of_features): (Vec<_>, Vec<_>) =
+        let (mut with_target, feature_products): (Vec<_>, Vec<_>) =
             encoding.products().into_iter().partition(is_with_target);
         with_target.retain(|[i, j]| i < j); // the regression does not need the target's own square
-        let mut made = Self { state, encoding, products: [of_features, with_target], noise: None };
+        let mut made = Self { state, encoding, products: [feature_products, with_target], noise: None };
         if made.state.budget.epsilon().is_finite() {
             made.noise = Some(made.calibrated(spent(made.state.budget)?)?);
         }
@@ -115,11 +115,11 @@ impl PrivateRidge {
     /// λ differs by the norm of xxᵀ − x′x′ᵀ (Weyl) plus floating-point error, XᵀX as in the README, and Xᵀy
     /// by 2‖x‖.
     fn sensitivities(&self) -> [f64; 3] {
-        let of_features = self.squared_norm();
+        let squared_norm = self.squared_norm();
         [
-            of_features * (1.0 + 2.0 * self.eigenvalue_error()),
-            of_features,
-            2.0 * of_features.sqrt() * (1.0 + 1e-12),
+            squared_norm * (1.0 + 2.0 * self.eigenvalue_error()),
+            squared_norm,
+            2.0 * squared_norm.sqrt() * (1.0 + 1e-12),
         ]
     }
 
@@ -139,9 +139,9 @@ impl PrivateRidge {
         let dims = [(1, least), (self.products[0].len().max(1), features), (self.products[1].len(), target)];
         // The lattice costs some billionths of μ, and more if the noise is small.
         for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
-            let of =
-                |at: usize| SumNoise::of_mu(dims[at].0, dims[at].1, mu * (1.0 - margin) * SHARES[at].sqrt());
-            let parts = [of(0)?, of(1)?, of(2)?];
+            let part =
+                |at: usize| SumNoise::for_mu(dims[at].0, dims[at].1, mu * (1.0 - margin) * SHARES[at].sqrt());
+            let parts = [part(0)?, part(1)?, part(2)?];
             let [one, two, three] = parts.each_ref().map(SumNoise::profile);
             if one.with(&two).with(&three).delta(epsilon) <= delta {
                 return Ok(parts);
@@ -165,8 +165,8 @@ impl PrivateRidge {
         let features = self.encoding.width() - 1;
         let floats =
             Array2::from_shape_fn((features, features), |(i, j)| gram[[i.min(j), i.max(j)]] as f64 * STEP);
-        let least = Eigen::new(&floats).map_or(0.0, |of| of.least()).max(0.0);
-        let products = self.products.each_ref().map(|of| of.iter().map(|at| gram[*at]).collect());
+        let least = Eigen::new(&floats).map_or(0.0, |eigen| eigen.least()).max(0.0);
+        let products = self.products.each_ref().map(|pairs| pairs.iter().map(|at| gram[*at]).collect());
         Moments { least: (least / STEP).round() as i128, products }
     }
 
@@ -185,20 +185,23 @@ impl PrivateRidge {
     /// Computes the ridge regression from noisy moments.
     fn model(&self, drawn: &[f64], records: usize) -> Result<Coefficients> {
         let features = self.encoding.width() - 1;
-        let [of_features, with_target] = &self.products;
+        let [feature_products, with_target] = &self.products;
         let mut gram = Array2::zeros((features, features));
         gram[[0, 0]] = records as f64;
-        of_features.iter().zip(&drawn[1..]).for_each(|([i, j], sum)| {
+        feature_products.iter().zip(&drawn[1..]).for_each(|([i, j], sum)| {
             (gram[[*i, *j]], gram[[*j, *i]]) = (*sum, *sum);
         });
         for group in self.encoding.groups() {
             (group.start + 1..group.end + 1).for_each(|level| gram[[level, level]] = gram[[0, level]]);
         }
         let mut with: Array1<f64> = Array1::zeros(features);
-        with_target.iter().zip(&drawn[1 + of_features.len()..]).for_each(|([i, _], sum)| with[*i] = *sum);
+        with_target
+            .iter()
+            .zip(&drawn[1 + feature_products.len()..])
+            .for_each(|([i, _], sum)| with[*i] = *sum);
         let (ridge, floor) = self.ridge(drawn[0], features);
         let weights = Eigen::new(&gram)
-            .map(|of| of.map(|value| 1.0 / (value + ridge).max(floor)).dot(&with))
+            .map(|eigen| eigen.map(|value| 1.0 / (value + ridge).max(floor)).dot(&with))
             .unwrap_or_else(|| Array1::zeros(features));
         Coefficients::new(&self.state.domain, &self.encoding, &weights.insert_axis(Axis(0)))
     }
@@ -208,11 +211,11 @@ impl PrivateRidge {
     fn ridge(&self, least: f64, features: usize) -> (f64, f64) {
         /// Ridge without noise, for linearly dependent features.
         const TINY: f64 = 1e-9;
-        let Some([of_least, of_features, _]) = &self.noise else { return (TINY, TINY) };
+        let Some([least_noise, features_noise, _]) = &self.noise else { return (TINY, TINY) };
         let d = features as f64;
-        let surely = (least - of_least.scale() * (2.0 * (1.0 / RARE).ln()).sqrt()).max(0.0);
-        let norm = 2.0 * of_features.scale() * d.sqrt();
-        ((norm - surely).max(0.0), of_features.scale())
+        let surely = (least - least_noise.scale() * (2.0 * (1.0 / RARE).ln()).sqrt()).max(0.0);
+        let norm = 2.0 * features_noise.scale() * d.sqrt();
+        ((norm - surely).max(0.0), features_noise.scale())
     }
 }
 
@@ -234,7 +237,7 @@ impl CuratorMechanism for PrivateRidge {
                        μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) by Balle and Wang (2018), \
                        Theorem 8, plus what the lattice adds";
         let claim = [(dp, theorem.to_owned())];
-        let mut guarantee = Guarantee::of_curator(Neighbours::ReplaceOne, claim);
+        let mut guarantee = Guarantee::for_curator(Neighbours::ReplaceOne, claim);
         guarantee.assumes.push(
             "the error of a computed eigenvalue of a symmetric matrix of width d is at most 64·d² roundings \
              of its norm, and the noise covers this error"
@@ -292,9 +295,9 @@ impl Statistics for PrivateRidge {
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
         let Moments { least, products: [features, target] } = self.moments(&self.gathered(table)?.gram);
         scumble_core::check_width(1 + features.len() + target.len(), drawn.len())?;
-        let (of_least, rest) = drawn.split_at(1);
-        let (of_features, of_target) = rest.split_at(features.len());
-        let parts = [(vec![least], of_least), (features, of_features), (target, of_target)];
+        let (drawn_least, rest) = drawn.split_at(1);
+        let (drawn_features, drawn_target) = rest.split_at(features.len());
+        let parts = [(vec![least], drawn_least), (features, drawn_features), (target, drawn_target)];
         let noise = self.noise.iter().flatten();
         Ok(noise.zip(parts).map(|(noise, (sums, drawn))| noise.log_likelihood(&sums, drawn)).sum())
     }

@@ -85,8 +85,8 @@ impl Population {
         /// Lower limit for an eigenvalue; below it the rows do not span all directions.
         const DEPENDENT: f64 = 1e-9;
         let covariance = drawn.t().dot(drawn) / drawn.nrows() as f64;
-        match Eigen::new(&covariance).filter(|of| of.least() > DEPENDENT) {
-            Some(of) => of.map(|value| 1.0 / root(value)).dot(&self.colour),
+        match Eigen::new(&covariance).filter(|eigen| eigen.least() > DEPENDENT) {
+            Some(eigen) => eigen.map(|value| 1.0 / root(value)).dot(&self.colour),
             None => self.colour.clone(),
         }
     }
@@ -136,15 +136,15 @@ fn within(encoding: &Encoding, mut mean: Array1<f64>) -> Array1<f64> {
 }
 
 /// Subtracts from each row the mean of its class.
-fn center(rows: &mut Array2<f64>, of: &[usize], classes: usize) {
+fn center(rows: &mut Array2<f64>, labels: &[usize], classes: usize) {
     let mut sums = Array2::<f64>::zeros((classes, rows.ncols()));
     let mut counts = vec![0.0; classes];
-    for (row, class) in rows.outer_iter().zip(of) {
+    for (row, class) in rows.outer_iter().zip(labels) {
         counts[*class] += 1.0;
         let mut sum = sums.row_mut(*class);
         sum += &row;
     }
-    for (mut row, class) in rows.outer_iter_mut().zip(of) {
+    for (mut row, class) in rows.outer_iter_mut().zip(labels) {
         row.scaled_add(-1.0 / counts[*class], &sums.row(*class));
     }
 }

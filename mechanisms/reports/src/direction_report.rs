@@ -3,7 +3,7 @@
 
 use crate::answered::{answered_by, attributes, levels};
 use crate::directions::{Directions, best, variance};
-use crate::frame::Frame;
+use crate::principal_basis::PrincipalBasis;
 use crate::questions::PEOPLE;
 use ndarray::{Array1, Array2, s};
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ const NAME: &str = "direction-report";
 
 /// Prior ratio of the variance of a label's mean about the overall mean to the variance of records in the
 /// same direction. It has the weight of one direction.
-const OF_LABELS: f64 = 0.05;
+const LABEL_PRIOR: f64 = 0.05;
 
 /// Upper limit for the noise of the difference between two labels' means.
 ///
@@ -65,7 +65,7 @@ struct State {
     epsilon: f64,
     /// Number of candidate directions; a report names one of them.
     candidates: usize,
-    frame: Frame,
+    frame: PrincipalBasis,
     shaped_by: ShapedBy,
 }
 
@@ -92,7 +92,7 @@ fn width(dimensions: usize, labels: usize) -> usize {
 
 /// Estimates for the people with one label.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OfLabel {
+pub struct LabelEstimate {
     /// Share of people with this label.
     pub share: f64,
     /// Mean of their clipped records along each direction, relative to the volunteers' mean. It is shrunk
@@ -135,7 +135,7 @@ impl DirectionReport {
     ///
     /// # Errors
     /// [`Error::Shape`] for reports that the mechanism does not make; the message names the row.
-    pub fn of_labels(&self, reports: &Table) -> Result<Vec<OfLabel>> {
+    pub fn label_estimates(&self, reports: &Table) -> Result<Vec<LabelEstimate>> {
         let State { frame, .. } = &self.state;
         let (sums, noise) = self.reported.mean(reports)?;
         let variances = frame.variances();
@@ -150,21 +150,23 @@ impl DirectionReport {
             let weights = variances.dot(variances);
             let beyond =
                 mean.iter().zip(variances).map(|(x, variance)| variance * (x * x - noise)).sum::<f64>();
-            let told = weights / variances.fold(0.0, |most: f64, variance| most.max(variance * variance));
-            let of_mean = (OF_LABELS + told * (beyond / weights).max(0.0)) / (1.0 + told);
-            mean * variances.mapv(|variance| of_mean * variance / (of_mean * variance + noise))
+            let effective_directions =
+                weights / variances.fold(0.0, |most: f64, variance| most.max(variance * variance));
+            let mean_share = (LABEL_PRIOR + effective_directions * (beyond / weights).max(0.0))
+                / (1.0 + effective_directions);
+            mean * variances.mapv(|variance| mean_share * variance / (mean_share * variance + noise))
         };
         if self.labels() == 1 {
-            return Ok(vec![OfLabel { share: 1.0, mean: shrunk(sums, 1.0) }]);
+            return Ok(vec![LabelEstimate { share: 1.0, mean: shrunk(sums, 1.0) }]);
         }
         let block = frame.dimensions() + 1;
         let mut shares: Vec<f64> = (0..self.labels()).map(|label| sums[label * block] / per_share).collect();
         project_to_simplex(&mut shares);
-        let of = |(label, share): (usize, f64)| {
+        let estimate = |(label, share): (usize, f64)| {
             let sums = sums.slice(s![label * block + 1..(label + 1) * block]).to_owned();
-            OfLabel { share, mean: shrunk(sums, share) }
+            LabelEstimate { share, mean: shrunk(sums, share) }
         };
-        Ok(shares.into_iter().enumerate().map(of).collect())
+        Ok(shares.into_iter().enumerate().map(estimate).collect())
     }
 }
 
@@ -173,17 +175,17 @@ impl Collector for DirectionReport {
         let State { domain, frame, .. } = &self.state;
         let layout = domain.layout();
         size::check_held(NAME, "records", &[records, layout.width()], 8)?;
-        let found = self.of_labels(reports)?;
-        let centers: Vec<Vec<f64>> = found.iter().map(|of| self.center(&of.mean)).collect();
-        let shares: Vec<f64> = found.iter().map(|of| of.share).collect();
-        let of_all = |of: &dyn Fn(&OfLabel) -> Array1<f64>| {
+        let found = self.label_estimates(reports)?;
+        let centers: Vec<Vec<f64>> = found.iter().map(|estimate| self.center(&estimate.mean)).collect();
+        let shares: Vec<f64> = found.iter().map(|estimate| estimate.share).collect();
+        let weighted_sum = |statistic: &dyn Fn(&LabelEstimate) -> Array1<f64>| {
             found
                 .iter()
-                .map(|label| of(label) * label.share)
+                .map(|label| statistic(label) * label.share)
                 .fold(Array1::zeros(frame.dimensions()), |sum, x| sum + x)
         };
-        let mean = of_all(&|label| label.mean.clone());
-        let within = frame.within(&of_all(&|label| (&label.mean - &mean).mapv_into(|x| x * x)));
+        let mean = weighted_sum(&|label| label.mean.clone());
+        let within = frame.within(&weighted_sum(&|label| (&label.mean - &mean).mapv_into(|x| x * x)));
         let mut flat = Array2::zeros((records, layout.width()));
         for (mut record, level) in flat.outer_iter_mut().zip(draw::levels(&shares, records, stream)) {
             interrupt::check()?;
@@ -201,8 +203,8 @@ impl Collector for DirectionReport {
         ValuesIn::TargetInBins
     }
 
-    fn told(&self, reports: &Table) -> Result<Table> {
-        self.reported.told(reports)
+    fn adversary_view(&self, reports: &Table) -> Result<Table> {
+        self.reported.adversary_view(reports)
     }
 }
 
@@ -224,10 +226,10 @@ impl LocalMechanism for DirectionReport {
 
     fn guarantee(&self) -> Guarantee {
         let State { domain, epsilon, frame, shaped_by, .. } = &self.state;
-        let beside = if self.label.is_some() { ", with its label" } else { "" };
+        let with_label = if self.label.is_some() { ", with its label" } else { "" };
         let theorem = format!(
             "the record's deviation from the volunteers' mean along {} of their principal directions, \
-             clipped{beside}, reported at the whole ε as one of the public directions that follow from a \
+             clipped{with_label}, reported at the whole ε as one of the public directions that follow from a \
              seed: the directions nearest to it, in a cap of fixed size, have odds of exactly e^ε, in at \
              most 58 bits (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, for such codes); means, and \
              records collected around them, are post-processing",
@@ -280,18 +282,18 @@ const FOR_A_DIRECTION: usize = 8;
 /// Without labels, the rule assumes two groups of people whose reports are kept separate.
 fn by_rule(people: usize, labels: usize, epsilon: f64, variances: &[f64]) -> usize {
     let is_clear = |dimensions: &usize| {
-        let here = &variances[..*dimensions];
+        let used = &variances[..*dimensions];
         let (all, inverse) =
-            (here.iter().sum::<f64>(), here.iter().map(|variance| 1.0 / variance).sum::<f64>());
+            (used.iter().sum::<f64>(), used.iter().map(|variance| 1.0 / variance).sum::<f64>());
         // The noise of a coordinate grows with the sum of the variances. It is divided by the variance of
         // each direction and averaged.
         let spread = all * inverse / *dimensions as f64;
-        let of_a_mean = match labels {
+        let mean_spread = match labels {
             1 => 2.0 * spread,
             _ => (labels * labels) as f64 * spread * (1.0 + 1.0 / *dimensions as f64),
         };
         let oracle = best(NAME, width(*dimensions, labels), epsilon);
-        oracle.is_ok_and(|oracle| 2.0 * of_a_mean * variance(&oracle, people.max(1) as f64) <= NOISE)
+        oracle.is_ok_and(|oracle| 2.0 * mean_spread * variance(&oracle, people.max(1) as f64) <= NOISE)
     };
     (1..=variances.len()).take_while(is_clear).last().unwrap_or(1)
 }
@@ -305,20 +307,22 @@ fn design(Parameters { directions, clipped }: Parameters, brief: &Brief) -> Resu
     let volunteers = brief.unclaimed_volunteers(NAME)?;
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
     let labels = levels(attributes(NAME, &domain)?.1.as_ref());
-    let taught = Frame::learn(NAME, volunteers.records().view())?;
+    let taught = PrincipalBasis::learn(NAME, volunteers.records().view())?;
     let most = taught.dimensions().min((volunteers.len() / FOR_A_DIRECTION).max(1));
-    let most = (1..=most).take_while(|wanted| width(*wanted, labels) < MOST_DIMENSIONS).last().unwrap_or(1);
-    let wanted = directions.unwrap_or_else(|| {
+    let most =
+        (1..=most).take_while(|requested| width(*requested, labels) < MOST_DIMENSIONS).last().unwrap_or(1);
+    let requested = directions.unwrap_or_else(|| {
         by_rule(brief.people.unwrap_or(PEOPLE), labels, epsilon, &taught.variances().to_vec()[..most])
     });
-    if !(1..=most).contains(&wanted) {
+    if !(1..=most).contains(&requested) {
         let problem = format!(
-            "directions must lie between 1 and {most}, for these volunteers and labels, and {wanted} does not"
+            "directions must lie between 1 and {most}, for these volunteers and labels, and {requested} \
+             does not"
         );
         return Err(Error::parameter(NAME, problem));
     }
-    let frame = taught.along(wanted, clipped, volunteers.records().view());
-    let candidates = best(NAME, width(wanted, labels), epsilon)?.candidates();
+    let frame = taught.along(requested, clipped, volunteers.records().view());
+    let candidates = best(NAME, width(requested, labels), epsilon)?.candidates();
     State { domain, epsilon, candidates, frame, shaped_by: brief.volunteers.shaped_by() }.try_into()
 }
 

@@ -98,7 +98,7 @@ impl Directions {
     }
 
     /// Returns each report as a direction.
-    pub(crate) fn told(&self, reports: &Table) -> Result<Table> {
+    pub(crate) fn adversary_view(&self, reports: &Table) -> Result<Table> {
         let answers = self.answers(reports)?;
         let columns = (1..=self.oracle.dim()).map(|at| format!("direction {at}")).collect();
         Layout { columns, target: TargetLayout::None }.table(answers.view())

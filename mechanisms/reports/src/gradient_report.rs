@@ -103,9 +103,9 @@ impl GradientReport {
     /// Returns the volunteers' model after the step that the reports determine.
     fn moved(&self, reports: &Table) -> Result<LabelModel> {
         let (mean, variance) = self.reported.mean(reports)?;
-        let taken = self.state.step.taken(mean.view(), variance);
-        let taken = taken.ok_or_else(|| Error::shape("the reports do not determine a step"))?;
-        Ok(self.state.model.less(&taken))
+        let posterior = self.state.step.posterior(mean.view(), variance);
+        let posterior = posterior.ok_or_else(|| Error::shape("the reports do not determine a step"))?;
+        Ok(self.state.model.less(&posterior))
     }
 }
 
@@ -138,8 +138,8 @@ impl Collector for GradientReport {
         ValuesIn::TargetInBins
     }
 
-    fn told(&self, reports: &Table) -> Result<Table> {
-        self.reported.told(reports)
+    fn adversary_view(&self, reports: &Table) -> Result<Table> {
+        self.reported.adversary_view(reports)
     }
 }
 
@@ -185,13 +185,15 @@ fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<Gradie
     let (attributes, label) = attributes(&domain)?;
     let most = (volunteers.len() / FOR_A_DIRECTION).max(1);
     let tried = match directions {
-        Some(wanted) if !(1..MOST_DIMENSIONS).contains(&wanted) => {
-            let problem =
-                format!("directions must lie between 1 and {}, and {wanted} does not", MOST_DIMENSIONS - 1);
+        Some(requested) if !(1..MOST_DIMENSIONS).contains(&requested) => {
+            let problem = format!(
+                "directions must lie between 1 and {}, and {requested} does not",
+                MOST_DIMENSIONS - 1
+            );
             return Err(Error::parameter(NAME, problem));
         }
-        Some(wanted) => vec![wanted],
-        None => DIRECTIONS.map(|wanted| wanted.min(most)).to_vec(),
+        Some(requested) => vec![requested],
+        None => DIRECTIONS.map(|requested| requested.min(most)).to_vec(),
     };
     let layout = domain.layout();
     let labels: Vec<usize> =
@@ -203,9 +205,9 @@ fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<Gradie
     let step = Step::learn(NAME, &taught, features, &labels, &tried, |dimensions| {
         Ok(variance(&oracle(dimensions)?, people))
     })?;
-    if let Some(wanted) = directions.filter(|wanted| *wanted > step.dimensions()) {
+    if let Some(requested) = directions.filter(|requested| *requested > step.dimensions()) {
         let problem = format!(
-            "the volunteers' model can be moved in {} directions, and {wanted} were requested",
+            "the volunteers' model can be moved in {} directions, and {requested} were requested",
             step.dimensions()
         );
         return Err(Error::parameter(NAME, problem));

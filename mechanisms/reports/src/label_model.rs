@@ -175,14 +175,14 @@ impl LabelModel {
         curvature: &Array2<f64>,
     ) -> f64 {
         /// Precision of the intercepts' prior, which is almost flat.
-        const OF_INTERCEPTS: f64 = 1e-3;
+        const INTERCEPT_PRECISION: f64 = 1e-3;
         let (n, width) = standardized.dim();
         let probabilities = self.probabilities(standardized);
         let fit: f64 = labels.iter().enumerate().map(|(row, &k)| probabilities[[row, k]].ln()).sum();
         let weights = self.weights.slice(s![.., ..-1]);
         let mut posterior = curvature * n as f64;
         for at in 0..posterior.nrows() {
-            posterior[[at, at]] += if at % width == width - 1 { OF_INTERCEPTS } else { precision };
+            posterior[[at, at]] += if at % width == width - 1 { INTERCEPT_PRECISION } else { precision };
         }
         let Some(ln_determinant) = ln_determinant(&posterior) else { return f64::NEG_INFINITY };
         fit - 0.5 * precision * weights.iter().map(|w| w * w).sum::<f64>()

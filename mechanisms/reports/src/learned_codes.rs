@@ -19,10 +19,10 @@ const NAME: &str = "learned-codes";
 /// Prior variance of a label's share within one code about its overall share, relative to the variance of the
 /// label.
 ///
-/// `OF_ALL` is the same for the overall share about equal shares. These priors shrink estimates with large
-/// noise; with many people they have no effect.
-const OF_CODES: f64 = 0.2;
-const OF_ALL: f64 = 0.02;
+/// `OVERALL_PRIOR` is the same for the overall share about equal shares. These priors shrink estimates with
+/// large noise; with many people they have no effect.
+const CODE_PRIOR: f64 = 0.2;
+const OVERALL_PRIOR: f64 = 0.02;
 
 /// Report of a record's code together with its label, at all of ε; volunteers teach the partition into codes.
 ///
@@ -79,14 +79,14 @@ impl TryFrom<State> for LearnedCodes {
 /// most a quarter of the label's own variance. Each code needs thirty volunteers.
 fn codes(people: usize, volunteers: usize, labels: usize, epsilon: f64) -> usize {
     const NOISE: f64 = 0.25;
-    let of_label = match labels {
+    let label_variance = match labels {
         1 => 1.0,
         _ => (1.0 - 1.0 / labels as f64) / labels as f64,
     };
     let is_clear = |codes: &usize| {
         let oracle = Oracle::best((codes * labels) as u64, epsilon);
         oracle.is_ok_and(|oracle| {
-            oracle.variance(0.0) / people as f64 * (*codes as f64).powi(2) <= NOISE * of_label
+            oracle.variance(0.0) / people as f64 * (*codes as f64).powi(2) <= NOISE * label_variance
         })
     };
     (2..=(volunteers / 30).min(1000)).take_while(is_clear).last().unwrap_or(2)
@@ -150,23 +150,24 @@ impl LearnedCodes {
                 .map_err(|problem| Error::shape(problem.to_string()));
         }
         let mean = 1.0 / labels as f64;
-        let of_label = mean * (1.0 - mean);
+        let label_variance = mean * (1.0 - mean);
         let mut rates = Array2::zeros((codes, labels));
         for label in 0..labels {
             let observed = |code: usize| joint[[code, label]] / shares[code];
             let noise = |code: usize| {
-                oracle.variance(0.0) / answers / shares[code].powi(2) + of_label / (answers * shares[code])
+                oracle.variance(0.0) / answers / shares[code].powi(2)
+                    + label_variance / (answers * shares[code])
             };
-            let weight = |code: usize| 1.0 / (OF_CODES * of_label + noise(code));
-            let (mut sum, mut weights) = (0.0, 1.0 / (OF_ALL * of_label));
+            let weight = |code: usize| 1.0 / (CODE_PRIOR * label_variance + noise(code));
+            let (mut sum, mut weights) = (0.0, 1.0 / (OVERALL_PRIOR * label_variance));
             for code in 0..codes {
                 sum += weight(code) * (observed(code) - mean);
                 weights += weight(code);
             }
-            let of_all = mean + sum / weights;
+            let overall = mean + sum / weights;
             for code in 0..codes {
                 rates[[code, label]] =
-                    of_all + OF_CODES * of_label * weight(code) * (observed(code) - of_all);
+                    overall + CODE_PRIOR * label_variance * weight(code) * (observed(code) - overall);
             }
         }
         for (mut rates, share) in rates.axis_iter_mut(Axis(0)).zip(shares) {
@@ -218,8 +219,8 @@ impl Collector for LearnedCodes {
         ValuesIn::TargetInBins
     }
 
-    fn told(&self, reports: &Table) -> Result<Table> {
-        self.questions.told(reports)
+    fn adversary_view(&self, reports: &Table) -> Result<Table> {
+        self.questions.adversary_view(reports)
     }
 }
 
@@ -229,10 +230,10 @@ impl LocalMechanism for LearnedCodes {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let beside = if self.label.is_some() { ", and its label" } else { "" };
+        let with_label = if self.label.is_some() { ", and its label" } else { "" };
         let theorem = format!(
-            "the record's code, one of {}{beside}, reported at the whole ε by {} with odds of exactly e^ε, \
-             in {} bits; records collected from reports are post-processing",
+            "the record's code, one of {}{with_label}, reported at the whole ε by {} with odds of exactly \
+             e^ε, in {} bits; records collected from reports are post-processing",
             self.codes(),
             self.oracle().kind(),
             self.questions.bits()
@@ -267,12 +268,12 @@ struct Parameters {
     seed: Option<u64>,
 }
 
-fn design(Parameters { codes: wanted, oracle, seed }: Parameters, brief: &Brief) -> Result<LearnedCodes> {
+fn design(Parameters { codes: requested, oracle, seed }: Parameters, brief: &Brief) -> Result<LearnedCodes> {
     let volunteers = brief.unclaimed_volunteers(NAME)?;
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
     let labels = levels(attributes(NAME, &domain)?.1.as_ref());
     let by_rule = || codes(brief.people.unwrap_or(PEOPLE), volunteers.len(), labels, epsilon);
-    let codes = wanted.unwrap_or_else(by_rule);
+    let codes = requested.unwrap_or_else(by_rule);
     if !(2..=volunteers.len()).contains(&codes) {
         let problem =
             format!("codes must lie between 2 and the {} volunteers, and {codes} does not", volunteers.len());

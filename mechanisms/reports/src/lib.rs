@@ -15,16 +15,16 @@
 mod answered;
 mod direction_report;
 mod directions;
-mod frame;
 mod gradient_report;
 mod label_model;
 mod learned_codes;
 mod pair_response;
 mod partition;
+mod principal_basis;
 mod questions;
 mod step;
 
-pub use direction_report::{DIRECTION_REPORT, DirectionReport, OfLabel};
+pub use direction_report::{DIRECTION_REPORT, DirectionReport, LabelEstimate};
 pub use gradient_report::{GRADIENT_REPORT, GradientReport};
 pub use learned_codes::{LEARNED_CODES, LearnedCodes};
 pub use pair_response::{PAIR_RESPONSE, PairResponse};

@@ -90,11 +90,11 @@ impl TryFrom<State> for PairResponse {
 /// information as the people asked one question give with noise. (A histogram of n values has about n^⅓ bins:
 /// Freedman and Diaconis 1981.)
 fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) -> usize {
-    let asked = people as f64 / questions.max(1) as f64;
+    let per_question = people as f64 / questions.max(1) as f64;
     let is_fine = |bins: &usize| {
         let levels = (bins * labels.unwrap_or(*bins)) as u64;
         Oracle::best(levels, epsilon).is_ok_and(|oracle| {
-            let worth = asked / (1.0 + oracle.total_variance());
+            let worth = per_question / (1.0 + oracle.total_variance());
             (*bins as f64).powi(3) <= worth
         })
     };
@@ -140,7 +140,7 @@ impl PairResponse {
     fn distributions(&self, reports: &Table) -> Result<(Vec<Array2<f64>>, Vec<f64>)> {
         let counted = self.questions.counted(reports)?;
         let labels = self.label.levels();
-        let mut of_label = vec![0.0; labels];
+        let mut label_weights = vec![0.0; labels];
         let mut pairs = vec![];
         for ((counts, oracle), attribute) in counted.iter().zip(self.oracles()).zip(&self.attributes) {
             let mut joint = counts.frequencies(oracle);
@@ -150,10 +150,10 @@ impl PairResponse {
                 .to_owned();
             // Each question informs about the label, weighted by its number of answers and its noise.
             let weight = counts.answers() as f64 / (1.0 + oracle.total_variance());
-            of_label.iter_mut().zip(joint.sum_axis(Axis(0))).for_each(|(all, own)| *all += weight * own);
+            label_weights.iter_mut().zip(joint.sum_axis(Axis(0))).for_each(|(all, own)| *all += weight * own);
             pairs.push(joint);
         }
-        Ok((pairs, of_label))
+        Ok((pairs, label_weights))
     }
 }
 
@@ -161,7 +161,7 @@ impl Collector for PairResponse {
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
         let layout = self.state.domain.layout();
         size::check_held(NAME, "records", &[records, layout.width()], 8)?;
-        let (pairs, of_label) = self.distributions(reports)?;
+        let (pairs, label_weights) = self.distributions(reports)?;
         let mut flat = Array2::zeros((records, layout.width()));
         let mut write = |row: usize, attribute: &Attribute, level: usize, through: f64| {
             let mut record = flat.row_mut(row);
@@ -170,18 +170,18 @@ impl Collector for PairResponse {
             }
         };
         let mut rows: Vec<Vec<usize>> = vec![vec![]; self.label.levels()];
-        for (row, label) in draw::levels(&of_label, records, stream).into_iter().enumerate() {
+        for (row, label) in draw::levels(&label_weights, records, stream).into_iter().enumerate() {
             interrupt::check()?;
             rows[label].push(row);
             write(row, &self.label, label, draw::uniform(stream));
         }
         for (attribute, joint) in self.attributes.iter().zip(&pairs) {
-            let of_all = joint.sum_axis(Axis(1)).to_vec();
+            let marginal = joint.sum_axis(Axis(1)).to_vec();
             interrupt::check()?;
             for (label, rows) in rows.iter().enumerate() {
                 let given = joint.column(label).to_vec();
                 // A label that no report supports gets the distribution of all people.
-                let given = if given.iter().sum::<f64>() > 0.0 { &given } else { &of_all };
+                let given = if given.iter().sum::<f64>() > 0.0 { &given } else { &marginal };
                 for (&row, level) in rows.iter().zip(draw::levels(given, rows.len(), stream)) {
                     write(row, attribute, level, draw::uniform(stream));
                 }
@@ -194,8 +194,8 @@ impl Collector for PairResponse {
         ValuesIn::Bins
     }
 
-    fn told(&self, reports: &Table) -> Result<Table> {
-        self.questions.told(reports)
+    fn adversary_view(&self, reports: &Table) -> Result<Table> {
+        self.questions.adversary_view(reports)
     }
 }
 
@@ -239,7 +239,7 @@ struct Parameters {
     oracle: Option<Kind>,
 }
 
-fn design(Parameters { bins: wanted, oracle }: Parameters, brief: &Brief) -> Result<PairResponse> {
+fn design(Parameters { bins: requested, oracle }: Parameters, brief: &Brief) -> Result<PairResponse> {
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
     let labels = match domain.target() {
         TargetDomain::Class { levels } => Some(levels.len()),
@@ -247,7 +247,7 @@ fn design(Parameters { bins: wanted, oracle }: Parameters, brief: &Brief) -> Res
     };
     let by_rule =
         || bins(brief.people.unwrap_or(PEOPLE), domain.features().factors().count(), labels, epsilon);
-    let bins = wanted.unwrap_or_else(by_rule);
+    let bins = requested.unwrap_or_else(by_rule);
     PairResponse::new(domain, epsilon, bins, oracle)
 }
 

@@ -71,9 +71,10 @@ impl Partition {
         }
         // A code without volunteers would never be reported, and no record could be drawn from it.
         let had: Vec<usize> = (0..codes).filter(|&code| counts[code] > 0).collect();
-        let of = |record: usize| centers.row(near[record]);
-        let residuals =
-            Array2::from_shape_fn((n, d), |(row, column)| records[[row, column]] - of(row)[column]);
+        let nearest_center = |record: usize| centers.row(near[record]);
+        let residuals = Array2::from_shape_fn((n, d), |(row, column)| {
+            records[[row, column]] - nearest_center(row)[column]
+        });
         let (spread, rest) = spread(plugin, &residuals)?;
         Ok(Self {
             shares: had.iter().map(|&code| counts[code] as f64 / n as f64).collect(),
@@ -188,8 +189,9 @@ fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64
     let (vectors, values, covariance) = principal(plugin, residuals)?;
     let kept = values.iter().take(DIRECTIONS).take_while(|value| **value > 0.0).count();
     let spread = Array2::from_shape_fn((kept, d), |(at, column)| vectors[[column, at]] * values[at].sqrt());
-    let told = |column: usize| spread.column(column).iter().map(|x| x * x).sum::<f64>();
-    let rest = (0..d).map(|column| (covariance[[column, column]] - told(column)).max(0.0).sqrt()).collect();
+    let explained = |column: usize| spread.column(column).iter().map(|x| x * x).sum::<f64>();
+    let rest =
+        (0..d).map(|column| (covariance[[column, column]] - explained(column)).max(0.0).sqrt()).collect();
     Ok((spread, rest))
 }
 
@@ -199,7 +201,7 @@ mod tests {
 
     /// Records with `columns` columns, of three alternating kinds. The columns differ by half of their bounds
     /// between kinds.
-    fn of_three_kinds(columns: usize) -> Array2<f64> {
+    fn three_kinds(columns: usize) -> Array2<f64> {
         Array2::from_shape_fn((90, columns), |(row, column)| {
             let kind = if column % 3 == row % 3 { 0.75 } else { 0.25 };
             kind + 0.1 * ((row * 31 + column * 17) as f64).sin()
@@ -209,7 +211,7 @@ mod tests {
     #[test]
     fn kinds_of_record_are_found_in_few_columns_and_along_principal_directions_of_many() {
         for columns in [6, DIRECTIONS + 10] {
-            let records = of_three_kinds(columns);
+            let records = three_kinds(columns);
             let partition = Partition::learn("a-plugin", records.view(), 3, 1).unwrap();
             assert_eq!(partition.codes(), 3, "{columns} columns");
             let codes: Vec<usize> =
@@ -217,9 +219,9 @@ mod tests {
             assert!((3..90).all(|row| codes[row] == codes[row % 3]), "{columns} columns: {codes:?}");
             assert!(codes[0] != codes[1] && codes[1] != codes[2] && codes[0] != codes[2]);
             // Centres are means of records in their own columns.
-            let of_first = records.slice(s![..;3, ..]).mean_axis(Axis(0)).unwrap();
-            let apart = &partition.centers.row(codes[0]) - &of_first;
-            assert!(apart.iter().all(|x| x.abs() < 1e-12), "{columns} columns");
+            let first_mean = records.slice(s![..;3, ..]).mean_axis(Axis(0)).unwrap();
+            let difference = &partition.centers.row(codes[0]) - &first_mean;
+            assert!(difference.iter().all(|x| x.abs() < 1e-12), "{columns} columns");
         }
     }
 }

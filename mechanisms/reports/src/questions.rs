@@ -58,11 +58,11 @@ impl Questions {
     ) -> Result<Self> {
         let oracles = own.iter().map(|own| {
             let levels = (own * labels) as u64;
-            let asked = match oracle {
+            let chosen = match oracle {
                 Some(kind) => Oracle::new(kind, levels, epsilon),
                 None => Oracle::best(levels, epsilon),
             };
-            asked.map_err(|problem| Error::not_applicable(plugin, problem.to_string()))
+            chosen.map_err(|problem| Error::not_applicable(plugin, problem.to_string()))
         });
         let oracles: Vec<Oracle> = oracles.collect::<Result<_>>()?;
         let mut starts = vec![0];
@@ -296,9 +296,9 @@ impl Questions {
     ///
     /// # Errors
     /// Same errors as [`counted`](Self::counted).
-    pub(crate) fn told(&self, reports: &Table) -> Result<Table> {
-        let of_label = self.starts[self.own.len()];
-        let all = of_label + self.labels;
+    pub(crate) fn adversary_view(&self, reports: &Table) -> Result<Table> {
+        let label_start = self.starts[self.own.len()];
+        let all = label_start + self.labels;
         let add = |values: &mut Vec<f64>, question: usize, answer: &[u64]| {
             let oracle = &self.oracles[question];
             let supported =
@@ -309,7 +309,7 @@ impl Questions {
             for level in &supported {
                 let share = 1.0 / supported.len() as f64;
                 values[first + self.starts[question] + level / self.labels] += share;
-                values[first + of_label + level % self.labels] += share;
+                values[first + label_start + level % self.labels] += share;
             }
             Ok(())
         };

@@ -60,7 +60,7 @@ impl Step {
         let probabilities = taught.model.probabilities(&standardized);
         let mut best: Option<(f64, Self)> = None;
         let mut tried = 0;
-        for dimensions in dimensions.iter().map(|wanted| (*wanted).min(curved)) {
+        for dimensions in dimensions.iter().map(|requested| (*requested).min(curved)) {
             if dimensions == 0 || dimensions == tried {
                 continue;
             }
@@ -159,7 +159,7 @@ impl Step {
     ///
     /// `mean` is the mean of gradients (Z, in clipping norms), and `variance` its variance in each direction.
     /// The step is the posterior mean of a normal step, given the observation.
-    pub(crate) fn taken(&self, mean: ArrayView1<f64>, variance: f64) -> Option<Array1<f64>> {
+    pub(crate) fn posterior(&self, mean: ArrayView1<f64>, variance: f64) -> Option<Array1<f64>> {
         let weighed = solve(&self.covariance(variance), &self.jacobian_by_prior())?;
         let observed = &mean * self.clipping_norm - Array1::from(self.reference.clone());
         Some(self.directions.dot(&weighed.t().dot(&observed)))

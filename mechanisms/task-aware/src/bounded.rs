@@ -67,9 +67,9 @@ impl Bounded {
         let n = trainer.table.len();
         let mut own = Self { chain: trainer.start(latents, Activation::Tanh)?, logs: Array1::zeros(latents) };
         let adam = |parameters| trainer.training.adam().start::<f64>(parameters).map_err(trainer.wrong());
-        let mut of_encoder = adam(own.chain.encoder.parameters().len())?;
-        let mut of_decoder = adam(own.chain.decoder.parameters().len())?;
-        let mut of_widths = adam(latents)?;
+        let mut encoder_optimiser = adam(own.chain.encoder.parameters().len())?;
+        let mut decoder_optimiser = adam(own.chain.decoder.parameters().len())?;
+        let mut width_optimiser = adam(latents)?;
         let size = batch_size.unwrap_or(n).min(n);
         let mut batches = Batches::new(n, size, seed).map_err(trainer.wrong())?;
         let mut stream = Randomness::seeded(seed).streams().stream(0);
@@ -79,7 +79,7 @@ impl Bounded {
             // first half, because a network that decays before it has learned anything learns nothing.
             let done = (epoch - 1) as f64 / epochs as f64;
             let (left, decay) = (2.0 * (1.0 - done), weight_decay * (2.0 * done).min(1.0));
-            for stepper in [&mut of_encoder, &mut of_decoder, &mut of_widths] {
+            for stepper in [&mut encoder_optimiser, &mut decoder_optimiser, &mut width_optimiser] {
                 stepper.set_learning_rate(trainer.training.learning_rate * left.min(1.0)).map_err(unfit)?;
             }
             let drawn: Vec<Vec<usize>> = batches.shuffled().map(<[usize]>::to_vec).collect();
@@ -99,13 +99,13 @@ impl Bounded {
                         .zip(network.parameters())
                         .for_each(|(slope, parameter)| *slope += decay * parameter);
                 }
-                of_encoder.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
-                of_decoder.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
+                encoder_optimiser.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
+                decoder_optimiser.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
                 // For h = softmax(t)/2: ∂h_j/∂t_k = h_j(δ_jk − 2h_k).
                 let pull = half_widths.dot(&gradients.scales);
                 let slopes = &half_widths * &(&gradients.scales - 2.0 * pull);
                 if let (Some(logs), Some(slopes)) = (own.logs.as_slice_mut(), slopes.as_slice()) {
-                    of_widths.step(logs, slopes).map_err(unfit)?;
+                    width_optimiser.step(logs, slopes).map_err(unfit)?;
                 }
             }
         }

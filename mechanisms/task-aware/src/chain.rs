@@ -40,18 +40,18 @@ impl Chain {
         scales: &Array1<f64>,
         noise: ArrayView2<f64>,
     ) -> Result<f64> {
-        let [of_encoder, of_decoder] = &mut self.passes;
-        let latents = self.encoder.forward(batch.records().view(), of_encoder).map_err(unfit)?.to_owned();
+        let [encoder_pass, decoder_pass] = &mut self.passes;
+        let latents = self.encoder.forward(batch.records().view(), encoder_pass).map_err(unfit)?.to_owned();
         let noisy = &latents * scales + noise;
-        let estimates = self.decoder.forward(noisy.view(), of_decoder).map_err(unfit)?;
+        let estimates = self.decoder.forward(noisy.view(), decoder_pass).map_err(unfit)?;
         let (losses, mut slopes) = task.losses(estimates, batch)?;
         slopes /= losses.len() as f64;
-        self.decoder.backward(slopes.view(), of_decoder).map_err(unfit)?;
-        self.decoder.gradient(of_decoder, &mut self.gradients.decoder).map_err(unfit)?;
-        let by_noisy = self.decoder.input_gradient(of_decoder).map_err(unfit)?;
+        self.decoder.backward(slopes.view(), decoder_pass).map_err(unfit)?;
+        self.decoder.gradient(decoder_pass, &mut self.gradients.decoder).map_err(unfit)?;
+        let by_noisy = self.decoder.input_gradient(decoder_pass).map_err(unfit)?;
         self.gradients.scales = (&by_noisy * &latents).sum_axis(Axis(0));
-        self.encoder.backward((&by_noisy * scales).view(), of_encoder).map_err(unfit)?;
-        self.encoder.gradient(of_encoder, &mut self.gradients.encoder).map_err(unfit)?;
+        self.encoder.backward((&by_noisy * scales).view(), encoder_pass).map_err(unfit)?;
+        self.encoder.gradient(encoder_pass, &mut self.gradients.encoder).map_err(unfit)?;
         Ok(losses.mean().unwrap_or(f64::NAN))
     }
 }

@@ -123,8 +123,8 @@ impl<'p> Problem<'p> {
         clipped -= &means;
         let decoder = decoder(&clipped, self.outputs, &boxes.variance(self.epsilon));
         let errors = clipped.dot(&decoder.t()) - self.outputs;
-        let of_noise: f64 = self.noise_cost(boxes, &decoder).sum();
-        let loss = errors.iter().map(|x| x * x).sum::<f64>() / n + of_noise;
+        let noise_loss: f64 = self.noise_cost(boxes, &decoder).sum();
+        let loss = errors.iter().map(|x| x * x).sum::<f64>() / n + noise_loss;
         let slopes = errors.dot(&decoder) * (2.0 / n);
         Decoded { means, decoder, loss, slopes }
     }
@@ -182,7 +182,7 @@ impl Gradient for &Problem<'_> {
         self.check(flat)?;
         let boxes = Boxes::from_flat(flat);
         let Decoded { decoder, slopes, .. } = self.decoded(&boxes);
-        let of_noise = self.noise_cost(&boxes, &decoder);
+        let noise_costs = self.noise_cost(&boxes, &decoder);
         let columns = self.latents.axis_iter(Axis(1)).zip(slopes.axis_iter(Axis(1)));
         // Derivatives with respect to the lower and the upper ends.
         let ends =
@@ -194,8 +194,8 @@ impl Gradient for &Problem<'_> {
             });
         let (below, above): (Vec<f64>, Vec<f64>) = ends.unzip();
         let (below, above) = (Array1::from(below), Array1::from(above));
-        let widths = &boxes.width * &above + &of_noise * 2.0;
-        let shares = (&boxes.share * of_noise.sum() - &of_noise) * 2.0;
+        let widths = &boxes.width * &above + &noise_costs * 2.0;
+        let shares = (&boxes.share * noise_costs.sum() - &noise_costs) * 2.0;
         Ok(concatenate![Axis(0), &below + &above, widths, shares])
     }
 }

@@ -40,7 +40,7 @@ fn by_default() -> f64 {
 
 impl Training {
     /// Returns the settings of Section A.8.
-    pub(crate) fn of_the_paper() -> Self {
+    pub(crate) fn from_paper() -> Self {
         Self { epochs: 2000, steps: 15, ..Self::default() }
     }
 }
@@ -92,9 +92,9 @@ impl Trainer<'_> {
         let Training { epochs, steps, batch_size, seed, .. } = *self.training;
         let (n, latents) = (self.table.len(), chain.encoder.architecture().outputs());
         let ones = Array1::ones(latents);
-        let mut of_encoder =
+        let mut encoder_optimiser =
             self.training.adam().start(chain.encoder.parameters().len()).map_err(self.wrong())?;
-        let mut of_decoder =
+        let mut decoder_optimiser =
             self.training.adam().start(chain.decoder.parameters().len()).map_err(self.wrong())?;
         let size = batch_size.unwrap_or(n).min(n);
         let mut batches = Batches::new(n, size, seed).map_err(self.wrong())?;
@@ -118,9 +118,9 @@ impl Trainer<'_> {
                 if let Some(eta) = eta {
                     let pulls = gradients.encoder.iter_mut().zip(encoder.parameters());
                     pulls.for_each(|(slope, parameter)| *slope += 2.0 * eta * parameter);
-                    of_encoder.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
+                    encoder_optimiser.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
                 }
-                of_decoder.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
+                decoder_optimiser.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
             }
         }
         // The last step may also have overflowed.
@@ -138,7 +138,7 @@ impl Trainer<'_> {
         Ok(match self.set {
             Some(set) => set.l1_diameter(),
             None => {
-                Latents::of_points(predict(encoder, self.table.records().view())?.view())?.set.l1_diameter()
+                Latents::from_points(predict(encoder, self.table.records().view())?.view())?.set.l1_diameter()
             }
         })
     }
@@ -153,15 +153,15 @@ impl Trainer<'_> {
         let Chain { mut encoder, mut decoder, .. } = chain;
         let Latents { set, origin } = match self.set {
             Some(set) => Latents { origin: Array1::zeros(set.dim()), set: set.clone() },
-            None => Latents::of_points(predict(&encoder, self.table.records().view())?.view())?,
+            None => Latents::from_points(predict(&encoder, self.table.records().view())?.view())?,
         };
         if origin.iter().any(|x| *x != 0.0) {
             // The encoder's last layer subtracts the origin from the latents, and the decoder's first layer
             // adds it.
             let first =
                 decoder.weights(0).map(|weights| weights.dot(&origin)).unwrap_or_else(|| origin.clone());
-            let of_weights = first.len() * origin.len();
-            let bias = &mut decoder.parameters_mut()[of_weights..of_weights + first.len()];
+            let weight_count = first.len() * origin.len();
+            let bias = &mut decoder.parameters_mut()[weight_count..weight_count + first.len()];
             bias.iter_mut().zip(&first).for_each(|(x, more)| *x += more);
             let parameters = encoder.parameters_mut();
             let start = parameters.len() - origin.len();
@@ -188,9 +188,9 @@ impl Lesson<'_> {
 
     /// Returns the number of latents Z: by default half the number of features, and between 1 and their
     /// number.
-    pub(crate) fn latent_dim(&self, wanted: Option<usize>) -> Result<usize> {
+    pub(crate) fn latent_dim(&self, requested: Option<usize>) -> Result<usize> {
         let d = self.table.columns().len();
-        checked_latent_dim(self.plugin, wanted.unwrap_or(d.div_ceil(2)), d, "the number of features")
+        checked_latent_dim(self.plugin, requested.unwrap_or(d.div_ceil(2)), d, "the number of features")
     }
 }
 
@@ -244,7 +244,7 @@ pub(crate) fn trained(
     brief: &Brief,
     runs: &[Run],
 ) -> Result<LatentLaplace> {
-    let training = training.or(Training::of_the_paper());
+    let training = training.or(Training::from_paper());
     let lesson = lesson(plugin, brief, &training)?;
     let latents = lesson.latent_dim(latent_dim)?;
     let trainer = lesson.trainer(&training, None);
@@ -260,7 +260,7 @@ pub(crate) fn task_agnostic(
     training: &TrainingParameters,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
-    let training = training.or(Training::of_the_paper());
+    let training = training.or(Training::from_paper());
     let lesson = lesson(plugin, brief, &training)?;
     let d = lesson.table.columns().len();
     let trainer = lesson.trainer(&training, set);

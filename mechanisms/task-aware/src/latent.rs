@@ -130,14 +130,14 @@ impl TryFrom<Parts> for LatentLaplace {
         let (d, latents) = (parts.domain.features().dim(), parts.latent.dim());
         let widths =
             |network: &Network<f64>| (network.architecture().inputs, network.architecture().outputs());
-        for (name, network, wanted) in
+        for (name, network, expected) in
             [("encoder", &parts.encoder, (d, latents)), ("decoder", &parts.decoder, (latents, d))]
         {
             let (inputs, outputs) = widths(network);
-            if (inputs, outputs) != wanted {
+            if (inputs, outputs) != expected {
                 return Err(Error::shape(format!(
                     "the {name} takes {inputs} numbers and gives {outputs}, and {} and {} are needed",
-                    wanted.0, wanted.1
+                    expected.0, expected.1
                 )));
             }
         }
@@ -207,8 +207,8 @@ impl LatentLaplace {
     /// # Errors
     /// [`Error::Shape`] for another number of latents.
     pub fn estimates(&self, latents: ArrayView2<f64>) -> Result<Array2<f64>> {
-        let said = predict(&self.parts.decoder, latents)?;
-        Ok(self.parts.lens.read(said, self.parts.domain.features()))
+        let output = predict(&self.parts.decoder, latents)?;
+        Ok(self.parts.lens.read(output, self.parts.domain.features()))
     }
 
     /// Computes the mean over `records` (n × d) of E‖K(x̂ − x)‖² over the noise, for a matrix K (m × d), in
@@ -228,9 +228,9 @@ impl LatentLaplace {
         }
         let estimates = self.estimates(self.latents(records)?.view())?;
         let errors = (&estimates - &records).dot(&k.t());
-        let of_noise = k.dot(&decoder);
+        let noise_map = k.dot(&decoder);
         let square = |matrix: &Array2<f64>| matrix.iter().map(|x| x * x).sum::<f64>();
-        Ok(Some(square(&errors) / records.nrows() as f64 + self.noise_variance() * square(&of_noise)))
+        Ok(Some(square(&errors) / records.nrows() as f64 + self.noise_variance() * square(&noise_map)))
     }
 
     /// Returns D (d × Z) if x̂ = Dv + c.
@@ -305,7 +305,7 @@ impl LocalMechanism for LatentLaplace {
                     theorem.push_str("; decoding is post-processing");
                 }
                 let dp = Notion::LocalDp(LocalDp::pure(*epsilon));
-                let mut guarantee = Guarantee::of_features(domain, [(dp, theorem)]);
+                let mut guarantee = Guarantee::for_features(domain, [(dp, theorem)]);
                 if *aim == Aim::Task {
                     guarantee.assumes.push(TASK_IS_PUBLIC.into());
                 }
@@ -396,7 +396,7 @@ impl LocalMechanism for LatentLaplace {
                 }
             }
         };
-        Noise::of_features(&self.parts.domain, distribution)
+        Noise::for_features(&self.parts.domain, distribution)
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
@@ -454,8 +454,8 @@ mod tests {
         ] {
             assert!(shown.contains(line), "{line} in\n{shown}");
         }
-        let of_nobody = Parts { shaped_by: ShapedBy::PublicKnowledge, volunteers: None, ..parts };
-        let card = LatentLaplace::try_from(of_nobody).unwrap().guarantee().to_string();
+        let without_volunteers = Parts { shaped_by: ShapedBy::PublicKnowledge, volunteers: None, ..parts };
+        let card = LatentLaplace::try_from(without_volunteers).unwrap().guarantee().to_string();
         assert!(card.contains("as stated by the designer; not checked: nobody's records shaped the design"));
     }
 
@@ -479,9 +479,9 @@ mod tests {
         .unwrap();
         let by_rows = array![[0.2, 0.4], [1.0, 0.0], [2.0, 1.0]];
         let by_columns = by_rows.t().as_standard_layout().into_owned().reversed_axes();
-        let wanted = array![[0.2], [0.5], [0.75]];
+        let expected = array![[0.2], [0.5], [0.75]];
         for records in [by_rows.view(), by_columns.view()] {
-            assert!((&mechanism.latents(records).unwrap() - &wanted).iter().all(|x| x.abs() < 1e-12));
+            assert!((&mechanism.latents(records).unwrap() - &expected).iter().all(|x| x.abs() < 1e-12));
         }
     }
 }

@@ -162,14 +162,14 @@ impl Lens {
 
     /// Maps a decoder's output (n × d) to features of `domain` (n × d): clamped to the bounds of an interval,
     /// and probabilities of the levels of a category.
-    pub fn read(&self, mut said: Array2<f64>, domain: &Domain) -> Array2<f64> {
-        for (mut column, scale) in said.columns_mut().into_iter().zip(&self.scales) {
+    pub fn read(&self, mut output: Array2<f64>, domain: &Domain) -> Array2<f64> {
+        for (mut column, scale) in output.columns_mut().into_iter().zip(&self.scales) {
             column.mapv_inplace(|y| scale.read(y));
         }
         for (at, factor) in domain.factors().filter(|(at, _)| at.end <= self.scales.len()) {
             match (factor, self.scales[at.start]) {
                 (_, Scale::Level) => {
-                    for mut row in said.rows_mut() {
+                    for mut row in output.rows_mut() {
                         let mut group = row.slice_mut(ndarray::s![at.clone()]);
                         let most = group.fold(f64::NEG_INFINITY, |a, b| a.max(*b));
                         group.mapv_inplace(|logit| (logit - most).exp());
@@ -178,12 +178,12 @@ impl Lens {
                     }
                 }
                 (Factor::Interval { lower, upper }, _) => {
-                    said.column_mut(at.start).mapv_inplace(|x| x.clamp(*lower, *upper));
+                    output.column_mut(at.start).mapv_inplace(|x| x.clamp(*lower, *upper));
                 }
                 _ => {}
             }
         }
-        said
+        output
     }
 }
 
@@ -224,10 +224,10 @@ mod tests {
             .abs()
                 < 1e-12
         );
-        let mut said = written;
-        said[[0, 2]] = (0.25_f64 / 0.75).ln();
-        said[[0, 4]] = 1000.0; // almost certain
-        let read = lens().read(said, &domain());
+        let mut output = written;
+        output[[0, 2]] = (0.25_f64 / 0.75).ln();
+        output[[0, 4]] = 1000.0; // almost certain
+        let read = lens().read(output, &domain());
         assert!((&read - &record).iter().all(|x| x.abs() < 1e-12), "{read}");
     }
 

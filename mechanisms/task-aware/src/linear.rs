@@ -88,11 +88,11 @@ impl Whitened {
     ///
     /// # Errors
     /// Same errors as [`checked_latent_dim`].
-    pub(crate) fn latent_dim(&self, plugin: &str, wanted: Option<usize>) -> Result<usize> {
+    pub(crate) fn latent_dim(&self, plugin: &str, requested: Option<usize>) -> Result<usize> {
         let rank = self.eigenvalues.iter().filter(|value| **value > 0.0).count();
         checked_latent_dim(
             plugin,
-            wanted.unwrap_or(rank),
+            requested.unwrap_or(rank),
             rank,
             "the number of directions that vary and affect \
                                                                   the task",
@@ -153,8 +153,8 @@ struct OfFeatures {
 
 fn latents(encoder: &Encoder, sample: &Sample, sensitivity: Sensitivity, domain: &Domain) -> Result<Latents> {
     match sensitivity {
-        Sensitivity::Empirical => Latents::of_points(encoder.encode(sample.records().view()).view()),
-        Sensitivity::Domain => Latents::of_domain(encoder.map.view(), encoder.constant().view(), domain),
+        Sensitivity::Empirical => Latents::from_points(encoder.encode(sample.records().view()).view()),
+        Sensitivity::Domain => Latents::from_domain(encoder.map.view(), encoder.constant().view(), domain),
     }
 }
 
@@ -210,9 +210,9 @@ const TASK: &str = "task-agnostic";
 
 /// Designs noise on the features themselves and the best decoder (Corollary 2).
 fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
-    let of_domain = sensitivity != Some(Sensitivity::Empirical);
+    let in_domain = sensitivity != Some(Sensitivity::Empirical);
     if let Some(training) = training {
-        let set = of_domain.then(|| brief.domain.features());
+        let set = in_domain.then(|| brief.domain.features());
         return gradient::task_agnostic(TASK, set, &training, brief);
     }
     let sample = Sample::new(brief.unclaimed_volunteers(TASK)?.records().view())?;
@@ -222,9 +222,9 @@ fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief
     }
     let origin = Array1::zeros(n);
     let encoder = Encoder { map: Array2::eye(n), center: origin.view() };
-    let latents = match of_domain {
+    let latents = match in_domain {
         true => Latents { set: brief.domain.features().clone(), origin: origin.clone() },
-        false => Latents::of_points(sample.records().view())?,
+        false => Latents::from_points(sample.records().view())?,
     };
     encoder.designed(brief, &sample, latents)
 }

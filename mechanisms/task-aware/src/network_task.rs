@@ -37,9 +37,9 @@ impl DifferentiableTask for NetworkTask {
         let outputs = self.network.forward(estimates, &mut pass).map_err(wrong)?.to_owned();
         let mut gradient = Array2::zeros(outputs.dim());
         let mut losses = vec![0.0; outputs.nrows()];
-        let wanted = Wanted::from_target(truth.target(), outputs.ncols())
+        let targets = Wanted::from_target(truth.target(), outputs.ncols())
             .ok_or_else(|| Error::shape("the task is to predict a target, and the records have none"))?;
-        wanted.loss().each(outputs.view(), gradient.view_mut(), &mut losses).map_err(wrong)?;
+        targets.loss().each(outputs.view(), gradient.view_mut(), &mut losses).map_err(wrong)?;
         self.network.backward(gradient.view(), &mut pass).map_err(wrong)?;
         let by_estimates = self.network.input_gradient(&mut pass).map_err(wrong)?.to_owned();
         Ok((losses.into(), by_estimates))

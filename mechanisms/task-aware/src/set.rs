@@ -34,7 +34,7 @@ impl Latents {
     ///
     /// # Errors
     /// [`Error::Domain`](scumble_core::Error::Domain) for points that are too far apart.
-    pub(crate) fn of_points(points: ArrayView2<f64>) -> Result<Self> {
+    pub(crate) fn from_points(points: ArrayView2<f64>) -> Result<Self> {
         let latents = points.ncols();
         let center = points.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(latents));
         if latents <= MOST_SIGNED
@@ -45,13 +45,13 @@ impl Latents {
         let range = |column: ArrayView1<f64>| {
             column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)))
         };
-        let of_box = between(points.axis_iter(Axis(1)).map(range))?;
+        let box_set = between(points.axis_iter(Axis(1)).map(range))?;
         let far = |point: ArrayView1<f64>| (&point - &center).iter().map(|x| x.abs()).sum::<f64>();
         let radius = points.outer_iter().map(far).fold(0.0, f64::max);
-        if radius > 0.0 && 2.0 * radius < of_box.l1_diameter() {
+        if radius > 0.0 && 2.0 * radius < box_set.l1_diameter() {
             return Ok(Self { set: Domain::l1_ball(latents, radius)?, origin: center });
         }
-        Ok(Self { set: of_box, origin: Array1::zeros(latents) })
+        Ok(Self { set: box_set, origin: Array1::zeros(latents) })
     }
 
     /// Returns a set that contains the latents Ax + c of all of `domain`, for a map A (Z × n) and c (Z
@@ -59,8 +59,8 @@ impl Latents {
     /// leaves just outside is moved back.
     ///
     /// # Errors
-    /// Same errors as [`of_points`](Self::of_points).
-    pub(crate) fn of_domain(
+    /// Same errors as [`from_points`](Self::from_points).
+    pub(crate) fn from_domain(
         map: ArrayView2<f64>,
         constant: ArrayView1<f64>,
         domain: &Domain,

@@ -220,8 +220,8 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
     };
     match Wanted::from_target(table.target(), outputs) {
         None => Ok(start),
-        Some(wanted) => {
-            let examples = Examples { records: table.records().view(), loss: wanted.loss() };
+        Some(targets) => {
+            let examples = Examples { records: table.records().view(), loss: targets.loss() };
             fitting.fit(&start, examples, None, |_| ())
         }
     }
@@ -231,10 +231,10 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
 ///
 /// # Errors
 /// [`Error::Parameter`] otherwise.
-pub(crate) fn checked_latent_dim(plugin: &str, latents: usize, most: usize, what: &str) -> Result<usize> {
+pub(crate) fn checked_latent_dim(plugin: &str, latents: usize, most: usize, limit: &str) -> Result<usize> {
     if (1..=most).contains(&latents) {
         return Ok(latents);
     }
-    let problem = format!("latent_dim must lie between 1 and {most}, {what}, and {latents} does not");
+    let problem = format!("latent_dim must lie between 1 and {most}, {limit}, and {latents} does not");
     Err(Error::parameter(plugin, problem))
 }

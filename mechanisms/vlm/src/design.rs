@@ -93,8 +93,8 @@ const COLLAPSED: f64 = 1e-3;
 impl Parameters {
     fn shape(&self, d: usize) -> Result<Shape> {
         let latent_dim = some("latent_dim", self.latent_dim.unwrap_or(8.min(d)))?;
-        let of_the_paper = if d >= 256 { vec![400, 150, 50] } else { vec![500, 500] };
-        let hidden = self.hidden.clone().unwrap_or(of_the_paper);
+        let paper_default = if d >= 256 { vec![400, 150, 50] } else { vec![500, 500] };
+        let hidden = self.hidden.clone().unwrap_or(paper_default);
         for (name, units) in hidden.iter().map(|units| ("hidden", units)).chain([("latent_dim", &latent_dim)])
         {
             let units = some(name, *units)?;
@@ -207,8 +207,8 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
         LaplaceNoise::calibrated(&latent, brief.budget.epsilon())?;
     }
     parameters.check_volunteer_guarantee()?;
-    let wanted = parameters.volunteers.as_ref();
-    let guarantee = wanted.map(|wanted| VolunteerGuarantee::new(wanted, n)).transpose()?;
+    let requested = parameters.volunteers.as_ref();
+    let guarantee = requested.map(|requested| VolunteerGuarantee::new(requested, n)).transpose()?;
     let shaped_by = brief.volunteers.shaped_by();
     check_shareable(shaped_by, guarantee.as_ref().is_some_and(VolunteerGuarantee::is_kept))?;
 

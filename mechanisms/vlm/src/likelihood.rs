@@ -47,39 +47,40 @@ impl Likelihood {
         Self { blocks, variance }
     }
 
-    /// Computes −Σ ln p(x|z) over records (b × d) for the decoder's output `said` (b × d). Replaces `said` by
-    /// the gradient with respect to it, times `share`.
-    pub(crate) fn loss<T: Real>(&self, records: ArrayView2<T>, said: &mut Array2<T>, share: T) -> T {
+    /// Computes −Σ ln p(x|z) over records (b × d) for the decoder's `output` (b × d). Replaces `output` by the
+    /// gradient with respect to it, times `share`.
+    pub(crate) fn loss<T: Real>(&self, records: ArrayView2<T>, output: &mut Array2<T>, share: T) -> T {
         let half_log = T::nearest((TAU * self.variance).ln() / 2.0);
         let precision = T::nearest(1.0 / self.variance);
         let half = T::nearest(0.5);
         let mut sum = T::zero();
-        for (record, mut said) in records.rows().into_iter().zip(said.rows_mut()) {
+        for (record, mut output) in records.rows().into_iter().zip(output.rows_mut()) {
             for (at, distribution) in &self.blocks {
                 let record = record.slice(ndarray::s![at.clone()]);
-                let mut said = said.slice_mut(ndarray::s![at.clone()]);
+                let mut output = output.slice_mut(ndarray::s![at.clone()]);
                 match distribution {
                     Family::Gaussian => {
-                        for (y, &x) in said.iter_mut().zip(&record) {
+                        for (y, &x) in output.iter_mut().zip(&record) {
                             let error = *y - x;
                             sum += half * precision * error * error + half_log;
                             *y = share * precision * error;
                         }
                     }
                     Family::Bernoulli => {
-                        for (y, &x) in said.iter_mut().zip(&record) {
+                        for (y, &x) in output.iter_mut().zip(&record) {
                             // ln(1 + e^y) and 1/(1 + e^−y), in a form that does not overflow.
                             let left = Float::exp(-Float::abs(*y));
                             sum += Float::max(*y, T::zero()) + Float::ln_1p(left) - x * *y;
-                            let of_one = if *y > T::zero() { T::one() } else { left } / (T::one() + left);
-                            *y = share * (of_one - x);
+                            let probability =
+                                if *y > T::zero() { T::one() } else { left } / (T::one() + left);
+                            *y = share * (probability - x);
                         }
                     }
                     Family::Categorical => {
-                        let most = said.fold(T::neg_infinity(), |a, &b| Float::max(a, b));
-                        let weights: T = said.iter().map(|&y| Float::exp(y - most)).sum();
+                        let most = output.fold(T::neg_infinity(), |a, &b| Float::max(a, b));
+                        let weights: T = output.iter().map(|&y| Float::exp(y - most)).sum();
                         let log = most + Float::ln(weights);
-                        for (y, &x) in said.iter_mut().zip(&record) {
+                        for (y, &x) in output.iter_mut().zip(&record) {
                             sum += x * (log - *y);
                             *y = share * (Float::exp(*y - log) - x);
                         }
@@ -97,7 +98,7 @@ mod tests {
     use ndarray::array;
     use proptest::prelude::*;
 
-    fn of_all_kinds() -> Likelihood {
+    fn all_families() -> Likelihood {
         let domain = Domain::product([
             Domain::unit_box(2),
             Domain::one_hot(3).unwrap(),
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn the_loss_is_minus_the_logarithm_of_the_density() {
         let record = array![[0.3, -1.0, 0.0, 1.0, 0.0, 0.25, 1.0, 0.0]];
-        let mut said = array![[0.1, 0.5, 1.0, 2.0, 3.0, -1.0, 0.0, 0.0]];
+        let mut output = array![[0.1, 0.5, 1.0, 2.0, 3.0, -1.0, 0.0, 0.0]];
         let normal = |x: f64, y: f64| (-(x - y).powi(2)).exp() / (TAU / 2.0).sqrt();
         let one: f64 = 1.0 / (1.0 + 1.0_f64.exp());
         let density = normal(0.3, 0.1)
@@ -125,26 +126,26 @@ mod tests {
             * one.powf(0.25)
             * (1.0 - one).powf(0.75)
             * 0.5;
-        let loss = of_all_kinds().loss(record.view(), &mut said, 1.0);
+        let loss = all_families().loss(record.view(), &mut output, 1.0);
         assert!((loss + density.ln()).abs() < 1e-12, "{loss} and {}", -density.ln());
     }
 
     proptest! {
         #[test]
-        fn its_gradient_is_that_of_its_differences(said in proptest::collection::vec(-3.0..3.0_f64, 8)) {
+        fn its_gradient_is_that_of_its_differences(output in proptest::collection::vec(-3.0..3.0_f64, 8)) {
             let record = array![[0.3, -1.0, 0.0, 1.0, 0.0, 0.25, 1.0, 0.0]];
-            let row = |said: &[f64]| Array2::from_shape_vec((1, 8), said.to_vec()).unwrap();
-            let likelihood = of_all_kinds();
-            let mut gradient = row(&said);
+            let row = |output: &[f64]| Array2::from_shape_vec((1, 8), output.to_vec()).unwrap();
+            let likelihood = all_families();
+            let mut gradient = row(&output);
             likelihood.loss(record.view(), &mut gradient, 2.0);
             for at in 0..8 {
                 let moved = |by: f64| {
-                    let mut moved = said.clone();
+                    let mut moved = output.clone();
                     moved[at] += by;
                     likelihood.loss(record.view(), &mut row(&moved), 0.0)
                 };
-                let wanted = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-                prop_assert!((gradient[[0, at]] / 2.0 - wanted).abs() < 1e-6 * (1.0 + wanted.abs()));
+                let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                prop_assert!((gradient[[0, at]] / 2.0 - expected).abs() < 1e-6 * (1.0 + expected.abs()));
             }
         }
     }
@@ -152,8 +153,8 @@ mod tests {
     #[test]
     fn nothing_overflows() {
         let record = array![[0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]];
-        let mut said = array![[1e4_f32, -1e4, 1e4, -1e4, 0.0, -1e4, 1e4, -1e4]];
-        let loss = of_all_kinds().loss(record.mapv(|x| x as f32).view(), &mut said, 1.0);
-        assert!(loss.is_finite() && said.iter().all(|y| y.is_finite()), "{loss} {said}");
+        let mut output = array![[1e4_f32, -1e4, 1e4, -1e4, 0.0, -1e4, 1e4, -1e4]];
+        let loss = all_families().loss(record.mapv(|x| x as f32).view(), &mut output, 1.0);
+        assert!(loss.is_finite() && output.iter().all(|y| y.is_finite()), "{loss} {output}");
     }
 }

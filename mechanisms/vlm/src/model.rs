@@ -68,18 +68,18 @@ impl<T: Real> Bound<'_, T> {
         rows: &[usize],
         share: T,
         generator: &mut impl Rng,
-        [of_encoder, of_decoder]: &mut [Pass<T>; 2],
+        [encoder_pass, decoder_pass]: &mut [Pass<T>; 2],
     ) -> Result<Descent<T>> {
         let latents = encoder.architecture().outputs();
         let noise: Array2<T> = standard_noise((rows.len(), latents), generator);
-        let heads = encoder.forward_rows(self.records, rows, of_encoder)?.to_owned();
+        let heads = encoder.forward_rows(self.records, rows, encoder_pass)?.to_owned();
         let means = self.clip.apply(heads.view());
         let drawn = &means + &noise.mapv(|eta| scale * eta);
-        let mut said = decoder.forward(drawn.view(), of_decoder)?.to_owned();
+        let mut output = decoder.forward(drawn.view(), decoder_pass)?.to_owned();
         let records = self.records.select(ndarray::Axis(0), rows);
-        let mut loss = self.likelihood.loss(records.view(), &mut said, share);
-        decoder.backward(said.view(), of_decoder)?;
-        let mut slopes = decoder.input_gradient(of_decoder)?.to_owned();
+        let mut loss = self.likelihood.loss(records.view(), &mut output, share);
+        decoder.backward(output.view(), decoder_pass)?;
+        let mut slopes = decoder.input_gradient(decoder_pass)?.to_owned();
         // z = μ + bη; the slopes already include the share.
         let through_noise: T = slopes.iter().zip(&noise).map(|(slope, eta)| *slope * *eta).sum();
         let mut by_log_scale = if share > T::zero() { through_noise * scale / share } else { T::zero() };
@@ -89,7 +89,7 @@ impl<T: Real> Bound<'_, T> {
             by_log_scale += change;
         }
         self.clip.chain(heads.view(), &mut slopes);
-        encoder.backward(slopes.view(), of_encoder)?;
+        encoder.backward(slopes.view(), encoder_pass)?;
         Ok(Descent { loss, by_log_scale })
     }
 
@@ -129,10 +129,10 @@ mod tests {
         };
         let log_scale = -0.7;
         let found = at(&networks, log_scale);
-        let wanted = (at(&networks, log_scale + 1e-6).loss - at(&networks, log_scale - 1e-6).loss) / 2e-6;
+        let expected = (at(&networks, log_scale + 1e-6).loss - at(&networks, log_scale - 1e-6).loss) / 2e-6;
         assert!(
-            (found.by_log_scale - wanted).abs() < 1e-6 * (1.0 + wanted.abs()),
-            "{} {wanted}",
+            (found.by_log_scale - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+            "{} {expected}",
             found.by_log_scale
         );
 
@@ -152,10 +152,10 @@ mod tests {
                     moved[part].parameters_mut()[index] += by;
                     at(&moved, log_scale).loss
                 };
-                let wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
                 assert!(
-                    (found - wanted).abs() < 1e-5 * (1.0 + wanted.abs()),
-                    "part {part}, {index}: {found} {wanted}"
+                    (found - expected).abs() < 1e-5 * (1.0 + expected.abs()),
+                    "part {part}, {index}: {found} {expected}"
                 );
             }
         }

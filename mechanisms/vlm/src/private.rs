@@ -122,31 +122,31 @@ impl VolunteerGuarantee {
     ///
     /// # Errors
     /// [`Error::Parameter`] for values outside their ranges.
-    pub(crate) fn new(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<Self> {
-        let stated = stated(wanted, volunteers)?;
-        let learning_rate = positive("learning_rate", wanted.learning_rate.unwrap_or(5e-4))?;
+    pub(crate) fn new(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<Self> {
+        let stated = stated(parameters, volunteers)?;
+        let learning_rate = positive("learning_rate", parameters.learning_rate.unwrap_or(5e-4))?;
         let target = Target {
-            epsilon: positive("epsilon", wanted.epsilon)?,
-            delta: wanted.delta,
-            neighbours: wanted.neighbours.into(),
+            epsilon: positive("epsilon", parameters.epsilon)?,
+            delta: parameters.delta,
+            neighbours: parameters.neighbours.into(),
         };
-        let epochs = match wanted.noise_multiplier {
+        let epochs = match parameters.noise_multiplier {
             Some(_) => None,
-            None => Some(positive("epochs", wanted.epochs.unwrap_or(40.0))?),
+            None => Some(positive("epochs", parameters.epochs.unwrap_or(40.0))?),
         };
         let training = PrivateTraining {
-            expected_batch: some("expected_batch", wanted.expected_batch.unwrap_or(512.min(stated)))?,
-            noise_multiplier: wanted.noise_multiplier.unwrap_or(1.0),
-            clipping_norm: wanted.clipping_norm.unwrap_or(1.0),
-            optimiser: match wanted.optimiser {
+            expected_batch: some("expected_batch", parameters.expected_batch.unwrap_or(512.min(stated)))?,
+            noise_multiplier: parameters.noise_multiplier.unwrap_or(1.0),
+            clipping_norm: parameters.clipping_norm.unwrap_or(1.0),
+            optimiser: match parameters.optimiser {
                 Descent::Adam => Optimiser::Adam(Adam { learning_rate, ..Adam::default() }),
                 Descent::Sgd => Optimiser::Sgd(Sgd { learning_rate, ..Sgd::default() }),
             },
             ..PrivateTraining::default()
         };
         training.check().map_err(refused)?;
-        check_delta(wanted.delta, stated)?;
-        Ok(Self { target, training, epochs, volunteers, stated, seed: wanted.seed })
+        check_delta(parameters.delta, stated)?;
+        Ok(Self { target, training, epochs, volunteers, stated, seed: parameters.seed })
     }
 
     /// Returns whether the guarantee holds: a known seed voids it.
@@ -170,11 +170,11 @@ impl VolunteerGuarantee {
         };
         let streams = randomness.streams();
         // The noise on a record's latents is not secret, but each record has its own.
-        let mut of_latents = streams.stream(1);
+        let mut latent_stream = streams.stream(1);
         let bound = lesson.bound();
         let [encoder, decoder] = &start;
         let per_example = |networks: &_, rows: &[usize], passes: &mut _| {
-            let found = bound.descend(networks, scale as f32, rows, 1.0, &mut of_latents, passes)?;
+            let found = bound.descend(networks, scale as f32, rows, 1.0, &mut latent_stream, passes)?;
             Ok(f64::from(found.loss))
         };
         let networks = training
@@ -235,8 +235,8 @@ const ONLY_DESIGN: &str = "no other design was learned from these volunteers: ea
 ///
 /// # Errors
 /// [`Error::Parameter`] if the bound is required and missing, or too small; [`Error::TooLarge`].
-fn stated(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<usize> {
-    match (wanted.records, wanted.neighbours) {
+fn stated(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<usize> {
+    match (parameters.records, parameters.neighbours) {
         (Some(records), _) if records < volunteers => Err(refused(format!(
             "records, the maximum number of volunteers, is {records}, and there are {volunteers}"
         ))),
@@ -265,7 +265,7 @@ fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> Volunt
         spent.effective_noise_multiplier,
         spent.epsilon_by_renyi
     );
-    let of_training = training.assumes().into_iter().map(str::to_owned);
+    let training_assumptions = training.assumes().into_iter().map(str::to_owned);
     let mut assumes = vec![ONLY_DESIGN.to_owned()];
     assumes.push(match spent.neighbours {
         Neighbours::AddOrRemoveOne => format!(
@@ -277,6 +277,6 @@ fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> Volunt
                                    record, not its presence"
             .into(),
     });
-    assumes.extend(of_training);
+    assumes.extend(training_assumptions);
     VolunteersClaim { dp: CentralDp::new(spent.epsilon, spent.delta, spent.neighbours), theorem, assumes }
 }

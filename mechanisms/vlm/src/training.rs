@@ -82,7 +82,7 @@ impl Lesson<'_> {
             PosteriorScale::Fixed(scale) => (scale.ln() as f32, false),
             PosteriorScale::Learned(scale) => (scale.ln() as f32, true),
         };
-        let mut of_scale = adam.start::<f32>(1).map_err(wrong)?;
+        let mut scale_optimiser = adam.start::<f32>(1).map_err(wrong)?;
         let mut batches = Batches::new(n, batch_size.min(n), self.seed).map_err(wrong)?;
         let mut generator = ChaCha20Rng::seed_from_u64(self.seed);
         generator.set_stream(1);
@@ -103,7 +103,7 @@ impl Lesson<'_> {
                 }
                 if learns {
                     let mut one = [log_scale];
-                    of_scale.step(&mut one, &[share * found.by_log_scale]).map_err(wrong)?;
+                    scale_optimiser.step(&mut one, &[share * found.by_log_scale]).map_err(wrong)?;
                     [log_scale] = one;
                 }
             }

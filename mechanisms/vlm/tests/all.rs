@@ -161,9 +161,9 @@ fn private_volunteers_are_guaranteed_what_was_asked_for_and_no_more() {
         // The design discloses the number of volunteers.
         (json!({}), Neighbours::ReplaceOne),
     ] {
-        let mut wanted = guaranteed(more);
-        wanted["volunteers"]["delta"] = json!(1e-4);
-        let mechanism = designed(&wanted, &brief);
+        let mut parameters = guaranteed(more);
+        parameters["volunteers"]["delta"] = json!(1e-4);
+        let mechanism = designed(&parameters, &brief);
         let (epsilon, delta, kind) = central(&mechanism).unwrap();
         assert!(
             (2.5..=3.0).contains(&epsilon) && delta == 1e-4 && kind == neighbours,

@@ -344,7 +344,7 @@ mod tests {
     /// Φ(‖x − x′‖/2√s). For two columns this is an advantage of √(v/(v + 2s)). For 4,000 records the results
     /// are off by 0.05 and 0.065, five standard errors, with probability 10⁻⁶.
     #[test]
-    fn of_gaussian_records_under_gaussian_noise_it_learns_what_can_be_learned() {
+    fn optimal_recovery_of_gaussian_records_under_gaussian_noise() {
         let mut rng = Randomness::seeded(5).streams().stream(9);
         for (variance, network) in [(0.25_f64, false), (1.0, false), (1.0, true), (16.0, false)] {
             let records = Array2::from_shape_simple_fn((8_000, 2), || normal(&mut rng));
@@ -364,7 +364,7 @@ mod tests {
     /// A release that is independent of the records: R² and advantage are those of chance, within five
     /// standard errors of 1/√2000.
     #[test]
-    fn of_what_says_nothing_it_learns_nothing() {
+    fn a_release_independent_of_the_records_reveals_nothing() {
         let mut rng = Randomness::seeded(6).streams().stream(9);
         let records = Array2::from_shape_simple_fn((4_000, 30), || normal(&mut rng));
         let released = Array2::from_shape_simple_fn((4_000, 10), || normal(&mut rng));
@@ -383,8 +383,11 @@ mod tests {
         let circle = |at: usize, x: f64| if at == 0 { (x * PI).cos() } else { (x * PI).sin() };
         let released = Array2::from_shape_fn((4_000, 2), |(row, at)| circle(at, records[[row, 0]]));
         let [line, network] = [false, true].map(|network| {
-            let of = |values: &Array2<f64>| table(values.clone(), Target::None);
-            acquaintance(&of(&records), &of(&released), with(network)).unwrap().unwrap().recovered
+            let unlabelled = |values: &Array2<f64>| table(values.clone(), Target::None);
+            acquaintance(&unlabelled(&records), &unlabelled(&released), with(network))
+                .unwrap()
+                .unwrap()
+                .recovered
         });
         assert!((line - 6.0 / (PI * PI)).abs() < 0.03, "{line}");
         assert!(network > 0.95, "{network}");
@@ -412,9 +415,9 @@ mod tests {
         let mut rng = Randomness::seeded(8).streams().stream(9);
         let classes: Array1<usize> = (0..8_000).map(|_| rng.gen_range(0..2)).collect();
         let [records, noise] = [0, 1].map(|_| Array2::from_shape_simple_fn((8_000, 2), || normal(&mut rng)));
-        let of = |records| table(records, Target::Class(classes.clone()));
+        let labelled = |records| table(records, Target::Class(classes.clone()));
         let Learned { recovered, advantage } =
-            acquaintance(&of(records), &of(noise), with(false)).unwrap().unwrap();
+            acquaintance(&labelled(records), &labelled(noise), with(false)).unwrap().unwrap();
         assert!(recovered.abs() < 0.02, "{recovered}");
         assert!((advantage - 0.5).abs() < 0.07, "{advantage}");
     }

@@ -70,7 +70,7 @@ impl<'a> Attack<'a> {
     }
 
     /// The same attack with fewer outputs for learning, for inputs with at most `outputs` outputs.
-    pub(crate) fn of_at_most(self, outputs: usize) -> Self {
+    pub(crate) fn with_at_most(self, outputs: usize) -> Self {
         Self { first: FIRST.min(outputs / 10).max(1), ..self }
     }
 
@@ -125,7 +125,7 @@ impl<'a> Attack<'a> {
     fn take(&mut self, count: usize) -> Samples {
         let drawn = (self.draw)(count);
         self.width = self.width.or(drawn.width());
-        let drawn = drawn.of_width(self.width.unwrap_or(0));
+        let drawn = drawn.with_width(self.width.unwrap_or(0));
         self.is_exhausted = drawn.len() < count;
         self.drawn += drawn.len();
         self.is_mute &= drawn.one.iter().chain(&drawn.other).all(Option::is_none);

@@ -66,8 +66,8 @@ fn attack(
     effort: Effort,
 ) -> Result<Finding> {
     match (&claim.notion, mechanism, table) {
-        (Notion::LocalDp(dp), Designed::Local(of_records), _) => {
-            local::attack(name, &**of_records, claim, dp, effort)
+        (Notion::LocalDp(dp), Designed::Local(local_mechanism), _) => {
+            local::attack(name, &**local_mechanism, claim, dp, effort)
         }
         (Notion::CentralDp(dp), _, Some(table))
             if matches!(claim.protects, Unit::Record | Unit::Features) =>

@@ -79,7 +79,7 @@ struct Batch {
 
 impl Batch {
     fn add(&mut self, happened: [f64; 2]) {
-        match self.cells.iter_mut().find(|(of, _)| *of == happened) {
+        match self.cells.iter_mut().find(|(outcome, _)| *outcome == happened) {
             Some((_, count)) => *count += 1,
             None => self.cells.push((happened, 1)),
         }
@@ -132,7 +132,7 @@ impl Bets {
         let cells = &self.batches.last()?.cells;
         let pairs: u64 = cells.iter().map(|(_, count)| count).sum();
         let mean = |side: usize| {
-            cells.iter().map(|(of, count)| of[side] * *count as f64).sum::<f64>() / pairs as f64
+            cells.iter().map(|(outcome, count)| outcome[side] * *count as f64).sum::<f64>() / pairs as f64
         };
         (pairs > 0).then(|| ([mean(0), mean(1)], pairs))
     }

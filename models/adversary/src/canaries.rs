@@ -119,8 +119,8 @@ impl<Ends: Fn(&[f64]) -> [Vec<f64>; 2]> Game<'_, Ends> {
         }
         let mut rows = Samples::default();
         for (row, side) in released.records().outer_iter().zip(sides) {
-            let of_side = if side == 0 { &mut rows.one } else { &mut rows.other };
-            of_side.push(Some(row.to_vec()));
+            let outputs = if side == 0 { &mut rows.one } else { &mut rows.other };
+            outputs.push(Some(row.to_vec()));
         }
         Ok(Some(rows))
     }

@@ -88,7 +88,7 @@ pub fn canary(
         Samples { one: side(0), other: side(1) }
     };
     let stated = Score::new("the likelihood of all noisy sums", |sums| {
-        sums.iter().map(|sum| of_step(run, inputs[1], *sum) - of_step(run, inputs[0], *sum)).sum()
+        sums.iter().map(|sum| log_ratio(run, inputs[1], *sum) - log_ratio(run, inputs[0], *sum)).sum()
     });
     let alarm = effort.false_alarm / claimed.bounds() as f64;
     let what = "a training with the canary from a training without it".to_owned();
@@ -117,7 +117,7 @@ pub fn canary(
 }
 
 /// Log density ratio of a noisy sum with the canary to one without.
-fn of_step(run: Run, canary: Canary, sum: f64) -> f64 {
+fn log_ratio(run: Run, canary: Canary, sum: f64) -> f64 {
     let (q, variance, c) = (run.sampling_rate(), run.noise_multiplier().powi(2), canary.clipped());
     let taken = q.ln() + (2.0 * c * sum - c * c) / (2.0 * variance);
     let left = (1.0 - q).ln();
@@ -136,8 +136,8 @@ pub(crate) fn tables(
 ) -> Result<Finding> {
     let half = Effort { false_alarm: effort.false_alarm / 2.0, ..effort };
     let about = Finding::about(name, claim, effort);
-    let of_canaries = canaries::attack(mechanism, table, (claim, dp), half)?;
-    if let Some(Canaries { broken: Some(why), bound }) = of_canaries {
+    let canary_finding = canaries::attack(mechanism, table, (claim, dp), half)?;
+    if let Some(Canaries { broken: Some(why), bound }) = canary_finding {
         let (claimed, lower_bound) = (Some(dp.epsilon), Some(bound));
         return Ok(Finding { claimed, lower_bound, verdict: Verdict::Broken, because: why, ..about });
     }
@@ -145,9 +145,9 @@ pub(crate) fn tables(
     let pairs = neighbours(mechanism, table, claim.protects, dp.neighbours)?;
     // A release may be made from noisy statistics. Most samples then attack the statistics; the rest attack
     // the releases, which may disclose more.
-    let of_releases =
+    let affordable =
         if mechanism.evidence().statistics.is_some() { effort.samples / 40 } else { effort.samples / 10 };
-    let samples = of_releases.max(1000);
+    let samples = affordable.max(1000);
     let kinds = 1 + usize::from(mechanism.evidence().statistics.is_some());
     let alarm = half.false_alarm / (kinds * pairs.len() * claimed.bounds()).max(1) as f64;
     let streams = Randomness::seeded(effort.seed).streams();
@@ -180,8 +180,8 @@ pub(crate) fn tables(
     }
     let (reached, samples) = all_reached(attacks.iter(), alarm);
     let finding = claimed.judge(about, samples, alarm, &reached);
-    let of_canaries = of_canaries.map_or(0.0, |canaries| canaries.bound);
-    Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(of_canaries)), ..finding })
+    let canary_bound = canary_finding.map_or(0.0, |canaries| canaries.bound);
+    Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(canary_bound)), ..finding })
 }
 
 /// Pairs of neighbouring tables: a few rows of `table` that differ in the first record. An end of the domain

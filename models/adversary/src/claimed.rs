@@ -104,14 +104,14 @@ impl Claimed {
 
     /// Ratio to the claim with `errors` standard errors subtracted from the frequencies.
     fn share_at(&self, bets: &[Bets], errors: f64) -> f64 {
-        let of = |(bets, claimed): (&Bets, f64)| {
+        let ratio = |(bets, claimed): (&Bets, f64)| {
             let ([p, q], pairs) = bets.shares()?;
             let error = |share: f64| errors * ((share + 1.0 / pairs as f64) / pairs as f64).sqrt();
-            let of = |share: f64| share.clamp(0.0, 1.0);
-            let value = bets.aim().value(of(p - error(p)), of(q + error(q)));
+            let clamped = |share: f64| share.clamp(0.0, 1.0);
+            let value = bets.aim().value(clamped(p - error(p)), clamped(q + error(q)));
             (!value.is_nan()).then(|| value / claimed.max(f64::MIN_POSITIVE))
         };
-        bets.iter().zip(self.values()).filter_map(of).fold(f64::NEG_INFINITY, f64::max)
+        bets.iter().zip(self.values()).filter_map(ratio).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// Completes the finding `about` with the verdict on this claim and a sentence.
@@ -146,7 +146,7 @@ impl Claimed {
                     format!("μ is at least {:.4}, and {claimed:.4} is claimed", shown.bound)
                 }
             };
-            (Verdict::Broken, format!("{spent}. An adversary distinguishes {}", told(pair, shown)))
+            (Verdict::Broken, format!("{spent}. An adversary distinguishes {}", describe(pair, shown)))
         } else if reached.iter().all(|(_, reached)| reached.is_mute) {
             return about.unattacked(Verdict::NotAttacked, "it refused all inputs");
         } else if visible < self.epsilon {
@@ -162,7 +162,7 @@ impl Claimed {
             let because = match shown.filter(|(_, shown)| shown.bound > 0.0) {
                 None => "the lower bounds at points of its privacy profile do not exceed the claim".into(),
                 Some((pair, shown)) => {
-                    format!("within the claim; the best attack distinguishes {}", told(pair, shown))
+                    format!("within the claim; the best attack distinguishes {}", describe(pair, shown))
                 }
             };
             (Verdict::Holds, because)
@@ -200,7 +200,7 @@ impl Claimed {
 }
 
 /// Sentence on the inputs that the adversary distinguishes, and the score it uses.
-fn told(pair: &str, shown: &Shown) -> String {
+fn describe(pair: &str, shown: &Shown) -> String {
     let [p, q] = shown.shares;
     let which = if shown.is_of_other { "second" } else { "first" };
     format!(
@@ -241,11 +241,11 @@ impl Reached {
     fn excess(&self, claimed: &Claimed) -> Option<Excess<'_>> {
         // A result that broke the claim comes first.
         let broken = if self.is_broken { MOST } else { 0.0 };
-        let of = |((shown, what), claimed)| {
+        let excess = |((shown, what), claimed)| {
             let shown: &Shown = shown;
             Excess { by: broken + shown.bound - claimed, shown, what }
         };
-        let all = self.shown.iter().zip(claimed.aims()).zip(claimed.values()).map(of);
+        let all = self.shown.iter().zip(claimed.aims()).zip(claimed.values()).map(excess);
         all.max_by(|one, other| one.by.total_cmp(&other.by))
     }
 }

@@ -41,14 +41,14 @@ pub(crate) fn check(
     effort: Effort,
 ) -> Found {
     let declared = mechanism.perturbation();
-    let wrong = declared.iter().find_map(|of| misdescribed(of, mechanism.range().dim()));
+    let wrong = declared.iter().find_map(|perturbation| misdescribed(perturbation, mechanism.range().dim()));
     if wrong.is_some() {
         return Found { coupled: None, broken: wrong };
     }
     let too_little = || Drifts::seek(mechanism, &declared, candidates, streams, effort);
     let mut blocks: Vec<Block> = declared.iter().filter_map(Block::from_perturbation).collect();
-    if !blocks.iter().any(|block| matches!(block.of, Perturbation::Additive(_))) {
-        let found = of_stated_losses(mechanism, dp, candidates, streams);
+    if !blocks.iter().any(|block| matches!(block.perturbation, Perturbation::Additive(_))) {
+        let found = check_stated_losses(mechanism, dp, candidates, streams);
         let broken = found.broken.or_else(too_little);
         return Found { broken, ..found };
     }
@@ -72,7 +72,7 @@ pub(crate) fn check(
 
 /// Perturbation of one block of coordinates, and the largest distance found between its points.
 struct Block<'a> {
-    of: &'a Perturbation,
+    perturbation: &'a Perturbation,
     distance: Distance,
     /// Largest declared distance, relative to the noise.
     declared: f64,
@@ -80,8 +80,8 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn from_perturbation(of: &'a Perturbation) -> Option<Self> {
-        let (distance, declared) = match of {
+    fn from_perturbation(perturbation: &'a Perturbation) -> Option<Self> {
+        let (distance, declared) = match perturbation {
             Perturbation::Additive(noise) => (noise.distance, noise.sensitivity),
             Perturbation::Flip { coordinates, keep } => {
                 let other = (1.0 - keep) / (coordinates.len() - 1) as f64;
@@ -89,19 +89,19 @@ impl<'a> Block<'a> {
             }
             _ => return None,
         };
-        Some(Self { of, distance, declared, found: 0.0 })
+        Some(Self { perturbation, distance, declared, found: 0.0 })
     }
 }
 
 /// Returns a sentence if the description is invalid.
-fn misdescribed(of: &Perturbation, width: usize) -> Option<String> {
+fn misdescribed(perturbation: &Perturbation, width: usize) -> Option<String> {
     let is_positive = |values: &Vec<f64>| values.iter().all(|x| *x > 0.0 && x.is_finite());
-    let is_fine = match of {
+    let is_fine = match perturbation {
         Perturbation::Additive(DescribedNoise { coordinates, scales, variances, steps, .. }) => {
-            let of_each = [scales, variances, steps];
+            let vectors = [scales, variances, steps];
             coordinates.end <= width
-                && of_each.iter().all(|of| of.len() == coordinates.len())
-                && of_each.into_iter().all(is_positive)
+                && vectors.iter().all(|values| values.len() == coordinates.len())
+                && vectors.into_iter().all(is_positive)
         }
         Perturbation::Flip { coordinates, keep } => {
             coordinates.end <= width && coordinates.len() > 1 && (0.0..1.0).contains(keep)
@@ -130,7 +130,7 @@ fn couple(
     }
     let mut unlike = None;
     for block in blocks {
-        let apart = match block.of {
+        let distance = match block.perturbation {
             Perturbation::Additive(noise) => {
                 let places = || noise.coordinates.clone().zip(&noise.scales);
                 let why = noise.coordinates.clone().zip(&noise.steps).find_map(|(at, step)| {
@@ -148,7 +148,7 @@ fn couple(
             }
             _ => 0.0,
         };
-        block.found = block.found.max(apart);
+        block.found = block.found.max(distance);
     }
     unlike.map_or(Ok(()), Err)
 }
@@ -159,16 +159,16 @@ fn couple(
 /// Returns a sentence if the released values do not differ by `clean`, up to `most` of rounding, or do not
 /// differ by whole multiples of `step`.
 fn unlike_noise(released: [f64; 2], clean: f64, step: f64, most: f64) -> Option<String> {
-    let apart = released[0] - released[1];
+    let difference = released[0] - released[1];
     // Rounding error of floats of this size.
     let lost = released[0].abs().max(released[1].abs()) * 4.0 * f64::EPSILON;
-    if (apart - clean).abs() > most + lost {
+    if (difference - clean).abs() > most + lost {
         return Some(format!(
             "the noise depends on the record: with the same random numbers, released values differ by \
-             {apart} and the points differ by {clean}"
+             {difference} and the points differ by {clean}"
         ));
     }
-    let steps = apart / step;
+    let steps = difference / step;
     ((steps - steps.round()).abs() * step > lost + ROUNDING * step).then(|| {
         format!(
             "released values do not lie on the declared lattice: with the same random numbers they differ by \
@@ -187,22 +187,22 @@ fn farthest(
     let mut chance = streams.stream(STREAM + 1);
     let distance = |pair: &Pair| {
         let [Some(one), Some(other)] = &pair.points else { return f64::NEG_INFINITY };
-        let of_block = |block: &Block| match block.of {
+        let block_distance = |block: &Block| match block.perturbation {
             Perturbation::Additive(noise) => {
                 let scaled = noise.coordinates.clone().zip(&noise.scales);
                 noise.distance.measure(scaled.map(|(at, scale)| (one[at] - other[at]) / scale))
             }
             _ => 0.0,
         };
-        blocks.iter().map(of_block).sum()
+        blocks.iter().map(block_distance).sum()
     };
     let mut records = candidates.corner.clone();
-    let mut best = Pair::of_records(mechanism, records.clone());
+    let mut best = Pair::from_records(mechanism, records.clone());
     let mut most = distance(&best);
     for turn in 0..MOVES {
         let mut moved = records.clone();
         moved[turn % 2] = candidates.factors.moved(&records[turn % 2], &mut chance);
-        let pair = Pair::of_records(mechanism, moved.clone());
+        let pair = Pair::from_records(mechanism, moved.clone());
         let reached = distance(&pair);
         if reached > most {
             (best, most, records) = (pair, reached, moved);
@@ -222,7 +222,7 @@ fn unit(distance: Distance) -> CoupledUnit {
 /// Sums all blocks with one kind of distance, for the kind with the largest ratio of found to declared
 /// distance. Blocks that no pair moves are not protected by the claim, and are left out.
 fn summed(blocks: &[Block]) -> Option<Coupled> {
-    let of_kind = |distance: Distance| {
+    let sum_by = |distance: Distance| {
         let moved = || blocks.iter().filter(|block| block.distance == distance && block.found > 0.0);
         Coupled {
             unit: unit(distance),
@@ -230,7 +230,7 @@ fn summed(blocks: &[Block]) -> Option<Coupled> {
             found: distance.measure(moved().map(|block| block.found)),
         }
     };
-    let kinds = [Distance::L1, Distance::L2, Distance::Root].map(of_kind);
+    let kinds = [Distance::L1, Distance::L2, Distance::Root].map(sum_by);
     let share = |coupled: &Coupled| coupled.found / coupled.declared;
     let kinds = kinds.into_iter().filter(|coupled| coupled.found > 0.0);
     kinds.max_by(|one, other| share(one).total_cmp(&share(other)))
@@ -252,10 +252,10 @@ fn unclaimed(dp: &LocalDp, blocks: &[Block]) -> Option<String> {
     if moved().any(|block| block.distance == Distance::Root) {
         return None;
     }
-    let of_kind = |distance: Distance| {
+    let total = |distance: Distance| {
         distance.measure(moved().filter(|block| block.distance == distance).map(|block| block.declared))
     };
-    let (epsilon, mu) = (of_kind(Distance::L1), of_kind(Distance::L2));
+    let (epsilon, mu) = (total(Distance::L1), total(Distance::L2));
     if mu == 0.0 {
         return (dp.delta == 0.0 && epsilon > dp.epsilon * (1.0 + ROUNDING))
             .then(|| format!("noise of the declared scale spends ε = {epsilon:.4}"));
@@ -267,7 +267,7 @@ fn unclaimed(dp: &LocalDp, blocks: &[Block]) -> Option<String> {
 }
 
 /// Largest privacy loss by the likelihood that the mechanism states, over pairs and outputs.
-fn of_stated_losses(
+fn check_stated_losses(
     mechanism: &dyn LocalMechanism,
     dp: &LocalDp,
     candidates: &Candidates,
@@ -284,8 +284,8 @@ fn of_stated_losses(
             if mechanism.perturb(&mut released, &mut stream).is_err() {
                 continue;
             }
-            let of = |point: &[f64]| mechanism.log_likelihood(point, &released);
-            let (Some(first), Some(second)) = (of(one), of(other)) else { continue };
+            let log_likelihood = |point: &[f64]| mechanism.log_likelihood(point, &released);
+            let (Some(first), Some(second)) = (log_likelihood(one), log_likelihood(other)) else { continue };
             let loss = (first - second).abs();
             if most.is_none_or(|(most, _)| loss > most) {
                 most = Some((loss, pair));
@@ -317,17 +317,17 @@ impl Drift {
     const RATES: [f64; 10] = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2];
 
     fn is_shown(self, draws: usize, alarm: f64) -> bool {
-        let of_rate =
+        let log_capital =
             |rate: &f64| rate * self.sum - draws as f64 * self.variance * (rate.exp_m1() - rate) + alarm.ln();
-        let capital: f64 = Self::RATES.iter().map(|rate| of_rate(rate).exp()).sum();
+        let capital: f64 = Self::RATES.iter().map(|rate| log_capital(rate).exp()).sum();
         capital >= Self::RATES.len() as f64
     }
 }
 
 /// Drifts of each noisy coordinate, of all coordinates of a block together, and of the groups of levels.
 struct Drifts {
-    of_noise: Vec<NoiseDrift>,
-    of_levels: Drift,
+    noise_drifts: Vec<NoiseDrift>,
+    level_drift: Drift,
     draws: usize,
     alarm: f64,
 }
@@ -384,28 +384,28 @@ impl Drifts {
 
     fn from_perturbations(declared: &[Perturbation], alarm: f64) -> Self {
         let none = |variance: f64| Drift { sum: 0.0, variance };
-        let (mut of_noise, mut of_levels) = (vec![], none(0.0));
-        for of in declared {
-            match of {
+        let (mut noise_drifts, mut level_drift) = (vec![], none(0.0));
+        for perturbation in declared {
+            match perturbation {
                 Perturbation::Additive(noise) => {
                     let variance = noise.kurtosis - 1.0;
-                    of_noise.push(NoiseDrift {
+                    noise_drifts.push(NoiseDrift {
                         together: none(variance / noise.scales.len() as f64),
                         alone: vec![none(variance); noise.scales.len()],
                         noise: noise.clone(),
                     });
                 }
-                Perturbation::Flip { keep, .. } => of_levels.variance += keep * (1.0 - keep),
+                Perturbation::Flip { keep, .. } => level_drift.variance += keep * (1.0 - keep),
                 _ => {}
             }
         }
-        let tests: usize = 1 + of_noise.iter().map(|of| 1 + of.alone.len()).sum::<usize>();
-        Self { of_noise, of_levels, draws: 0, alarm: alarm / tests as f64 }
+        let tests: usize = 1 + noise_drifts.iter().map(|drift| 1 + drift.alone.len()).sum::<usize>();
+        Self { noise_drifts, level_drift, draws: 0, alarm: alarm / tests as f64 }
     }
 
     fn count(&mut self, declared: &[Perturbation], point: &[f64], released: &[f64]) {
         self.draws += 1;
-        for NoiseDrift { noise, together, alone } in &mut self.of_noise {
+        for NoiseDrift { noise, together, alone } in &mut self.noise_drifts {
             let own = noise.coordinates.clone().zip(&noise.variances).zip(alone);
             let mut lacking = 0.0;
             for ((at, variance), alone) in own {
@@ -415,17 +415,17 @@ impl Drifts {
             }
             together.sum += lacking / noise.scales.len() as f64;
         }
-        for of in declared {
-            if let Perturbation::Flip { coordinates, keep } = of {
+        for perturbation in declared {
+            if let Perturbation::Flip { coordinates, keep } = perturbation {
                 let is_kept = point[coordinates.clone()] == released[coordinates.clone()];
-                self.of_levels.sum += f64::from(u8::from(is_kept)) - keep;
+                self.level_drift.sum += f64::from(u8::from(is_kept)) - keep;
             }
         }
     }
 
     fn shown(&self) -> Option<String> {
         let (draws, alarm) = (self.draws, self.alarm);
-        for NoiseDrift { noise, together, alone } in &self.of_noise {
+        for NoiseDrift { noise, together, alone } in &self.noise_drifts {
             let alone = alone.iter().zip(noise.coordinates.clone());
             let alone = alone.map(|(drift, at)| (drift, format!("the noise of coordinate {}", at + 1)));
             let all = (together, format!("the noise of {} coordinates together", noise.scales.len()));
@@ -443,8 +443,8 @@ impl Drifts {
                 }
             }
         }
-        self.of_levels.is_shown(draws, alarm).then(|| {
-            let more = self.of_levels.sum / draws as f64;
+        self.level_drift.is_shown(draws, alarm).then(|| {
+            let more = self.level_drift.sum / draws as f64;
             format!(
                 "levels are kept too often: in {draws} draws, a record keeps {more:.4} more levels \
                      than declared"
@@ -453,8 +453,8 @@ impl Drifts {
     }
 }
 
-fn width(of: &Perturbation) -> usize {
-    match of {
+fn width(perturbation: &Perturbation) -> usize {
+    match perturbation {
         Perturbation::Additive(noise) => noise.coordinates.len(),
         _ => 1,
     }

@@ -61,7 +61,7 @@ impl Samples {
 
     /// Turns outputs with a different number of values than `width`, or with non-finite values, into
     /// refusals.
-    pub(crate) fn of_width(mut self, width: usize) -> Self {
+    pub(crate) fn with_width(mut self, width: usize) -> Self {
         for output in self.one.iter_mut().chain(&mut self.other) {
             let is_fine = |values: &Vec<f64>| values.len() == width && values.iter().all(|x| x.is_finite());
             if !output.as_ref().is_some_and(is_fine) {

@@ -40,27 +40,31 @@ pub(crate) fn attack(
     // Zero draws give the numbers of halves and of values.
     let pilot = draw(0)?;
     let affordable = MOST_LOOKS / (pilot.sets.len() * pilot.scales.len()).max(1);
-    let told =
-        told(&draw(affordable.clamp(effort.samples / 20, effort.samples))?, table.len(), effort.false_alarm);
+    let inferred = infer_half(
+        &draw(affordable.clamp(effort.samples / 20, effort.samples))?,
+        table.len(),
+        effort.false_alarm,
+    );
     let most = [bound.success(bound.prior.set()), bound.success(bound.prior.membership())];
-    let broken = told.nats > bound.nats || told.set.bound > most[0] || told.member.bound > most[1];
+    let broken =
+        inferred.nats > bound.nats || inferred.set.bound > most[0] || inferred.member.bound > most[1];
     let percent = |share: f64| 100.0 * share;
     Ok(Finding {
-        lower_bound: Some(told.nats.max(0.0)),
-        pairs: told.sets,
-        samples: told.counted,
+        lower_bound: Some(inferred.nats.max(0.0)),
+        pairs: inferred.sets,
+        samples: inferred.counted,
         verdict: if broken { Verdict::Broken } else { Verdict::Holds },
         because: format!(
             "in {} draws, an adversary that knows all records and the {} halves identified the chosen half \
              in {:.1} % (at most {:.1} % by the claim) and the membership of a record in {:.1} % (at most \
              {:.1} %); at least {:.4} nats were disclosed",
-            told.counted,
-            told.sets,
-            percent(told.set.share),
+            inferred.counted,
+            inferred.sets,
+            percent(inferred.set.share),
             percent(most[0]),
-            percent(told.member.share),
+            percent(inferred.member.share),
             percent(most[1]),
-            told.nats.max(0.0)
+            inferred.nats.max(0.0)
         ),
         ..about
     })
@@ -86,7 +90,7 @@ impl Guessed {
 /// Information in draws about the half that they were made from.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Told {
+pub struct HalfInference {
     /// Number of halves.
     pub sets: usize,
     /// Number of draws that counted.
@@ -104,7 +108,7 @@ pub struct Told {
 ///
 /// The posterior of each half after a draw (Bayes) gives the best possible guess, if the noise is as
 /// declared. All three bounds hold together with probability at least 1 − `false_alarm`.
-pub fn told(halved: &Halved, records: usize, false_alarm: f64) -> Told {
+pub fn infer_half(halved: &Halved, records: usize, false_alarm: f64) -> HalfInference {
     let alarm = false_alarm / 3.0;
     let sets = halved.sets.len();
     let (lessons, counted) = halved.draws.split_at(halved.draws.len() / LESSONS);
@@ -118,19 +122,19 @@ pub fn told(halved: &Halved, records: usize, false_alarm: f64) -> Told {
     }
     let easiest = (0..records).max_by_key(|record| hits[*record]).unwrap_or(0);
     // For each draw: the information about the half that was taken, and the success of both guesses.
-    let of_draw = |(taken, drawn): &(usize, Vec<f64>)| {
+    let attack_draw = |(taken, drawn): &(usize, Vec<f64>)| {
         let belief = belief(halved, drawn);
-        let of_taken = belief.get(*taken).copied().unwrap_or(0.0);
-        let learned = (sets as f64 * ((1.0 - DOUBT) * of_taken + DOUBT / sets as f64)).ln();
+        let posterior = belief.get(*taken).copied().unwrap_or(0.0);
+        let learned = (sets as f64 * ((1.0 - DOUBT) * posterior + DOUBT / sets as f64)).ln();
         (learned, largest(&belief) == *taken, is_in.is_guessed(easiest, *taken, &belief))
     };
-    let seen: Vec<(f64, bool, bool)> = counted.par_iter().map(of_draw).collect();
-    Told {
+    let seen: Vec<(f64, bool, bool)> = counted.par_iter().map(attack_draw).collect();
+    HalfInference {
         sets,
         counted: counted.len(),
-        nats: mean_at_least(seen.iter().map(|of| of.0), [DOUBT.ln(), (sets as f64).ln()], alarm),
-        set: Guessed::from_guesses(seen.iter().map(|of| of.1), alarm),
-        member: Guessed::from_guesses(seen.iter().map(|of| of.2), alarm),
+        nats: mean_at_least(seen.iter().map(|guess| guess.0), [DOUBT.ln(), (sets as f64).ln()], alarm),
+        set: Guessed::from_guesses(seen.iter().map(|guess| guess.1), alarm),
+        member: Guessed::from_guesses(seen.iter().map(|guess| guess.2), alarm),
     }
 }
 

@@ -48,7 +48,7 @@ pub use central::{Canary, canary};
 pub use direct::{recovery, same_distribution};
 pub use effort::Effort;
 pub use finding::{Broken, Coupled, CoupledUnit, Finding, Measure, ProfilePoint, Verdict};
-pub use halves::{Guessed, Told, told};
+pub use halves::{Guessed, HalfInference, infer_half};
 pub use inversion::{Inversion, LinearMap, Pairs};
 pub use membership::membership;
 pub use score::Output;

@@ -34,7 +34,7 @@ pub(crate) fn attack(
         return Ok(about.unattacked(Verdict::NotAttacked, "its records are too wide to be attacked"));
     }
     let mut randomness = Randomness::seeded(effort.seed);
-    let of_releases = randomness.streams().stream(0).next_u64();
+    let release_seed = randomness.streams().stream(0).next_u64();
     let streams = randomness.streams(); // No release from this seed uses these streams.
     let claimed = Claimed::by(dp);
     let mut chance = streams.stream(0);
@@ -54,14 +54,14 @@ pub(crate) fn attack(
     }
     let samples = effort.samples.min(MOST_VALUES / width.max(1)).max(LEAST_SAMPLES);
     let Candidates { known, outside, others, corner, beyond, .. } = candidates;
-    let of_pairs = |pairs: Vec<Pair>, first: u64| -> Vec<Attack> {
+    let attack_pairs = |pairs: Vec<Pair>, first: u64| -> Vec<Attack> {
         let numbered = pairs.into_iter().zip(first..);
-        numbered.map(|(pair, number)| of_pair(mechanism, pair, &claimed, &streams, number)).collect()
+        numbered.map(|(pair, number)| attack_pair(mechanism, pair, &claimed, &streams, number)).collect()
     };
-    let certain = of_pairs(known, 1);
-    let others = of_pairs(outside.into_iter().chain(others).collect(), 1 + certain.len() as u64);
+    let certain = attack_pairs(known, 1);
+    let others = attack_pairs(outside.into_iter().chain(others).collect(), 1 + certain.len() as u64);
     let releases = match corner[0] != corner[1] {
-        true => releases::attacks(mechanism, &corner, &beyond, &claimed, of_releases),
+        true => releases::attacks(mechanism, &corner, &beyond, &claimed, release_seed),
         false => vec![],
     };
     let bounds = (certain.len() + others.len() + releases.len()) * claimed.bounds();
@@ -110,7 +110,7 @@ impl Field<'_> {
 }
 
 /// Attack on a pair, with the random streams 2·`number` and 2·`number` + 1.
-fn of_pair<'a>(
+fn attack_pair<'a>(
     mechanism: &'a dyn LocalMechanism,
     pair: Pair,
     claimed: &Claimed,
@@ -136,8 +136,8 @@ impl Pair {
         let mut scores = along(one.clone(), other.clone());
         if mechanism.log_likelihood(&one, &one).is_some() {
             scores.push(Score::new("the likelihood stated by the mechanism", move |output| {
-                let of = |point: &[f64]| mechanism.log_likelihood(point, output).unwrap_or(0.0);
-                of(&other) - of(&one)
+                let log_likelihood = |point: &[f64]| mechanism.log_likelihood(point, output).unwrap_or(0.0);
+                log_likelihood(&other) - log_likelihood(&one)
             }));
         }
         scores

@@ -45,7 +45,7 @@ pub fn membership(
     mut randomness: Randomness,
 ) -> Result<Option<f64>> {
     if let Some(halving) = mechanism.evidence().halving {
-        return of_half(halving, table, &mut randomness).map(Some);
+        return halving_advantage(halving, table, &mut randomness).map(Some);
     }
     let Some(statistics) = mechanism.evidence().statistics else {
         return Ok(None);
@@ -77,7 +77,7 @@ pub fn membership(
 }
 
 /// Membership advantage for a release that is made from half of the records of `table`.
-fn of_half(halving: &dyn Halving, table: &Table, randomness: &mut Randomness) -> Result<f64> {
+fn halving_advantage(halving: &dyn Halving, table: &Table, randomness: &mut Randomness) -> Result<f64> {
     let halved = halving.draw(table, DRAWS, randomness)?;
     let mut rows: Vec<usize> = (0..table.len()).collect();
     rows.shuffle(&mut randomness.streams().stream(0));

@@ -48,17 +48,17 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
         _ => 0..flat.dim(),
     };
     let factors = Factors::varied(flat, varied)?;
-    let of_records = |records| Pair::of_records(local, records);
-    let mut known: Vec<Pair> = local.worst_pairs(unit).into_iter().map(Pair::of_points).collect();
+    let pair = |records| Pair::from_records(local, records);
+    let mut known: Vec<Pair> = local.worst_pairs(unit).into_iter().map(Pair::from_points).collect();
     let (corner, [beyond, farther]) = (factors.farthest(), [3.0, 1e6].map(|times| factors.outside(times)));
-    known.push(of_records(corner.clone()));
-    let mut others: Vec<Pair> = factors.pairs(stream).into_iter().map(of_records).collect();
+    known.push(pair(corner.clone()));
+    let mut others: Vec<Pair> = factors.pairs(stream).into_iter().map(pair).collect();
     // Points of the range that may encode no record. Every claim about records also holds for them.
     let range = local.range();
     if unit == Unit::Record && range != *flat {
-        let of_range = Factors::varied(&range, 0..range.dim())?;
-        known.push(Pair::of_points(of_range.farthest()));
-        others.extend(of_range.pairs(stream).into_iter().map(Pair::of_points));
+        let range_factors = Factors::varied(&range, 0..range.dim())?;
+        known.push(Pair::from_points(range_factors.farthest()));
+        others.extend(range_factors.pairs(stream).into_iter().map(Pair::from_points));
     }
     let mut seen: Vec<[Option<Vec<f64>>; 2]> = vec![];
     let mut fresh = |pairs: Vec<Pair>| {
@@ -72,16 +72,16 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
         pairs.into_iter().filter(is_fresh).collect()
     };
     // Records outside the domain project to points that are tried anyway, unless `encode` is faulty.
-    let outside = vec![of_records(beyond.clone()), of_records(farther)];
+    let outside = vec![pair(beyond.clone()), pair(farther)];
     Ok(Candidates { known: fresh(known), others: fresh(others), outside, corner, beyond, factors })
 }
 
 impl Pair {
-    fn of_points([one, other]: [Vec<f64>; 2]) -> Self {
+    fn from_points([one, other]: [Vec<f64>; 2]) -> Self {
         Self { points: [Some(one), Some(other)], records: None }
     }
 
-    pub(crate) fn of_records(local: &dyn LocalMechanism, records: [Vec<f64>; 2]) -> Self {
+    pub(crate) fn from_records(local: &dyn LocalMechanism, records: [Vec<f64>; 2]) -> Self {
         let points = records.each_ref().map(|record| local.encode(record).ok());
         let encoded = points.iter().zip(&records).any(|(point, record)| point.as_ref() != Some(record));
         Self { points, records: encoded.then_some(records) }
@@ -97,8 +97,8 @@ pub(crate) struct Factors {
 
 impl Factors {
     fn varied(domain: &Domain, varied: Range<usize>) -> Result<Self> {
-        let of_each = domain.factors().map(|(at, factor)| Ok((at, Domain::try_from(vec![factor.clone()])?)));
-        let all: Vec<(Range<usize>, Domain)> = of_each.collect::<Result<_>>()?;
+        let factors = domain.factors().map(|(at, factor)| Ok((at, Domain::try_from(vec![factor.clone()])?)));
+        let all: Vec<(Range<usize>, Domain)> = factors.collect::<Result<_>>()?;
         let is_varied = |factor: &usize| {
             let at = &all[*factor].0;
             varied.start <= at.start && at.end <= varied.end

@@ -64,8 +64,8 @@ pub(crate) fn attack(
     }
     let features = mechanism.domain().features();
     let (spreads, centers) = (spreads(features), features.center());
-    let of_columns = |values: &[f64]| columns.iter().map(|&at| values[at]).collect::<Vec<f64>>();
-    let (spreads, centers) = (of_columns(&spreads), of_columns(&centers));
+    let select = |values: &[f64]| columns.iter().map(|&at| values[at]).collect::<Vec<f64>>();
+    let (spreads, centers) = (select(&spreads), select(&centers));
     // A mean of n squares is below the truth by a share t with probability at most exp(−n·t²/2κ) (Bernstein,
     // one-sided).
     let alarm = effort.false_alarm / (table.len() * LOOKS.len()) as f64;
@@ -83,7 +83,7 @@ pub(crate) fn attack(
             .into_par_iter()
             .map(|row| {
                 let clean: Vec<f64> = columns.iter().map(|&at| table.records()[[row, at]]).collect();
-                of_record(row, &clean, &noise, (&spreads, &centers))
+                record_errors(row, &clean, &noise, (&spreads, &centers))
             })
             .collect::<Vec<Errors>>();
         let share = (2.0 * KURTOSIS * (1.0 / alarm).ln() / releases as f64).sqrt().min(0.99);
@@ -93,7 +93,7 @@ pub(crate) fn attack(
             break; // The result is clear.
         }
     }
-    let least = |of: fn(&Errors) -> f64| errors.iter().map(of).fold(f64::INFINITY, f64::min);
+    let least = |measure: fn(&Errors) -> f64| errors.iter().map(measure).fold(f64::INFINITY, f64::min);
     let (biased, informed) = (least(|errors| errors.biased), least(|errors| errors.informed));
     let is_broken = reached < error;
     // Without a radius for part of a group, no statement is made.
@@ -175,25 +175,25 @@ impl Released {
 
     /// Noise that the releases add to the rows of `table`: releases × rows for each claimed column.
     fn noise(&self, table: &Table, columns: &[usize]) -> Vec<Array2<f64>> {
-        let of_column = |&at: &usize| {
+        let column_noise = |&at: &usize| {
             Array2::from_shape_fn((self.records.len(), table.len()), |(release, row)| {
                 let value = self.records[release].get([row, at]).copied().unwrap_or(0.0);
                 value - table.records()[[row, at]]
             })
         };
-        columns.iter().map(of_column).collect()
+        columns.iter().map(column_noise).collect()
     }
 }
 
 /// Variance of each coordinate under a uniform distribution over the domain; for a ball, an upper bound.
 fn spreads(features: &Domain) -> Vec<f64> {
-    let of_factor = |factor: &Factor| match *factor {
+    let variance = |factor: &Factor| match *factor {
         Factor::Interval { lower, upper } => (upper - lower).powi(2) / 12.0,
         Factor::OneHot { levels } => (1.0 - 1.0 / levels as f64) / levels as f64,
         Factor::L1Ball { dim, radius } | Factor::L2Ball { dim, radius } => radius * radius / dim as f64,
         _ => 0.0,
     };
-    features.factors().flat_map(|(at, factor)| vec![of_factor(factor); at.len()]).collect()
+    features.factors().flat_map(|(at, factor)| vec![variance(factor); at.len()]).collect()
 }
 
 /// Returns true if the noise in one column of the first row follows from its noise in the other columns.
@@ -203,15 +203,15 @@ fn spreads(features: &Domain) -> Vec<f64> {
 fn leaves_a_combination(noise: &[Array2<f64>]) -> bool {
     const NOTHING: f64 = 1e-6;
     let releases = noise.first().map_or(0, |column| column.nrows());
-    let of_row =
+    let first_row =
         Array2::from_shape_fn((releases, noise.len()), |(release, column)| noise[column][[release, 0]]);
     (0..noise.len()).any(|column| {
-        let variance = of_row.column(column).mapv(|w| w * w).mean().unwrap_or(0.0);
-        variance > 0.0 && unexplained(&of_row, column).is_some_and(|rest| rest < NOTHING * variance)
+        let variance = first_row.column(column).mapv(|w| w * w).mean().unwrap_or(0.0);
+        variance > 0.0 && unexplained(&first_row, column).is_some_and(|rest| rest < NOTHING * variance)
     })
 }
 
-fn of_record(
+fn record_errors(
     row: usize,
     clean: &[f64],
     noise: &[Array2<f64>],

@@ -37,7 +37,7 @@ pub(crate) fn attacks<'a>(
     let mut attacks: Vec<Attack> = vec![];
     for distance in [1, local::BLOCK] {
         let what = format!("{}, {distance} rows from a known record", between(records));
-        let draw = beside(mechanism, records.clone(), distance, streams.stream(attacks.len() as u64));
+        let draw = differences_at(mechanism, records.clone(), distance, streams.stream(attacks.len() as u64));
         attacks.push(Attack::new(what, claimed, draw, vec![]));
     }
     for (rows, own) in [(1, 0), (3, 0), (3, 2), (local::BLOCK + 1, local::BLOCK)] {
@@ -46,18 +46,18 @@ pub(crate) fn attacks<'a>(
         let count = if rows > local::BLOCK { long } else { RELEASES };
         let seeds = streams.stream(attacks.len() as u64);
         let draw = again_and_again(mechanism, records.clone(), (rows, own), count, seeds);
-        attacks.push(Attack::new(what, claimed, draw, vec![]).of_at_most(count));
+        attacks.push(Attack::new(what, claimed, draw, vec![]).with_at_most(count));
     }
     let what = format!("{} in a table of one row", between(outside));
     let seeds = streams.stream(attacks.len() as u64);
     let draw = again_and_again(mechanism, outside.clone(), (1, 0), RELEASES, seeds);
-    attacks.push(Attack::new(what, claimed, draw, vec![]).of_at_most(RELEASES));
+    attacks.push(Attack::new(what, claimed, draw, vec![]).with_at_most(RELEASES));
     attacks
 }
 
 /// Releases of one record or the other, in every second row or block of a large table. The release of a known
 /// record at this distance is subtracted.
-fn beside<'a>(
+fn differences_at<'a>(
     mechanism: &'a dyn LocalMechanism,
     records: [Vec<f64>; 2],
     distance: usize,
@@ -102,8 +102,8 @@ fn again_and_again<'a>(
         // A release that fails now and then is also an output.
         let flat = release(mechanism, &table, &mut seeds).ok()?;
         let mut output = flat.get(own)?.clone();
-        if let Some(beside) = flat.get(if own > 0 { own - 1 } else { 1 }) {
-            output.extend(less(&flat[own], beside));
+        if let Some(neighbour) = flat.get(if own > 0 { own - 1 } else { 1 }) {
+            output.extend(less(&flat[own], neighbour));
         }
         Some(output)
     };

@@ -12,28 +12,28 @@ use std::hash::{BuildHasher, Hasher};
 pub type Output = Option<Vec<f64>>;
 
 /// Function from m values to a number.
-type Of<'a> = dyn Fn(&[f64]) -> f64 + Send + Sync + 'a;
+type Function<'a> = dyn Fn(&[f64]) -> f64 + Send + Sync + 'a;
 
 /// Number per output: a larger value favours the second of two inputs.
 pub(crate) struct Score<'a> {
     /// Name of the score, as written after "by".
     pub(crate) name: &'static str,
-    of: Box<Of<'a>>,
-    of_refusal: f64,
+    function: Box<Function<'a>>,
+    refusal_score: f64,
 }
 
 impl<'a> Score<'a> {
-    pub(crate) fn new(name: &'static str, of: impl Fn(&[f64]) -> f64 + Send + Sync + 'a) -> Self {
-        Self { name, of: Box::new(of), of_refusal: 0.0 }
+    pub(crate) fn new(name: &'static str, function: impl Fn(&[f64]) -> f64 + Send + Sync + 'a) -> Self {
+        Self { name, function: Box::new(function), refusal_score: 0.0 }
     }
 
     /// Score that distinguishes refusals from answers.
     fn refusal() -> Self {
-        Self { of_refusal: 1.0, ..Self::new("the presence of an answer", |_| 0.0) }
+        Self { refusal_score: 1.0, ..Self::new("the presence of an answer", |_| 0.0) }
     }
 
     pub(crate) fn evaluate(&self, output: &Output) -> f64 {
-        let score = output.as_ref().map_or(self.of_refusal, |output| (self.of)(output));
+        let score = output.as_ref().map_or(self.refusal_score, |output| (self.function)(output));
         if score.is_nan() { 0.0 } else { score }
     }
 }
@@ -45,10 +45,12 @@ pub(crate) fn along(one: Vec<f64>, other: Vec<f64>) -> Vec<Score<'static>> {
     let cut_off = line.clone();
     vec![
         Score::new("its position along the line between the two", move |output| {
-            output.iter().zip(&line).map(|(o, (x, apart))| (o - x) * apart).sum()
+            output.iter().zip(&line).map(|(o, (x, difference))| (o - x) * difference).sum()
         }),
         Score::new("its position between the two", move |output| {
-            let cut = |(o, (x, apart)): (&f64, &(f64, f64))| ((o - x) * apart).clamp(0.0, apart.powi(2));
+            let cut = |(o, (x, difference)): (&f64, &(f64, f64))| {
+                ((o - x) * difference).clamp(0.0, difference.powi(2))
+            };
             output.iter().zip(&cut_off).map(cut).sum()
         }),
     ]
@@ -68,10 +70,10 @@ pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
     let looks: [(&str, Look); 3] = [
         ("its exact values, to the last bit", |output, tell| tell(hash(output.iter().copied()))),
         ("all differences of its values, to the last bit", |output, tell| tell(hash(differences(output)))),
-        ("single differences of its values, to the last bit", of_differences),
+        ("single differences of its values, to the last bit", single_differences),
     ];
-    for (name, of) in looks {
-        let exact = Exactly::learn(&samples, of);
+    for (name, look) in looks {
+        let exact = Exactly::learn(&samples, look);
         scores.push(Score::new(name, move |output| exact.log_ratio(output)));
     }
     scores
@@ -102,7 +104,7 @@ fn log_ratio(one: f64, other: f64) -> f64 {
 /// Histograms of single values, combined as if the values were independent given the input.
 struct Histograms {
     /// Feature of a value that is counted.
-    of: fn(f64) -> f64,
+    feature: fn(f64) -> f64,
     /// Upper edges of the cells of each value, and the cells' log ratios, one more than edges.
     values: Vec<(Vec<f64>, Vec<f64>)>,
 }
@@ -110,11 +112,12 @@ struct Histograms {
 impl Histograms {
     const CELLS: usize = 64;
 
-    fn learn(samples: &[Vec<&[f64]>; 2], of: fn(f64) -> f64) -> Self {
+    fn learn(samples: &[Vec<&[f64]>; 2], feature: fn(f64) -> f64) -> Self {
         let width = samples.iter().flatten().next().map_or(0, |output| output.len());
         let learn = |at: usize| {
-            let [one, other] =
-                samples.each_ref().map(|side| side.iter().map(|output| of(output[at])).collect::<Vec<f64>>());
+            let [one, other] = samples
+                .each_ref()
+                .map(|side| side.iter().map(|output| feature(output[at])).collect::<Vec<f64>>());
             let mut pooled = [&one[..], &other[..]].concat();
             pooled.sort_by(f64::total_cmp);
             // Quantiles as edges: a frequent value gets its own cell, together with its near neighbours
@@ -131,7 +134,7 @@ impl Histograms {
             let ratios = ratios.collect();
             (edges, ratios)
         };
-        Self { of, values: (0..width).map(learn).collect() }
+        Self { feature, values: (0..width).map(learn).collect() }
     }
 
     fn cell(edges: &[f64], x: f64) -> usize {
@@ -140,7 +143,7 @@ impl Histograms {
 
     fn log_ratio(&self, output: &[f64]) -> f64 {
         let cells = self.values.iter().zip(output);
-        cells.map(|((edges, ratios), x)| ratios[Self::cell(edges, (self.of)(*x))]).sum()
+        cells.map(|((edges, ratios), x)| ratios[Self::cell(edges, (self.feature)(*x))]).sum()
     }
 }
 
@@ -149,32 +152,32 @@ type Look = fn(&[f64], &mut dyn FnMut(u64));
 
 /// Log ratios of outputs, or features of them, that recur exactly, to the last bit.
 struct Exactly {
-    of: Look,
+    look: Look,
     ratios: HashMap<u64, f64, Hashing>,
 }
 
 impl Exactly {
-    fn learn(samples: &[Vec<&[f64]>; 2], of: Look) -> Self {
+    fn learn(samples: &[Vec<&[f64]>; 2], look: Look) -> Self {
         let mut counts: HashMap<u64, [f64; 2], Hashing> = HashMap::with_hasher(hashing());
         for (side, outputs) in samples.iter().enumerate() {
             let mut count = |hash| counts.entry(hash).or_default()[side] += 1.0;
-            outputs.iter().for_each(|output| of(output, &mut count));
+            outputs.iter().for_each(|output| look(output, &mut count));
         }
         // A single occurrence may be a coincidence, or all that noise of few values has.
         let mut ratios = HashMap::with_capacity_and_hasher(counts.len(), hashing());
         ratios.extend(counts.into_iter().map(|(output, [one, other])| (output, log_ratio(one, other))));
-        Self { of, ratios }
+        Self { look, ratios }
     }
 
     fn log_ratio(&self, output: &[f64]) -> f64 {
         let mut sum = 0.0;
-        (self.of)(output, &mut |hash| sum += self.ratios.get(&hash).copied().unwrap_or(0.0));
+        (self.look)(output, &mut |hash| sum += self.ratios.get(&hash).copied().unwrap_or(0.0));
         sum
     }
 }
 
 /// Each difference of neighbouring values with its position. Noise that two values share does not hide it.
-fn of_differences(output: &[f64], tell: &mut dyn FnMut(u64)) {
+fn single_differences(output: &[f64], tell: &mut dyn FnMut(u64)) {
     for (difference, place) in differences(output).zip(0u32..) {
         tell(hash([difference, place.into()].into_iter()));
     }

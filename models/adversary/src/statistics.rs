@@ -76,11 +76,11 @@ fn log_ratio(statistics: &dyn Statistics, pair: &[Table; 2], drawn: &[f64]) -> R
 
 /// Indices at which the means of the two tables' draws differ most, relative to their spread.
 fn telling(pilot: &[Vec<Output>; 2], width: usize) -> Vec<usize> {
-    let apart = |place: usize| {
+    let separation = |place: usize| {
         let [one, other] = pilot.each_ref().map(|draws| moments(draws, place));
         (other.0 - one.0).abs() / (one.1 + other.1).sqrt().max(f64::MIN_POSITIVE)
     };
-    let mut places: Vec<(usize, f64)> = (0..width).map(|place| (place, apart(place))).collect();
+    let mut places: Vec<(usize, f64)> = (0..width).map(|place| (place, separation(place))).collect();
     places.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     places.into_iter().take(VALUES).map(|(place, _)| place).collect()
 }

@@ -74,21 +74,22 @@ fn the_scale_of_a_column_changes_nothing() {
     let dataset = ring(1_000, 7);
     let mut stretched = dataset.clone();
     stretched.records.column_mut(0).mapv_inplace(|x| 1024.0 * x + 512.0);
-    let of = |dataset: &Classes| {
+    let predicted = |dataset: &Classes| {
         ClassifierParams::default().epochs(20).fit(dataset).unwrap().predict(&dataset.records)
     };
-    let differ = of(&dataset).iter().zip(&of(&stretched)).filter(|(one, other)| one != other).count();
+    let differ =
+        predicted(&dataset).iter().zip(&predicted(&stretched)).filter(|(one, other)| one != other).count();
     assert!(differ <= 10, "{differ} of 1000");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_classifier_and_another_another() {
     let dataset = ring(300, 8);
-    let of = |seed| {
+    let predicted = |seed| {
         ClassifierParams::default().epochs(3).seed(seed).fit(&dataset).unwrap().predict(&dataset.records)
     };
-    assert_eq!(of(1), of(1));
-    assert_ne!(of(1), of(2));
+    assert_eq!(predicted(1), predicted(1));
+    assert_ne!(predicted(1), predicted(2));
 }
 
 #[test]

@@ -79,12 +79,12 @@ impl<'a> Likelihood<'a> {
     pub(crate) fn climb(&self, start: Layer, max_iterations: u64, gradient_tolerance: f64) -> Result<Layer> {
         let failed = |error: argmin::core::Error| Error::Search(error.to_string());
         let (width, classes) = start.weights.dim();
-        let of_search = LBFGS::new(MoreThuenteLineSearch::new(), 10)
+        let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10)
             .with_tolerance_grad(gradient_tolerance / self.labels.len() as f64)
             .map_err(failed)?;
         let from = concatenate![Axis(0), start.weights, start.intercepts.clone().insert_axis(Axis(0))];
         let from = Array1::from_iter(from);
-        let run = Executor::new(Remembered { of: self, last: RefCell::default() }, of_search)
+        let run = Executor::new(Remembered { likelihood: self, last: RefCell::default() }, solver)
             .configure(|state| state.param(from).max_iters(max_iterations))
             .timer(false)
             .run()
@@ -129,8 +129,8 @@ impl<'a> Likelihood<'a> {
         for start in rows.clone().step_by(BLOCK) {
             let rows = start..(start + BLOCK).min(rows.end);
             let count = rows.len();
-            let of_block = self.records.slice(s![rows.clone(), ..]);
-            let records = of_block
+            let block_rows = self.records.slice(s![rows.clone(), ..]);
+            let records = block_rows
                 .to_slice()
                 .expect("rows that lie one after the other")
                 .chunks_exact((width - 1).max(1));
@@ -166,12 +166,12 @@ impl<'a> Likelihood<'a> {
     /// Replaces the scores of a record (K) by the derivatives of its loss, P(y | x) − P(y | x, ỹ), and
     /// returns the loss.
     fn to_residuals(&self, label: usize, scores: &mut [f64]) -> f64 {
-        let of_label = scores[label];
+        let label_score = scores[label];
         let ln_sum = to_probabilities(scores.into());
         match self.flip {
             None => {
                 scores[label] -= 1.0;
-                ln_sum - of_label
+                ln_sum - label_score
             }
             Some(flip) => {
                 let chances = flip.column(label);
@@ -187,19 +187,19 @@ impl<'a> Likelihood<'a> {
 /// Objective for argmin that keeps the last point's result. Value and gradient at one point then take one
 /// pass over the records.
 struct Remembered<'a, 'b> {
-    of: &'a Likelihood<'b>,
+    likelihood: &'a Likelihood<'b>,
     last: RefCell<Option<(Array1<f64>, Slope)>>,
 }
 
 impl Remembered<'_, '_> {
     fn at(&self, point: &Array1<f64>) -> Slope {
         let mut last = self.last.borrow_mut();
-        if let Some((of, slope)) = &*last
-            && of == point
+        if let Some((cached, slope)) = &*last
+            && cached == point
         {
             return slope.clone();
         }
-        let slope = self.of.slope(point);
+        let slope = self.likelihood.slope(point);
         *last = Some((point.clone(), slope.clone()));
         slope
     }

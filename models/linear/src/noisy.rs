@@ -71,8 +71,8 @@ pub(crate) fn weights(
         penalties += &(spread * widths.collect::<Array1<f64>>());
         quadratic = positive_part(&(&seen - &added))?;
         products -= &noise.slice(s![..d, d]);
-        let of_targets = [targets.dot(targets) / n, noise[[d, d]]];
-        trust = trust_in(&products, [&seen, &added.to_owned()], of_targets, n)?;
+        let target_moments = [targets.dot(targets) / n, noise[[d, d]]];
+        trust = trust_in(&products, [&seen, &added.to_owned()], target_moments, n)?;
     }
     quadratic.diag_mut().scaled_add(1.0, &penalties);
     Ok(trust * Eigen::new(&quadratic)?.solve(&products))
@@ -107,16 +107,16 @@ fn weights_of_few(
 fn trust_in(
     products: &Array1<f64>,
     [seen, added]: [&Array2<f64>; 2],
-    [of_targets, added_to_targets]: [f64; 2],
+    [seen_targets, added_to_targets]: [f64; 2],
     n: f64,
 ) -> Result<f64> {
     let Eigen { directions, values } = Eigen::new(seen)?;
     let along = directions.t().dot(products);
-    let clean_targets = (of_targets - added_to_targets).max(0.0);
+    let clean_targets = (seen_targets - added_to_targets).max(0.0);
     let ratios = (0..values.len()).filter_map(|at| {
         let direction = directions.column(at);
         let clean = (values[at] - direction.dot(&added.dot(&direction))).max(0.0);
-        let variance = (values[at] * of_targets - clean * clean_targets) / n;
+        let variance = (values[at] * seen_targets - clean * clean_targets) / n;
         (variance > 0.0).then(|| along[at] * along[at] / variance)
     });
     let ratios: Vec<f64> = ratios.collect();
@@ -280,9 +280,9 @@ mod tests {
             let records = clean.records.mapv(|x| x + 1e3 * normal(&mut rng));
             let seen = Dataset::new(records, clean.targets.clone());
             let mean = clean.targets.mean().unwrap();
-            let of_mean = clean.targets.mapv(|y| (y - mean).powi(2)).mean().unwrap();
+            let mean_error = clean.targets.mapv(|y| (y - mean).powi(2)).mean().unwrap();
             let error = squared_error(RidgeParams::default().noise_covariance(noise.clone()), &seen, &clean);
-            assert!(error < 3.0 * of_mean, "seed {seed}: {error}, where the mean has {of_mean}");
+            assert!(error < 3.0 * mean_error, "seed {seed}: {error}, where the mean has {mean_error}");
         }
     }
 

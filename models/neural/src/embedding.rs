@@ -118,23 +118,25 @@ impl Training {
             for batch in batches.shuffled() {
                 let activated = embedding.activated(embedding.table.select(Axis(0), batch).view());
                 let output = embedding.rest.forward(activated.view(), &mut pass)?;
-                let mut of_output = output_gradient.slice_mut(s![..batch.len(), ..]);
-                let lost: f64 = loss.mean_of(batch, output, of_output.view_mut())?.into();
+                let mut batch_gradient = output_gradient.slice_mut(s![..batch.len(), ..]);
+                let lost: f64 = loss.mean_of(batch, output, batch_gradient.view_mut())?.into();
                 if !lost.is_finite() {
                     return Err(Error::Diverged { epoch: number, what: "the training loss", value: lost });
                 }
                 sum += batch.len() as f64 * lost;
-                embedding.rest.backward(of_output.view(), &mut pass)?;
-                let mut of_sums = embedding.rest.input_gradient(&mut pass)?.to_owned();
-                if let (Some(activated), Some(of_sums)) = (activated.as_slice(), of_sums.as_slice_mut()) {
-                    embedding.activation.chain(activated, of_sums);
+                embedding.rest.backward(batch_gradient.view(), &mut pass)?;
+                let mut sum_gradients = embedding.rest.input_gradient(&mut pass)?.to_owned();
+                if let (Some(activated), Some(sum_gradients)) =
+                    (activated.as_slice(), sum_gradients.as_slice_mut())
+                {
+                    embedding.activation.chain(activated, sum_gradients);
                 }
                 embedding.rest.gradient(&pass, &mut gradient)?;
                 stepper.step(embedding.rest.parameters_mut(), &gradient)?;
-                for (&row, of_row) in batch.iter().zip(of_sums.outer_iter()) {
+                for (&row, row_gradient) in batch.iter().zip(sum_gradients.outer_iter()) {
                     let mut own = embedding.table.row_mut(row);
-                    if let (Some(own), Some(of_row)) = (own.as_slice_mut(), of_row.as_slice()) {
-                        rows_steppers[row].step(own, of_row)?;
+                    if let (Some(own), Some(row_gradient)) = (own.as_slice_mut(), row_gradient.as_slice()) {
+                        rows_steppers[row].step(own, row_gradient)?;
                     }
                 }
             }

@@ -267,16 +267,16 @@ fn flipped_cross_entropy<T: Real>(
         true => chance * (logit - largest_possible).exp(),
         false => T::zero(),
     };
-    let (mut of_all, mut of_seen) = (T::zero(), T::zero());
+    let (mut total, mut seen_total) = (T::zero(), T::zero());
     for ((power, &logit), &chance) in gradient.iter_mut().zip(logits).zip(chances) {
         *power = (logit - largest).exp();
-        of_all += *power;
-        of_seen += posterior(logit, chance);
+        total += *power;
+        seen_total += posterior(logit, chance);
     }
     for ((power, &logit), &chance) in gradient.iter_mut().zip(logits).zip(chances) {
-        *power = share * (*power / of_all - posterior(logit, chance) / of_seen);
+        *power = share * (*power / total - posterior(logit, chance) / seen_total);
     }
-    (largest - largest_possible) + of_all.ln() - of_seen.ln()
+    (largest - largest_possible) + total.ln() - seen_total.ln()
 }
 
 /// Binary cross-entropy; see [`squared_error`]. ln(1 + eᶻ) = max(z, 0) + ln(1 + e^−|z|), so that large logits

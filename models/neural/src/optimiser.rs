@@ -110,12 +110,12 @@ impl Optimiser {
             Self::Adam(adam) => (adam.weight_decay, adam.epsilon),
             Self::Sgd(sgd) => (sgd.weight_decay, 0.0),
         };
-        let of_at_least_zero = [
+        let non_negative = [
             ("the learning rate", self.learning_rate()),
             ("the weight decay", weight_decay),
             ("epsilon", epsilon),
         ];
-        for (name, value) in of_at_least_zero {
+        for (name, value) in non_negative {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(Error::HyperParameter { name, range: "finite and not negative", value });
             }

@@ -109,7 +109,7 @@ impl PrivateTraining {
             return Ok(steps);
         }
         let needed = match calibrate::noise_multiplier(rate, 1, kept) {
-            Ok(wanted) => self.nominal::<T>(records, parameters, wanted),
+            Ok(multiplier) => self.nominal::<T>(records, parameters, multiplier),
             Err(scumble_accounting::Error::Unreachable { .. }) => f64::INFINITY,
             Err(problem) => return Err(problem.into()),
         };
@@ -142,8 +142,8 @@ impl PrivateTraining {
         always.into_iter().chain(floating).collect()
     }
 
-    /// Noise multiplier that yields the effective one `wanted`; infinite if none does.
-    fn nominal<T: Real>(&self, records: usize, parameters: usize, wanted: f64) -> f64 {
+    /// Noise multiplier that yields the effective one `target`; infinite if none does.
+    fn nominal<T: Real>(&self, records: usize, parameters: usize, target: f64) -> f64 {
         let effective = |noise_multiplier: f64| {
             let noise = if self.noise == NoiseKind::None { NoiseKind::Exact } else { self.noise };
             let training = Self { noise_multiplier, noise, ..*self };
@@ -152,13 +152,13 @@ impl PrivateTraining {
         };
         // The loss grows slowly with the noise, because the lattice step does. A few iterations come close,
         // from below.
-        let mut chosen = wanted;
+        let mut chosen = target;
         for _ in 0..60 {
             let found = effective(chosen);
-            if found >= wanted {
+            if found >= target {
                 return chosen;
             }
-            chosen *= wanted / found * (1.0 + 1e-9);
+            chosen *= target / found * (1.0 + 1e-9);
         }
         f64::INFINITY
     }

@@ -96,11 +96,11 @@ impl<T: Real> Through<T> {
         Ok(Self { output, input_gradient, squares })
     }
 
-    /// Returns whether row `at` equals row `there` of `other` bit by bit.
-    fn is_alike(&self, at: usize, other: &Self, there: usize) -> bool {
-        self.output.row(at) == other.output.row(there)
-            && self.input_gradient.row(at) == other.input_gradient.row(there)
-            && self.squares[at].to_bits() == other.squares[there].to_bits()
+    /// Returns whether row `at` equals row `other_row` of `other` bit by bit.
+    fn is_alike(&self, at: usize, other: &Self, other_row: usize) -> bool {
+        self.output.row(at) == other.output.row(other_row)
+            && self.input_gradient.row(at) == other.input_gradient.row(other_row)
+            && self.squares[at].to_bits() == other.squares[other_row].to_bits()
     }
 }
 

@@ -29,9 +29,9 @@ pub(crate) struct Sensitivity {
     pub capacity: usize,
     /// Upper bound on the ℓ₂ distance by which one record moves the sum, before rounding to the lattice. It
     /// includes rounding errors and is in units of the gradient.
-    pub of_sum: f64,
+    pub sum_distance: f64,
     /// Upper bound on the additional distance of two vectors after rounding, in steps: √p.
-    pub of_rounding: f64,
+    pub rounding_distance: f64,
 }
 
 /// Lattice to which gradients are rounded.
@@ -62,7 +62,7 @@ impl Sensitivity {
         let least_float: f64 = Into::<f64>::into(T::min_positive_value()) * 2.0 * unit;
         let error = capacity as f64 * (gamma * longest + p.sqrt() * least_float);
         // The error of the sum with the record, and of the sum without it.
-        Self { capacity, of_sum: (longest + 2.0 * error) * UP, of_rounding: p.sqrt() * UP }
+        Self { capacity, sum_distance: (longest + 2.0 * error) * UP, rounding_distance: p.sqrt() * UP }
     }
 
     /// Noise multiplier of a Gaussian mechanism in real numbers whose privacy loss is at least the actual
@@ -72,9 +72,9 @@ impl Sensitivity {
             NoiseKind::Exact => {
                 let Lattice { step, scale } = Lattice::for_training(training);
                 let scale = scale as f64;
-                (scale * scale - SMOOTHING).sqrt() / (self.of_sum / step + self.of_rounding) / UP
+                (scale * scale - SMOOTHING).sqrt() / (self.sum_distance / step + self.rounding_distance) / UP
             }
-            NoiseKind::FloatingPoint => training.noise_deviation() / self.of_sum / UP,
+            NoiseKind::FloatingPoint => training.noise_deviation() / self.sum_distance / UP,
             NoiseKind::None => 0.0,
         }
     }

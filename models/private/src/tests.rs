@@ -142,15 +142,15 @@ impl<T: Real> Case<T> {
     /// Distance between the sums of the two neighbours, as a share of the claimed bound.
     fn share_of_claim(&self, sum: impl Fn(&[usize]) -> Vec<T>) -> f64 {
         let [with, without] = [self.all(), self.all_but_one()].map(|rows| self.on_lattice(&sum(&rows)));
-        let apart = with.iter().zip(without).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt();
-        apart / self.claimed()
+        let distance = with.iter().zip(without).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt();
+        distance / self.claimed()
     }
 
     /// Claimed bound Δ, in steps.
     fn claimed(&self) -> f64 {
         let training = self.training();
         let bound = Sensitivity::for_training::<T>(&training, self.records.nrows(), self.parameters());
-        bound.of_sum / Lattice::for_training(&training).step + bound.of_rounding
+        bound.sum_distance / Lattice::for_training(&training).step + bound.rounding_distance
     }
 }
 
@@ -234,7 +234,7 @@ fn the_error_of_a_sum_is_what_is_claimed() {
     }
     let sum = case.clipped_sum(&case.all());
     let error = exact.iter().zip(sum).map(|(exact, g)| (exact - f64::from(g)).powi(2)).sum::<f64>().sqrt();
-    let claimed = Sensitivity::for_training::<f32>(&case.training(), 200, case.parameters()).of_sum
+    let claimed = Sensitivity::for_training::<f32>(&case.training(), 200, case.parameters()).sum_distance
         - case.clipping_norm;
     assert!(error > 0.0 && error <= claimed / 2.0, "{error:e} for {claimed:e}");
 }

@@ -62,7 +62,7 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
         let standardizer = Standardizer::fit(&dataset.records)?;
         let standardized = standardizer.apply(&dataset.records);
         let machines = sides.positive().iter().map(|class| {
-            let side = dataset.targets.mapv(|of_record| of_record == *class);
+            let side = dataset.targets.mapv(|label| label == *class);
             self.machine(&Dataset::new(standardized.clone(), side))
         });
         let machines = machines.collect::<Result<_>>()?;
@@ -138,8 +138,8 @@ impl KernelSvmModel {
     /// side.
     pub fn scores(&self, records: &Array2<f64>) -> Array2<f64> {
         let records = self.standardizer.apply(records);
-        Array2::from_shape_fn((records.nrows(), self.machines.len()), |(row, of)| {
-            self.machines[of].weighted_sum(&records.row(row)) - self.machines[of].rho
+        Array2::from_shape_fn((records.nrows(), self.machines.len()), |(row, machine)| {
+            self.machines[machine].weighted_sum(&records.row(row)) - self.machines[machine].rho
         })
     }
 }

@@ -126,8 +126,8 @@ impl SvmModel {
     pub fn scores(&self, records: &Array2<f64>) -> Array2<f64> {
         let standardized = self.standardizer.as_ref().map(|standardizer| standardizer.apply(records));
         let records = standardized.as_ref().unwrap_or(records);
-        let weights = Array2::from_shape_fn((records.ncols(), self.machines.len()), |(at, of)| {
-            self.machines[of].weights[at]
+        let weights = Array2::from_shape_fn((records.ncols(), self.machines.len()), |(at, machine)| {
+            self.machines[machine].weights[at]
         });
         records.dot(&weights) + &self.machines.iter().map(|machine| machine.bias).collect::<Array1<f64>>()
     }

@@ -38,7 +38,7 @@ impl Sides {
 
     /// Score of each class (n × K) from the scores of the machines. Two classes get the machine's score and
     /// its negative.
-    pub(crate) fn of_each(&self, scores: Array2<f64>) -> Array2<f64> {
+    pub(crate) fn class_scores(&self, scores: Array2<f64>) -> Array2<f64> {
         match self.0.len() {
             2 => Array2::from_shape_fn((scores.nrows(), 2), |(row, class)| match class {
                 0 => -scores[[row, 0]],
@@ -75,7 +75,7 @@ macro_rules! decides {
 
             /// Decision values of each record (n × K), one per class: a larger value favours the class more.
             pub fn decision_values(&self, records: &Array2<f64>) -> Array2<f64> {
-                self.sides.of_each(self.scores(records))
+                self.sides.class_scores(self.scores(records))
             }
         }
 

@@ -1,7 +1,7 @@
 //! Section A.1: incomes by ridge regression under perfect secrecy.
 
 use super::data::{Data, classes_of};
-use super::{beside, chart, percent, point};
+use super::{against_printed, chart, percent, point};
 use crate::report::{Agreement, Evidence, Finding, Grid};
 use crate::trials::Mean;
 use crate::{Result, RunOptions};
@@ -36,7 +36,7 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
             found[1].push(secret);
             (options.on_step)();
         }
-        let difference = Mean::of_differences(&found[1], &found[0]);
+        let difference = Mean::from_differences(&found[1], &found[0]);
         findings.push(Finding {
             what: format!(
                 "ridge regression under perfect secrecy against ordinary ridge regression, {n} records"
@@ -52,7 +52,7 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
             verdict: Agreement::from_test(100.0 * difference.value >= -0.3),
             why: String::new(),
         });
-        findings.push(beside(
+        findings.push(against_printed(
             format!("ordinary ridge regression, {n} records"),
             printed[0],
             2.0,

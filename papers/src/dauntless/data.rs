@@ -41,8 +41,8 @@ impl Data {
 
     /// Restricts the data to the first `classes` classes. Training keeps `each` records of every class,
     /// sampled uniformly at random. The test records of these classes are all kept.
-    pub fn of_classes(&self, classes: usize, each: usize, stream: &mut Stream) -> Result<Self> {
-        let of = |table: &Table, class: usize| -> Vec<usize> {
+    pub fn with_classes(&self, classes: usize, each: usize, stream: &mut Stream) -> Result<Self> {
+        let class_rows = |table: &Table, class: usize| -> Vec<usize> {
             classes_of(table)
                 .iter()
                 .enumerate()
@@ -52,12 +52,12 @@ impl Data {
         };
         let mut train = vec![];
         for class in 0..classes {
-            let mut rows = of(&self.train, class);
+            let mut rows = class_rows(&self.train, class);
             rows.shuffle(stream);
             train.extend(rows.into_iter().take(each));
         }
         train.shuffle(stream);
-        let test: Vec<usize> = (0..classes).flat_map(|class| of(&self.test, class)).collect();
+        let test: Vec<usize> = (0..classes).flat_map(|class| class_rows(&self.test, class)).collect();
         let TargetDomain::Class { levels } = self.domain.target() else {
             return Ok(Self {
                 domain: self.domain.clone(),
@@ -127,7 +127,7 @@ pub(super) mod made_up {
             table.records().outer_iter().map(|row| row.iter().map(|x| x.to_bits()).collect()).collect()
         };
         assert!(bits(&one).iter().all(|row| !bits(&other).contains(row)));
-        let few = data.of_classes(2, 10, &mut stream).unwrap();
+        let few = data.with_classes(2, 10, &mut stream).unwrap();
         assert_eq!((few.train.len(), few.test.len()), (20, 10));
         assert!(classes_of(&few.train).iter().chain(&classes_of(&few.test)).all(|class| *class < 2));
     }

@@ -2,7 +2,7 @@
 
 use super::data::{Data, classes_of};
 use super::within::{self, Within};
-use super::{accuracy, beside, chart, percent, point, share_alike};
+use super::{accuracy, against_printed, chart, percent, point, share_alike};
 use crate::report::{Agreement, Evidence, Finding, Grid};
 use crate::trials::Mean;
 use crate::{Result, RunOptions, Trial};
@@ -136,18 +136,18 @@ struct Run<'a> {
 }
 
 pub(super) fn table_2(options: &RunOptions, name: &'static str) -> Result<Evidence> {
-    let run = of_digits(options, name, if options.quick { [6000, 2000] } else { ALL })?;
+    let run = digits_run(options, name, if options.quick { [6000, 2000] } else { ALL })?;
     let found = run.all(&TABLE_2)?;
     let findings = TABLE_2.iter().zip(&found).map(|(row, shares)| {
         let within = f64::max(1.0, 2.0 * row.deviation);
-        run.longer(row, beside(run.of_row(row), row.printed, within, shares, run.why()))
+        run.longer(row, against_printed(run.row_label(row), row.printed, within, shares, run.why()))
     });
     let findings = findings.collect::<Result<Vec<_>>>()?;
-    run.told(&TABLE_2, &found, findings, "Handwritten digits, mixed and transformed (Table 2)")
+    run.evidence(&TABLE_2, &found, findings, "Handwritten digits, mixed and transformed (Table 2)")
 }
 
 /// Run of Table 2 on digits. `sizes` holds the numbers of training and test records.
-fn of_digits<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize; 2]) -> Result<Run<'a>> {
+fn digits_run<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize; 2]) -> Result<Run<'a>> {
     Ok(Run {
         options,
         name,
@@ -165,12 +165,12 @@ fn of_digits<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize;
 /// share of the paper's photographs in the reports.
 fn cost_of_fewer(options: &RunOptions) -> Result<String> {
     let cost = |sizes: [usize; 2]| -> Result<String> {
-        let run = of_digits(options, "dauntless/table-2", sizes)?;
+        let run = digits_run(options, "dauntless/table-2", sizes)?;
         let [mixed, transformed] = [Leaves::Mixed, Leaves::Approach1].map(|leaves| {
             let row = Row { leaves, parts: 2, times: 2, printed: 0.0, deviation: 0.0 };
             (0..run.trials).map(|trial| run.once(&row, trial, run.epochs)).collect::<Result<Vec<f64>>>()
         });
-        let gap = Mean::of_differences(&transformed?, &mixed?);
+        let gap = Mean::from_differences(&transformed?, &mixed?);
         Ok(format!(
             "{:+.1} ± {:.1} points on {} digits",
             100.0 * gap.value,
@@ -206,13 +206,13 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
         else {
             continue;
         };
-        let gap = Mean::of_differences(&found[at], &found[mixed]);
+        let gap = Mean::from_differences(&found[at], &found[mixed]);
         let printed = row.printed - rows[mixed].printed;
         let off = 100.0 * gap.value - printed;
         // Tolerance for another draw of matrices. Another draw may move approach 1 by more than two points.
         let within = f64::max(2.0, 200.0 * gap.error);
         findings.push(Finding {
-            what: format!("{}, against mixing alone", run.of_row(row)),
+            what: format!("{}, against mixing alone", run.row_label(row)),
             paper: format!("{printed:+.1} points"),
             ours: format!(
                 "{:+.1} ± {:.1} points ({} against {} %)",
@@ -239,7 +239,7 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
         let why = format!("this run has a fifth of the paper's records, and {}", cost_of_fewer(options)?);
         differing.iter_mut().for_each(|finding| finding.why.clone_from(&why));
     }
-    run.told(&rows, &found, findings, "Small photographs, mixed and transformed (Table 3)")
+    run.evidence(&rows, &found, findings, "Small photographs, mixed and transformed (Table 3)")
 }
 
 fn sized(options: &RunOptions, name: &str, data: &str, sizes: [usize; 2]) -> Result<Data> {
@@ -251,7 +251,7 @@ fn sized(options: &RunOptions, name: &str, data: &str, sizes: [usize; 2]) -> Res
 }
 
 impl Run<'_> {
-    fn of_row(&self, row: &Row) -> String {
+    fn row_label(&self, row: &Row) -> String {
         format!("{}, {} samples", row.name(), row.times * self.data.train.len())
     }
 
@@ -380,7 +380,7 @@ impl Run<'_> {
         Ok(accuracy(&key.read(test, Target::Vector(predicted))?, test.target()))
     }
 
-    fn told(
+    fn evidence(
         &self,
         rows: &[Row],
         found: &[Vec<f64>],

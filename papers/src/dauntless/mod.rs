@@ -18,13 +18,13 @@ pub(super) const PAPER: &str = "Xiao and Devadas, Dauntless: Data Augmentation a
     for Learning with Scalability and Security";
 
 /// Assessment of the paper: the claims that hold, the claims that fail, and the alternative we recommend.
-pub(super) const SAID: &str = "Perfect secrecy holds. A ridge regression learns as much from the identity \
-    matrix as from the records that the matrix replaces, and a network learns nearly as much. On ten digits, \
-    ridge regression has a higher accuracy than that network (86 % against 84). Mixing holds as data \
-    augmentation, but the claim that it hides records does not hold. The paper's adversary trains a network; \
-    least squares recovers more. Every release in the tables mixes each private record into several samples, \
-    and has far more samples than a theorem allows. Mixing also adds little. On digits, a network that \
-    learns from the public half alone needs no private record, and has an accuracy of 97.8 % on test \
+pub(super) const ASSESSMENT: &str = "Perfect secrecy holds. A ridge regression learns as much from the \
+    identity matrix as from the records that the matrix replaces, and a network learns nearly as much. On \
+    ten digits, ridge regression has a higher accuracy than that network (86 % against 84). Mixing holds as \
+    data augmentation, but the claim that it hides records does not hold. The paper's adversary trains a \
+    network; least squares recovers more. Every release in the tables mixes each private record into several \
+    samples, and has far more samples than a theorem allows. Mixing also adds little. On digits, a network \
+    that learns from the public half alone needs no private record, and has an accuracy of 97.8 % on test \
     records. Mixtures of all records give 98.1 or 98.3 %. We recommend reports instead. The public half of \
     the records, as in the paper, teaches codes (`learned-codes`), and each private record reports its own \
     code at a local ε. These reports teach far more than the mixtures that a theorem allows, and the \
@@ -90,7 +90,7 @@ fn percent(shares: &[f64]) -> String {
 
 /// Finding that compares a mean accuracy with a printed one, in percent. The verdict is `Reproduced` for a
 /// difference of at most `within` points, and `Better` or `Differs` for a larger gain or loss.
-fn beside(what: String, printed: f64, within: f64, shares: &[f64], why: String) -> Finding {
+fn against_printed(what: String, printed: f64, within: f64, shares: &[f64], why: String) -> Finding {
     let value = 100.0 * Mean::from_values(shares).value;
     Finding {
         what,

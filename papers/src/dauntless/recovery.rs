@@ -127,12 +127,12 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
     let (mut outcomes, mut rows, mut panels, mut recovered) = (vec![], vec![], vec![], vec![]);
     let mut store = None;
     let mut ours = None;
-    for of in ["mnist", "cifar10"] {
-        let own: Vec<&Case> = cases.iter().filter(|case| case.data == of).collect();
+    for source in ["mnist", "cifar10"] {
+        let own: Vec<&Case> = cases.iter().filter(|case| case.data == source).collect();
         if own.is_empty() {
             continue;
         }
-        let data = Data::load(options, of)?;
+        let data = Data::load(options, source)?;
         if store.is_none() {
             store = options.finished(name)?;
         }
@@ -149,11 +149,11 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
             };
             (0..trials).map(one).collect()
         };
-        if of == WITHIN_BUDGET.data {
+        if source == WITHIN_BUDGET.data {
             let [public, private] =
                 parted(&data, WITHIN_BUDGET.public, &mut options.randomness(name, &[]).streams().stream(0))?;
             let samples = within::allowed(options, &data, public, private.len())?;
-            ours = Some(of_ours(samples, &all(&WITHIN_BUDGET, samples)?));
+            ours = Some(within_budget_finding(samples, &all(&WITHIN_BUDGET, samples)?));
         }
         for case in own {
             let samples = if options.quick { case.samples / 30 } else { case.samples };
@@ -164,14 +164,14 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
                 Mean::from_values(&found.iter().map(|found| found.distance).collect::<Vec<_>>()).value;
             rows.push(vec![
                 case.figure.to_string(),
-                of.into(),
+                source.into(),
                 known(case),
                 format!("{samples}, {} mixed", case.parts),
                 percent(&shares),
                 format!("{distance:.3}"),
             ]);
             outcomes.push(Outcome { case: *case, samples, shares, distance });
-            if let (Some(first), "mnist", true) = (found.first(), of, options.images) {
+            if let (Some(first), "mnist", true) = (found.first(), source, options.images) {
                 let strips = [("private", &first.private), ("recovered", &first.recovered)];
                 panels.push(Panel {
                     title: format!(
@@ -196,8 +196,8 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
         }
     }
     let claims = CLAIMS.iter().map(|figures| {
-        let of_claim = outcomes.iter().filter(|outcome| figures.contains(&outcome.case.figure));
-        of_claim.collect::<Vec<_>>()
+        let relevant = outcomes.iter().filter(|outcome| figures.contains(&outcome.case.figure));
+        relevant.collect::<Vec<_>>()
     });
     let findings = claims
         .filter(|outcomes| !outcomes.is_empty())
@@ -240,9 +240,10 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
 }
 
 /// Finding on the same adversary if mixing keeps to its budget.
-fn of_ours(samples: usize, found: &[Recovered]) -> Finding {
-    let of = |get: fn(&Recovered) -> f64| found.iter().map(get).collect::<Vec<f64>>();
-    let (shares, distance) = (of(|found| found.share), Mean::from_values(&of(|found| found.distance)).value);
+fn within_budget_finding(samples: usize, found: &[Recovered]) -> Finding {
+    let values = |get: fn(&Recovered) -> f64| found.iter().map(get).collect::<Vec<f64>>();
+    let (shares, distance) =
+        (values(|found| found.share), Mean::from_values(&values(|found| found.distance)).value);
     let share = Mean::from_values(&shares).value;
     Finding {
         what: format!(
@@ -278,8 +279,8 @@ struct Outcome {
 const CLAIMS: [&[u8]; 4] = [&[2], &[3], &[4, 5, 6], &[7]];
 
 fn finding(outcomes: &[&Outcome]) -> Finding {
-    let each = |of: &dyn Fn(&Outcome) -> String| {
-        outcomes.iter().map(|outcome| of(outcome)).collect::<Vec<_>>().join("; ")
+    let each = |describe: &dyn Fn(&Outcome) -> String| {
+        outcomes.iter().map(|outcome| describe(outcome)).collect::<Vec<_>>().join("; ")
     };
     let shares: Vec<f64> = outcomes.iter().map(|outcome| Mean::from_values(&outcome.shares).value).collect();
     let most = shares.iter().copied().fold(0.0, f64::max);
@@ -301,7 +302,7 @@ fn finding(outcomes: &[&Outcome]) -> Finding {
             format!("{} % recovered, at a median distance of {distance:.2}", percent(shares))
         }),
         value: Some(100.0 * most),
-        verdict: Agreement::of_claim(outcomes.iter().zip(&shares).all(holds)),
+        verdict: Agreement::from_claim(outcomes.iter().zip(&shares).all(holds)),
         why: match outcomes.iter().any(|outcome| outcome.case.figure == 3) {
             true => "least squares recovers more images than the paper's network".into(),
             false if most >= 0.5 => {
@@ -404,8 +405,8 @@ fn mixtures(
         let sum: f64 = shares.iter().sum();
         // The public parts come first, so their sum is the known part of the mixture.
         for (at, share) in shares.iter().enumerate() {
-            let of = if at < parts / 2 { public } else { private };
-            mixed.scaled_add(share / sum, &of.records().row(stream.gen_range(0..of.len())));
+            let side = if at < parts / 2 { public } else { private };
+            mixed.scaled_add(share / sum, &side.records().row(stream.gen_range(0..side.len())));
             if at + 1 == parts / 2 {
                 known.assign(&mixed);
             }
@@ -455,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn of_mixtures_more_is_recovered_from_many_than_from_a_handful() {
+    fn more_is_recovered_from_many_mixtures_than_from_a_handful() {
         let [many, few] = [recovered(20_000, 2), recovered(DIM, 2)];
         assert!(many.share > 0.9 && many.distance < 0.4, "{} at {}", many.share, many.distance);
         assert!(few.share < 0.5 && few.distance > 0.6, "{} at {}", few.share, few.distance);

@@ -1,7 +1,7 @@
 //! Table 1: digits classified by a network under perfect secrecy.
 
 use super::data::{Data, classes_of};
-use super::{beside, chart, percent, point, share_alike};
+use super::{against_printed, chart, percent, point, share_alike};
 use crate::gains::{self, Axis as Budgets};
 use crate::report::{Evidence, Grid};
 use crate::{CurvePoint, Result, RunOptions};
@@ -72,7 +72,7 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
         let mut found = [vec![], vec![], vec![]];
         for trial in 0..trials {
             let mut stream = options.randomness(name, &[classes as u64, trial as u64]).streams().stream(0);
-            let data = data.of_classes(classes, effort.each, &mut stream)?;
+            let data = data.with_classes(classes, effort.each, &mut stream)?;
             let words = json!({
                 "of": name, "classes": classes, "trial": trial, "effort": effort, "seed": options.seed
             });
@@ -85,7 +85,7 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
             (options.on_step)();
         }
         for (at, what) in ["images", "the identity matrix"].into_iter().enumerate() {
-            findings.push(beside(
+            findings.push(against_printed(
                 format!("{classes} digits, a network on {what}"),
                 printed[at],
                 2.0,
@@ -107,13 +107,13 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
             curve.push(point(classes as f64, found));
         }
     }
-    let of_paper = |at: usize| {
+    let printed_points = |at: usize| {
         PRINTED
             .iter()
             .map(|(classes, printed)| CurvePoint { x: *classes as f64, y: printed[at], error: 0.0 })
             .collect()
     };
-    findings.push(gains::beside(
+    findings.push(gains::gain_finding(
         "ridge regression (ours) on the identity matrix instead of a network: gain in accuracy".into(),
         "a network on the identity matrix",
         ("points", BY_DIGITS),
@@ -122,9 +122,9 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
     let [plain, secret, ridge] = curves;
     let curves = [
         ("images", plain),
-        ("images, printed", of_paper(0)),
+        ("images, printed", printed_points(0)),
         ("perfect secrecy", secret),
-        ("perfect secrecy, printed", of_paper(1)),
+        ("perfect secrecy, printed", printed_points(1)),
         ("perfect secrecy, ridge regression (ours)", ridge),
     ]
     .map(|(name, points)| (name.to_owned(), points));
@@ -245,7 +245,7 @@ mod tests {
     /// Labels repeat in turn, independent of the records. Networks learn nothing from them, on images and on
     /// the identity matrix alike.
     #[test]
-    fn of_labels_that_have_nothing_to_do_with_records_nothing_is_learned() {
+    fn labels_that_have_nothing_to_do_with_records_teach_nothing() {
         let mut data = Data::made_up(300, 6, 3);
         let turned = |table: &scumble_core::Table| {
             let labels = (0..table.len()).map(|row| row / 3 % 3).collect();

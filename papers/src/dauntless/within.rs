@@ -59,13 +59,13 @@ pub(super) struct Within {
     public: f64,
 }
 
-/// Computes these accuracies for one split of the training records. `of_few` trains on the few allowed
-/// mixtures, and `of_public` trains on the public half.
+/// Computes these accuracies for one split of the training records. `mixture_params` trains on the few
+/// allowed mixtures, and `public_params` trains on the public half.
 pub(super) fn within(
     options: &RunOptions,
     name: &str,
     data: &Data,
-    [of_few, of_public]: [&ValidClassifierParams; 2],
+    [mixture_params, public_params]: [&ValidClassifierParams; 2],
     trial: usize,
 ) -> Result<Within> {
     let mut randomness = options.randomness(name, &[u64::MAX, trial as u64]);
@@ -74,12 +74,12 @@ pub(super) fn within(
     let release =
         design(options, data, public.clone(), samples)?.mechanism().release(&private, &mut randomness)?;
     let seen: linfa::Dataset<f64, f64, ndarray::Ix2> = release.table.try_into()?;
-    let learned = of_few.fit(&seen)?;
+    let learned = mixture_params.fit(&seen)?;
     let predicted = learned.predict(release.key.view(&data.test)?.records());
     let found = release.key.read(&data.test, Target::Vector(predicted))?;
     let classes: Array1<usize> = classes_of(&public).into();
-    let of_public = of_public.fit(&linfa::Dataset::new(public.records().clone(), classes))?;
-    let of_public = of_public.predict(data.test.records());
+    let fitted = public_params.fit(&linfa::Dataset::new(public.records().clone(), classes))?;
+    let guessed = fitted.predict(data.test.records());
     let study = Study {
         domain: &data.domain,
         volunteers: &public,
@@ -90,7 +90,7 @@ pub(super) fn within(
     Ok(Within {
         samples,
         mixed: super::accuracy(&found, data.test.target()),
-        public: super::accuracy(&Target::Class(of_public), data.test.target()),
+        public: super::accuracy(&Target::Class(guessed), data.test.target()),
         codes: study.accuracy(EPSILON, &mut randomness)?,
     })
 }
@@ -108,9 +108,9 @@ pub(super) fn note(found: &[Within]) -> String {
 
 /// Finding that compares learned codes (ours) with the paper's method within its budget.
 pub(super) fn finding(found: &[Within]) -> Finding {
-    let of = |get: fn(&Within) -> f64| found.iter().map(get).collect::<Vec<f64>>();
-    let (mixed, codes) = (of(|found| found.mixed), of(|found| found.codes));
-    let gain = Mean::of_differences(&codes, &mixed);
+    let values = |get: fn(&Within) -> f64| found.iter().map(get).collect::<Vec<f64>>();
+    let (mixed, codes) = (values(|found| found.mixed), values(|found| found.codes));
+    let gain = Mean::from_differences(&codes, &mixed);
     let samples = found.first().map_or(0, |found| found.samples);
     Finding {
         what: format!(
@@ -120,7 +120,7 @@ pub(super) fn finding(found: &[Within]) -> Finding {
         paper: format!("{} % from {samples} mixtures, the most that Corollary 1 allows", percent(&mixed)),
         ours: format!("{} %", percent(&codes)),
         value: Some(100.0 * gain.value),
-        verdict: Agreement::of_gains(std::iter::once(gain.in_errors())),
+        verdict: Agreement::from_gains(std::iter::once(gain.in_errors())),
         why: format!(
             "the same public half teaches the codes, and each private record reports its own code; the \
              corollary excludes only recovery within {ERROR} of independent normal records, and no table of \

@@ -42,7 +42,7 @@ fn mu_that_leaves(share: f64) -> f64 {
 /// The paper's noise has the largest λ of `sweep` that leaves half of a record hidden; without such a λ the
 /// result is `None`. The curator's budget matches this noise. No guess after the curator's release errs by a
 /// smaller share than a guess by means and spreads after the paper's release.
-pub(super) fn beside(
+pub(super) fn curator_finding(
     options: &RunOptions,
     name: &str,
     data: &Data,
@@ -71,12 +71,12 @@ pub(super) fn beside(
             .collect()
     };
     let (scores, strict) = (at(epsilon)?, Mean::from_values(&at(STRICT)?));
-    let [ours, of_paper] = [&scores, &papers.scores[0]].map(|scores| Mean::from_values(scores));
+    let [ours, theirs] = [&scores, &papers.scores[0]].map(|scores| Mean::from_values(scores));
     let gain = match measure.better {
-        Better::More => ours.value - of_paper.value,
-        Better::Less => of_paper.value - ours.value,
+        Better::More => ours.value - theirs.value,
+        Better::Less => theirs.value - ours.value,
     };
-    let error = ours.error.hypot(of_paper.error);
+    let error = ours.error.hypot(theirs.error);
     let shown =
         |mean: Mean| format!("{} ± {}", four(measure.scale * mean.value), four(measure.scale * mean.error));
     Ok(Some(Finding {
@@ -84,7 +84,7 @@ pub(super) fn beside(
             "{}: records drawn from a curator's marginals ({PLUGIN} at ε = {epsilon:.2}), ours",
             measure.name
         ),
-        paper: format!("{} through Gaussian noise of λ = {:e}", shown(of_paper), papers.lambda),
+        paper: format!("{} through Gaussian noise of λ = {:e}", shown(theirs), papers.lambda),
         ours: shown(ours),
         value: Some(measure.scale * ours.value),
         verdict: match gain {

@@ -53,7 +53,7 @@ struct Movement {
 pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
     let tumours = data::tumours(options)?;
     let loans = data::loans(options)?;
-    let of_machines = Study {
+    let machine_study = Study {
         what: "(α, β) of a machine on WDBC",
         proposition: "Proposition 2.3: no faster than √(q·Tr V)",
         power_of_q: 0.5,
@@ -61,8 +61,8 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         lambdas: if options.quick { &[1e8, 1e12] } else { &[1e2, 1e4, 1e6, 1e8, 1e10] },
         small: 1e6,
     };
-    let with_slacks = Study { what: "(α, β, ξ) of the same machine", ..of_machines };
-    let of_regressions = Study {
+    let with_slacks = Study { what: "(α, β, ξ) of the same machine", ..machine_study };
+    let regression_study = Study {
         what: "φ of a ridge regression on Lending Club",
         proposition: "Proposition 2.11: no faster than q·√(Tr V)",
         power_of_q: 1.0,
@@ -70,7 +70,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         lambdas: if options.quick { &[1e16, 1e20] } else { &[1e10, 1e13, 1e16, 1e18, 1e20] },
         small: 1e16,
     };
-    let steps = [&of_machines, &with_slacks, &of_regressions].map(|s| s.sizes.len() * s.lambdas.len());
+    let steps = [&machine_study, &with_slacks, &regression_study].map(|s| s.sizes.len() * s.lambdas.len());
     (options.on_start)((steps.iter().sum::<usize>() * options.trials()) as u64);
     let machines = |slacks: bool| {
         move |original: &Data| {
@@ -89,12 +89,12 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         Ok(move |released: &Table| Ok(distance(&before, &regression(released)?.to_vec())))
     };
     let moved = [
-        of_machines.run(options, name, 0, &tumours.data, machines(false))?,
+        machine_study.run(options, name, 0, &tumours.data, machines(false))?,
         // This study reuses the noise of the first; training a machine again is cheap.
         with_slacks.run(options, name, 0, &tumours.data, machines(true))?,
-        of_regressions.run(options, name, 1, &loans, regressions)?,
+        regression_study.run(options, name, 1, &loans, regressions)?,
     ];
-    let studies = [(&of_machines, &moved[0]), (&with_slacks, &moved[1]), (&of_regressions, &moved[2])];
+    let studies = [(&machine_study, &moved[0]), (&with_slacks, &moved[1]), (&regression_study, &moved[2])];
     let mut notes = vec![format!(
         "Exponents are least-squares fits of ln ‖φ̄ − φ‖₂ to ln q and ln Tr V at small noise, ± a standard \
          error over trials. The first q records are those of one shuffle: of {} tumours, as measured, and of \
@@ -208,14 +208,14 @@ impl Study<'_> {
 
     /// Note on noise that is not small, which the propositions do not cover.
     fn through_more_noise(&self, moved: &[Movement]) -> Option<String> {
-        let much: Vec<&Movement> = moved.iter().filter(|at| at.lambda < self.small).collect();
-        let [_, of_noise] = exponents(&much);
+        let noisier: Vec<&Movement> = moved.iter().filter(|at| at.lambda < self.small).collect();
+        let [_, noise_power] = exponents(&noisier);
         let (what, small) = (self.what, self.small);
-        (much.len() > self.sizes.len()).then(|| {
+        (noisier.len() > self.sizes.len()).then(|| {
             format!(
                 "Under more noise, with λ below {small:e}, the movement of {what} grows with power {:.2} of \
                  Tr V.",
-                of_noise.value
+                noise_power.value
             )
         })
     }
@@ -239,8 +239,8 @@ impl Study<'_> {
     /// Panel with one curve for each q.
     fn panel(&self, moved: &[Movement]) -> Panel {
         let curve = |records: usize| {
-            let of = moved.iter().filter(|at| at.records == records);
-            let points = of.map(|at| CurvePoint { x: at.trace, y: median(&at.distances), error: 0.0 });
+            let own = moved.iter().filter(|at| at.records == records);
+            let points = own.map(|at| CurvePoint { x: at.trace, y: median(&at.distances), error: 0.0 });
             let mut points: Vec<CurvePoint> = points.collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             Marks::Curve(points)
@@ -263,17 +263,17 @@ impl Study<'_> {
 /// Means over trials of a and b in the least-squares fit ln ‖φ̄ − φ‖₂ = a·ln q + b·ln Tr V + c. The grid is
 /// complete, so each coefficient is a separate fit.
 fn exponents(moved: &[&Movement]) -> [Mean; 2] {
-    let centred = |of: &dyn Fn(&Movement) -> f64| {
-        let values: Vec<f64> = moved.iter().map(|at| of(at).ln()).collect();
+    let centred = |quantity: &dyn Fn(&Movement) -> f64| {
+        let values: Vec<f64> = moved.iter().map(|at| quantity(at).ln()).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         values.into_iter().map(|value| value - mean).collect::<Vec<f64>>()
     };
     let along = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-    let of_trials: Vec<Vec<f64>> = (0..moved.first().map_or(0, |at| at.distances.len()))
+    let log_distances: Vec<Vec<f64>> = (0..moved.first().map_or(0, |at| at.distances.len()))
         .map(|trial| centred(&|at| at.distances[trial]))
         .collect();
     [centred(&|at| at.records as f64), centred(&|at| at.trace)].map(|by| {
-        let fits = of_trials.iter().map(|distances| along(&by, distances) / along(&by, &by));
+        let fits = log_distances.iter().map(|distances| along(&by, distances) / along(&by, &by));
         Mean::from_values(&fits.collect::<Vec<_>>())
     })
 }
@@ -299,9 +299,9 @@ mod tests {
                 })
             })
             .collect();
-        let [of_records, of_noise] = exponents(&moved.iter().collect::<Vec<_>>());
-        assert!((of_records.value + 0.25).abs() < 1e-12 && (of_noise.value - 0.5).abs() < 1e-12);
-        assert!(of_records.error < 1e-12 && of_noise.error < 1e-12, "all trials agree");
+        let [record_power, noise_power] = exponents(&moved.iter().collect::<Vec<_>>());
+        assert!((record_power.value + 0.25).abs() < 1e-12 && (noise_power.value - 0.5).abs() < 1e-12);
+        assert!(record_power.error < 1e-12 && noise_power.error < 1e-12, "all trials agree");
     }
 
     #[test]
@@ -314,8 +314,8 @@ mod tests {
             duality_gap: 0.0,
             iterations: 0,
         };
-        let of = parameters(&machine, &ndarray::array![[1.5], [0.5]], &[1.0, -1.0]);
-        assert_eq!(of, [2.0, -1.0, 0.0, 1.0]);
-        assert_eq!(distance(&of, &[2.0, -1.0, 3.0, 5.0]), 5.0);
+        let learned = parameters(&machine, &ndarray::array![[1.5], [0.5]], &[1.0, -1.0]);
+        assert_eq!(learned, [2.0, -1.0, 0.0, 1.0]);
+        assert_eq!(distance(&learned, &[2.0, -1.0, 3.0, 5.0]), 5.0);
     }
 }

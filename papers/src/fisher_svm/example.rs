@@ -81,7 +81,7 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
         });
         let learned: Vec<[f64; 3]> = learned.collect::<Result<_>>()?;
         let means = [0, 1, 2]
-            .map(|of| Mean::from_values(&learned.iter().map(|values| values[of]).collect::<Vec<_>>()));
+            .map(|which| Mean::from_values(&learned.iter().map(|values| values[which]).collect::<Vec<_>>()));
         away.push(means[0]);
         turned.push(means[1]);
         let shown =
@@ -213,7 +213,8 @@ fn angle(one: &Machine, other: &Machine) -> f64 {
 /// Panel of both tables' points and the lines learned from them.
 fn panel(title: &str, example: &Labelled, before: &Machine, released: &Table, after: &Machine) -> Panel {
     let dots = |table: &Table, sign: f64| {
-        let rows = table.records().outer_iter().zip(&example.signs).filter(|(_, of)| **of == sign);
+        let rows =
+            table.records().outer_iter().zip(&example.signs).filter(|(_, own_sign)| **own_sign == sign);
         Marks::Dots(rows.map(|(point, _)| [point[0], point[1]]).collect())
     };
     let line = |machine: &Machine| Marks::Line {

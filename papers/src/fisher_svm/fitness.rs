@@ -29,7 +29,7 @@ pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evide
     let learned =
         sweep(options, name, &loans, &lambdas, |released| Ok(loss(&regression(released)?, &loans)))?;
     let measure = Measure { name: "fitness ℓ (less is better)", scale: 1.0, better: Better::Less, clean };
-    let ours = curated::beside(options, name, &loans, &learned, &measure, |released| {
+    let ours = curated::curator_finding(options, name, &loans, &learned, &measure, |released| {
         Ok(loss(&regression(released)?, &loans))
     })?;
     let mut notes = vec![

@@ -17,7 +17,7 @@ struct Guessed {
     /// Lower bound that the card claims for unbiased guesses.
     claimed: f64,
     /// Lower bound on the error of every guess, about some record of the domain.
-    of_any: f64,
+    any_guess: f64,
     /// Mean squared error of the released records, for each trial.
     unbiased: Vec<f64>,
     /// Mean squared error of the guess by means and spreads, for each trial.
@@ -26,8 +26,8 @@ struct Guessed {
     /// form.
     worst: f64,
     /// Share of releases whose nearest record is the right one, for each trial.
-    told: Vec<f64>,
-    /// Upper bound on `told` for every adversary who knows all records.
+    identified: Vec<f64>,
+    /// Upper bound on `identified` for every adversary who knows all records.
     ceiling: f64,
 }
 
@@ -63,18 +63,18 @@ impl Known {
     fn worst(&self, domain: &Domain, noise: f64) -> f64 {
         let bounds = domain.intervals().unwrap_or_default();
         let columns = self.trust(noise).into_iter().zip(&self.means).zip(bounds);
-        let of_column = columns.map(|((trust, mean), (lower, upper))| {
+        let column_errors = columns.map(|((trust, mean), (lower, upper))| {
             let farthest = (mean - lower).abs().max((upper - mean).abs());
             trust.powi(2) * noise + ((1.0 - trust) * farthest).powi(2)
         });
-        of_column.sum()
+        column_errors.sum()
     }
 
     /// Upper bound on the nats that noise of variance `noise` discloses about a record's identity:
     /// ½ Σ ln(1 + s²/σ²).
     fn nats(&self, noise: f64) -> Result<f64> {
         let noises = vec![noise; self.variances.len()];
-        Ok(mutual_information::of_gaussian_noise(&self.variances.to_vec(), &noises)?)
+        Ok(mutual_information::gaussian_bound(&self.variances.to_vec(), &noises)?)
     }
 }
 
@@ -83,7 +83,7 @@ fn mean_square(one: &Array2<f64>, other: &Array2<f64>) -> f64 {
 }
 
 /// Share of the `released` records whose nearest record is the right one. A tie counts as wrong.
-fn told(records: &Array2<f64>, released: &Array2<f64>) -> f64 {
+fn identification_rate(records: &Array2<f64>, released: &Array2<f64>) -> f64 {
     let squared = |a: ArrayView1<f64>, b: ArrayView1<f64>| -> f64 {
         a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
     };
@@ -123,19 +123,19 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
                 Ok([
                     mean_square(released, records),
                     mean_square(&known.guess(released, noise), records),
-                    told(records, released),
+                    identification_rate(records, released),
                 ])
             })
             .collect::<Result<_>>()?;
-        let of = |part: usize| trials.iter().map(|trial| trial[part]).collect();
+        let trial_values = |part: usize| trials.iter().map(|trial| trial[part]).collect();
         all.push(Guessed {
             lambda,
             claimed: bound.error(),
-            of_any: bound.of_any_guess(&tumours.domain),
-            unbiased: of(0),
-            biased: of(1),
+            any_guess: bound.worst_case_error_bound(&tumours.domain),
+            unbiased: trial_values(0),
+            biased: trial_values(1),
             worst: known.worst(features, noise),
-            told: of(2),
+            identified: trial_values(2),
             ceiling: mutual_information::posterior_success(known.nats(noise)?, 1.0 / records.nrows() as f64)?,
         });
     }
@@ -183,7 +183,7 @@ fn biased(all: &[Guessed]) -> Finding {
     let share = |at: &Guessed| Mean::from_values(&at.biased).value / at.claimed;
     let nearer = all.iter().filter(|at| share(at) < 1.0).count();
     let least = all.iter().min_by(|a, b| share(a).total_cmp(&share(b)));
-    let said = least.map_or(String::new(), |at| {
+    let closest = least.map_or(String::new(), |at| {
         format!(
             "; {} instead of the claimed {}, at λ = {:e}",
             four(Mean::from_values(&at.biased).value),
@@ -194,15 +194,15 @@ fn biased(all: &[Guessed]) -> Finding {
     Finding {
         what: "squared error of a guess that knows each column's mean and spread".into(),
         paper: "no less than the bound, irrespective of the adversary's behaviour (Section 2.2)".into(),
-        ours: format!("below the bound at {nearer} of {} λ{said}", all.len()),
+        ours: format!("below the bound at {nearer} of {} λ{closest}", all.len()),
         value: Some(nearer as f64),
-        verdict: Agreement::of_claim(nearer == 0),
+        verdict: Agreement::from_claim(nearer == 0),
         why: "the Cramér–Rao bound does not apply to a biased guess (errata F13)".into(),
     }
 }
 
 fn every(all: &[Guessed]) -> Finding {
-    let ratio = all.iter().map(|at| at.worst.min(at.claimed) / at.of_any).fold(f64::INFINITY, f64::min);
+    let ratio = all.iter().map(|at| at.worst.min(at.claimed) / at.any_guess).fold(f64::INFINITY, f64::min);
     Finding {
         what: "squared error of either guess, for the record with the largest error".into(),
         paper: "van Trees (1968), Le Cam (1973): no less than their bounds, for every guess".into(),
@@ -215,14 +215,14 @@ fn every(all: &[Guessed]) -> Finding {
 
 fn identified(all: &[Guessed], records: usize) -> Finding {
     let room = |at: &Guessed| {
-        let found = Mean::from_values(&at.told);
+        let found = Mean::from_values(&at.identified);
         at.ceiling - found.value + 3.0 * found.error
     };
     let nearest = all.iter().min_by(|a, b| room(a).total_cmp(&room(b)));
-    let said = nearest.map_or(String::new(), |at| {
+    let closest = nearest.map_or(String::new(), |at| {
         format!(
             "{:.1} % of {:.1} % allowed, closest at λ = {:e}",
-            100.0 * Mean::from_values(&at.told).value,
+            100.0 * Mean::from_values(&at.identified).value,
             100.0 * at.ceiling,
             at.lambda
         )
@@ -230,7 +230,7 @@ fn identified(all: &[Guessed], records: usize) -> Finding {
     Finding {
         what: format!("identification of the released tumour among {records}, by the nearest record"),
         paper: "Fano (1961), Guo and others (2023): the nats of a release bound the success".into(),
-        ours: said,
+        ours: closest,
         value: nearest.map(room),
         verdict: Agreement::from_test(all.iter().all(|at| room(at) >= 0.0)),
         why: String::new(),
@@ -239,16 +239,16 @@ fn identified(all: &[Guessed], records: usize) -> Finding {
 
 fn grid(all: &[Guessed]) -> Grid {
     let row = |at: &Guessed| {
-        let [unbiased, biased, told] =
-            [&at.unbiased, &at.biased, &at.told].map(|of| Mean::from_values(of).value);
+        let [unbiased, biased, identified] =
+            [&at.unbiased, &at.biased, &at.identified].map(|values| Mean::from_values(values).value);
         vec![
             format!("{:e}", at.lambda),
             four(at.claimed),
             four(unbiased),
             four(biased),
             four(at.worst),
-            four(at.of_any),
-            format!("{:.1}", 100.0 * told),
+            four(at.any_guess),
+            format!("{:.1}", 100.0 * identified),
             format!("{:.1}", 100.0 * at.ceiling),
         ]
     };
@@ -285,7 +285,7 @@ fn errors(all: &[Guessed]) -> Panel {
             layer("the paper's bound, for guesses without bias", 0, all, |at| at.claimed),
             layer("a guess by mean and spread", 1, all, |at| Mean::from_values(&at.biased).value),
             layer("the same, about the record that it misses most", 2, all, |at| at.worst),
-            layer("every guess, about some record: at least", 3, all, |at| at.of_any),
+            layer("every guess, about some record: at least", 3, all, |at| at.any_guess),
         ],
     }
 }
@@ -296,7 +296,7 @@ fn successes(all: &[Guessed]) -> Panel {
         across: Scale::logarithmic("λ (larger means less noise)"),
         up: Scale::linear("%"),
         layers: vec![
-            layer("told by the nearest", 1, all, |at| 100.0 * Mean::from_values(&at.told).value),
+            layer("told by the nearest", 1, all, |at| 100.0 * Mean::from_values(&at.identified).value),
             layer("allowed by the nats of a release", 0, all, |at| 100.0 * at.ceiling),
         ],
     }
@@ -319,6 +319,6 @@ mod tests {
     #[test]
     fn the_nearest_is_told_but_for_ties() {
         let records = array![[0.0], [1.0], [1.0]];
-        assert_eq!(told(&records, &array![[0.2], [0.9], [1.0]]), 1.0 / 3.0);
+        assert_eq!(identification_rate(&records, &array![[0.2], [0.9], [1.0]]), 1.0 / 3.0);
     }
 }

@@ -22,8 +22,8 @@ pub(super) const PAPER: &str =
     "Farokhi, Privacy-Preserving Public Release of Datasets for Support Vector Machine Classification (2020)";
 
 /// Summary of the paper: the claims that hold, the claims that fail, and our alternative.
-pub(super) const SAID: &str = "All figures hold. Gaussian noise moves a model less than Laplace noise of the \
-    same Fisher information, and correlated noise does not move it. The bound does not hold for every \
+pub(super) const ASSESSMENT: &str = "All figures hold. Gaussian noise moves a model less than Laplace noise \
+    of the same Fisher information, and correlated noise does not move it. The bound does not hold for every \
     adversary: it holds for unbiased guesses (errata F13) by an adversary that knows no other record. \
     The cards state the error of the domain's centre, and a lower bound on the error of every guess about \
     some record. If the error of a reconstruction matters, we recommend `fisher-gaussian`, which also has a \

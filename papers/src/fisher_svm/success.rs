@@ -76,7 +76,7 @@ fn run(
         Ok(labelled.success(&machine(released.records(), signs, TOLERANCE)?))
     })?;
     let measure = Measure { name: "success rate (%)", scale: 100.0, better: Better::More, clean };
-    let ours = curated::beside(options, name, curators, &learned, &measure, |released| {
+    let ours = curated::curator_finding(options, name, curators, &learned, &measure, |released| {
         let drawn = Labelled::new(Data { table: released.clone(), domain: data.domain.clone() });
         Ok(labelled.success(&machine(released.records(), &drawn.signs, TOLERANCE)?))
     })?;

@@ -101,8 +101,8 @@ impl AtLambda {
     fn gain(&self, better: Better) -> Mean {
         let [gaussian, laplace] = &self.scores;
         match better {
-            Better::More => Mean::of_differences(gaussian, laplace),
-            Better::Less => Mean::of_differences(laplace, gaussian),
+            Better::More => Mean::from_differences(gaussian, laplace),
+            Better::Less => Mean::from_differences(laplace, gaussian),
         }
     }
 }

@@ -93,8 +93,8 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
 
 /// Largest |difference| of a coefficient, including β.
 pub(super) fn largest_change(before: &Machine, after: &Machine) -> f64 {
-    let of_weights = before.weights.iter().zip(&after.weights).map(|(a, b)| (a - b).abs());
-    of_weights.fold((before.bias - after.bias).abs(), f64::max)
+    let weight_changes = before.weights.iter().zip(&after.weights).map(|(a, b)| (a - b).abs());
+    weight_changes.fold((before.bias - after.bias).abs(), f64::max)
 }
 
 fn largest_coefficient(machine: &Machine) -> f64 {

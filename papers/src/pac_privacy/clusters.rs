@@ -41,18 +41,18 @@ fn right(irises: &Irises, values: &[f64]) -> f64 {
     for (record, class) in irises.training.outer_iter().zip(&irises.classes) {
         counts[nearest(values, record)][*class] += 1;
     }
-    let says = counts.map(|of| largest(&of.map(f64::from)));
+    let says = counts.map(|row| largest(&row.map(f64::from)));
     irises.share_right(irises.test.outer_iter().map(|record| says[nearest(values, record)]))
 }
 
 pub(super) fn clusters(options: &RunOptions, name: &'static str) -> Result<Evidence> {
     let one_order = Statistic {
         name: "one order".into(),
-        of: Box::new(|irises| {
+        compute: Box::new(|irises| {
             // The first centres depend on all records alone, and the adversary knows every record.
-            let of_all = centers(&irises.training, None)?;
+            let all_centers = centers(&irises.training, None)?;
             Ok(Box::new(move |rows| {
-                Ok(centers(&irises.training.select(Axis(0), rows), Some(&of_all))?.into_iter().collect())
+                Ok(centers(&irises.training.select(Axis(0), rows), Some(&all_centers))?.into_iter().collect())
             }))
         }),
         right: Box::new(right),
@@ -61,7 +61,7 @@ pub(super) fn clusters(options: &RunOptions, name: &'static str) -> Result<Evide
     };
     let as_found = Statistic {
         name: "as found".into(),
-        of: Box::new(|irises| {
+        compute: Box::new(|irises| {
             Ok(Box::new(|rows| {
                 Ok(centers(&irises.training.select(Axis(0), rows), None)?.into_iter().collect())
             }))

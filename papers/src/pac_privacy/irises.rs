@@ -53,9 +53,9 @@ impl Irises {
         })
     }
 
-    /// Share of the test records whose class `said` gives correctly, in the same order.
-    pub fn share_right(&self, said: impl Iterator<Item = usize>) -> f64 {
-        let right = said.zip(&self.truth).filter(|(said, truth)| said == *truth).count();
+    /// Share of the test records whose class `predicted` gives correctly, in the same order.
+    pub fn share_right(&self, predicted: impl Iterator<Item = usize>) -> f64 {
+        let right = predicted.zip(&self.truth).filter(|(predicted, truth)| predicted == *truth).count();
         right as f64 / self.truth.len() as f64
     }
 }

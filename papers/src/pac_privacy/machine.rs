@@ -32,20 +32,20 @@ fn machines(irises: &Irises, rows: &[usize], penalty: f64) -> Result<Vec<f64>> {
 }
 
 fn right(irises: &Irises, values: &[f64]) -> f64 {
-    let said = irises.test.outer_iter().map(|record| {
+    let predicted = irises.test.outer_iter().map(|record| {
         let score = |machine: &[f64]| {
             machine.iter().zip(record).map(|(weight, x)| weight * x).sum::<f64>()
                 + machine.last().unwrap_or(&0.0)
         };
         largest(&values.chunks(values.len() / SPECIES).map(score).collect::<Vec<f64>>())
     });
-    irises.share_right(said)
+    irises.share_right(predicted)
 }
 
 fn with(penalty: f64, printed: f64) -> Statistic {
     Statistic {
         name: format!("C = {penalty}"),
-        of: Box::new(move |irises| Ok(Box::new(move |rows| machines(irises, rows, penalty)))),
+        compute: Box::new(move |irises| Ok(Box::new(move |rows| machines(irises, rows, penalty)))),
         right: Box::new(right),
         printed: Some(printed),
         why: "",

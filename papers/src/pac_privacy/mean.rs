@@ -30,15 +30,15 @@ struct Errors {
     dp: Vec<Vec<f64>>,
     /// Rate at which an attack correctly decides whether a white image is among all. It uses a pixel that is
     /// black in every other image.
-    told: Vec<f64>,
+    detected: Vec<f64>,
 }
 
 /// Results of a trial.
-struct OfTrial {
+struct TrialErrors {
     sampling: f64,
     /// Errors ‖released − mean of all‖ at each of [`NATS`]: of a half, and of all under differential privacy.
     errors: Vec<[f64; 2]>,
-    told: f64,
+    detected: f64,
 }
 
 pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -47,26 +47,29 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
     let rows: Vec<usize> = (0..if options.quick { FEW.min(training) } else { training }).collect();
     let table = data.table.select(&rows)?;
     let (n, d) = table.records().dim();
-    let of_all = table.records().mean_axis(Axis(0)).unwrap_or_default();
+    let mean_of_all = table.records().mean_axis(Axis(0)).unwrap_or_default();
     let trials = options.trials().min(TRIALS);
     // The mean of all and the mean of a half determine the mean of the rest.
-    let of_half = |rows: &[usize]| -> Array1<f64> {
+    let half_mean = |rows: &[usize]| -> Array1<f64> {
         let mut sum = Array1::zeros(d);
         rows.iter().for_each(|&row| sum += &table.records().row(row));
         sum / rows.len() as f64
     };
-    let of_trial = |trial: usize| -> Result<OfTrial> {
+    let run_trial = |trial: usize| -> Result<TrialErrors> {
         let mut stream = options.randomness(name, &[trial as u64]).streams().stream(0);
         let sets: Vec<Vec<usize>> = halves(n, SETS, &mut stream).collect();
-        let first: Vec<Array1<f64>> = sets.iter().step_by(2).map(|rows| of_half(rows)).collect();
+        let first: Vec<Array1<f64>> = sets.iter().step_by(2).map(|rows| half_mean(rows)).collect();
         let candidates: Vec<Vec<f64>> = first
             .iter()
             .flat_map(|mean| {
-                [mean.to_vec(), ((&of_all * n as f64 - mean * (n / 2) as f64) / (n - n / 2) as f64).to_vec()]
+                [
+                    mean.to_vec(),
+                    ((&mean_of_all * n as f64 - mean * (n / 2) as f64) / (n - n / 2) as f64).to_vec(),
+                ]
             })
             .collect();
         let distance = |values: &[f64]| {
-            values.iter().zip(&of_all).map(|(value, mean)| (value - mean).powi(2)).sum::<f64>().sqrt()
+            values.iter().zip(&mean_of_all).map(|(value, mean)| (value - mean).powi(2)).sum::<f64>().sqrt()
         };
         let place = stream.gen_range(0..SETS);
         let taken = &candidates[place];
@@ -78,48 +81,50 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
             candidate.iter().zip(&white).map(|(mean, more)| mean + share * more).collect()
         };
         let with: Vec<Vec<f64>> = candidates.iter().zip(&sets).map(with_white).collect();
-        let mut is_told = |candidates: &[Vec<f64>], is_there: bool| -> Result<f64> {
+        let mut is_detected = |candidates: &[Vec<f64>], is_there: bool| -> Result<f64> {
             let noise = HidingNoise::calibrated(candidates, LEAST)?;
             let released = noise.added(&candidates[place], &mut stream);
-            let mut black = released.iter().zip(&of_all).filter(|(_, mean)| **mean == 0.0);
+            let mut black = released.iter().zip(&mean_of_all).filter(|(_, mean)| **mean == 0.0);
             Ok(f64::from(u8::from(black.any(|(released, _)| *released != 0.0) == is_there)))
         };
-        let told = (is_told(&candidates, false)? + is_told(&with, true)?) / 2.0;
+        let detected = (is_detected(&candidates, false)? + is_detected(&with, true)?) / 2.0;
         let mut errors = vec![];
         for nats in NATS {
             let noise = HidingNoise::calibrated(&candidates, nats)?;
             let pac = distance(&noise.added(taken, &mut stream));
             // Two means of n images in the unit box that differ in one image are at most √d/n apart.
             let sigma = (d as f64).sqrt() / n as f64 / mu_of_the_same(nats)?;
-            let released: Vec<f64> =
-                of_all.iter().map(|mean| mean + sigma * stream.sample::<f64, _>(StandardNormal)).collect();
+            let released: Vec<f64> = mean_of_all
+                .iter()
+                .map(|mean| mean + sigma * stream.sample::<f64, _>(StandardNormal))
+                .collect();
             errors.push([pac, distance(&released)]);
         }
         (options.on_step)();
-        Ok(OfTrial { sampling: distance(taken), errors, told })
+        Ok(TrialErrors { sampling: distance(taken), errors, detected })
     };
     (options.on_start)(trials as u64);
-    let all = (0..trials).into_par_iter().map(of_trial).collect::<Result<Vec<_>>>()?;
-    let of = |which: usize| -> Vec<Vec<f64>> {
-        (0..NATS.len()).map(|at| all.iter().map(|of| of.errors[at][which]).collect()).collect()
+    let all = (0..trials).into_par_iter().map(run_trial).collect::<Result<Vec<_>>>()?;
+    let errors_of = |which: usize| -> Vec<Vec<f64>> {
+        (0..NATS.len()).map(|at| all.iter().map(|trial| trial.errors[at][which]).collect()).collect()
     };
     let errors = Errors {
-        sampling: all.iter().map(|of| of.sampling).collect(),
-        pac: of(0),
-        dp: of(1),
-        told: all.iter().map(|of| of.told).collect(),
+        sampling: all.iter().map(|trial| trial.sampling).collect(),
+        pac: errors_of(0),
+        dp: errors_of(1),
+        detected: all.iter().map(|trial| trial.detected).collect(),
     };
     report(&errors, n)
 }
 
 /// Finding on the population: the noise does not hide which records are in it.
-fn of_white(errors: &Errors, n: usize) -> Finding {
-    let told = 100.0 * Mean::from_values(&errors.told).value;
+fn white_image_finding(errors: &Errors, n: usize) -> Finding {
+    let detected = 100.0 * Mean::from_values(&errors.detected).value;
     Finding {
         what: format!("one image unlike all others: whether a white image is among the {n}"),
         paper: "the claim concerns which half was taken, not who is in the population".into(),
-        ours: format!("decided correctly for {told:.0} % of releases, at {LEAST} nats"),
-        value: Some(told),
+        ours: format!("decided correctly for {detected:.0} % of releases, at {LEAST} nats"),
+        value: Some(detected),
         verdict: Agreement::Reproduced,
         why:
             "a pixel that is black in all other images is released without noise, unless the white image is \
@@ -135,7 +140,7 @@ fn report(errors: &Errors, n: usize) -> Result<Evidence> {
         let pairs = errors.pac[at].iter().zip(&errors.dp[at]);
         Mean::from_values(&pairs.map(|(pac, dp)| pac / dp).collect::<Vec<_>>())
     };
-    let (here, least) =
+    let (quarter, least) =
         (ratio(at), NATS.iter().enumerate().map(|(at, _)| ratio(at).value).fold(f64::INFINITY, f64::min));
     let shown = |values: &[f64]| {
         let Mean { value, error } = Mean::from_values(values);
@@ -171,19 +176,19 @@ fn report(errors: &Errors, n: usize) -> Result<Evidence> {
             paper: "the same bound on guesses of membership".into(),
             ours: format!(
                 "{} ± {}; at least {} at each of {} bounds",
-                four(here.value),
-                four(here.error),
+                four(quarter.value),
+                four(quarter.error),
                 four(least),
                 NATS.len()
             ),
-            value: Some(here.value),
+            value: Some(quarter.value),
             verdict: if least > 1.0 { Agreement::Better } else { Agreement::Differs },
             why: format!(
                 "noise must hide the difference between halves of {n} images, but one image moves the mean \
                  by at most √784/{n}; without noise, the mean of a half has an error of {}",
                 four(sampling.value)
             ),
-        }, of_white(errors, n)],
+        }, white_image_finding(errors, n)],
         grids: vec![Grid {
             title: "‖released − mean of all‖₂, 784 pixels in [0, 1], ± a standard error".into(),
             header: [

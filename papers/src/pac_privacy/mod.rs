@@ -12,12 +12,12 @@ use super::Reproduction;
 pub(super) const PAPER: &str = "Sridhar, Xiao and Devadas, PAC-Private Algorithms (2025)";
 
 /// Summary of the paper: the claims that hold, the claims that fail, and our alternative.
-pub(super) const SAID: &str = "The bound holds. It is proven for the subsets themselves if the values of all \
-    subsets are computed (`pac-statistics`). Stable statistics need less noise, by regularisation or by one \
-    order of centres; this claim holds too. Noise that differs from value to value is better than equal \
-    noise, as the paper claims. The small losses do not hold. The published code uses the variance as a \
-    standard deviation (errata P1), and the noise of the theorem loses many times as much. The choice of \
-    a half changes a statistic far more than one record does. So means and linear models of all records \
+pub(super) const ASSESSMENT: &str = "The bound holds. It is proven for the subsets themselves if the values \
+    of all subsets are computed (`pac-statistics`). Stable statistics need less noise, by regularisation or \
+    by one order of centres; this claim holds too. Noise that differs from value to value is better than \
+    equal noise, as the paper claims. The small losses do not hold. The published code uses the variance as \
+    a standard deviation (errata P1), and the noise of the theorem loses many times as much. The choice \
+    of a half changes a statistic far more than one record does. So means and linear models of all records \
     under differential privacy (`noisy-moments`, `private-logistic`) are better at the same bound on guesses \
     of membership. For Gaussian differential privacy, this bound is Φ(μ/2). Means are better by a factor of \
     over a hundred. Models of irises are better by six points and more at every bound, compared with three \

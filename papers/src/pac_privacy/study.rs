@@ -1,7 +1,7 @@
 //! A statistic of halves, with the theorem's noise and with the noise of the published code.
 
 use super::irises::Irises;
-use crate::gains::{Axis, as_said, beside, curve};
+use crate::gains::{Axis, claimed_gain_finding, curve, gain_finding};
 use crate::report::{Evidence, four};
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
@@ -9,7 +9,7 @@ use rand::Rng;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
 use scumble_accounting::{gaussian, mutual_information::posterior_success};
-use scumble_adversary::{Told, told};
+use scumble_adversary::{HalfInference, infer_half};
 use scumble_core::{Brief, Budget, Halved, Stream, Target};
 use scumble_pac::{HidingNoise, halves};
 use serde_json::json;
@@ -66,14 +66,14 @@ fn variances(candidates: &[Vec<f64>]) -> Vec<f64> {
     let m = candidates.len() as f64;
     (0..candidates[0].len())
         .map(|at| {
-            let mean = candidates.iter().map(|of| of[at]).sum::<f64>() / m;
-            candidates.iter().map(|of| (of[at] - mean).powi(2)).sum::<f64>() / m
+            let mean = candidates.iter().map(|values| values[at]).sum::<f64>() / m;
+            candidates.iter().map(|values| (values[at] - mean).powi(2)).sum::<f64>() / m
         })
         .collect()
 }
 
 /// Summed variances of equal noise over those of the theorem's noise, at the same nats: k·Σλ/(Σ√λ)².
-fn of_equal(candidates: &[Vec<f64>]) -> f64 {
+fn equal_noise_ratio(candidates: &[Vec<f64>]) -> f64 {
     let variances = variances(candidates);
     variances.len() as f64 * variances.iter().sum::<f64>() / squared_roots(candidates)
 }
@@ -118,7 +118,7 @@ pub(super) struct Statistic {
     /// Name in the legend and the grid.
     pub name: String,
     /// Computes the values of some of the training records.
-    pub of: Statistics,
+    pub compute: Statistics,
     /// Computes the share of test records that such values classify correctly.
     pub right: Right,
     /// Sum of the published code's noise at [`PRINTED`] nats, if the code has it for this statistic.
@@ -136,13 +136,13 @@ pub(super) struct Found {
     /// (Σ√λ)² of each trial.
     pub squared_roots: Vec<f64>,
     /// Ratio of the summed variances of equal noise to those of the theorem's noise, for each trial.
-    of_equal: Vec<f64>,
+    equal_noise_ratio: Vec<f64>,
     /// Accuracy without noise, for each trial.
     pub clean: Vec<f64>,
     /// Share of test records classified correctly, for each of [`NATS`], each noise and each trial.
     pub right: Vec<[Vec<f64>; 3]>,
     /// Attacks of the first trial at [`PRINTED`] nats: on the theorem's noise, and on the code's noise.
-    told: [Told; 2],
+    attacks: [HalfInference; 2],
 }
 
 const NOISES: [Noise; 3] = [Noise::Theorem, Noise::Equal, Noise::Code];
@@ -151,36 +151,36 @@ const NOISES: [Noise; 3] = [Noise::Theorem, Noise::Equal, Noise::Code];
 pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> Result<Found> {
     let trials = options.trials().min(TRIALS);
     let Sizes { sets: m, scored, attacked } = Sizes::from_options(options);
-    struct OfTrial {
+    struct TrialScores {
         values: usize,
         squared_roots: f64,
-        of_equal: f64,
+        equal_noise_ratio: f64,
         clean: f64,
         right: Vec<[f64; 3]>,
-        told: Option<[Told; 2]>,
+        attacks: Option<[HalfInference; 2]>,
     }
-    let of_trial = |trial: usize| -> Result<OfTrial> {
+    let run_trial = |trial: usize| -> Result<TrialScores> {
         let irises = Irises::load(options, options.randomness(name, &[trial as u64]))?;
         let mut stream = options.randomness(name, &[trial as u64, 1]).streams().stream(0);
         let sets: Vec<Vec<usize>> = halves(irises.training.nrows(), m, &mut stream).collect();
-        let of = (statistic.of)(&irises)?;
-        let candidates = sets.iter().map(|rows| of(rows)).collect::<Result<Vec<Vec<f64>>>>()?;
+        let values_of = (statistic.compute)(&irises)?;
+        let candidates = sets.iter().map(|rows| values_of(rows)).collect::<Result<Vec<Vec<f64>>>>()?;
         let clean = candidates.iter().map(|values| (statistic.right)(&irises, values)).sum::<f64>();
         let mut right = vec![];
         for nats in NATS {
-            let mut of = [0.0; 3];
-            for (noise, of) in NOISES.iter().zip(&mut of) {
+            let mut shares = [0.0; 3];
+            for (noise, share) in NOISES.iter().zip(&mut shares) {
                 let scales = noise.scales(&candidates, nats)?;
                 for _ in 0..scored {
                     let taken = stream.gen_range(0..m);
                     let released = noisy(&candidates[taken], &scales, &mut stream);
-                    *of += (statistic.right)(&irises, &released) / scored as f64;
+                    *share += (statistic.right)(&irises, &released) / scored as f64;
                 }
             }
-            right.push(of);
+            right.push(shares);
         }
-        let told = (trial == 0).then(|| -> Result<[Told; 2]> {
-            let mut of = |noise: Noise| -> Result<Told> {
+        let attacks = (trial == 0).then(|| -> Result<[HalfInference; 2]> {
+            let mut attack = |noise: Noise| -> Result<HalfInference> {
                 let scales = noise.scales(&candidates, PRINTED)?;
                 let mut draw = || {
                     let taken = stream.gen_range(0..m);
@@ -188,33 +188,34 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
                 };
                 let draws = (0..attacked).map(|_| draw()).collect();
                 let halved = Halved { sets: sets.clone(), values: candidates.clone(), scales, draws };
-                Ok(told(&halved, irises.training.nrows(), FALSE_ALARM))
+                Ok(infer_half(&halved, irises.training.nrows(), FALSE_ALARM))
             };
-            Ok([of(Noise::Theorem)?, of(Noise::Code)?])
+            Ok([attack(Noise::Theorem)?, attack(Noise::Code)?])
         });
         (options.on_step)();
-        Ok(OfTrial {
+        Ok(TrialScores {
             values: candidates[0].len(),
             squared_roots: squared_roots(&candidates),
-            of_equal: of_equal(&candidates),
+            equal_noise_ratio: equal_noise_ratio(&candidates),
             clean: clean / m as f64,
             right,
-            told: told.transpose()?,
+            attacks: attacks.transpose()?,
         })
     };
-    let all = (0..trials).into_par_iter().map(of_trial).collect::<Result<Vec<OfTrial>>>()?;
-    let of_budget =
-        |at: usize| [0, 1, 2].map(|noise| all.iter().map(|of| of.right[at][noise]).collect::<Vec<f64>>());
+    let all = (0..trials).into_par_iter().map(run_trial).collect::<Result<Vec<TrialScores>>>()?;
+    let budget_shares = |at: usize| {
+        [0, 1, 2].map(|noise| all.iter().map(|trial| trial.right[at][noise]).collect::<Vec<f64>>())
+    };
     Ok(Found {
         name: statistic.name.clone(),
         printed: statistic.printed,
         why: statistic.why,
         values: all[0].values,
-        squared_roots: all.iter().map(|of| of.squared_roots).collect(),
-        of_equal: all.iter().map(|of| of.of_equal).collect(),
-        clean: all.iter().map(|of| of.clean).collect(),
-        right: (0..NATS.len()).map(of_budget).collect(),
-        told: all.into_iter().find_map(|of| of.told).unwrap_or_default(),
+        squared_roots: all.iter().map(|trial| trial.squared_roots).collect(),
+        equal_noise_ratio: all.iter().map(|trial| trial.equal_noise_ratio).collect(),
+        clean: all.iter().map(|trial| trial.clean).collect(),
+        right: (0..NATS.len()).map(budget_shares).collect(),
+        attacks: all.into_iter().find_map(|trial| trial.attacks).unwrap_or_default(),
     })
 }
 
@@ -233,7 +234,7 @@ pub(super) fn mu_of_the_same(nats: f64) -> Result<f64> {
 }
 
 /// Compares the noise that the published code prints with ours.
-fn of_printed(found: &Found, printed: f64) -> Finding {
+fn printed_noise_finding(found: &Found, printed: f64) -> Finding {
     let sum = Mean::from_values(&found.squared_roots);
     let near = (sum.value / printed).ln().abs() < 1.2_f64.ln();
     Finding {
@@ -251,37 +252,37 @@ fn of_printed(found: &Found, printed: f64) -> Finding {
 }
 
 /// Finding on the leakage of `statistics` under one of the noises, where ½ nat is claimed. `which` is its
-/// index in `told`.
-fn of_told(statistics: &[&Found], which: usize, (noise, why): (&str, &str)) -> Result<Finding> {
-    let said = statistics.iter().map(|found| {
-        let told = &found.told[which];
+/// index in `attacks`.
+fn leakage_finding(statistics: &[&Found], which: usize, (noise, why): (&str, &str)) -> Result<Finding> {
+    let entries = statistics.iter().map(|found| {
+        let attack = &found.attacks[which];
         format!(
             "{}: at least {} nats; the accuracy of a guess is {:.1} % for membership, and {:.1} % for the \
              half",
             found.name,
-            four(told.nats),
-            100.0 * told.member.share,
-            100.0 * told.set.share
+            four(attack.nats),
+            100.0 * attack.member.share,
+            100.0 * attack.set.share
         )
     });
-    let most = statistics.iter().map(|found| found.told[which].nats).fold(0.0, f64::max);
+    let most = statistics.iter().map(|found| found.attacks[which].nats).fold(0.0, f64::max);
     Ok(Finding {
         what: format!("leakage at ½ nat, with the noise {noise}"),
         paper: format!(
             "at most ½ nat, and an accuracy of at most {:.1} % for a guess of membership",
             100.0 * bound(PRINTED)?
         ),
-        ours: said.collect::<Vec<_>>().join("; "),
+        ours: entries.collect::<Vec<_>>().join("; "),
         value: Some(most),
-        verdict: Agreement::of_claim(most <= PRINTED),
+        verdict: Agreement::from_claim(most <= PRINTED),
         why: why.into(),
     })
 }
 
 /// Paired gains at each budget, in percentage points.
-fn gains(of: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>)> {
+fn gains(pairs_at: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>)> {
     let at = |(at, nats): (usize, &f64)| {
-        let (first, second) = of(at);
+        let (first, second) = pairs_at(at);
         (*nats, first.iter().zip(&second).map(|(first, second)| 100.0 * (first - second)).collect())
     };
     NATS.iter().enumerate().map(at).collect()
@@ -295,7 +296,7 @@ fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<V
     /// δ of the budget. Its choice is free, because at any δ the ε of a μ converts back to that μ.
     const DELTA: f64 = 1e-4;
     let epsilon = gaussian::epsilon(mu_of_the_same(nats)?, DELTA)?;
-    let of_trial = |trial: usize| -> Result<f64> {
+    let run_trial = |trial: usize| -> Result<f64> {
         let irises = Irises::load(options, options.randomness(name, &[trial as u64]))?;
         let brief = Brief {
             people: Some(irises.table.len()),
@@ -306,14 +307,14 @@ fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<V
         for draw in 0..5 {
             let mut randomness = options.randomness(name, &[trial as u64, nats.to_bits(), draw]);
             let release = design.mechanism().release(&irises.table, &mut randomness)?;
-            let said = release.key.model().map(|model| model.predict(&irises.held_out)).transpose()?;
-            if let Some(Target::Class(said)) = said {
-                right += irises.share_right(said.into_iter()) / 5.0;
+            let predicted = release.key.model().map(|model| model.predict(&irises.held_out)).transpose()?;
+            if let Some(Target::Class(predicted)) = predicted {
+                right += irises.share_right(predicted.into_iter()) / 5.0;
             }
         }
         Ok(right)
     };
-    (0..trials).into_par_iter().map(of_trial).collect()
+    (0..trials).into_par_iter().map(run_trial).collect()
 }
 
 /// Report on `statistics`, with the more stable one first.
@@ -327,17 +328,17 @@ pub(super) fn evidence(
     let trials = stable.clean.len();
     let mut findings = vec![];
     let printed: Vec<&Found> = statistics.iter().filter(|found| found.printed.is_some()).collect();
-    findings.extend(printed.iter().filter_map(|found| Some(of_printed(found, found.printed?))));
+    findings.extend(printed.iter().filter_map(|found| Some(printed_noise_finding(found, found.printed?))));
     let attacked = format!(
         "an attack by an adversary that knows all records and all {} halves; the lower bound is wrong with a \
          probability of one in 1,000",
         Sizes::from_options(options).sets
     );
-    findings.push(of_told(&printed, 0, ("of the theorem", &attacked))?);
+    findings.push(leakage_finding(&printed, 0, ("of the theorem", &attacked))?);
     let why = "the code uses the variance as a standard deviation (errata P1)";
-    findings.push(of_told(&printed, 1, ("of the published code", why))?);
+    findings.push(leakage_finding(&printed, 1, ("of the published code", why))?);
     if let Some(other) = statistics.get(1) {
-        findings.push(as_said(
+        findings.push(claimed_gain_finding(
             format!("{} against {}: gain in accuracy", stable.name, other.name),
             claim,
             ("points", BY_NATS),
@@ -345,7 +346,7 @@ pub(super) fn evidence(
         ));
     }
     findings.extend(printed.iter().map(|found| {
-        let mut finding = as_said(
+        let mut finding = claimed_gain_finding(
             format!(
                 "{}: gain in accuracy by noise that differs from value to value, against equal noise",
                 found.name
@@ -354,7 +355,7 @@ pub(super) fn evidence(
             ("points", BY_NATS),
             &gains(|at| (found.right[at][0].clone(), found.right[at][1].clone())),
         );
-        let more = Mean::from_values(&found.of_equal);
+        let more = Mean::from_values(&found.equal_noise_ratio);
         finding.why += &format!(
             "; the variances of equal noise sum to {} ± {} times the sum for the theorem's noise",
             four(more.value),
@@ -388,7 +389,7 @@ pub(super) fn evidence(
         ),
     });
     let ours = NATS.iter().map(|nats| by_dp(options, name, trials, *nats)).collect::<Result<Vec<_>>>()?;
-    findings.push(beside(
+    findings.push(gain_finding(
         "private-logistic (ours) on all records instead: gain in accuracy".into(),
         &format!("{}, at the same bound on guesses of membership", stable.name),
         ("points", BY_NATS),
@@ -417,7 +418,8 @@ pub(super) fn evidence(
         .enumerate()
         .flat_map(|(place, found)| {
             let layer = |(name, noise): (String, usize)| {
-                let points = NATS.iter().zip(&found.right).map(|(nats, of)| (*nats, percent(&of[noise])));
+                let points =
+                    NATS.iter().zip(&found.right).map(|(nats, shares)| (*nats, percent(&shares[noise])));
                 curve(&name, 3 * place + noise, points)
             };
             named(found).map(layer)

@@ -3,7 +3,7 @@
 use super::BY_EPSILON;
 use super::noise::{BOTH, Noise};
 use super::reshape::{Reshaping, coordinate_wise, largest_loss};
-use crate::gains::{as_said, beside, curve};
+use crate::gains::{claimed_gain_finding, curve, gain_finding};
 use crate::report::Evidence;
 use crate::task::classes_of;
 use crate::trials::Mean;
@@ -101,13 +101,15 @@ pub(super) fn digits(options: &RunOptions, name: &'static str) -> Result<Evidenc
         (options.on_step)();
         found
     };
-    let of = |dim: usize, weight_decay: f64| (0..trials).map(|trial| one(dim, trial, weight_decay)).collect();
-    let all: Vec<Vec<Found>> = dimensions.iter().map(|dim| of(*dim, WEIGHT_DECAY)).collect::<Result<_>>()?;
-    let without: Option<Vec<Found>> = without_decay.map(|dim| of(*dim, 0.0)).transpose()?;
-    let mut told = told(options, &all, trials)?;
-    let note = without_decay.zip(without).map(|(dim, found)| of_no_decay(options, *dim, &found));
-    told.notes.extend(note);
-    Ok(told)
+    let run_trials =
+        |dim: usize, weight_decay: f64| (0..trials).map(|trial| one(dim, trial, weight_decay)).collect();
+    let all: Vec<Vec<Found>> =
+        dimensions.iter().map(|dim| run_trials(*dim, WEIGHT_DECAY)).collect::<Result<_>>()?;
+    let without: Option<Vec<Found>> = without_decay.map(|dim| run_trials(*dim, 0.0)).transpose()?;
+    let mut evidence = evidence(options, &all, trials)?;
+    let note = without_decay.zip(without).map(|(dim, found)| no_decay_note(options, *dim, &found));
+    evidence.notes.extend(note);
+    Ok(evidence)
 }
 
 /// Trains the networks, releases the test images, and classifies the released representations.
@@ -142,10 +144,10 @@ fn found(
                 options.randomness(name, &draws)
             };
             let plain = noise.plain(public.view(), private.clone(), epsilon, &mut randomness(false))?;
-            let there =
+            let noisy =
                 noise.plain(before(&public).view(), before(&private), epsilon, &mut randomness(true))?;
-            let back = reshaping.after(there.view());
-            let seen = reshaping.after_without_unseen(there);
+            let back = reshaping.after(noisy.view());
+            let seen = reshaping.after_without_unseen(noisy);
             *accuracies = [right(plain.view())?, right(back.view())?, right(seen.view())?];
         }
         Ok(accuracies)
@@ -199,17 +201,17 @@ fn trained(
     let images = Examples { records: records.view(), loss: Loss::BinaryCrossEntropy(records.view()) };
     let mirrored = Network::<f32>::new(mirrored, Initialisation::Uniform, seed)?;
     let mirrored = training(epochs / 2, 0.0).fit(&mirrored, images, None, |_| ())?;
-    let of_encoder = encoder.parameters()?;
-    start.parameters_mut()[..of_encoder].copy_from_slice(&mirrored.parameters()[..of_encoder]);
+    let encoder_len = encoder.parameters()?;
+    start.parameters_mut()[..encoder_len].copy_from_slice(&mirrored.parameters()[..encoder_len]);
     let examples = Examples { records: records.view(), loss: Loss::CrossEntropy(classes.view()) };
     let network = training(epochs, weight_decay).fit(&start, examples, None, |_| ())?;
     let behind = &network.architecture().layers[encoder.layers.len()..];
     let classifier =
         behind.iter().fold(Architecture::new(dim), |part, layer| part.layer(layer.outputs, layer.activation));
-    let (of_encoder, of_classifier) = network.parameters().split_at(of_encoder);
+    let (encoder_part, classifier_part) = network.parameters().split_at(encoder_len);
     Ok([
-        Network::from_parameters(encoder, of_encoder.to_vec())?,
-        Network::from_parameters(classifier, of_classifier.to_vec())?,
+        Network::from_parameters(encoder, encoder_part.to_vec())?,
+        Network::from_parameters(classifier, classifier_part.to_vec())?,
     ])
 }
 
@@ -221,8 +223,8 @@ fn jacobian(network: &Network<f32>, records: ArrayView2<f64>) -> Result<Array2<f
     let mut pass = Pass::default();
     for output in 0..outputs {
         network.forward(records.view(), &mut pass)?;
-        let of_output = Array2::from_shape_fn((n, outputs), |(_, at)| if at == output { 1.0 } else { 0.0 });
-        network.backward(of_output.view(), &mut pass)?;
+        let one_hot = Array2::from_shape_fn((n, outputs), |(_, at)| if at == output { 1.0 } else { 0.0 });
+        network.backward(one_hot.view(), &mut pass)?;
         let slopes = network.input_gradient(&mut pass)?.mapv(f64::from);
         all.slice_mut(s![output * n..(output + 1) * n, ..]).assign(&slopes);
     }
@@ -234,19 +236,19 @@ fn answered(found: &[Found], epsilon: f64) -> Result<Vec<f64>> {
     found.iter().map(|found| reported::answered(found.clean, CLASSES, epsilon)).collect()
 }
 
-fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evidence> {
+fn evidence(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evidence> {
     let (budgets, dimensions) = (budgets(options), dimensions(options));
-    let percent = |found: &[Found], of: &dyn Fn(&Found) -> f64| -> Vec<f64> {
-        found.iter().map(|found| 100.0 * of(found)).collect()
+    let percent = |found: &[Found], value: &dyn Fn(&Found) -> f64| -> Vec<f64> {
+        found.iter().map(|found| 100.0 * value(found)).collect()
     };
     let (mut findings, mut grids, mut panels) = (vec![], vec![], vec![]);
     for (dim, found) in dimensions.iter().zip(all) {
-        let gains = |of: &dyn Fn(usize, &Found) -> f64| -> Vec<(f64, Vec<f64>)> {
+        let gains = |value: &dyn Fn(usize, &Found) -> f64| -> Vec<(f64, Vec<f64>)> {
             let budgets = budgets.iter().enumerate();
-            budgets.map(|(at, epsilon)| (*epsilon, percent(found, &|found| of(at, found)))).collect()
+            budgets.map(|(at, epsilon)| (*epsilon, percent(found, &|found| value(at, found)))).collect()
         };
         for noise in BOTH {
-            let mut improves = as_said(
+            let mut improves = claimed_gain_finding(
                 format!("{} with reshaping against without, {dim} numbers: gain in accuracy", noise.name()),
                 "reshaping improves it",
                 ("points", BY_EPSILON),
@@ -273,7 +275,7 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
             findings.push(improves);
         }
         let best = |at: usize, found: &Found| -> f64 {
-            found.released[at].iter().flat_map(|of_noise| &of_noise[..2]).copied().fold(0.0, f64::max)
+            found.released[at].iter().flat_map(|accuracies| &accuracies[..2]).copied().fold(0.0, f64::max)
         };
         let ours: Vec<Vec<f64>> =
             budgets.iter().map(|epsilon| answered(found, *epsilon)).collect::<Result<_>>()?;
@@ -285,13 +287,13 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
                 (*epsilon, each.map(|(found, ours)| 100.0 * (ours - best(at, found))).collect())
             })
             .collect();
-        findings.push(beside(
+        findings.push(gain_finding(
             format!("the class by randomized-response (ours) instead of {dim} numbers: gain in accuracy"),
             "the best of the paper's releases",
             ("points", BY_EPSILON),
             &ahead,
         ));
-        let of = |at: usize, noise: usize, reshaped: usize| {
+        let accuracy = |at: usize, noise: usize, reshaped: usize| {
             percent(found, &|found: &Found| found.released[at][noise][reshaped])
         };
         let shown = |values: &[f64]| {
@@ -299,7 +301,7 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
             format!("{:.1} ± {:.1}", mean.value, mean.error * (values.len() as f64).sqrt())
         };
         let row = |(at, epsilon): (usize, &f64)| {
-            let theirs = (0..4).map(|which| shown(&of(at, which / 2, which % 2)));
+            let theirs = (0..4).map(|which| shown(&accuracy(at, which / 2, which % 2)));
             let ours: Vec<f64> = ours[at].iter().map(|right| 100.0 * right).collect();
             std::iter::once(epsilon.to_string()).chain(theirs).chain([shown(&ours)]).collect()
         };
@@ -320,12 +322,12 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
             header: std::iter::once("ε").chain(names).map(str::to_owned).collect(),
             rows: budgets.iter().enumerate().map(row).collect(),
         });
-        let by_budget = |of: &dyn Fn(usize) -> Vec<f64>| -> Vec<(f64, Vec<f64>)> {
-            budgets.iter().enumerate().map(|(at, epsilon)| (*epsilon, of(at))).collect()
+        let by_budget = |values: &dyn Fn(usize) -> Vec<f64>| -> Vec<(f64, Vec<f64>)> {
+            budgets.iter().enumerate().map(|(at, epsilon)| (*epsilon, values(at))).collect()
         };
         let mut layers: Vec<crate::Layer> = (0..4)
             .map(|which| {
-                curve(names[which], which, by_budget(&|at| of(at, which / 2, which % 2)).into_iter())
+                curve(names[which], which, by_budget(&|at| accuracy(at, which / 2, which % 2)).into_iter())
             })
             .collect();
         let ours = by_budget(&|at| ours[at].iter().map(|right| 100.0 * right).collect());
@@ -342,7 +344,7 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
         trials,
         findings,
         grids,
-        notes: notes(options).into_iter().chain([of_coordinates(all)]).collect(),
+        notes: notes(options).into_iter().chain([coordinates_note(all)]).collect(),
         picture: Picture { title: "Digits, released for a public classifier".into(), panels },
     })
 }
@@ -362,15 +364,15 @@ fn claim() -> Finding {
 }
 
 /// Note on the effect of weight decay on reshaping, at the largest budget.
-fn of_no_decay(options: &RunOptions, dim: usize, found: &[Found]) -> String {
+fn no_decay_note(options: &RunOptions, dim: usize, found: &[Found]) -> String {
     let budgets = budgets(options);
     let at = budgets.len() - 1;
     let gain = |noise: Noise, which: usize| {
-        let of = |found: &Found| {
-            let of_noise = found.released[at][noise as usize];
-            100.0 * (of_noise[which] - of_noise[0])
+        let change = |found: &Found| {
+            let accuracies = found.released[at][noise as usize];
+            100.0 * (accuracies[which] - accuracies[0])
         };
-        found.iter().map(|found| format!("{:+.1}", of(found))).collect::<Vec<_>>().join(", ")
+        found.iter().map(|found| format!("{:+.1}", change(found))).collect::<Vec<_>>().join(", ")
     };
     format!(
         "Reshaping needs a classifier that ignores all that its task does not need. With {dim} numbers and \
@@ -388,8 +390,8 @@ fn of_no_decay(options: &RunOptions, dim: usize, found: &[Found]) -> String {
 }
 
 /// Note on the measured privacy loss of the coordinate-wise variants, whose claim does not hold.
-fn of_coordinates(all: &[Vec<Found>]) -> String {
-    let most = |of: usize| all.iter().flatten().map(|found| found.losses[of]).fold(0.0, f64::max);
+fn coordinates_note(all: &[Vec<Found>]) -> String {
+    let most = |which: usize| all.iter().flatten().map(|found| found.losses[which]).fold(0.0, f64::max);
     format!(
         "Coordinate-wise noise, which moves nothing into any set, has no ε (errata J1). For two test \
          images, its log odds are up to {:.2} times the claimed ε. For two of these images and their \

@@ -3,7 +3,7 @@
 use super::BY_EPSILON;
 use super::noise::BOTH;
 use super::reshape::{Reshaping, coordinate_wise, largest_loss};
-use crate::gains::{as_said, beside, curve};
+use crate::gains::{claimed_gain_finding, curve, gain_finding};
 use crate::report::{Evidence, four};
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale};
@@ -73,13 +73,13 @@ struct Errors {
 }
 
 fn errors(options: &RunOptions, name: &str, windows: &Windows) -> Result<Errors> {
-    let [of_public, of_private] = &windows.after;
+    let [public_targets, private_targets] = &windows.after;
     let fitted = RidgeParams::default()
         .l2_penalty(1e-9)
         .check()?
-        .fit(&Dataset::new(windows.public.clone(), of_public.clone()))?;
+        .fit(&Dataset::new(windows.public.clone(), public_targets.clone()))?;
     let error = |estimates: ArrayView2<f64>| -> f64 {
-        let missed = fitted.predict(&estimates.to_owned()) - of_private;
+        let missed = fitted.predict(&estimates.to_owned()) - private_targets;
         (missed.dot(&missed) / missed.len().max(1) as f64).sqrt()
     };
     let slopes = fitted.coefficients().0.insert_axis(Axis(0));
@@ -87,7 +87,7 @@ fn errors(options: &RunOptions, name: &str, windows: &Windows) -> Result<Errors>
     let columns = (1..=WINDOW).map(|day| format!("day {day}")).collect();
     let domain = RecordDomain::new(columns, Domain::unit_box(WINDOW), TargetDomain::None)?;
     let (public, private) = (windows.table(&windows.public)?, windows.table(&windows.private)?);
-    let of_budget = |epsilon: f64| -> Result<[Vec<f64>; 5]> {
+    let errors_at = |epsilon: f64| -> Result<[Vec<f64>; 5]> {
         let mut found = [const { vec![] }; 5];
         let brief = Brief {
             volunteers: Volunteers::Public(public.clone()),
@@ -117,17 +117,17 @@ fn errors(options: &RunOptions, name: &str, windows: &Windows) -> Result<Errors>
     Ok(Errors {
         loss: largest_loss(&scales, reshaping.before(windows.private.view()).view()),
         without_noise: error(windows.private.view()),
-        released: BUDGETS.iter().map(|epsilon| of_budget(*epsilon)).collect::<Result<_>>()?,
+        released: BUDGETS.iter().map(|epsilon| errors_at(*epsilon)).collect::<Result<_>>()?,
     })
 }
 
-fn of_coordinates(loss: f64) -> Finding {
+fn coordinates_finding(loss: f64) -> Finding {
     Finding {
         what: "ε of coordinate-wise Laplace noise with reshaping".into(),
         paper: "ε".into(),
         ours: format!("{loss:.2} times ε for two private windows"),
         value: Some(loss),
-        verdict: Agreement::of_claim(loss <= 1.0),
+        verdict: Agreement::from_claim(loss <= 1.0),
         why: "noise is scaled to the range of nine tenths of the public records in each coordinate; no \
             record is moved into this range (errata J1)"
             .into(),
@@ -152,7 +152,7 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
     let mut findings = vec![];
     for noise in BOTH {
         let plain = 2 * noise as usize;
-        findings.push(as_said(
+        findings.push(claimed_gain_finding(
             format!("{} with reshaping against without: reduction of the error", noise.name()),
             "reshaping improves it",
             ("kW", BY_EPSILON),
@@ -161,15 +161,17 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
     }
     let best = |found: &[Vec<f64>; 5]| -> Vec<f64> {
         let trials = found[0].len();
-        (0..trials).map(|trial| found[..4].iter().map(|of| of[trial]).fold(f64::INFINITY, f64::min)).collect()
+        (0..trials)
+            .map(|trial| found[..4].iter().map(|errors| errors[trial]).fold(f64::INFINITY, f64::min))
+            .collect()
     };
-    findings.push(beside(
+    findings.push(gain_finding(
         "task-aware-clipped (ours) instead of both: reduction of the error".into(),
         "the best of the paper's releases",
         ("kW", BY_EPSILON),
         &gains(&best, 4),
     ));
-    findings.push(of_coordinates(loss));
+    findings.push(coordinates_finding(loss));
     let names = [
         "Laplace noise",
         "Laplace noise, reshaped",
@@ -184,7 +186,7 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
     let row = |(epsilon, found): (&f64, &[Vec<f64>; 5])| {
         std::iter::once(epsilon.to_string()).chain(found.iter().map(|errors| shown(errors))).collect()
     };
-    let of_mean = {
+    let mean_error = {
         let mean = windows.after[0].mean().unwrap_or(0.0);
         let missed = &windows.after[1] - mean;
         (missed.dot(&missed) / missed.len().max(1) as f64).sqrt()
@@ -211,7 +213,7 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
                 windows.public.nrows(),
                 windows.private.nrows(),
                 four(without_noise),
-                four(of_mean)
+                four(mean_error)
             ),
             "task-aware-clipped is designed for the same regression, from the same public windows. It \
              releases one number, clipped to the interval of least loss."

@@ -16,8 +16,8 @@ pub(super) const PAPER: &str = "Ha, Schlegel, Sun and Bharath, Jacobian-Guided A
     for Enhancing Representation Utility under Local Differential Privacy (2026)";
 
 /// Assessment of the paper: the claims that hold, the claims that fail, and the alternative we recommend.
-pub(super) const SAID: &str = "The claim holds if each record is rotated, stretched, and then moved into a \
-    ball. The maps before the ball and after the noise are public, and the noise is that of the ball. \
+pub(super) const ASSESSMENT: &str = "The claim holds if each record is rotated, stretched, and then moved \
+    into a ball. The maps before the ball and after the noise are public, and the noise is that of the ball. \
     Reshaped noise is weaker along the directions of the task only as far as it is stronger along the \
     others. On digits, reshaping helps at every number of dimensions after long training. Weight decay then \
     removes from the classifier all that the task does not need. Without weight decay, noise along \

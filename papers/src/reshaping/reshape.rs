@@ -102,8 +102,8 @@ pub(super) fn largest_loss(scales: &Array1<f64>, representations: ArrayView2<f64
     for one in 0..representations.nrows() {
         let first = representations.row(one);
         for second in representations.slice(s![..one, ..]).outer_iter() {
-            let apart = first.iter().zip(second).zip(scales).map(|((a, b), scale)| (a - b).abs() / scale);
-            largest = largest.max(apart.sum());
+            let losses = first.iter().zip(second).zip(scales).map(|((a, b), scale)| (a - b).abs() / scale);
+            largest = largest.max(losses.sum());
         }
     }
     largest
@@ -119,8 +119,8 @@ mod tests {
         let jacobian = array![[3.0, 0.0, 4.0], [0.0, 1.0, 0.0]];
         let public = array![[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]];
         let reshaping = Reshaping::new(jacobian.view(), public.view()).unwrap();
-        let there = reshaping.before(public.view());
-        let back = reshaping.after(there.view());
+        let reshaped = reshaping.before(public.view());
+        let back = reshaping.after(reshaped.view());
         assert!((&back - &public).iter().all(|x| x.abs() < 1e-12), "{back}");
         // The singular values are 5 and 1, and the task does not see one direction.
         let stretch = reshaping.into.map_axis(Axis(0), |column| column.dot(&column).sqrt());
@@ -129,7 +129,7 @@ mod tests {
         assert!((stretch[2] - 1000f64.powf(-0.5)).abs() < 1e-12, "{stretch}");
         // Along (4, 0, −3)/5, which the task does not see, all records equal the mean. The directions that
         // the task sees are unchanged.
-        let seen = reshaping.after_without_unseen(there);
+        let seen = reshaping.after_without_unseen(reshaped);
         let unseen = array![0.8, 0.0, -0.6];
         assert!((&seen - &array![2.0, 2.0, 2.0]).dot(&unseen).iter().all(|x| x.abs() < 1e-12), "{seen}");
         assert!((&seen - &public).dot(&jacobian.t()).iter().all(|x| x.abs() < 1e-12), "{seen}");

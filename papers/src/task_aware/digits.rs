@@ -53,7 +53,7 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
     let train: Vec<usize> = (0..train).collect();
     let test: Vec<usize> = (first_of_test..first_of_test + test).collect();
     let tables = [digits.table.select(&train)?, digits.table.select(&test)?];
-    let problem = Problem::of_classes(options, digits.domain, tables, if options.quick { 20 } else { 50 })?;
+    let problem = Problem::for_classes(options, digits.domain, tables, if options.quick { 20 } else { 50 })?;
     let approaches = [
         Approach::task_aware(LATENTS, 0.1, training(options)),
         Approach::privacy_agnostic(LATENTS, training(options)),
@@ -64,7 +64,7 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
     budgets.push(stretched);
     budgets.sort_by(f64::total_cmp);
     let sweep = Sweep::run(options, &problem, &approaches, &budgets)?;
-    let [of_train, of_test] = problem.without_noise()?;
+    let [train_loss, test_loss] = problem.without_noise()?;
     let [train, test] = [train.len(), test.len()];
     Ok(Evidence {
         trials: options.trials(),
@@ -99,10 +99,10 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
             format!(
                 "Training has the first {train} of 60,000 images, in minibatches; tests have the first \
                  {test} of the test images. The task is a linear classifier of the same images. Without \
-                 noise, its loss is {of_train:.3} on training records and {of_test:.3} on test records. The \
-                 paper states neither η nor the length of training. Here η is 0.1, the best of 0.001, 0.01, \
-                 0.1 and 1 on 1,000 images at ε = 20. Training takes {epochs} epochs of 15 steps. With 1,000 \
-                 images and 50 epochs, privacy-agnostic has a smaller loss than each of these η.",
+                 noise, its loss is {train_loss:.3} on training records and {test_loss:.3} on test records. \
+                 The paper states neither η nor the length of training. Here η is 0.1, the best of 0.001, \
+                 0.01, 0.1 and 1 on 1,000 images at ε = 20. Training takes {epochs} epochs of 15 steps. With \
+                 1,000 images and 50 epochs, privacy-agnostic has a smaller loss than each of these η.",
                 epochs = epochs(options)
             ),
             format!(

@@ -52,7 +52,7 @@ pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence
     let hours = &all[at(BY_HOUR)];
 
     let mut findings = improvements(&train[at(10.0)], &train[at(5.0)]);
-    findings.push(of_day_time(hours));
+    findings.push(day_time_finding(hours));
     for epsilon in [1.0, 3.0, 5.0, 10.0, 50.0] {
         findings.push(clipped(epsilon, &train[at(epsilon)], &test[at(epsilon)]));
     }
@@ -65,7 +65,7 @@ pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence
         grids: vec![
             grid("Task loss on the training days", &budgets, &train),
             grid("Task loss on the test days", &budgets, &test),
-            of_hours(hours),
+            hours_grid(hours),
         ],
         notes: vec![
             "Losses are expectations over the noise in closed form. The noise has the variance 2(Δ₁/ε)², not \
@@ -164,7 +164,7 @@ impl House {
         let design = options.registry.get(name)?.design(parameters, &brief)?;
         let mechanism = design.local()?;
         let [training, test] = self.parts();
-        Ok(Errors([of_mechanism(name, mechanism, training)?, of_mechanism(name, mechanism, test)?]))
+        Ok(Errors([mechanism_errors(name, mechanism, training)?, mechanism_errors(name, mechanism, test)?]))
     }
 
     /// Errors of the paper's task-agnostic approach. It adds noise to the power itself for the Δ₁ of the
@@ -175,11 +175,11 @@ impl House {
         let variance = 2.0 * (sensitivity / epsilon).powi(2);
         let sample = Sample::new(training)?;
         let decoder = sample.best_decoder(&Array2::eye(training.ncols()), variance);
-        let of_noise = decoder.map_axis(Axis(1), |row| variance * row.dot(&row));
+        let noise_errors = decoder.map_axis(Axis(1), |row| variance * row.dot(&row));
         let errors = |days: ArrayView2<f64>| {
             let centered = &days - sample.mean();
             let errors = centered.dot(&decoder.t()) - &centered;
-            mean_squares(&errors) + &of_noise
+            mean_squares(&errors) + &noise_errors
         };
         Ok(Errors([errors(training), errors(test)]))
     }
@@ -187,7 +187,11 @@ impl House {
 
 /// Expected squared error E(x̂ᵢ − xᵢ)² of every column, averaged over `records` (n × d). The mechanism adds
 /// noise of the same distribution to everything that it releases.
-fn of_mechanism(name: &str, mechanism: &dyn LocalMechanism, records: ArrayView2<f64>) -> Result<Array1<f64>> {
+fn mechanism_errors(
+    name: &str,
+    mechanism: &dyn LocalMechanism,
+    records: ArrayView2<f64>,
+) -> Result<Array1<f64>> {
     let Some(variance) = mechanism.noise().feature_variance() else {
         return Err(Error::Mechanism {
             mechanism: name.into(),
@@ -229,7 +233,7 @@ fn improvements(at_ten: &[f64], at_five: &[f64]) -> Vec<Finding> {
 }
 
 /// Finding that day-time hours have a lower error.
-fn of_day_time(hours: &[Errors]) -> Finding {
+fn day_time_finding(hours: &[Errors]) -> Finding {
     let error = |approach: usize, hour: usize| hours[approach].on(Days::Training)[hour];
     let better = |other: usize| DAY_TIME.filter(|hour| error(0, *hour) < error(other, *hour)).count();
     let (than_task, than_privacy) = (better(1), better(2));
@@ -272,7 +276,7 @@ fn grid(title: &str, budgets: &[f64], losses: &[Vec<f64>]) -> Grid {
     Grid { title: title.into(), header, rows: budgets.iter().zip(losses).map(row).collect() }
 }
 
-fn of_hours(hours: &[Errors]) -> Grid {
+fn hours_grid(hours: &[Errors]) -> Grid {
     let header = std::iter::once("hour").chain(NAMES).map(str::to_owned).collect();
     let row = |hour: usize| {
         let cells = hours.iter().map(|errors| format!("{:.6}", errors.on(Days::Training)[hour]));

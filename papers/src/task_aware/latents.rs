@@ -67,17 +67,17 @@ pub(super) fn figure_6(options: &RunOptions, _: &'static str) -> Result<Evidence
 struct Least {
     as_published: usize,
     /// Text for the report: the data set, the budgets, and the number of latents for each approach.
-    said: String,
+    summary: String,
     /// Text on the losses of the approach as published, at Z = 1 and Z = 3.
     lost: String,
 }
 
 fn finding(fewest: &[Least]) -> Finding {
-    let joined = |of: fn(&Least) -> &str| fewest.iter().map(of).collect::<Vec<_>>().join("; ");
+    let joined = |text: fn(&Least) -> &str| fewest.iter().map(text).collect::<Vec<_>>().join("; ");
     Finding {
         what: "Z with the least task loss on training records, averaged over budgets".into(),
         paper: "3, for real estate and for breast cancer".into(),
-        ours: joined(|least| &least.said),
+        ours: joined(|least| &least.summary),
         value: fewest.iter().map(|least| least.as_published as f64).reduce(f64::max),
         verdict: Agreement::from_test(fewest.iter().all(|least| least.as_published == 3)),
         why: format!(
@@ -97,7 +97,7 @@ impl Case {
             .flat_map(|latents| (0..approaches.len()).map(|at| (*latents, at)))
             .flat_map(|(latents, at)| budgets.iter().map(move |epsilon| (latents, at, *epsilon)))
             .collect();
-        let of_jobs: Vec<[f64; 2]> = jobs
+        let job_losses: Vec<[f64; 2]> = jobs
             .par_iter()
             .with_max_len(1)
             .map(|(latents, at, epsilon)| {
@@ -107,41 +107,41 @@ impl Case {
             })
             .collect::<Result<_>>()?;
         let mean = |losses: &[[f64; 2]]| {
-            [0, 1].map(|part| losses.iter().map(|of| of[part]).sum::<f64>() / losses.len() as f64)
+            [0, 1].map(|part| losses.iter().map(|pair| pair[part]).sum::<f64>() / losses.len() as f64)
         };
-        let losses: Vec<[f64; 2]> = of_jobs.chunks(budgets.len()).map(mean).collect();
+        let losses: Vec<[f64; 2]> = job_losses.chunks(budgets.len()).map(mean).collect();
         let at = budgets.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
         // One row for each Z: all approaches on training records, then all approaches on test records.
         let rows: Vec<Vec<f64>> = losses
             .chunks(approaches.len())
-            .map(|of_all| {
-                let of = |part: Part| of_all.iter().map(move |losses| losses[part as usize]);
-                of(Part::Train).chain(of(Part::Test)).collect()
+            .map(|by_approach| {
+                let part_losses = |part: Part| by_approach.iter().map(move |losses| losses[part as usize]);
+                part_losses(Part::Train).chain(part_losses(Part::Test)).collect()
             })
             .collect();
-        let of_part =
+        let part_names =
             |part: &str| approaches.map(|approach| format!("{}, {part}", approach(options, 1).name));
-        let names = [of_part("training"), of_part("test")].concat();
+        let names = [part_names("training"), part_names("test")].concat();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let best = |at: usize| {
             let least = rows.iter().zip(latents).min_by(|(a, _), (b, _)| a[at].total_cmp(&b[at]));
             least.map_or(0, |(_, latents)| *latents)
         };
-        let of_few: Vec<String> = [1, 3]
+        let few_latents: Vec<String> = [1, 3]
             .iter()
-            .filter_map(|wanted| latents.iter().position(|latents| latents == wanted))
+            .filter_map(|count| latents.iter().position(|latents| latents == count))
             .map(|at| format!("{} at Z = {}", four(rows[at][0]), latents[at]))
             .collect();
         let least = Least {
             as_published: best(0),
-            said: format!(
+            summary: format!(
                 "{name} at ε = {at}: {} as published, {} with the noise that ε needs, {} by \
                  task-aware-bounded",
                 best(0),
                 best(1),
                 best(2)
             ),
-            lost: format!("{} on {name}", of_few.join(" and ")),
+            lost: format!("{} on {name}", few_latents.join(" and ")),
         };
         let header = std::iter::once("Z").chain(names.iter().copied()).map(str::to_owned).collect();
         let row = |(latents, losses): (&usize, &Vec<f64>)| {

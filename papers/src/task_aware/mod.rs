@@ -15,7 +15,7 @@ pub(super) const PAPER: &str =
     "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";
 
 /// Assessment of the paper: the claims that hold, the claims that fail, and the alternative we recommend.
-pub(super) const SAID: &str = "The theory and the linear designs hold, to a tenth of a per cent. The \
+pub(super) const ASSESSMENT: &str = "The theory and the linear designs hold, to a tenth of a per cent. The \
     improvements of trained designs hold too, with the published code's noise. This noise does not hold: it \
     is the noise of an ε √2 times as large (errata T1), and sensitivities are the sample's (T2). On \
     breast tumours, the improvement needs an η that is a tenth of the printed one. We recommend \

@@ -55,7 +55,7 @@ impl Problem {
     }
 
     /// Problem with records that are already scaled and split, and a linear classifier as the task.
-    pub fn of_classes(
+    pub fn for_classes(
         options: &RunOptions,
         domain: RecordDomain,
         [train, test]: [Table; 2],
@@ -251,7 +251,7 @@ impl Sweep {
 
     /// Finding that compares an approach's loss with the loss of the published code's task-aware approach,
     /// with the noise that ε needs. A relative difference of at most 3 % counts as reproduced.
-    pub fn beside_published(&self, part: Part, approach: usize, epsilon: f64, published: f64) -> Finding {
+    pub fn against_published(&self, part: Part, approach: usize, epsilon: f64, published: f64) -> Finding {
         let found = self.loss(part, approach, epsilon);
         let verdict = match found / published {
             ratio if ratio < 0.97 => Agreement::Better,

@@ -30,10 +30,10 @@ const ETA: f64 = 1e-3;
 const SMALLER_ETA: f64 = 1e-4;
 
 pub(super) fn problem(options: &RunOptions) -> Result<Problem> {
-    of_output(options, (1, Activation::Identity))
+    problem_with_output(options, (1, Activation::Identity))
 }
 
-fn of_output(options: &RunOptions, output: (usize, Activation)) -> Result<Problem> {
+fn problem_with_output(options: &RunOptions, output: (usize, Activation)) -> Result<Problem> {
     let epochs = if options.quick { TASK_EPOCHS / 3 } else { TASK_EPOCHS };
     Problem::new(options, &wdbc::measurements(options.folder)?, HIDDEN, output, epochs)
 }
@@ -44,12 +44,12 @@ fn as_coded(options: &RunOptions) -> Result<String> {
     // Rectified units may die, and the task then predicts nothing. The loop takes the first task that learns.
     for more in 0..MOST_TASKS {
         let options = RunOptions { seed: options.seed.wrapping_add(more), ..*options };
-        let problem = of_output(&options, (2, Activation::Relu))?;
+        let problem = problem_with_output(&options, (2, Activation::Relu))?;
         let [clean, _] = problem.without_noise()?;
         if clean < LEARNED {
-            let of_code = half_as_much(task_aware(&options, 3));
+            let code_approach = half_as_much(task_aware(&options, 3));
             let loss = |approach: &Approach| problem.losses(&options, approach, SQRT_2 * PRINTED_AT);
-            let ([ours, _], [other, _]) = (loss(&of_code)?, loss(&privacy_agnostic(&options))?);
+            let ([ours, _], [other, _]) = (loss(&code_approach)?, loss(&privacy_agnostic(&options))?);
             return Ok(format!(
                 "; with the task and the regularisation of the published code (errata T6), it is {}; \
                  this task has a loss of {} without noise, and the printed improvement is the largest of \
@@ -126,10 +126,10 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     // The published code adds the noise of an ε that is √2 times the printed ε (errata T1).
     let printed = SQRT_2 * PRINTED_AT;
     let problem = problem(options)?;
-    let (of_set, of_pairs) = sensitivities(options, &problem)?;
+    let (set_diameter, pair_distance) = sensitivities(options, &problem)?;
     let approaches = [
         task_aware(options, 3),
-        Approach { stretch: of_set / of_pairs, ..Approach::task_agnostic(training(options)) },
+        Approach { stretch: set_diameter / pair_distance, ..Approach::task_agnostic(training(options)) },
         privacy_agnostic(options),
         bounded(options, 1),
         held_back_less(task_aware(options, 3)),
@@ -146,7 +146,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
         format!("; with η = {SMALLER_ETA} it is {}", percent(sweep.improved([4, other], printed)))
     };
     let with_printed_eta = |part: Part, published: f64| {
-        let mut finding = sweep.beside_published(part, 4, PRINTED_AT, published);
+        let mut finding = sweep.against_published(part, 4, PRINTED_AT, published);
         finding.why +=
             &format!("; with the printed η = {ETA}, the loss is {}", four(sweep.loss(part, 0, PRINTED_AT)));
         finding
@@ -163,8 +163,8 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
         sweep.improvement([4, 2], printed, PRINTED[1], why([4, 2])),
         with_printed_eta(Part::Train, PUBLISHED[0]),
         with_printed_eta(Part::Test, PUBLISHED[1]),
-        sweep.beside_published(Part::Train, 3, PRINTED_AT, PUBLISHED[0]),
-        sweep.beside_published(Part::Test, 3, PRINTED_AT, PUBLISHED[1]),
+        sweep.against_published(Part::Train, 3, PRINTED_AT, PUBLISHED[0]),
+        sweep.against_published(Part::Test, 3, PRINTED_AT, PUBLISHED[1]),
         sweep.improvement(
             [3, 1],
             PRINTED_AT,
@@ -172,7 +172,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
             "ours instead of task-aware, with the noise that this ε needs".into(),
         ),
     ];
-    let [of_train, of_test] = problem.without_noise()?;
+    let [train_loss, test_loss] = problem.without_noise()?;
     Ok(Evidence {
         trials: options.trials(),
         findings,
@@ -181,8 +181,8 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
             format!(
                 "The data are 569 tumours with every column scaled to [0, 1]; the first 398 are for \
                  training. The task is one network of {HIDDEN} rectified linear units and one logit, the \
-                 same for all approaches. Without noise, its loss is {of_train:.4} on training records and \
-                 {of_test:.4} on test records."
+                 same for all approaches. Without noise, its loss is {train_loss:.4} on training records and \
+                 {test_loss:.4} on test records."
             ),
             format!(
                 "Encoders and decoders have a hidden layer of {WIDTH} units. η is 0.001, and Z is 3, except \
@@ -193,8 +193,8 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
             ),
             format!(
                 "task-agnostic has the paper's noise, for the largest distance of two training records, \
-                 {of_pairs:.1}. This distance says nothing about other records. A claim for every record \
-                 needs a set that contains these records, with an ℓ₁ diameter of {of_set:.1}."
+                 {pair_distance:.1}. This distance says nothing about other records. A claim for every \
+                 record needs a set that contains these records, with an ℓ₁ diameter of {set_diameter:.1}."
             ),
         ],
         picture: Picture {
@@ -210,7 +210,7 @@ fn sensitivities(options: &RunOptions, problem: &Problem) -> Result<(f64, f64)> 
     brief.volunteers = Volunteers::Consented(problem.train.clone());
     let design =
         options.registry.get("task-agnostic")?.design(&json!({ "sensitivity": "empirical" }), &brief)?;
-    let of_target = problem.domain.target().as_domain()?.l1_diameter();
-    let of_set = design.local()?.range().l1_diameter() - of_target;
-    Ok::<_, Error>((of_set, over_points(problem.train.records().view())?.value))
+    let target_diameter = problem.domain.target().as_domain()?.l1_diameter();
+    let set_diameter = design.local()?.range().l1_diameter() - target_diameter;
+    Ok::<_, Error>((set_diameter, over_points(problem.train.records().view())?.value))
 }

@@ -80,22 +80,23 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     let problem = problem(options)?;
     let sweep = Sweep::run(options, &problem, &approaches(options), &budgets)?;
     let why = |other: usize| {
-        let of = |epsilon: f64| sweep.loss(Part::Train, 0, epsilon) / sweep.loss(Part::Train, other, epsilon);
+        let ratio =
+            |epsilon: f64| sweep.loss(Part::Train, 0, epsilon) / sweep.loss(Part::Train, other, epsilon);
         format!(
             "on training records, with the published code's noise at its \"ε = 5\", which is the noise of ε \
              = 7.07 (errata T1); with the noise of ε = 5, the improvement is {}",
-            super::percent(1.0 - of(PRINTED_AT))
+            super::percent(1.0 - ratio(PRINTED_AT))
         )
     };
     let findings = vec![
         sweep.improvement([0, 1], printed, PRINTED[0], why(1)),
         sweep.improvement([0, 2], printed, PRINTED[1], why(2)),
-        sweep.beside_published(Part::Train, 0, PRINTED_AT, PUBLISHED[0]),
-        sweep.beside_published(Part::Test, 0, PRINTED_AT, PUBLISHED[1]),
-        sweep.beside_published(Part::Train, 3, PRINTED_AT, PUBLISHED[0]),
-        sweep.beside_published(Part::Test, 3, PRINTED_AT, PUBLISHED[1]),
+        sweep.against_published(Part::Train, 0, PRINTED_AT, PUBLISHED[0]),
+        sweep.against_published(Part::Test, 0, PRINTED_AT, PUBLISHED[1]),
+        sweep.against_published(Part::Train, 3, PRINTED_AT, PUBLISHED[0]),
+        sweep.against_published(Part::Test, 3, PRINTED_AT, PUBLISHED[1]),
     ];
-    let [of_train, of_test] = problem.without_noise()?;
+    let [train_loss, test_loss] = problem.without_noise()?;
     Ok(Evidence {
         trials: options.trials(),
         findings,
@@ -105,7 +106,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
                 "The data are 414 houses with every column and the price scaled to [0, 1]; the first 289 are \
                  for training. The task is one network of {HIDDEN} rectified linear units and a linear \
                  output, trained for {} epochs, the same for all approaches. Without noise, its loss is \
-                 {of_train:.5} on training records and {of_test:.5} on test records.",
+                 {train_loss:.5} on training records and {test_loss:.5} on test records.",
                 task_epochs(options)
             ),
             format!(

@@ -1,6 +1,6 @@
 //! Beyond the paper: learned codes for the same digits, labels included, in place of noise on latents.
 
-use super::collection::{Level, Of, Plan, Subject};
+use super::collection::{Level, Plan, Subject, TestRecords};
 use super::figures::{JOINTLY, RULES, digits};
 use super::people::{Data, Sizes};
 use super::{SEEDED, curve, panel, percent, reports, shown};
@@ -40,14 +40,17 @@ pub(super) fn beyond(options: &RunOptions, _: &'static str) -> Result<Evidence> 
     let codes = reports::accuracies(options, &MANY, "vlm/beyond-mnist/codes")?;
     let codes: Vec<Vec<f64>> = codes.into_iter().map(|(.., accuracies)| accuracies).collect();
     let plan = &collection.plan;
-    let of_paper = |at: usize| collection.accuracies(0, at, Level::Latent, Of::Clean);
+    let paper_accuracies = |at: usize| collection.accuracies(0, at, Level::Latent, TestRecords::Clean);
     let findings = ASKED.iter().enumerate().map(|(at, (local, asked))| {
         let mean = Mean::from_values(&codes[at]).value;
         Finding {
             what: format!(
                 "digits classified by learned codes, with image and label together at local ε = {local}"
             ),
-            paper: format!("the paper's method, with as many people: {} % (latents)", percent(&of_paper(at))),
+            paper: format!(
+                "the paper's method, with as many people: {} % (latents)",
+                percent(&paper_accuracies(at))
+            ),
             ours: format!("{} %", percent(&codes[at])),
             value: Some(100.0 * mean),
             verdict: if mean >= *asked { Agreement::Better } else { Agreement::Differs },
@@ -61,10 +64,10 @@ pub(super) fn beyond(options: &RunOptions, _: &'static str) -> Result<Evidence> 
         .local
         .iter()
         .enumerate()
-        .map(|(at, local)| vec![shown(*local), percent(&codes[at]), percent(&of_paper(at))]);
+        .map(|(at, local)| vec![shown(*local), percent(&codes[at]), percent(&paper_accuracies(at))]);
     let curves = vec![
         curve("learned codes".into(), 0, &plan.local, |at| codes[at].clone()),
-        curve("the paper's latents, central ε = ∞".into(), 1, &plan.local, of_paper),
+        curve("the paper's latents, central ε = ∞".into(), 1, &plan.local, paper_accuracies),
     ];
     Ok(Evidence {
         trials: plan.trials,

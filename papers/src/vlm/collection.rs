@@ -34,12 +34,12 @@ pub(super) const BOTH: [Level; 2] = [Level::Latent, Level::Features];
 
 /// Records to classify with a model learned from released records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum TestRecords {
     Clean,
     Private,
 }
 
-impl Of {
+impl TestRecords {
     /// Phrase for these records, to follow the word "records".
     pub fn name(self) -> &'static str {
         match self {
@@ -69,14 +69,14 @@ pub(super) struct Utility {
 }
 
 impl Utility {
-    pub fn accuracy(&self, level: Level, of: Of) -> f64 {
+    pub fn accuracy(&self, level: Level, tested: TestRecords) -> f64 {
         let accuracy = match level {
             Level::Latent => self.latent,
             Level::Features => Some(self.features),
         };
-        accuracy.map_or(f64::NAN, |accuracy| match of {
-            Of::Clean => accuracy.clean,
-            Of::Private => accuracy.private,
+        accuracy.map_or(f64::NAN, |accuracy| match tested {
+            TestRecords::Clean => accuracy.clean,
+            TestRecords::Private => accuracy.private,
         })
     }
 }
@@ -140,8 +140,8 @@ impl Plan {
         if local.is_infinite() || !self.private_labels {
             return Ok((local, f64::INFINITY));
         }
-        let (of_records, of_labels) = Budget::pure(local)?.split(self.share(local))?;
-        Ok((of_records.epsilon(), of_labels.epsilon()))
+        let (record_budget, label_budget) = Budget::pure(local)?.split(self.share(local))?;
+        Ok((record_budget.epsilon(), label_budget.epsilon()))
     }
 
     fn learns_a_network(&self, local: f64) -> bool {
@@ -208,11 +208,12 @@ impl Collection {
         for (jobs, before) in chunks(&jobs, &before) {
             all.extend(run.with_one_mechanism(jobs, before)?);
         }
-        let of = |by: By, local: f64| {
+        let utilities = |by: By, local: f64| {
             let these = jobs.iter().zip(&all).filter(move |(job, _)| job.by == by && job.local == local);
             these.map(|(_, found)| found.clone()).collect()
         };
-        let found = by.iter().map(|by| plan.local.iter().map(|local| of(*by, *local)).collect()).collect();
+        let found =
+            by.iter().map(|by| plan.local.iter().map(|local| utilities(*by, *local)).collect()).collect();
         let test = run.people(0)?.test;
         let shown = if plan.shows_images { first_of_each(&classes_of(&test), plan.classes) } else { vec![] };
         let (tests, before) = (test.len(), images(test.records(), &shown));
@@ -224,8 +225,9 @@ impl Collection {
     pub fn images(&self) -> Vec<(Option<f64>, &[String])> {
         let learned = self.by.iter().position(|by| *by == By::Learned(f64::INFINITY));
         let released = learned.into_iter().flat_map(|by| {
-            let of = move |at: usize| self.found[by][at].first().map_or(&[][..], |found| &found.images);
-            self.plan.local.iter().enumerate().map(move |(at, local)| (Some(*local), of(at)))
+            let first_images =
+                move |at: usize| self.found[by][at].first().map_or(&[][..], |found| &found.images);
+            self.plan.local.iter().enumerate().map(move |(at, local)| (Some(*local), first_images(at)))
         });
         std::iter::once((None, &self.before[..]))
             .chain(released)
@@ -234,8 +236,8 @@ impl Collection {
     }
 
     /// Accuracy of each trial, as a share, for the mechanism at index `by` and the local ε at index `local`.
-    pub fn accuracies(&self, by: usize, local: usize, level: Level, of: Of) -> Vec<f64> {
-        self.found[by][local].iter().map(|found| found.accuracy(level, of)).collect()
+    pub fn accuracies(&self, by: usize, local: usize, level: Level, tested: TestRecords) -> Vec<f64> {
+        self.found[by][local].iter().map(|found| found.accuracy(level, tested)).collect()
     }
 }
 
@@ -363,35 +365,41 @@ impl Run<'_> {
         let count = if job.local > MEANS_ALONE { 1 } else { RELEASES };
         let releases = (0..count).map(|_| self.released_once(job, ready, &mut randomness));
         let releases: Vec<Utility> = releases.collect::<Result<_>>()?;
-        let mean = |of: &dyn Fn(&Utility) -> f64| releases.iter().map(of).sum::<f64>() / count as f64;
-        let of_level = |level: Level| Accuracy {
-            clean: mean(&|found| found.accuracy(level, Of::Clean)),
-            private: mean(&|found| found.accuracy(level, Of::Private)),
+        let mean =
+            |measure: &dyn Fn(&Utility) -> f64| releases.iter().map(measure).sum::<f64>() / count as f64;
+        let level_accuracy = |level: Level| Accuracy {
+            clean: mean(&|found| found.accuracy(level, TestRecords::Clean)),
+            private: mean(&|found| found.accuracy(level, TestRecords::Private)),
         };
         let images = releases.first().map(|found| found.images.clone()).unwrap_or_default();
-        Ok(Utility { latent: Some(of_level(Level::Latent)), features: of_level(Level::Features), images })
+        Ok(Utility {
+            latent: Some(level_accuracy(Level::Latent)),
+            features: level_accuracy(Level::Features),
+            images,
+        })
     }
 
     fn released_once(&self, job: &Job, ready: &Ready, randomness: &mut Randomness) -> Result<Utility> {
-        let (of_records, of_labels) = self.plan.split(job.local)?;
+        let (record_epsilon, label_epsilon) = self.plan.split(job.local)?;
         let [sharing, validation, test] = &ready.latents;
         let repeated: Vec<usize> = (0..self.plan.repeats).flat_map(|_| 0..sharing.nrows()).collect();
         let (sharing, classes) =
             (&sharing.select(Axis(0), &repeated), ready.classes[0].select(Axis(0), &repeated));
-        let (labels, flip) = flipped(&classes, self.plan.classes, of_labels, randomness)?;
-        let mut released = |latents| ready.shared.released(latents, of_records, randomness);
+        let (labels, flip) = flipped(&classes, self.plan.classes, label_epsilon, randomness)?;
+        let mut released = |latents| ready.shared.released(latents, record_epsilon, randomness);
         let (shared, asked, tested) = (released(sharing)?, released(validation)?, released(test)?);
         let decoded = |latents: &Array2<f64>| ready.shared.decoded(latents.view());
-        let of_features = Released { records: decoded(&shared)?, labels: labels.clone(), flip: flip.clone() };
-        let of_latents = Released { records: shared, labels, flip };
+        let feature_release =
+            Released { records: decoded(&shared)?, labels: labels.clone(), flip: flip.clone() };
+        let latent_release = Released { records: shared, labels, flip };
         let latent =
-            self.accuracy(job, 0, &of_latents, [validation, test], [&asked, &tested], &ready.classes)?;
+            self.accuracy(job, 0, &latent_release, [validation, test], [&asked, &tested], &ready.classes)?;
         let clean = [decoded(validation)?, decoded(test)?];
         let private = [decoded(&asked)?, decoded(&tested)?];
         let features =
-            self.accuracy(job, 1, &of_features, clean.each_ref(), private.each_ref(), &ready.classes)?;
-        let wanted = self.plan.shows_images && job.trial == 0 && job.by == By::Learned(f64::INFINITY);
-        let rows = if wanted { first_of_each(&ready.classes[2], self.plan.classes) } else { vec![] };
+            self.accuracy(job, 1, &feature_release, clean.each_ref(), private.each_ref(), &ready.classes)?;
+        let keeps_images = self.plan.shows_images && job.trial == 0 && job.by == By::Learned(f64::INFINITY);
+        let rows = if keeps_images { first_of_each(&ready.classes[2], self.plan.classes) } else { vec![] };
         Ok(Utility { latent: Some(latent), features, images: images(&private[1], &rows) })
     }
 
@@ -404,12 +412,12 @@ impl Run<'_> {
         let (shared, asked, tested) =
             (released(&people.sharing)?, released(&people.validation)?, released(&people.test)?);
         let flip = shared.noise.label_flip().unwrap_or_else(|| Array2::eye(self.plan.classes));
-        let of_features =
+        let feature_release =
             Released { records: shared.table.records().clone(), labels: classes_of(&shared.table), flip };
         let classes = [&people.sharing, &people.validation, &people.test].map(classes_of);
         let clean = [people.validation.records(), people.test.records()];
         let private = [asked.table.records(), tested.table.records()];
-        let features = self.accuracy(job, 1, &of_features, clean, private, &classes)?;
+        let features = self.accuracy(job, 1, &feature_release, clean, private, &classes)?;
         Ok(Utility { latent: None, features, images: vec![] })
     }
 
@@ -422,21 +430,21 @@ impl Run<'_> {
         released: &Released,
         clean: [&Array2<f64>; 2],
         private: [&Array2<f64>; 2],
-        [_, of_validation, of_test]: &[Array1<usize>; 3],
+        [_, validation_classes, test_classes]: &[Array1<usize>; 3],
     ) -> Result<Accuracy> {
         let Plan { hidden, epochs, network_alone, .. } = self.plan;
-        let mut rules = if *network_alone { vec![] } else { vec![Rule::of_means(released)] };
+        let mut rules = if *network_alone { vec![] } else { vec![Rule::fit_means(released)] };
         if self.plan.learns_a_network(job.local) {
-            rules.push(Rule::of_network(released, &hidden[level], *epochs, job.trial as u64 + 1)?);
+            rules.push(Rule::fit_network(released, &hidden[level], *epochs, job.trial as u64 + 1)?);
         }
         let mut answers: Randomness =
             self.options.randomness(self.name, &[job.draw(), [level as u64, 1, 0]].concat());
-        let mut of = |[validation, test]: [&Array2<f64>; 2]| {
+        let mut chosen_accuracy = |[validation, test]: [&Array2<f64>; 2]| {
             let mut stream = answers.streams().stream(0);
-            let chosen = choose(&rules, validation.view(), of_validation, job.local, &mut stream)?;
-            Ok::<_, Error>(chosen.map_or(f64::NAN, |rule| rule.accuracy(test.view(), of_test)))
+            let chosen = choose(&rules, validation.view(), validation_classes, job.local, &mut stream)?;
+            Ok::<_, Error>(chosen.map_or(f64::NAN, |rule| rule.accuracy(test.view(), test_classes)))
         };
-        Ok(Accuracy { clean: of(clean)?, private: of(private)? })
+        Ok(Accuracy { clean: chosen_accuracy(clean)?, private: chosen_accuracy(private)? })
     }
 }
 
@@ -518,14 +526,25 @@ mod tests {
         let options = RunOptions::new(&registry, Path::new(""));
         let plan = Plan { central: vec![f64::INFINITY], ..tiny(2) };
         let found = Collection::run(&options, "made-up", &Data::made_up(4000, 2), plan).unwrap();
-        let mean = |by: usize, local: usize, of: Of| -> f64 {
-            let accuracies = found.accuracies(by, local, Level::Latent, of);
+        let mean = |by: usize, local: usize, tested: TestRecords| -> f64 {
+            let accuracies = found.accuracies(by, local, Level::Latent, tested);
             accuracies.iter().sum::<f64>() / accuracies.len() as f64
         };
-        assert!(mean(0, 2, Of::Clean) > 0.95 && mean(0, 1, Of::Clean) > 0.95, "{:?}", found.found);
-        assert!(mean(0, 0, Of::Private) < 0.75 && mean(0, 1, Of::Private) > 0.9, "{:?}", found.found);
+        assert!(
+            mean(0, 2, TestRecords::Clean) > 0.95 && mean(0, 1, TestRecords::Clean) > 0.95,
+            "{:?}",
+            found.found
+        );
+        assert!(
+            mean(0, 0, TestRecords::Private) < 0.75 && mean(0, 1, TestRecords::Private) > 0.9,
+            "{:?}",
+            found.found
+        );
         let direct = found.by.len() - 1;
-        assert!(found.accuracies(direct, 2, Level::Features, Of::Clean).is_empty(), "direct has no ε = ∞");
+        assert!(
+            found.accuracies(direct, 2, Level::Features, TestRecords::Clean).is_empty(),
+            "direct has no ε = ∞"
+        );
     }
 
     /// Learns one mechanism from a few images, and releases once.

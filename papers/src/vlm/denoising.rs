@@ -1,7 +1,7 @@
 //! A learner that accounts for the noise of released latents: it learns a classifier of latents without
 //! noise.
 
-use super::collection::{Level, Of, Subject};
+use super::collection::{Level, Subject, TestRecords};
 use super::figures::{DIGITS, RULES, finite};
 use super::learner::Released;
 use super::prepared::Prepared;
@@ -44,24 +44,26 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
             "local": collection.plan.local.iter().filter(|local| local.is_finite()).collect::<Vec<_>>(),
             "scumble": env!("CARGO_PKG_VERSION"),
         });
-        found.push(options.once(&store, &words, || of_trial(options, &DIGITS, trial))?);
+        found.push(options.once(&store, &words, || run_trial(options, &DIGITS, trial))?);
     }
-    let of = |at: usize, of: Of| -> Vec<f64> {
+    let accuracies = |at: usize, tested: TestRecords| -> Vec<f64> {
         let place = finite(&collection).position(|(other, _)| other == at).unwrap_or_default();
-        let one = |trial: &Vec<Found>| match of {
-            Of::Clean => trial[place].clean,
-            Of::Private => trial[place].private,
+        let one = |trial: &Vec<Found>| match tested {
+            TestRecords::Clean => trial[place].clean,
+            TestRecords::Private => trial[place].private,
         };
         found.iter().map(one).collect()
     };
     let (mut findings, mut grids, mut panels) = (vec![], vec![], vec![]);
-    for which in [Of::Clean, Of::Private] {
+    for which in [TestRecords::Clean, TestRecords::Private] {
         let rows: Vec<(f64, Vec<f64>, Vec<f64>)> = finite(&collection)
-            .map(|(at, local)| (local, of(at, which), collection.accuracies(0, at, Level::Latent, which)))
+            .map(|(at, local)| {
+                (local, accuracies(at, which), collection.accuracies(0, at, Level::Latent, which))
+            })
             .collect();
         let gains: Vec<(f64, Mean)> =
-            rows.iter().map(|(local, ours, others)| (*local, Mean::of_differences(ours, others))).collect();
-        let said = gains.iter().map(|(local, gain)| {
+            rows.iter().map(|(local, ours, others)| (*local, Mean::from_differences(ours, others))).collect();
+        let entries = gains.iter().map(|(local, gain)| {
             format!("{:+.1} ± {:.1} at ε = {local}", 100.0 * gain.value, 100.0 * gain.error)
         });
         findings.push(Finding {
@@ -70,10 +72,10 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
                 which.name()
             ),
             paper: "denoising gains (later version)".into(),
-            ours: format!("points: {}", said.collect::<Vec<_>>().join(", ")),
+            ours: format!("points: {}", entries.collect::<Vec<_>>().join(", ")),
             value: gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
             verdict: Agreement::from_test(
-                Agreement::of_gains(gains.iter().map(|(_, gain)| gain.in_errors())) == Agreement::Better,
+                Agreement::from_gains(gains.iter().map(|(_, gain)| gain.in_errors())) == Agreement::Better,
             ),
             why: "± a standard error; a difference counts above two standard errors; both learn from the \
                 same releases of latents, at central ε = ∞"
@@ -120,21 +122,21 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
 }
 
 /// Runs one trial at each finite local ε, on the same releases as the figures.
-fn of_trial(options: &RunOptions, subject: &Subject, trial: usize) -> Result<Vec<Found>> {
+fn run_trial(options: &RunOptions, subject: &Subject, trial: usize) -> Result<Vec<Found>> {
     let prepared = Prepared::new(options, subject, trial, VOLUNTEERS)?;
-    let Prepared { plan, shared, places, sharing, test, of_test, seed, .. } = &prepared;
+    let Prepared { plan, shared, places, sharing, test, test_classes, seed, .. } = &prepared;
     let finite: Vec<f64> = plan.local.iter().copied().filter(|local| local.is_finite()).collect();
     let one = |local: &f64| -> Result<Found> {
         let (labels, flip, mut randomness) = prepared.labels(options, subject, trial, *local)?;
-        let (of_records, _) = plan.split(*local)?;
-        let records = shared.released(sharing, of_records, &mut randomness)?;
-        let scale = shared.noise_scale(of_records);
+        let (record_epsilon, _) = plan.split(*local)?;
+        let records = shared.released(sharing, record_epsilon, &mut randomness)?;
+        let scale = shared.noise_scale(record_epsilon);
         let learned = Learned::new(places, &Released { records, labels, flip }, scale, *seed)?;
-        let released = shared.released(test, of_records, &mut randomness)?;
-        let right = |said: Array2<f64>| {
-            let found = said.outer_iter().map(|odds| largest(&odds.to_vec()));
-            let right = found.zip(of_test).filter(|(found, class)| found == *class).count();
-            right as f64 / of_test.len().max(1) as f64
+        let released = shared.released(test, record_epsilon, &mut randomness)?;
+        let right = |predicted: Array2<f64>| {
+            let found = predicted.outer_iter().map(|odds| largest(&odds.to_vec()));
+            let right = found.zip(test_classes).filter(|(found, class)| found == *class).count();
+            right as f64 / test_classes.len().max(1) as f64
         };
         Ok(Found {
             clean: right(learned.odds(test.view())?),
@@ -173,9 +175,13 @@ impl<'a> Learned<'a> {
             let drawn: Vec<Vec<usize>> = batches.shuffled().map(<[usize]>::to_vec).collect();
             for people in drawn {
                 let weights = learned.weights(released.records.select(Axis(0), &people).view());
-                let said = softmax(learned.network.forward(places.view(), &mut pass)?);
-                let slopes =
-                    slopes(&weights, &said, &released.flip, people.iter().map(|at| released.labels[*at]));
+                let predicted = softmax(learned.network.forward(places.view(), &mut pass)?);
+                let slopes = slopes(
+                    &weights,
+                    &predicted,
+                    &released.flip,
+                    people.iter().map(|at| released.labels[*at]),
+                );
                 learned.network.backward(slopes.view(), &mut pass)?;
                 learned.network.gradient(&pass, &mut gradient)?;
                 stepper.step(learned.network.parameters_mut(), &gradient)?;
@@ -187,14 +193,14 @@ impl<'a> Learned<'a> {
     /// Normalised odds (n × m) that each released latent (n × Z) was at each place.
     fn weights(&self, released: ArrayView2<f64>) -> Array2<f32> {
         let mut weights = Array2::<f32>::zeros((released.nrows(), self.places.nrows()));
-        let of = |latent: ArrayView1<f64>, mut weights: ndarray::ArrayViewMut1<f32>| {
-            let apart: Vec<f64> = self
+        let weigh = |latent: ArrayView1<f64>, mut weights: ndarray::ArrayViewMut1<f32>| {
+            let distances: Vec<f64> = self
                 .places
                 .outer_iter()
                 .map(|place| place.iter().zip(&latent).map(|(a, b)| (a - b).abs()).sum::<f64>() / self.scale)
                 .collect();
-            let least = apart.iter().copied().fold(f64::INFINITY, f64::min);
-            let odds: Vec<f64> = apart.iter().map(|apart| (least - apart).exp()).collect();
+            let least = distances.iter().copied().fold(f64::INFINITY, f64::min);
+            let odds: Vec<f64> = distances.iter().map(|distance| (least - distance).exp()).collect();
             let sum: f64 = odds.iter().sum();
             weights.iter_mut().zip(&odds).for_each(|(weight, odds)| *weight = (odds / sum) as f32);
         };
@@ -202,7 +208,7 @@ impl<'a> Learned<'a> {
             .axis_iter_mut(Axis(0))
             .into_par_iter()
             .zip(released.axis_iter(Axis(0)).into_par_iter())
-            .for_each(|(weights, latent)| of(latent, weights));
+            .for_each(|(weights, latent)| weigh(latent, weights));
         weights
     }
 
@@ -213,8 +219,8 @@ impl<'a> Learned<'a> {
 
     /// Probability of each class at `released` latents (n × Z), averaged over the possible places of each.
     fn odds_of_released(&self, released: ArrayView2<f64>) -> Result<Array2<f64>> {
-        let said = self.odds(self.places.view())?.mapv(|x| x as f32);
-        Ok(self.weights(released).dot(&said).mapv(f64::from))
+        let predicted = self.odds(self.places.view())?.mapv(|x| x as f32);
+        Ok(self.weights(released).dot(&predicted).mapv(f64::from))
     }
 }
 
@@ -231,14 +237,14 @@ fn softmax(logits: ArrayView2<f64>) -> Array2<f64> {
 }
 
 /// Gradient of the people's mean loss with respect to the logits at the places (m × K). `weights` (n × m) are
-/// the odds of each person's place. `said` (m × K) is the network's output at the places.
+/// the odds of each person's place. `predicted` (m × K) is the network's output at the places.
 fn slopes(
     weights: &Array2<f32>,
-    said: &Array2<f64>,
+    predicted: &Array2<f64>,
     flip: &Array2<f64>,
     labels: impl Iterator<Item = usize>,
 ) -> Array2<f64> {
-    let at_places = weights.dot(&said.mapv(|x| x as f32));
+    let at_places = weights.dot(&predicted.mapv(|x| x as f32));
     let mut factors = Array2::<f32>::zeros(at_places.dim());
     for ((mut factors, at), label) in factors.outer_iter_mut().zip(at_places.outer_iter()).zip(labels) {
         let flip = flip.column(label);
@@ -247,9 +253,9 @@ fn slopes(
     }
     let people = weights.nrows().max(1) as f64;
     let mut slopes = weights.t().dot(&factors).mapv(|x| f64::from(x) / people);
-    for (mut slopes, said) in slopes.outer_iter_mut().zip(said.outer_iter()) {
-        let mean = slopes.dot(&said);
-        slopes.zip_mut_with(&said, |slope, said| *slope = said * (*slope - mean));
+    for (mut slopes, predicted) in slopes.outer_iter_mut().zip(predicted.outer_iter()) {
+        let mean = slopes.dot(&predicted);
+        slopes.zip_mut_with(&predicted, |slope, predicted| *slope = predicted * (*slope - mean));
     }
     slopes
 }
@@ -306,8 +312,8 @@ mod tests {
                 logits[at] += by;
                 loss(&weights, &logits, &flip, &labels)
             };
-            let wanted = (moved(1e-4) - moved(-1e-4)) / 2e-4;
-            assert!((found[at] - wanted).abs() < 1e-6, "{at:?}: {} and {wanted}", found[at]);
+            let expected = (moved(1e-4) - moved(-1e-4)) / 2e-4;
+            assert!((found[at] - expected).abs() < 1e-6, "{at:?}: {} and {expected}", found[at]);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Figures 1, 4 and 7: findings on data that people share.
 
-use super::collection::{BOTH, By, Collection, Level, Of, Plan, Subject};
+use super::collection::{BOTH, By, Collection, Level, Plan, Subject, TestRecords};
 use super::people::{Data, Sizes};
 use super::prepared;
-use super::reports::{self, beside};
+use super::reports::{self, with_comparison};
 use super::sharing::Model;
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
@@ -55,14 +55,15 @@ fn with_as_many(options: &RunOptions) -> Result<String> {
     let plan = Plan { repeats: FEWER, central: vec![f64::INFINITY], local: vec![1.0, 2.0], ..loans(options) };
     let collection =
         Collection::run(options, "vlm/collection-lending-club-repeated", &(LOANS.data)(options)?, plan)?;
-    let said = finite(&collection).map(|(at, local)| {
-        let [latents, features] = BOTH.map(|level| percent(&collection.accuracies(0, at, level, Of::Clean)));
+    let entries = finite(&collection).map(|(at, local)| {
+        let [latents, features] =
+            BOTH.map(|level| percent(&collection.accuracies(0, at, level, TestRecords::Clean)));
         format!("{latents} % on latents and {features} on features at ε = {local}")
     });
     Ok(format!(
         "; if each loan is released {FEWER} times, which gives as many releases as the paper has loans, it \
          is {}, at central ε = ∞",
-        said.collect::<Vec<_>>().join(", ")
+        entries.collect::<Vec<_>>().join(", ")
     ))
 }
 
@@ -183,7 +184,7 @@ pub(super) const JOINTLY: &str = "Where volunteers have a central ε, encoder an
 pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let collection = DIGITS.collected(options)?;
     let mut findings = vec![at_chance(&collection, DIGITS.chance)];
-    let mut above = above_chance(&collection, Of::Clean, &BOTH, DIGITS.chance);
+    let mut above = above_chance(&collection, TestRecords::Clean, &BOTH, DIGITS.chance);
     if above.verdict == Agreement::Differs {
         let least = collection.plan.local[0];
         let alone = percent(&prepared::by_labels_alone(options, &DIGITS, least)?);
@@ -193,28 +194,40 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
         );
     }
     findings.push(above);
-    findings.extend(rises(&collection, Of::Clean, &BOTH));
+    findings.extend(rises(&collection, TestRecords::Clean, &BOTH));
     findings.extend(latents_at_high_budgets(&collection));
-    findings.extend(central_costs(&collection, Of::Clean));
+    findings.extend(central_costs(&collection, TestRecords::Clean));
     let codes = reports::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
-    let found =
-        figure(&collection, &DIGITS, findings, Of::Clean, &BOTH, "Digits that people share (Figure 1, top)");
-    Ok(beside(found, &collection, &codes, &BOTH, Of::Clean))
+    let found = figure(
+        &collection,
+        &DIGITS,
+        findings,
+        TestRecords::Clean,
+        &BOTH,
+        "Digits that people share (Figure 1, top)",
+    );
+    Ok(with_comparison(found, &collection, &codes, &BOTH, TestRecords::Clean))
 }
 
 pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let collection = LOANS.collected(options)?;
-    let mut above = above_chance(&collection, Of::Clean, &BOTH, LOANS.chance);
+    let mut above = above_chance(&collection, TestRecords::Clean, &BOTH, LOANS.chance);
     if above.verdict == Agreement::Differs {
         above.why += &with_as_many(options)?;
     }
     let mut findings = vec![at_chance(&collection, LOANS.chance), above];
-    findings.extend(rises(&collection, Of::Clean, &BOTH));
-    findings.extend(central_costs(&collection, Of::Clean));
+    findings.extend(rises(&collection, TestRecords::Clean, &BOTH));
+    findings.extend(central_costs(&collection, TestRecords::Clean));
     let codes = reports::accuracies(options, &LOANS, "vlm/collection-lending-club/codes")?;
-    let found =
-        figure(&collection, &LOANS, findings, Of::Clean, &BOTH, "Loans that people share (Figure 1, bottom)");
-    Ok(beside(found, &collection, &codes, &BOTH, Of::Clean))
+    let found = figure(
+        &collection,
+        &LOANS,
+        findings,
+        TestRecords::Clean,
+        &BOTH,
+        "Loans that people share (Figure 1, bottom)",
+    );
+    Ok(with_comparison(found, &collection, &codes, &BOTH, TestRecords::Clean))
 }
 
 pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -228,9 +241,9 @@ pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence
 fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> {
     let collection = DIGITS.collected(options)?;
     let mut findings = vec![below_ceilings(&collection, level)?, below_clean(&collection, level)];
-    findings.extend(rises(&collection, Of::Private, &[level]));
+    findings.extend(rises(&collection, TestRecords::Private, &[level]));
     let ceilings = ceilings(&collection)?;
-    let mut found = figure(&collection, &DIGITS, findings, Of::Private, &[level], title);
+    let mut found = figure(&collection, &DIGITS, findings, TestRecords::Private, &[level], title);
     found.picture.panels[0].layers.extend(ceilings);
     found.notes.push(
         "Both ceilings are those of the ε of records alone, because only this ε protects the classified \
@@ -240,7 +253,13 @@ fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> 
             .into(),
     );
     let codes = reports::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
-    Ok(beside(found, &collection, &reports::answered(codes, &collection.plan)?, &[level], Of::Private))
+    Ok(with_comparison(
+        found,
+        &collection,
+        &reports::answered(codes, &collection.plan)?,
+        &[level],
+        TestRecords::Private,
+    ))
 }
 
 fn name_of(by: By) -> String {
@@ -254,12 +273,13 @@ pub(super) fn figure(
     collection: &Collection,
     subject: &Subject,
     findings: Vec<Finding>,
-    of: Of,
+    tested: TestRecords,
     levels: &[Level],
     title: &str,
 ) -> Evidence {
-    let grids = levels.iter().map(|level| grid(collection, *level, of)).collect();
-    let panels = levels.iter().map(|level| curves(collection, *level, of)).chain(sheet(collection)).collect();
+    let grids = levels.iter().map(|level| grid(collection, *level, tested)).collect();
+    let panels =
+        levels.iter().map(|level| curves(collection, *level, tested)).chain(sheet(collection)).collect();
     Evidence {
         trials: collection.plan.trials,
         findings,
@@ -275,21 +295,21 @@ fn shown_at(collection: &Collection, level: Level) -> impl Iterator<Item = (usiz
     all.filter(move |(_, by)| level == Level::Features || *by != By::Direct)
 }
 
-fn grid(collection: &Collection, level: Level, of: Of) -> Grid {
+fn grid(collection: &Collection, level: Level, tested: TestRecords) -> Grid {
     let header =
         std::iter::once("local ε".to_owned()).chain(shown_at(collection, level).map(|(_, by)| name_of(by)));
     let row = |(at, local): (usize, &f64)| {
         let cells = shown_at(collection, level).map(move |(by, _)| {
-            match &collection.accuracies(by, at, level, of)[..] {
+            match &collection.accuracies(by, at, level, tested)[..] {
                 [] => String::new(),
                 accuracies => percent(accuracies),
             }
         });
         std::iter::once(shown(*local)).chain(cells).collect()
     };
-    let what = match of {
-        Of::Clean => "clean",
-        Of::Private => "private",
+    let what = match tested {
+        TestRecords::Clean => "clean",
+        TestRecords::Private => "private",
     };
     Grid {
         title: format!("{what} accuracy, %, ± a standard deviation: {}", level.name()),
@@ -298,9 +318,9 @@ fn grid(collection: &Collection, level: Level, of: Of) -> Grid {
     }
 }
 
-fn curves(collection: &Collection, level: Level, of: Of) -> Panel {
+fn curves(collection: &Collection, level: Level, tested: TestRecords) -> Panel {
     let layers = shown_at(collection, level).map(|(by, name)| {
-        curve(name_of(name), by, &collection.plan.local, |at| collection.accuracies(by, at, level, of))
+        curve(name_of(name), by, &collection.plan.local, |at| collection.accuracies(by, at, level, tested))
     });
     panel(level.name(), "accuracy, %, ± a standard deviation", layers.collect())
 }
@@ -325,9 +345,9 @@ fn ceilings(collection: &Collection) -> Result<Vec<Layer>> {
     let (classes, first) = (collection.plan.classes as u64, collection.by.len());
     let mut both = [vec![], vec![]];
     for epsilon in local.iter().filter(|epsilon| epsilon.is_finite()) {
-        let of_record = collection.plan.share(*epsilon) * epsilon;
-        both[0].push(ceiling::of_laplace(classes, of_record)?);
-        both[1].push(ceiling::of_any(classes, of_record)?);
+        let record_epsilon = collection.plan.share(*epsilon) * epsilon;
+        both[0].push(ceiling::laplace_accuracy(classes, record_epsilon)?);
+        both[1].push(ceiling::best_accuracy(classes, record_epsilon)?);
     }
     let names = ["ceiling of Laplace noise (equation 28)", "ceiling of any mechanism"];
     Ok(names
@@ -347,15 +367,15 @@ pub(super) fn finite(collection: &Collection) -> impl Iterator<Item = (usize, f6
 /// `tests` test records, because the trials may agree by coincidence.
 fn against(accuracies: &[f64], chance: f64, tests: usize) -> f64 {
     let mean = Mean::from_values(accuracies);
-    let of_tests = chance * (1.0 - chance) / (tests.max(1) * accuracies.len().max(1)) as f64;
-    (mean.value - chance) / (mean.error.powi(2) + of_tests).sqrt()
+    let test_variance = chance * (1.0 - chance) / (tests.max(1) * accuracies.len().max(1)) as f64;
+    (mean.value - chance) / (mean.error.powi(2) + test_variance).sqrt()
 }
 
 fn at_chance(collection: &Collection, chance: f64) -> Finding {
     let direct = collection.by.len() - 1;
     let off: Vec<(f64, f64, f64)> = finite(collection)
         .map(|(at, local)| {
-            let accuracies = collection.accuracies(direct, at, Level::Features, Of::Clean);
+            let accuracies = collection.accuracies(direct, at, Level::Features, TestRecords::Clean);
             (local, Mean::from_values(&accuracies).value, against(&accuracies, chance, collection.tests))
         })
         .collect();
@@ -388,20 +408,25 @@ fn learned(collection: &Collection) -> impl Iterator<Item = (usize, f64)> + '_ {
 
 /// Finding that accuracy is above chance by more than two standard errors, at every local ε and central ε and
 /// on all `levels`.
-pub(super) fn above_chance(collection: &Collection, of: Of, levels: &[Level], chance: f64) -> Finding {
+pub(super) fn above_chance(
+    collection: &Collection,
+    tested: TestRecords,
+    levels: &[Level],
+    chance: f64,
+) -> Finding {
     let mut all: Vec<(f64, f64, String)> = vec![];
     for (by, central) in learned(collection) {
         for ((at, local), level) in
             finite(collection).flat_map(|at| levels.iter().map(move |level| (at, level)))
         {
-            let accuracies = collection.accuracies(by, at, *level, of);
-            let said = format!(
+            let accuracies = collection.accuracies(by, at, *level, tested);
+            let description = format!(
                 "ε = {local}, {}, central ε = {}: {} %",
                 level.name(),
                 shown(central),
                 percent(&accuracies)
             );
-            all.push((against(&accuracies, chance, collection.tests), local, said));
+            all.push((against(&accuracies, chance, collection.tests), local, description));
         }
     }
     let unclear: Vec<f64> = all
@@ -410,11 +435,11 @@ pub(super) fn above_chance(collection: &Collection, of: Of, levels: &[Level], ch
         .map(|(_, local, _)| *local)
         .collect();
     let nearest = all.iter().min_by(|a, b| a.0.total_cmp(&b.0));
-    let (errors, _, said) = nearest.cloned().unwrap_or((f64::NAN, f64::NAN, String::new()));
+    let (errors, _, description) = nearest.cloned().unwrap_or((f64::NAN, f64::NAN, String::new()));
     Finding {
         what: "accuracy above chance at every local ε of 1 and more, and every central ε".into(),
         paper: "well above random for all local ε".into(),
-        ours: format!("closest to chance at {said}, {errors:+.1} standard errors"),
+        ours: format!("closest to chance at {description}, {errors:+.1} standard errors"),
         value: Some(errors),
         verdict: Agreement::from_test(unclear.is_empty()),
         why: match unclear.iter().copied().reduce(f64::max) {
@@ -430,31 +455,31 @@ pub(super) fn above_chance(collection: &Collection, of: Of, levels: &[Level], ch
 
 /// Finding that accuracy rises from the least finite local ε to the largest. The rise must exceed three
 /// standard errors at every central ε.
-pub(super) fn rises(collection: &Collection, of: Of, levels: &[Level]) -> Option<Finding> {
+pub(super) fn rises(collection: &Collection, tested: TestRecords, levels: &[Level]) -> Option<Finding> {
     let ((first, from), (last, to)) = finite(collection).next().zip(finite(collection).last())?;
-    let (mut said, mut least, mut flat) = (vec![], f64::INFINITY, vec![]);
+    let (mut entries, mut least, mut flat) = (vec![], f64::INFINITY, vec![]);
     for (by, central) in learned(collection) {
         for level in levels {
-            let [low, high] = [first, last].map(|at| collection.accuracies(by, at, *level, of));
-            let trials = Mean::of_differences(&high, &low);
+            let [low, high] = [first, last].map(|at| collection.accuracies(by, at, *level, tested));
+            let trials = Mean::from_differences(&high, &low);
             // The trials may agree by coincidence: the error is at least that of drawing the test records
             // twice.
             let records = (collection.tests * high.len().max(1)) as f64;
-            let [of_low, of_high] = [&low, &high].map(|accuracies| Mean::from_values(accuracies).value);
-            let of_tests = of_low * (1.0 - of_low) + of_high * (1.0 - of_high);
-            let rise = Mean { error: trials.error.max((of_tests / records).sqrt()), ..trials };
+            let [low_mean, high_mean] = [&low, &high].map(|accuracies| Mean::from_values(accuracies).value);
+            let test_variance = low_mean * (1.0 - low_mean) + high_mean * (1.0 - high_mean);
+            let rise = Mean { error: trials.error.max((test_variance / records).sqrt()), ..trials };
             let place = format!("{} at central ε = {}", level.name(), shown(central));
-            said.push(format!("{place} by {:+.1} ± {:.1} points", 100.0 * rise.value, 100.0 * rise.error));
+            entries.push(format!("{place} by {:+.1} ± {:.1} points", 100.0 * rise.value, 100.0 * rise.error));
             least = least.min(rise.in_errors());
             if rise.in_errors() <= 3.0 {
-                flat.push(format!("{place} {:.1} %", 100.0 * of_low));
+                flat.push(format!("{place} {:.1} %", 100.0 * low_mean));
             }
         }
     }
     Some(Finding {
         what: format!("accuracy rises from local ε = {from} to {to}, at every central ε"),
         paper: "it does".into(),
-        ours: said.join("; "),
+        ours: entries.join("; "),
         value: Some(least),
         verdict: Agreement::from_test(flat.is_empty()),
         why: match flat.is_empty() {
@@ -480,24 +505,25 @@ fn averages(trials: usize, values: impl Fn(usize) -> Vec<f64>) -> Vec<f64> {
 fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
     let higher: Vec<(usize, f64)> = finite(collection).filter(|(_, local)| *local >= HIGHER).collect();
     let gains = |by: usize| -> Vec<f64> {
-        let of = |at: usize| BOTH.map(|level| collection.accuracies(by, at, level, Of::Clean));
-        let all: Vec<[Vec<f64>; 2]> = higher.iter().map(|(at, _)| of(*at)).collect();
+        let both_levels =
+            |at: usize| BOTH.map(|level| collection.accuracies(by, at, level, TestRecords::Clean));
+        let all: Vec<[Vec<f64>; 2]> = higher.iter().map(|(at, _)| both_levels(*at)).collect();
         averages(collection.plan.trials, |trial| {
             all.iter().map(|[latents, features]| latents[trial] - features[trial]).collect()
         })
     };
     let each: Vec<(f64, Vec<f64>)> = learned(collection).map(|(by, central)| (central, gains(by))).collect();
-    let of_all = |trial: usize| each.iter().map(|(_, gains)| gains[trial]).collect();
-    let gain = Mean::from_values(&averages(collection.plan.trials, of_all));
+    let trial_gains = |trial: usize| each.iter().map(|(_, gains)| gains[trial]).collect();
+    let gain = Mean::from_values(&averages(collection.plan.trials, trial_gains));
     let points = |gain: Mean| format!("{:+.1} ± {:.1}", 100.0 * gain.value, 100.0 * gain.error);
-    let said = each.iter().map(|(central, gains)| {
+    let entries = each.iter().map(|(central, gains)| {
         format!("{} at central ε = {}", points(Mean::from_values(gains)), shown(*central))
     });
     let budgets = higher.iter().map(|(_, local)| local.to_string()).collect::<Vec<_>>().join(", ");
     (!higher.is_empty()).then(|| Finding {
         what: format!("latents against features, on average at local ε = {budgets}"),
         paper: "latents are better at higher local ε".into(),
-        ours: format!("by {} points: {}", points(gain), said.collect::<Vec<_>>().join(", ")),
+        ours: format!("by {} points: {}", points(gain), entries.collect::<Vec<_>>().join(", ")),
         value: Some(100.0 * gain.value),
         verdict: Agreement::from_test(gain.in_errors() > 2.0),
         why: "± a standard error; a difference counts above two standard errors".into(),
@@ -508,14 +534,14 @@ fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
 const NEGLIGIBLE: f64 = 0.02;
 
 /// Findings on the cost of each finite central ε, at the largest finite local ε.
-pub(super) fn central_costs(collection: &Collection, of: Of) -> Vec<Finding> {
+pub(super) fn central_costs(collection: &Collection, tested: TestRecords) -> Vec<Finding> {
     let Some((at, local)) = finite(collection).last() else { return vec![] };
     learned(collection)
         .filter(|(_, central)| central.is_finite())
         .map(|(by, central)| {
-            let cost = Mean::of_differences(
-                &collection.accuracies(0, at, Level::Latent, of),
-                &collection.accuracies(by, at, Level::Latent, of),
+            let cost = Mean::from_differences(
+                &collection.accuracies(0, at, Level::Latent, tested),
+                &collection.accuracies(by, at, Level::Latent, tested),
             );
             Finding {
                 what: format!("cost of central ε = {central} at local ε = {local}, on latents"),
@@ -539,11 +565,12 @@ pub(super) fn central_costs(collection: &Collection, of: Of) -> Vec<Finding> {
 fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
     let (mut nearest, mut holds) = ((f64::INFINITY, String::new()), true);
     for (at, local) in finite(collection) {
-        let of_record = collection.plan.share(local) * local;
+        let record_epsilon = collection.plan.share(local) * local;
         let classes = collection.plan.classes as u64;
-        let ceiling = ceiling::of_laplace(classes, of_record)?.min(ceiling::of_any(classes, of_record)?);
+        let ceiling = ceiling::laplace_accuracy(classes, record_epsilon)?
+            .min(ceiling::best_accuracy(classes, record_epsilon)?);
         for (by, name) in shown_at(collection, Level::Latent) {
-            let mean = Mean::from_values(&collection.accuracies(by, at, level, Of::Private)).value;
+            let mean = Mean::from_values(&collection.accuracies(by, at, level, TestRecords::Private)).value;
             // Test records are sampled uniformly at random.
             let error = (ceiling * (1.0 - ceiling)
                 / (collection.tests * collection.plan.trials).max(1) as f64)
@@ -568,8 +595,9 @@ fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
 fn below_clean(collection: &Collection, level: Level) -> Finding {
     let drops: Vec<(f64, Mean)> = finite(collection)
         .map(|(at, local)| {
-            let [clean, private] = [Of::Clean, Of::Private].map(|of| collection.accuracies(0, at, level, of));
-            (local, Mean::of_differences(&clean, &private))
+            let [clean, private] = [TestRecords::Clean, TestRecords::Private]
+                .map(|tested| collection.accuracies(0, at, level, tested));
+            (local, Mean::from_differences(&clean, &private))
         })
         .collect();
     let (local, most) = drops

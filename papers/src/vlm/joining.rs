@@ -99,14 +99,14 @@ impl Houses {
             domain.features().clone(),
             loans.data.domain.target().clone(),
         )?;
-        let of_clear = loans.data.domain.restrict(&clear)?;
+        let clear_domain = loans.data.domain.restrict(&clear)?;
         let part = |rows: &Vec<usize>, domain: &RecordDomain| -> Result<Table> {
             let rows = table.select(rows)?;
             Ok(rows.part(domain)?.with_target(rows.target().clone())?)
         };
         let [train, test] = &halves;
         Ok(Self {
-            clear: [part(train, &of_clear)?, part(test, &of_clear)?],
+            clear: [part(train, &clear_domain)?, part(test, &clear_domain)?],
             private: [part(train, &domain)?, part(test, &domain)?],
             domain,
             labelled,
@@ -150,8 +150,8 @@ impl Houses {
             let mut released = |latents| shared.released(latents, local, &mut randomness);
             let (train, test) = (released(&train)?, released(&test)?);
             let latents = self.accuracy(&[clear, [&train, &test]], seed)?;
-            let of_direct = Brief::new(self.domain.clone(), Budget::new(local, 0.0)?);
-            let of_ours = Brief {
+            let direct_brief = Brief::new(self.domain.clone(), Budget::new(local, 0.0)?);
+            let our_brief = Brief {
                 volunteers: Volunteers::Consented(self.private[0].clone()),
                 task: Task::Differentiable(task.clone()),
                 ..Brief::new(self.labelled.clone(), Budget::new(local, 0.0)?)
@@ -165,8 +165,8 @@ impl Houses {
                 let (train, test) = (released(&self.private[0])?, released(&self.private[1])?);
                 self.accuracy(&[clear, [&train, &test]], seed)
             };
-            let direct = by("direct", &Value::Null, &of_direct)?;
-            Ok([latents, direct, by(OURS, &parameters_of_ours(options, seed), &of_ours)?])
+            let direct = by("direct", &Value::Null, &direct_brief)?;
+            Ok([latents, direct, by(OURS, &parameters_of_ours(options, seed), &our_brief)?])
         });
         Ok(Trial {
             alone: self.accuracy(&[clear], seed)?,
@@ -201,34 +201,34 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
         });
         (options.on_step)();
     }
-    Ok(told(&found, &local(options), sides(&loans).map(|columns| columns.len())))
+    Ok(evidence(&found, &local(options), sides(&loans).map(|columns| columns.len())))
 }
 
-fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Evidence {
+fn evidence(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Evidence {
     let alone: Vec<f64> = trials.iter().map(|trial| trial.alone).collect();
     let others: Vec<f64> = trials.iter().map(|trial| trial.others).collect();
     let all: Vec<f64> = trials.iter().map(|trial| trial.all).collect();
     let with =
         |at: usize, by: usize| -> Vec<f64> { trials.iter().map(|trial| trial.joined[at][by]).collect() };
-    let wanted = |local: f64| (4.0..=10.0).contains(&local);
-    let gains = |by: usize, wanted: &dyn Fn(f64) -> bool| -> Vec<(f64, Mean)> {
-        let those = local.iter().enumerate().filter(|(_, local)| wanted(**local));
-        those.map(|(at, local)| (*local, Mean::of_differences(&with(at, by), &alone))).collect()
+    let in_range = |local: f64| (4.0..=10.0).contains(&local);
+    let gains = |by: usize, includes: &dyn Fn(f64) -> bool| -> Vec<(f64, Mean)> {
+        let those = local.iter().enumerate().filter(|(_, local)| includes(**local));
+        those.map(|(at, local)| (*local, Mean::from_differences(&with(at, by), &alone))).collect()
     };
-    let said = |gains: &[(f64, Mean)]| {
+    let describe = |gains: &[(f64, Mean)]| {
         let each = gains.iter().map(|(local, gain)| {
             format!("{:+.1} ± {:.1} at ε = {local}", 100.0 * gain.value, 100.0 * gain.error)
         });
         format!("points: {}", each.collect::<Vec<_>>().join(", "))
     };
-    let (ours, of_direct) = (gains(0, &wanted), gains(1, &f64::is_finite));
-    let beside_latents: Vec<(f64, Mean)> = local
+    let (ours, direct_gains) = (gains(0, &in_range), gains(1, &f64::is_finite));
+    let gains_on_latents: Vec<(f64, Mean)> = local
         .iter()
         .enumerate()
         .filter(|(_, local)| local.is_finite())
-        .map(|(at, local)| (*local, Mean::of_differences(&with(at, 2), &with(at, 0))))
+        .map(|(at, local)| (*local, Mean::from_differences(&with(at, 2), &with(at, 0))))
         .collect();
-    let room = Mean::of_differences(&all, &alone);
+    let room = Mean::from_differences(&all, &alone);
     let findings = vec![
         Finding {
             what: "accuracy with the columns in the clear alone, and with all columns".into(),
@@ -242,7 +242,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
         Finding {
             what: "joined released latents are between the two at local ε in [4, 10]".into(),
             paper: "a significant improvement over the columns in the clear alone".into(),
-            ours: said(&ours),
+            ours: describe(&ours),
             value: ours.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::min),
             verdict: Agreement::from_test(
                 ours.iter().all(|(_, gain)| gain.value > 0.0 && gain.value < room.value)
@@ -254,17 +254,17 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
         Finding {
             what: "joined columns that direct released".into(),
             paper: "never more than one point over the columns in the clear alone".into(),
-            ours: said(&of_direct),
-            value: of_direct.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
-            verdict: Agreement::from_test(of_direct.iter().all(|(_, gain)| gain.value <= 0.01)),
+            ours: describe(&direct_gains),
+            value: direct_gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
+            verdict: Agreement::from_test(direct_gains.iter().all(|(_, gain)| gain.value <= 0.01)),
             why: String::new(),
         },
         Finding {
             what: format!("{OURS} (ours), joined, instead of latents"),
             paper: "the paper's latents".into(),
-            ours: said(&beside_latents),
-            value: beside_latents.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::min),
-            verdict: Agreement::of_gains(beside_latents.iter().map(|(_, gain)| gain.in_errors())),
+            ours: describe(&gains_on_latents),
+            value: gains_on_latents.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::min),
+            verdict: Agreement::from_gains(gains_on_latents.iter().map(|(_, gain)| gain.in_errors())),
             why: "± a standard error; a difference counts above two standard errors".into(),
         },
     ];

@@ -33,7 +33,7 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    pub fn of_means(released: &Released) -> Self {
+    pub fn fit_means(released: &Released) -> Self {
         let Released { records, labels, flip } = released;
         let count = |n: usize| n.max(1) as f64;
         let center = records.sum_axis(Axis(0)) / count(records.nrows());
@@ -54,7 +54,7 @@ impl Rule {
 
     /// Trains a network with these `hidden` layers. A tenth of the records decide when training ends, by the
     /// same loss.
-    pub fn of_network(released: &Released, hidden: &[usize], epochs: usize, seed: u64) -> Result<Self> {
+    pub fn fit_network(released: &Released, hidden: &[usize], epochs: usize, seed: u64) -> Result<Self> {
         let Released { records, labels, flip } = released;
         let params = ClassifierParams::default()
             .hidden(hidden.to_vec())
@@ -136,17 +136,17 @@ mod tests {
         let released = released();
         let classes = Array1::from_shape_fn(600, |row| row % 2);
         let accuracy = |rule: Rule| rule.accuracy(released.records.view(), &classes);
-        assert_eq!(accuracy(Rule::of_means(&released)), 1.0);
+        assert_eq!(accuracy(Rule::fit_means(&released)), 1.0);
         // A rule that believed the labels would have an accuracy of two thirds.
-        let of_network = accuracy(Rule::of_network(&released, &[8], 50, 1).unwrap());
-        assert!(of_network > 0.9, "{of_network}");
+        let network_accuracy = accuracy(Rule::fit_network(&released, &[8], 50, 1).unwrap());
+        assert!(network_accuracy > 0.9, "{network_accuracy}");
     }
 
     #[test]
     fn directions_of_means_are_those_of_the_labels() {
         let records = array![[1.0, 0.0], [3.0, 0.0], [0.0, 4.0], [0.0, 4.0]];
         let released = Released { records, labels: array![0, 0, 1, 1], flip: Array2::eye(3) };
-        let Rule::Means { center, directions } = Rule::of_means(&released) else { panic!("means") };
+        let Rule::Means { center, directions } = Rule::fit_means(&released) else { panic!("means") };
         assert_eq!(center, array![1.0, 2.0]);
         // No record has the third label, so that class has no direction.
         assert_eq!(directions, array![[1.0, -1.0, 0.0], [-2.0, 2.0, 0.0]]);
@@ -156,7 +156,7 @@ mod tests {
     fn the_better_rule_is_chosen_by_answers_that_are_flipped() {
         let released = released();
         let classes = Array1::from_shape_fn(600, |row| row % 2);
-        let right = Rule::of_means(&released);
+        let right = Rule::fit_means(&released);
         let wrong = Rule::Means { center: array![0.0, 0.0], directions: array![[-1.0, 1.0], [0.0, 0.0]] };
         let rules = [wrong, right];
         // Each rule has 300 answers. An answer is yes with probability 0.73 for the better rule, and 0.27 for

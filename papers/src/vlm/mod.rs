@@ -21,9 +21,9 @@ pub(super) const PAPER: &str =
     "Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy (under review)";
 
 /// Summary of the paper: the claims that hold, the claims that fail, and our alternative.
-pub(super) const SAID: &str = "Releases of learned latents are far better than noise on every column, and \
-    their accuracy rises with ε, as the paper says. The claim that they are useful at every budget does not \
-    hold. At a local ε of 1 and 2, label included, a classifier is near chance. A learner that knows the \
+pub(super) const ASSESSMENT: &str = "Releases of learned latents are far better than noise on every column, \
+    and their accuracy rises with ε, as the paper says. The claim that they are useful at every budget does \
+    not hold. At a local ε of 1 and 2, label included, a classifier is near chance. A learner that knows the \
     noise, as a later version proposes, gains six to eight points from ε = 6 on. We recommend reports \
     instead. People report, at all of ε, which of a few kinds of record they have (`learned-codes`). These \
     reports teach a classifier far more than the same people's noisy latents do. It classifies 49 % of \

@@ -1,9 +1,9 @@
 //! Figure 2: nines, released by a mechanism learned from volunteers who have none.
 
-use super::collection::{BOTH, Collection, Level, Of, Plan, Subject};
+use super::collection::{BOTH, Collection, Level, Plan, Subject, TestRecords};
 use super::figures::{JOINTLY, RULES, above_chance, budgets, digits, figure, rises};
 use super::people::{Data, Sizes};
-use super::reports::{self, beside};
+use super::reports::{self, with_comparison};
 use super::{SEEDED, percent};
 use crate::report::Evidence;
 use crate::trials::Mean;
@@ -42,18 +42,18 @@ fn notes(_: &Plan) -> Vec<String> {
 pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let collection = NINES.collected(options)?;
     let mut findings = near_the_printed(&collection);
-    findings.push(above_chance(&collection, Of::Clean, &BOTH, NINES.chance));
+    findings.push(above_chance(&collection, TestRecords::Clean, &BOTH, NINES.chance));
     findings.extend(rise(options, &collection)?);
     let title = "Nines that the mechanism has not seen (Figure 2)";
-    let found = figure(&collection, &NINES, findings, Of::Clean, &BOTH, title);
+    let found = figure(&collection, &NINES, findings, TestRecords::Clean, &BOTH, title);
     let directions = reports::accuracies(options, &NINES, "vlm/novel-mnist/directions")?;
-    Ok(beside(found, &collection, &directions, &BOTH, Of::Clean))
+    Ok(with_comparison(found, &collection, &directions, &BOTH, TestRecords::Clean))
 }
 
 /// Finding on the rise of the rule that validation chooses. Where that rule hardly rises, the finding is on
 /// the paper's network alone.
 fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>> {
-    let found = rises(collection, Of::Clean, &BOTH);
+    let found = rises(collection, TestRecords::Clean, &BOTH);
     let Some(chosen) = found.as_ref().filter(|found| found.verdict == Agreement::Differs) else {
         return Ok(found);
     };
@@ -62,7 +62,7 @@ fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>
     let ends = [finite.next(), finite.next_back()].into_iter().flatten().collect();
     let plan = Plan { network_alone: true, local: ends, ..plan };
     let alone = Collection::run(options, "vlm/novel-mnist-network", &(NINES.data)(options)?, plan)?;
-    Ok(rises(&alone, Of::Clean, &BOTH).map(|network| Finding {
+    Ok(rises(&alone, TestRecords::Clean, &BOTH).map(|network| Finding {
         why: format!(
             "for the paper's network alone, with five releases a trial at ε = 1; {}; with the two \
              classifiers below, where mean directions reach nearly all of the accuracy at small ε, {}: {}",
@@ -76,7 +76,7 @@ fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>
 fn near_the_printed(collection: &Collection) -> Vec<Finding> {
     let Some(at) = collection.plan.local.iter().position(|local| *local == PRINTED_AT) else { return vec![] };
     let finding = |(level, name): (&Level, &str)| {
-        let accuracies = collection.accuracies(0, at, *level, Of::Clean);
+        let accuracies = collection.accuracies(0, at, *level, TestRecords::Clean);
         let mean = Mean::from_values(&accuracies);
         let off = mean.value - PRINTED;
         Finding {

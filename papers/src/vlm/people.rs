@@ -225,8 +225,8 @@ mod tests {
     fn balanced_classes_are_equally_many() {
         let people = divided(Division::Balanced, ALL);
         let counts = (0..5).map(|class| {
-            let of = |table: &Table| classes_of(table).iter().filter(|found| **found == class).count();
-            of(&people.volunteers) + of(&people.sharing) + of(&people.validation)
+            let members = |table: &Table| classes_of(table).iter().filter(|found| **found == class).count();
+            members(&people.volunteers) + members(&people.sharing) + members(&people.validation)
         });
         assert!(counts.eq([180; 5]));
     }

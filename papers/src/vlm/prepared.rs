@@ -18,8 +18,8 @@ pub(super) struct Prepared {
     pub places: Array2<f64>,
     pub sharing: Array2<f64>,
     pub test: Array2<f64>,
-    of_sharing: Array1<usize>,
-    pub of_test: Array1<usize>,
+    sharing_classes: Array1<usize>,
+    pub test_classes: Array1<usize>,
     pub seed: u64,
 }
 
@@ -36,8 +36,8 @@ impl Prepared {
         let places = shared.latents(people.volunteers.records().select(Axis(0), &first).view())?;
         let [sharing, test] =
             [&people.sharing, &people.test].map(|table| shared.latents(table.records().view()));
-        let [of_sharing, of_test] = [&people.sharing, &people.test].map(classes_of);
-        Ok(Self { plan, shared, places, sharing: sharing?, test: test?, of_sharing, of_test, seed })
+        let [sharing_classes, test_classes] = [&people.sharing, &people.test].map(classes_of);
+        Ok(Self { plan, shared, places, sharing: sharing?, test: test?, sharing_classes, test_classes, seed })
     }
 
     /// Releases labels at a `local` ε, with the draws of the figures. Returns the labels, the matrix that
@@ -51,8 +51,9 @@ impl Prepared {
     ) -> Result<(Array1<usize>, Array2<f64>, Randomness)> {
         let draw = [f64::INFINITY.to_bits(), trial as u64, local.to_bits()];
         let mut randomness = options.randomness(subject.name, &draw);
-        let (_, of_labels) = self.plan.split(local)?;
-        let (labels, flip) = flipped(&self.of_sharing, self.plan.classes, of_labels, &mut randomness)?;
+        let (_, label_epsilon) = self.plan.split(local)?;
+        let (labels, flip) =
+            flipped(&self.sharing_classes, self.plan.classes, label_epsilon, &mut randomness)?;
         Ok((labels, flip, randomness))
     }
 }
@@ -73,8 +74,8 @@ pub(super) fn by_labels_alone(options: &RunOptions, subject: &Subject, local: f6
             let prepared = Prepared::new(options, subject, trial, 0)?;
             let (labels, flip, _) = prepared.labels(options, subject, trial, local)?;
             let released = Released { records: prepared.sharing, labels, flip };
-            let rule = Rule::of_network(&released, &plan.hidden[0], plan.epochs, prepared.seed)?;
-            Ok(rule.accuracy(prepared.test.view(), &prepared.of_test))
+            let rule = Rule::fit_network(&released, &plan.hidden[0], plan.epochs, prepared.seed)?;
+            Ok(rule.accuracy(prepared.test.view(), &prepared.test_classes))
         })
     };
     (0..plan.trials).map(one).collect()

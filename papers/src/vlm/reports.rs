@@ -1,6 +1,6 @@
 //! Our mechanisms compared with the paper's method, by the accuracy of reports from the same people.
 
-use super::collection::{Collection, Level, Of, Plan, Subject};
+use super::collection::{Collection, Level, Plan, Subject, TestRecords};
 use super::people::People;
 use super::sharing::classes_of;
 use super::{curve, percent, shown};
@@ -88,11 +88,11 @@ fn together(people: &People) -> Result<Table> {
 /// The answer is the class by the learned codes, through randomised response at the ε that the paper's method
 /// gives records. The codes and their classes are public by then, so the person's own device classifies.
 pub(super) fn answered(accuracies: Accuracies, plan: &Plan) -> Result<Accuracies> {
-    let of = |(at, local, found): (usize, f64, Vec<f64>)| {
+    let answer = |(at, local, found): (usize, f64, Vec<f64>)| {
         let answered = |right| reported::answered(right, plan.classes, plan.share(local) * local);
         Ok((at, local, found.into_iter().map(answered).collect::<Result<_>>()?))
     };
-    accuracies.into_iter().map(of).collect()
+    accuracies.into_iter().map(answer).collect()
 }
 
 /// Note on answering the class of a record that is not in the clear.
@@ -104,19 +104,19 @@ pub(super) const ANSWERED: &str = "For a record that is not in the clear, the pe
 
 /// Adds our results to a figure of the paper's accuracies at these `levels`: a finding, a table, and a curve
 /// in each panel of accuracies.
-pub(super) fn beside(
+pub(super) fn with_comparison(
     mut found: Evidence,
     collection: &Collection,
     accuracies: &Accuracies,
     levels: &[Level],
-    of: Of,
+    tested: TestRecords,
 ) -> Evidence {
     let plugin = if collection.plan.private_labels { LEARNED_CODES } else { DIRECTION_REPORT };
     let name = format!("{} (ours)", plugin.name);
     let papers = |at: usize| -> Vec<Vec<f64>> {
-        levels.iter().map(|level| collection.accuracies(0, at, *level, of)).collect()
+        levels.iter().map(|level| collection.accuracies(0, at, *level, tested)).collect()
     };
-    found.findings.push(finding(&name, collection, accuracies, &papers, of));
+    found.findings.push(finding(&name, collection, accuracies, &papers, tested));
     let row = |(at, local, ours): &(usize, f64, Vec<f64>)| {
         [shown(*local), percent(ours)]
             .into_iter()
@@ -125,7 +125,7 @@ pub(super) fn beside(
     };
     let header = ["local ε", &name].map(str::to_owned).into_iter();
     found.grids.push(Grid {
-        title: format!("accuracy on records {}, %, ± a standard deviation, at central ε = ∞", of.name()),
+        title: format!("accuracy on records {}, %, ± a standard deviation, at central ε = ∞", tested.name()),
         header: header.chain(levels.iter().map(|level| level.name().to_owned())).collect(),
         rows: accuracies.iter().map(row).collect(),
     });
@@ -134,7 +134,7 @@ pub(super) fn beside(
         panel.layers.push(curve(name.clone(), collection.by.len(), &local, |at| accuracies[at].2.clone()));
     }
     found.notes.push(if collection.plan.private_labels { LEARNED } else { LEARNED_BY_LABELS }.into());
-    if of == Of::Private {
+    if tested == TestRecords::Private {
         found.notes.push(ANSWERED.into());
     }
     found
@@ -148,7 +148,7 @@ fn finding(
     collection: &Collection,
     accuracies: &Accuracies,
     papers: &dyn Fn(usize) -> Vec<Vec<f64>>,
-    of: Of,
+    tested: TestRecords,
 ) -> Finding {
     let gains: Vec<(f64, f64, f64, f64)> = accuracies
         .iter()
@@ -159,23 +159,23 @@ fn finding(
             let [ours, papers] =
                 [ours, &best.unwrap_or_default()].map(|accuracies| Mean::from_values(accuracies));
             let records = (collection.tests * collection.plan.trials).max(1) as f64;
-            let of_tests: f64 =
+            let test_variance: f64 =
                 [ours, papers].iter().map(|mean| mean.value * (1.0 - mean.value) / records).sum();
-            let error = (ours.error.powi(2) + papers.error.powi(2)).max(of_tests).sqrt();
+            let error = (ours.error.powi(2) + papers.error.powi(2)).max(test_variance).sqrt();
             (*local, ours.value, papers.value, (ours.value - papers.value) / error)
         })
         .collect();
     let count = |is: fn(f64) -> bool| gains.iter().filter(|(.., errors)| is(*errors)).count();
     let (better, worse) = (count(|errors| errors > 2.0), count(|errors| errors < -2.0));
-    let said = gains.iter().map(|(local, ours, papers, _)| {
+    let entries = gains.iter().map(|(local, ours, papers, _)| {
         format!("{:.1} against {:.1} % at ε = {local}", 100.0 * ours, 100.0 * papers)
     });
     Finding {
-        what: format!("{name} instead of the paper's method, records {}", of.name()),
+        what: format!("{name} instead of the paper's method, records {}", tested.name()),
         paper: "the best of the paper's releases, central ε = ∞".into(),
-        ours: said.collect::<Vec<_>>().join("; "),
+        ours: entries.collect::<Vec<_>>().join("; "),
         value: Some(better as f64),
-        verdict: Agreement::of_gains(gains.iter().map(|(.., errors)| *errors)),
+        verdict: Agreement::from_gains(gains.iter().map(|(.., errors)| *errors)),
         why: format!(
             "better by over two standard errors at {better} of {} local ε, worse by over two at {worse}",
             gains.len()

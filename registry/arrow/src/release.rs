@@ -42,7 +42,7 @@ fn keyed_reader<'b>(
 ) -> Result<Reader<'b>> {
     let reader = reader(design, batches, out_of_bounds)?;
     Ok(match ids {
-        Some(column) => reader.beside(column)?,
+        Some(column) => reader.with_ids(column)?,
         None => reader,
     })
 }
@@ -274,20 +274,20 @@ mod tests {
         let rows = csv::Rows::new(text.as_bytes(), "people.csv").unwrap();
         let mut reader = design.reader(rows, OutOfBounds::Clip).unwrap();
         let (decoder, streams) = (design.decoder().unwrap(), || Randomness::seeded(4).streams());
-        let mut of_file = vec![];
+        let mut file_batches = vec![];
         let input = schema_of(std::slice::from_ref(&people)).cloned();
-        let of_input = schema(&decoder, input.as_ref());
-        let writer = Writer::new(&mut of_file, of_input.clone());
+        let input_schema = schema(&decoder, input.as_ref());
+        let writer = Writer::new(&mut file_batches, input_schema.clone());
         let local = design.local().unwrap();
         stream::release(local, &mut reader, &decoder, &streams(), writer, |_| Ok(())).unwrap();
-        let of_file = concat_batches(&of_input, &of_file).unwrap();
+        let file_batches = concat_batches(&input_schema, &file_batches).unwrap();
         for rows in [100, 1024, 10_000] {
             let starts = (0..people.num_rows()).step_by(rows);
             let parts: Vec<RecordBatch> =
                 starts.map(|at| people.slice(at, rows.min(people.num_rows() - at))).collect();
             let (released, _) =
                 release(&design, &parts, &streams(), OutOfBounds::Clip, Values::Settled).unwrap();
-            assert_eq!(concat_batches(&of_input, &released).unwrap(), of_file, "{rows} rows");
+            assert_eq!(concat_batches(&input_schema, &released).unwrap(), file_batches, "{rows} rows");
         }
     }
 
@@ -311,11 +311,11 @@ mod tests {
     fn parts_of_a_table_are_checked_one_by_one_as_the_whole_is() {
         let design = design(&LAPLACE, &SCHEMA.replace("upper = 10.0", "upper = 9.0"));
         let (people, _) = people(local::BLOCK + 5);
-        let of = |batches: &[RecordBatch]| check(&design, batches, Some("id"), OutOfBounds::Clip);
-        let whole = of(std::slice::from_ref(&people)).unwrap();
-        let mut parts = of(&[people.slice(700, people.num_rows() - 700)]).unwrap();
-        parts.merge(of(&[people.slice(0, 0)]).unwrap());
-        parts.merge(of(&[people.slice(300, 400), people.slice(0, 300)]).unwrap());
+        let checked = |batches: &[RecordBatch]| check(&design, batches, Some("id"), OutOfBounds::Clip);
+        let whole = checked(std::slice::from_ref(&people)).unwrap();
+        let mut parts = checked(&[people.slice(700, people.num_rows() - 700)]).unwrap();
+        parts.merge(checked(&[people.slice(0, 0)]).unwrap());
+        parts.merge(checked(&[people.slice(300, 400), people.slice(0, 300)]).unwrap());
         assert_eq!(parts.checked, whole.checked);
         let mut released = Fingerprint::default();
         let (_, clipped) = release_keyed(
@@ -330,7 +330,7 @@ mod tests {
         .unwrap();
         assert_eq!(released, whole.checked.fingerprint);
         assert_eq!((whole.checked.clipped.len(), whole.checked.clipped), (1, clipped));
-        let twice = of(&[people.slice(0, 9), people.slice(8, 3)]).unwrap_err().to_string();
+        let twice = checked(&[people.slice(0, 9), people.slice(8, 3)]).unwrap_err().to_string();
         assert!(twice.contains("row 10, column \"id\": \"p8\" is the id of two records"), "{twice}");
     }
 
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn of_records_nothing_is_collected() {
+    fn records_of_a_release_are_not_collected() {
         let design = design(&LAPLACE, SCHEMA);
         let (people, _) = people(5);
         let error = collect(&design, &[people], None, &Randomness::seeded(1).streams()).unwrap_err();

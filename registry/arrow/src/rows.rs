@@ -75,8 +75,8 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
 
     /// Appends the next `most` rows, or fewer at the end.
     fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
-        let mut wanted = most;
-        while wanted > 0 {
+        let mut remaining = most;
+        while remaining > 0 {
             let Some(Opened { batch, columns, given }) = &mut self.batch else {
                 let Some(batch) = self.batches.next() else { return Ok(()) };
                 let batch = batch.map_err(|error| self.refuse(in_one_line(&error)))?;
@@ -84,7 +84,7 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
                 self.batch = Some(Opened { batch, columns, given: 0 });
                 continue;
             };
-            let end = batch.num_rows().min(*given + wanted);
+            let end = batch.num_rows().min(*given + remaining);
             for row in *given..end {
                 self.row += 1;
                 for (place, values) in columns.iter() {
@@ -98,7 +98,7 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
                     })?;
                 }
             }
-            wanted -= end - *given;
+            remaining -= end - *given;
             *given = end;
             if end == batch.num_rows() {
                 self.seen += batch.get_array_memory_size() as u64;

@@ -18,11 +18,11 @@ use std::sync::Arc;
 pub fn schema(decoder: &Decoder, input: Option<&Schema>) -> SchemaRef {
     let field = |(name, own): (&String, Held)| {
         let plain = plain(&own);
-        let of_input = input.and_then(|input| input.field_with_name(name).ok()).map(Field::data_type);
-        let is_as_input = |wanted: &&DataType| {
-            held(wanted).is_some_and(|input| input == own) && can_cast_types(&plain, wanted)
+        let input_type = input.and_then(|input| input.field_with_name(name).ok()).map(Field::data_type);
+        let is_as_input = |data_type: &&DataType| {
+            held(data_type).is_some_and(|input| input == own) && can_cast_types(&plain, data_type)
         };
-        Field::new(name, of_input.filter(is_as_input).cloned().unwrap_or_else(|| typed(&own)), false)
+        Field::new(name, input_type.filter(is_as_input).cloned().unwrap_or_else(|| typed(&own)), false)
     };
     let fields: Vec<Field> = decoder.header().iter().zip(decoder.types()).map(field).collect();
     Arc::new(Schema::new_with_metadata(fields, decoder.metadata().collect()))
@@ -138,7 +138,7 @@ impl WriteRows for Writer<'_> {
     fn write(&mut self, block: Self::Block) -> Result<()> {
         let failed = |error| Error::Write { source: io::Error::other(error) };
         let types = self.schema.fields().iter().map(|field| field.data_type());
-        let arrays = block.iter().zip(types).map(|(array, wanted)| cast(array, wanted).map_err(failed));
+        let arrays = block.iter().zip(types).map(|(array, data_type)| cast(array, data_type).map_err(failed));
         let arrays = arrays.collect::<Result<_>>()?;
         self.batches.push(RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(failed)?);
         Ok(())

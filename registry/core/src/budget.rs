@@ -157,8 +157,8 @@ pub(crate) fn add_up(one: f64, other: f64) -> f64 {
         return f64::INFINITY;
     }
     // Exact rounding error of the sum (Knuth's two-sum).
-    let of_other = sum - one;
-    let left_out = (one - (sum - of_other)) + (other - of_other);
+    let other_part = sum - one;
+    let left_out = (one - (sum - other_part)) + (other - other_part);
     if left_out > 0.0 { sum.next_up() } else { sum }
 }
 
@@ -241,9 +241,9 @@ mod tests {
             let (first, rest) = whole.split(share).unwrap();
             prop_assert!(sum_up([first.epsilon(), rest.epsilon()]) <= epsilon);
             let part = whole.divide(parts).unwrap();
-            let together = sum_up(vec![part.epsilon(); parts]);
-            prop_assert!(together <= epsilon);
-            prop_assert!(together >= epsilon * (1.0 - 1e-14), "the shares waste the budget");
+            let sum = sum_up(vec![part.epsilon(); parts]);
+            prop_assert!(sum <= epsilon);
+            prop_assert!(sum >= epsilon * (1.0 - 1e-14), "the shares waste the budget");
         }
     }
 }

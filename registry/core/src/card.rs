@@ -230,7 +230,7 @@ impl Notion {
                     guess(dp)
                 ),
             },
-            Self::CentralDp(dp) => of_neighbours(dp),
+            Self::CentralDp(dp) => central_statement(dp),
             Self::ShuffledDp(dp) => format!(
                 "No output of the shuffler is more than {} as likely for one value of a given record as for \
                  another, plus a probability of {:e}. The presence of the record among the data is not \
@@ -350,7 +350,7 @@ impl Notion {
 }
 
 /// Information learned about one record among many, in words, by neighbouring relation.
-fn of_neighbours(dp: &CentralDp) -> String {
+fn central_statement(dp: &CentralDp) -> String {
     let odds = fold(dp.epsilon);
     match (dp.neighbours, dp.delta) {
         (Neighbours::AddOrRemoveOne, 0.0) => {
@@ -442,8 +442,8 @@ impl Guarantee {
         }
         let whole: Vec<&Claim> =
             claims.iter().copied().filter(|claim| claim.protects == Unit::Record).collect();
-        let of_unit = if whole.is_empty() { claims } else { whole };
-        let lines: Vec<String> = of_unit.into_iter().map(Claim::or_warning).collect();
+        let summarised = if whole.is_empty() { claims } else { whole };
+        let lines: Vec<String> = summarised.into_iter().map(Claim::or_warning).collect();
         shown(&lines.join("; ")).into_owned()
     }
 
@@ -592,7 +592,7 @@ mod tests {
     #[test]
     fn the_card_of_mutual_information_speaks_of_averages_and_of_no_epsilon() {
         let bound = MutualInformation::new(1.0 / 128.0, Prior::Halves { sets: 128 });
-        let guarantee = Guarantee::of_records([(Notion::MutualInformation(bound), "a theorem".into())]);
+        let guarantee = Guarantee::for_records([(Notion::MutualInformation(bound), "a theorem".into())]);
         let card = guarantee.to_string();
         assert!(!card.contains('ε') && card.contains("not differential privacy"), "{card}");
         assert!(card.contains("56.25 % of cases") && card.contains("in at most 2.115 %"), "{card}");

@@ -87,13 +87,13 @@ impl Scope {
     }
 
     /// Returns whether a claim for `claimed`, made by a part of this scope, covers everything that the part
-    /// sees of `wanted`.
-    fn covers(self, claimed: Unit, wanted: Unit) -> bool {
-        match (claimed, wanted) {
-            (Unit::Volunteer, _) | (_, Unit::Volunteer) => claimed == wanted,
+    /// sees of `unit`.
+    fn covers(self, claimed: Unit, unit: Unit) -> bool {
+        match (claimed, unit) {
+            (Unit::Volunteer, _) | (_, Unit::Volunteer) => claimed == unit,
             (Unit::Record, _) => true,
-            (Unit::Features, _) => !self.label || wanted == Unit::Features,
-            (Unit::Label, _) => !self.features || wanted == Unit::Label,
+            (Unit::Features, _) => !self.label || unit == Unit::Features,
+            (Unit::Label, _) => !self.features || unit == Unit::Label,
         }
     }
 }
@@ -142,9 +142,9 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
     for unit in [Unit::Features, Unit::Label] {
         let mut narrower = claims_for(unit, rule, parts);
         // Skip a claim that a claim for the whole record already implies.
-        let said =
+        let implies =
             |w: &Claim, claim: &Claim| w.protects.covers(unit) && is_no_weaker(&w.notion, &claim.notion);
-        narrower.retain(|claim| !whole.claims.iter().any(|w| said(w, claim)));
+        narrower.retain(|claim| !whole.claims.iter().any(|w| implies(w, claim)));
         whole.claims.extend(narrower);
     }
     whole.claims.extend(claims_for(Unit::Volunteer, Rule::Sequence, parts));
@@ -268,17 +268,17 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
         Notion::LocalDp(_) => match curve_of_all(rule, parts) {
             Some(profile) => {
                 // Both hold: the sum of the ε, and the profile's ε at the sum of the δ.
-                let together = LocalDp::new(epsilon.min(profile.epsilon(delta)), delta).along(profile);
+                let composed = LocalDp::new(epsilon.min(profile.epsilon(delta)), delta).along(profile);
                 Some((
-                    Notion::LocalDp(together),
+                    Notion::LocalDp(composed),
                     "composition of profiles (Dong, Roth and Su 2022, Corollary 3.3)",
                 ))
             }
             None => Some((Notion::LocalDp(LocalDp::new(epsilon, delta)), addition)),
         },
         Notion::CentralDp(first) => {
-            let together = CentralDp::new(epsilon, delta, first.neighbours);
-            Some((Notion::CentralDp(together), addition))
+            let composed = CentralDp::new(epsilon, delta, first.neighbours);
+            Some((Notion::CentralDp(composed), addition))
         }
         Notion::CramerRao(_) => {
             let bounds = select(parts, |notion| match notion {
@@ -296,36 +296,36 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
             let known: usize = bounds.iter().map(|bound| bound.information.len()).sum();
             let is_apart = known == information.len() && bounds.iter().any(|bound| bound.joint.is_some());
             let joint = is_apart.then(|| bounds.iter().map(|bound| bound.error()).sum());
-            let together = Notion::CramerRao(CramerRao { information, joint });
-            Some((together, "Fisher information of independent releases adds up"))
+            let composed = Notion::CramerRao(CramerRao { information, joint });
+            Some((composed, "Fisher information of independent releases adds up"))
         }
         Notion::PacResistance(_) => {
-            let of = select(parts, |notion| match notion {
+            let resistances = select(parts, |notion| match notion {
                 Notion::PacResistance(pac) => Some(pac),
                 _ => None,
             });
             let least = |parameter: fn(&PacResistance) -> f64| {
-                of.iter().map(|pac| parameter(pac)).fold(f64::INFINITY, f64::min)
+                resistances.iter().map(|pac| parameter(pac)).fold(f64::INFINITY, f64::min)
             };
-            let together = Notion::PacResistance(PacResistance {
+            let composed = Notion::PacResistance(PacResistance {
                 error: least(|pac| pac.error),
                 confidence_gap: least(|pac| pac.confidence_gap),
                 budget: least(|pac| pac.budget),
-                spent: sum_up(of.iter().map(|pac| pac.spent)),
+                spent: sum_up(resistances.iter().map(|pac| pac.spent)),
             });
-            Some((together, "PAC budgets are spent together"))
+            Some((composed, "PAC budgets are spent together"))
         }
         Notion::MutualInformation(first) => {
-            let of = select(parts, |notion| match notion {
+            let bounds = select(parts, |notion| match notion {
                 Notion::MutualInformation(bound) => Some(bound),
                 _ => None,
             });
             // Different priors concern different secrets, so their sum bounds nothing.
-            let is_one = of.iter().all(|bound| bound.prior == first.prior);
-            let nats = sum_up(of.iter().map(|bound| bound.nats));
-            let together = Notion::MutualInformation(MutualInformation::new(nats, first.prior));
+            let is_one = bounds.iter().all(|bound| bound.prior == first.prior);
+            let nats = sum_up(bounds.iter().map(|bound| bound.nats));
+            let composed = Notion::MutualInformation(MutualInformation::new(nats, first.prior));
             is_one.then_some((
-                together,
+                composed,
                 "the mutual information of releases adds up if each draws a new set, even if earlier \
                  releases determine later ones",
             ))
@@ -352,8 +352,8 @@ fn curve_of_all(rule: Rule, parts: &[&Notion]) -> Option<PrivacyProfile> {
         Notion::LocalDp(dp) => dp.known_profile(),
         _ => None,
     });
-    let together = profiles.reduce(|one, other| Some(one?.with(&other?)))??;
-    (!together.is_pure()).then_some(together)
+    let composed = profiles.reduce(|one, other| Some(one?.with(&other?)))??;
+    (!composed.is_pure()).then_some(composed)
 }
 
 fn select<'a, T>(parts: &[&'a Notion], read: impl Fn(&'a Notion) -> Option<&'a T>) -> Vec<&'a T> {
@@ -425,15 +425,15 @@ mod tests {
     fn a_pure_part_moves_a_profile_and_a_part_without_one_ends_it() {
         let part = |notion| guarantee(notion, Unit::Record);
         let noisy = part(gaussian(0.5, 1e-6));
-        let beside = in_sequence(&[noisy.clone(), part(Notion::LocalDp(LocalDp::pure(0.25)))]);
+        let with_pure = in_sequence(&[noisy.clone(), part(Notion::LocalDp(LocalDp::pure(0.25)))]);
         let expected = local_dp(&noisy).epsilon + 0.25;
-        assert_abs_diff_eq!(local_dp(&beside).epsilon, expected, epsilon = 1e-12);
-        assert!(local_dp(&beside).profile.is_some());
+        assert_abs_diff_eq!(local_dp(&with_pure).epsilon, expected, epsilon = 1e-12);
+        assert!(local_dp(&with_pure).profile.is_some());
         let unknown = in_sequence(&[noisy.clone(), part(local(1.0))]);
         assert_eq!(local_dp(&unknown).profile, None);
         assert_eq!(local_dp(&unknown).delta, 2e-6);
-        let apart = in_parallel(&[noisy.clone(), noisy], Partition::FixedInAdvance);
-        assert_eq!(local_dp(&apart).profile, None);
+        let parallel = in_parallel(&[noisy.clone(), noisy], Partition::FixedInAdvance);
+        assert_eq!(local_dp(&parallel).profile, None);
     }
 
     #[test]
@@ -552,21 +552,24 @@ mod tests {
             let information = columns.iter().map(|&name| (name.to_owned(), information)).collect();
             guarantee(Notion::CramerRao(CramerRao { information, joint }), Unit::Record)
         };
-        let of = |parts: &[Guarantee]| match only_notion(&in_sequence(parts)) {
+        let composed_bound = |parts: &[Guarantee]| match only_notion(&in_sequence(parts)) {
             Notion::CramerRao(bound) => bound.clone(),
             other => panic!("{other}"),
         };
         let hides = || bound(&["a", "b"], f64::INFINITY, Some(5.0));
-        assert_eq!(of(&[hides()]).error(), 5.0);
+        assert_eq!(composed_bound(&[hides()]).error(), 5.0);
         // Together the parts may disclose what neither discloses alone. A column that one part has disclosed
         // stays disclosed.
-        let twice = of(&[hides(), bound(&["a", "b"], 0.5, Some(4.0))]);
+        let twice = composed_bound(&[hides(), bound(&["a", "b"], 0.5, Some(4.0))]);
         assert_eq!((twice.error(), twice.joint), (0.0, None));
         assert!(twice.information.values().all(|information| *information == f64::INFINITY));
-        assert_eq!(of(&[hides(), bound(&["b"], 0.5, None)]).error(), 0.0);
-        let apart = of(&[hides(), bound(&["c"], 0.5, None)]);
-        assert_eq!(apart.error(), 7.0);
-        assert_eq!(of(&[hides(), bound(&["c"], 0.5, None), bound(&["a"], 0.5, None)]).error(), 2.0);
+        assert_eq!(composed_bound(&[hides(), bound(&["b"], 0.5, None)]).error(), 0.0);
+        let disjoint = composed_bound(&[hides(), bound(&["c"], 0.5, None)]);
+        assert_eq!(disjoint.error(), 7.0);
+        assert_eq!(
+            composed_bound(&[hides(), bound(&["c"], 0.5, None), bound(&["a"], 0.5, None)]).error(),
+            2.0
+        );
     }
 
     #[test]

@@ -189,9 +189,9 @@ fn join_noise(parts: Vec<(Noise, bool)>) -> Noise {
     for (part, (noise, has_target)) in parts.into_iter().enumerate() {
         whole
             .features
-            .extend(noise.features.into_iter().map(|distribution| distribution.of_part(part, count)));
+            .extend(noise.features.into_iter().map(|distribution| distribution.for_part(part, count)));
         if has_target {
-            whole.target = noise.target.of_part(part, count);
+            whole.target = noise.target.for_part(part, count);
         }
     }
     whole
@@ -283,12 +283,16 @@ impl LocalMechanism for Composed {
 
     fn perturbation(&self) -> Vec<Perturbation> {
         let mut start = 0;
-        let of_part = |part: &Part| {
+        let shifted = |part: &Part| {
             let before = start;
             start += part.range_dim;
-            part.mechanism.perturbation().into_iter().map(move |of| of.after(before)).collect::<Vec<_>>()
+            part.mechanism
+                .perturbation()
+                .into_iter()
+                .map(move |perturbation| perturbation.after(before))
+                .collect::<Vec<_>>()
         };
-        self.parts.iter().flat_map(of_part).collect()
+        self.parts.iter().flat_map(shifted).collect()
     }
 
     /// Joins the first pairs of the parts. A part that does not see the unit keeps one point.
@@ -453,8 +457,8 @@ impl CuratorComposed {
             tables.push(release.table);
             secrets.push(match release.key {
                 Key::None | Key::Design(_) => None,
-                Key::Model(of_part) => {
-                    model = Some((part.domain().clone(), of_part));
+                Key::Model(part_model) => {
+                    model = Some((part.domain().clone(), part_model));
                     None
                 }
                 Key::Secret(secret) => Some(secret.into_key()),

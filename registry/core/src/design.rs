@@ -33,11 +33,11 @@ impl AtHand {
 
     /// Volunteers of designs of one brief. They are the same for all parts, except for a part that was shown
     /// none.
-    fn of_all(parts: &[Design]) -> Self {
+    fn merge(parts: &[Design]) -> Self {
         let parts = || parts.iter().map(|part| part.at_hand);
         Self {
-            whose: parts().map(|of| of.whose).max().unwrap_or_default(),
-            count: parts().map(|of| of.count).max().unwrap_or_default(),
+            whose: parts().map(|at_hand| at_hand.whose).max().unwrap_or_default(),
+            count: parts().map(|at_hand| at_hand.count).max().unwrap_or_default(),
         }
     }
 }
@@ -113,7 +113,7 @@ impl Design {
             Ok([other]) => vec![other],
             Err(parts) => parts,
         };
-        let at_hand = AtHand::of_all(&parts);
+        let at_hand = AtHand::merge(&parts);
         let (states, mechanisms): (Vec<Value>, _) =
             parts.into_iter().map(|part| (part.state, part.mechanism)).unzip();
         let state = ComposedState { domain: domain.clone(), parts: states };

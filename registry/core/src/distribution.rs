@@ -73,7 +73,7 @@ pub struct Moments {
 
 impl NoiseDistribution {
     /// Same distribution, with another random draw than the other parts of a composition.
-    pub(crate) fn of_part(self, part: usize, parts: usize) -> Self {
+    pub(crate) fn for_part(self, part: usize, parts: usize) -> Self {
         match self {
             Self::Unbiased { moments, pairs, lot } => {
                 Self::Unbiased { moments, pairs, lot: lot * parts + part }
@@ -171,7 +171,7 @@ pub struct Noise {
 impl Noise {
     /// Noise of this distribution on the features of records of `domain`. The target is released in the
     /// clear.
-    pub fn of_features(domain: &RecordDomain, distribution: NoiseDistribution) -> Self {
+    pub fn for_features(domain: &RecordDomain, distribution: NoiseDistribution) -> Self {
         let target = NoiseDistribution::Exact { width: domain.layout().target.width() };
         Self { features: vec![distribution], target }
     }
@@ -185,10 +185,10 @@ impl Noise {
     /// Returns which coordinates of a flat record of shape `own` take no noise in a release of shape
     /// `released`. Features match by column name.
     pub fn exact(&self, own: &Layout, released: &Layout) -> Vec<bool> {
-        let of_block = |block: &NoiseDistribution| {
+        let exact_flags = |block: &NoiseDistribution| {
             std::iter::repeat_n(matches!(block, NoiseDistribution::Exact { .. }), block.width())
         };
-        let exact: Vec<bool> = self.features.iter().chain([&self.target]).flat_map(of_block).collect();
+        let exact: Vec<bool> = self.features.iter().chain([&self.target]).flat_map(exact_flags).collect();
         released
             .places(own)
             .iter()
@@ -243,7 +243,9 @@ impl Noise {
         let products = from_center.t().dot(&from_center) / released.len() as f64;
         let mut whole =
             Array2::from_shape_fn((width, width), |(i, j)| match (&coordinates[i], &coordinates[j]) {
-                (of, _) if i == j => products[[i, i]] - (products[[i, i]] - of.constant) / of.slope,
+                (coordinate, _) if i == j => {
+                    products[[i, i]] - (products[[i, i]] - coordinate.constant) / coordinate.slope
+                }
                 (Coordinate { lot: Some((lot, pairs)), .. }, Coordinate { lot: Some((other, _)), .. })
                     if lot == other =>
                 {
@@ -255,8 +257,8 @@ impl Noise {
         for distribution in distributions {
             if let NoiseDistribution::Correlated { covariance } = distribution {
                 for (i, row) in covariance.iter().enumerate() {
-                    let mut of_row = whole.slice_mut(s![start + i, start..start + covariance.len()]);
-                    of_row.iter_mut().zip(row).for_each(|(entry, value)| *entry = *value);
+                    let mut block_row = whole.slice_mut(s![start + i, start..start + covariance.len()]);
+                    block_row.iter_mut().zip(row).for_each(|(entry, value)| *entry = *value);
                 }
             }
             start += distribution.width();

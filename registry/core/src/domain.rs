@@ -392,12 +392,12 @@ impl Domain {
         Self::from_factors(self.factors[first.factors.len().min(self.factors.len())..].to_vec())
     }
 
-    /// Product of the factors that cover exactly the coordinates `wanted`, in this order.
+    /// Product of the factors that cover exactly the coordinates `selected`, in this order.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `wanted` splits a group or ball.
-    pub fn restrict(&self, wanted: &[usize]) -> Result<Self> {
-        Factors::new(self).covering(wanted)
+    /// [`Error::Shape`] if `selected` splits a group or ball.
+    pub fn restrict(&self, selected: &[usize]) -> Result<Self> {
+        Factors::new(self).covering(selected)
     }
 }
 
@@ -409,13 +409,13 @@ impl<'d> Factors<'d> {
         Self(domain.factors().collect())
     }
 
-    /// Product of the factors that cover `wanted`, like [`Domain::restrict`].
+    /// Product of the factors that cover `selected`, like [`Domain::restrict`].
     ///
     /// # Errors
-    /// [`Error::Shape`] if `wanted` splits a group or ball.
-    pub(crate) fn covering(&self, wanted: &[usize]) -> Result<Domain> {
+    /// [`Error::Shape`] if `selected` splits a group or ball.
+    pub(crate) fn covering(&self, selected: &[usize]) -> Result<Domain> {
         let mut taken = vec![];
-        let mut rest = wanted;
+        let mut rest = selected;
         while let Some(&first) = rest.first() {
             let at = self.0.partition_point(|(coordinates, _)| coordinates.start < first);
             let whole = self.0.get(at).filter(|(coordinates, _)| {
@@ -437,9 +437,9 @@ impl<'d> Factors<'d> {
 
 /// Joins pairs of points of factors to a pair of points of their product.
 pub(crate) fn join(pairs: impl Iterator<Item = [Vec<f64>; 2]>) -> [Vec<f64>; 2] {
-    pairs.fold([vec![], vec![]], |[mut one, mut other], [more, beside]| {
-        one.extend(more);
-        other.extend(beside);
+    pairs.fold([vec![], vec![]], |[mut one, mut other], [one_more, other_more]| {
+        one.extend(one_more);
+        other.extend(other_more);
         [one, other]
     })
 }

@@ -58,7 +58,7 @@ pub enum Unit {
 impl Unit {
     /// Unit that is protected if the features are: the whole record if there is no target, otherwise the
     /// features.
-    pub fn of_features(domain: &RecordDomain) -> Self {
+    pub fn for_features(domain: &RecordDomain) -> Self {
         match domain.target() {
             TargetDomain::None => Self::Record,
             _ => Self::Features,
@@ -77,7 +77,7 @@ impl Unit {
         domain: &RecordDomain,
         [one, mut other]: [Vec<f64>; 2],
     ) -> Vec<[Vec<f64>; 2]> {
-        if !Self::of_features(domain).covers(self) {
+        if !Self::for_features(domain).covers(self) {
             return vec![];
         }
         let start = one.len() - (domain.flat().dim() - domain.features().dim());
@@ -246,22 +246,22 @@ impl CramerRao {
     /// use scumble_core::{CramerRao, Domain, RecordDomain, TargetDomain};
     ///
     /// let heights = RecordDomain::new(vec!["height".into()], Domain::unit_box(1), TargetDomain::None)?;
-    /// let of = |information: f64| {
+    /// let error_bound = |information: f64| {
     ///     let information = [("height".to_owned(), information)].into();
-    ///     CramerRao { information, joint: None }.of_any_guess(&heights)
+    ///     CramerRao { information, joint: None }.worst_case_error_bound(&heights)
     /// };
     /// // Without information, the best guess is the middle, with an error of ½ at both ends. With small
     /// // noise, the Cramér–Rao bound holds for every guess.
-    /// assert_eq!(of(0.0), 0.25);
-    /// assert!((of(1e6) * 1e6 - 1.0).abs() < 1e-4);
+    /// assert_eq!(error_bound(0.0), 0.25);
+    /// assert!((error_bound(1e6) * 1e6 - 1.0).abs() < 1e-4);
     /// # Ok::<(), scumble_core::Error>(())
     /// ```
-    pub fn of_any_guess(&self, domain: &RecordDomain) -> f64 {
+    pub fn worst_case_error_bound(&self, domain: &RecordDomain) -> f64 {
         let widths = domain.features().factors().flat_map(|(at, factor)| match factor {
             Factor::Interval { lower, upper } => vec![upper - lower],
             _ => vec![0.0; at.len()],
         });
-        let of_column = |(width, name): (f64, &String)| {
+        let column_bound = |(width, name): (f64, &String)| {
             let information = self.information.get(name).copied().unwrap_or(f64::INFINITY);
             if !information.is_finite() {
                 return 0.0;
@@ -271,7 +271,7 @@ impl CramerRao {
             let affinity = 1.0 - squared * information / 8.0;
             van_trees.max(squared * affinity * affinity / 4.0)
         };
-        widths.zip(domain.columns()).map(of_column).sum()
+        widths.zip(domain.columns()).map(column_bound).sum()
     }
 }
 
@@ -422,8 +422,8 @@ impl Guarantee {
 
     /// Guarantee of a mechanism that hides the features and releases the target in the clear. `notions` are
     /// its notions with their theorems. Without a target, they protect whole records.
-    pub fn of_features(domain: &RecordDomain, notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
-        let protects = Unit::of_features(domain);
+    pub fn for_features(domain: &RecordDomain, notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
+        let protects = Unit::for_features(domain);
         Self {
             claims: notions
                 .into_iter()
@@ -436,7 +436,7 @@ impl Guarantee {
     }
 
     /// Guarantee of a mechanism that hides all of a record. `notions` are its notions with their theorems.
-    pub fn of_records(notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
+    pub fn for_records(notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
         let protects = Unit::Record;
         let claims = notions.into_iter().map(|(notion, theorem)| Claim { notion, protects, theorem });
         Self { claims: claims.collect(), assumes: ASSUMED.map(str::to_owned).to_vec(), ..Self::default() }
@@ -445,7 +445,10 @@ impl Guarantee {
     /// Guarantee of a trusted curator, who releases results of all records together. `neighbours` decides the
     /// disclosures and assumptions. `claims` are the claims with their theorems, also for other neighbouring
     /// relations.
-    pub fn of_curator(neighbours: Neighbours, claims: impl IntoIterator<Item = (CentralDp, String)>) -> Self {
+    pub fn for_curator(
+        neighbours: Neighbours,
+        claims: impl IntoIterator<Item = (CentralDp, String)>,
+    ) -> Self {
         let trusted = "a trusted curator holds all records in the clear";
         let (discloses, exists) = match neighbours {
             Neighbours::ReplaceOne => (vec!["the number of records".to_owned()], None),
@@ -454,7 +457,7 @@ impl Guarantee {
         };
         let assumes = ASSUMED[..2].iter().copied().chain([trusted]).chain(exists);
         let claims = claims.into_iter().map(|(dp, theorem)| (Notion::CentralDp(dp), theorem));
-        Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::of_records(claims) }
+        Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::for_records(claims) }
     }
 
     /// Local (ε, δ) claimed for `unit` with the smallest δ, and then the smallest ε; `None` if there is no
@@ -471,8 +474,8 @@ impl Guarantee {
     /// ε of differential privacy, local or central, of whole records; `None` if neither is claimed.
     pub fn epsilon(&self) -> Option<f64> {
         let central = || {
-            let of_records = self.claims.iter().filter(|claim| claim.protects == Unit::Record);
-            let mut dp = of_records.filter_map(|claim| match &claim.notion {
+            let record_claims = self.claims.iter().filter(|claim| claim.protects == Unit::Record);
+            let mut dp = record_claims.filter_map(|claim| match &claim.notion {
                 Notion::CentralDp(dp) => Some(dp.epsilon),
                 _ => None,
             });
@@ -632,30 +635,30 @@ mod tests {
     }
 
     /// Bound for numbers of these `widths`, each with this `information`.
-    fn of_any_guess(widths: &[f64], information: f64) -> f64 {
+    fn bound_for(widths: &[f64], information: f64) -> f64 {
         let intervals = widths.iter().map(|width| Domain::interval(0.0, *width).unwrap());
         let names: Vec<String> = (0..widths.len()).map(|at| at.to_string()).collect();
         let features = Domain::product(intervals).unwrap();
         let domain = RecordDomain::new(names.clone(), features, TargetDomain::None).unwrap();
         let information = names.into_iter().map(|name| (name, information)).collect();
-        CramerRao { information, joint: None }.of_any_guess(&domain)
+        CramerRao { information, joint: None }.worst_case_error_bound(&domain)
     }
 
     #[test]
     fn a_bias_gains_nothing_where_the_domain_is_wide_and_all_where_it_is_narrow() {
         // Without bias the error is 1/I = 4. Without information, the middle is half a width off at the ends.
-        for (widths, information, wanted) in
+        for (widths, information, expected) in
             [(&[1e6][..], 0.25, 4.0), (&[1e6, 1e6], 0.25, 8.0), (&[3.0], 0.0, 2.25)]
         {
-            let found = of_any_guess(widths, information);
-            assert!((found / wanted - 1.0).abs() < 1e-9, "{widths:?}, {information}: {found}");
+            let found = bound_for(widths, information);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{widths:?}, {information}: {found}");
         }
-        assert_eq!((of_any_guess(&[0.0], 0.25), of_any_guess(&[1.0], f64::INFINITY)), (0.0, 0.0));
+        assert_eq!((bound_for(&[0.0], 0.25), bound_for(&[1.0], f64::INFINITY)), (0.0, 0.0));
     }
 
     /// Squared error of the best estimator, the posterior mean, averaged over `prior` and Gaussian noise of
     /// this `deviation`.
-    fn of_best_guess(prior: &[(f64, f64)], deviation: f64) -> f64 {
+    fn posterior_mean_error(prior: &[(f64, f64)], deviation: f64) -> f64 {
         let (mut error, mut weight) = (0.0, 0.0);
         for at in 0..4000 {
             let y = -6.0 * deviation + f64::from(at) / 4000.0 * (1.0 + 12.0 * deviation);
@@ -681,10 +684,10 @@ mod tests {
             .map(|x| (x, (std::f64::consts::PI * (x - 0.5)).cos().powi(2)))
             .collect();
         for deviation in [0.02f64, 0.1, 0.3, 1.0, 5.0] {
-            let apart = (8.0 / 3.0f64).sqrt() * deviation;
-            let ends = [(0.0, 1.0), (apart.min(1.0), 1.0)];
-            let reached = of_best_guess(&round, deviation).max(of_best_guess(&ends, deviation));
-            let bound = of_any_guess(&[1.0], deviation.powi(-2));
+            let distance = (8.0 / 3.0f64).sqrt() * deviation;
+            let ends = [(0.0, 1.0), (distance.min(1.0), 1.0)];
+            let reached = posterior_mean_error(&round, deviation).max(posterior_mean_error(&ends, deviation));
+            let bound = bound_for(&[1.0], deviation.powi(-2));
             assert!(reached >= bound && reached < 2.0 * bound, "σ = {deviation}: {reached} beside {bound}");
         }
     }

@@ -73,7 +73,7 @@ pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
 }
 
 /// Largest difference between a value and its view that rounding explains, relative to the value's range.
-const OF_ROUNDING: f64 = 1e-6;
+const ROUNDING_ERROR: f64 = 1e-6;
 
 /// Returns, for each released coordinate, whether its noise-free view is the record's own value. Only for
 /// these coordinates does a mean of released values estimate the mean of the people. A decoder that completes
@@ -102,7 +102,7 @@ pub fn keeps_values(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
         let viewed = view_block(mechanism, &record)?;
         for (at, (keeps, source)) in keeps.iter_mut().zip(&sources).enumerate() {
             *keeps &= source.zip(viewed.get(at)).is_some_and(|(source, viewed)| {
-                (record[source] - viewed).abs() <= OF_ROUNDING * ranges[source]
+                (record[source] - viewed).abs() <= ROUNDING_ERROR * ranges[source]
             });
         }
     }
@@ -121,12 +121,12 @@ pub fn alters_records(mechanism: &dyn LocalMechanism) -> Result<bool> {
 /// Width of the range of each coordinate of a flat record. In a one-hot group, ball or polytope it is the
 /// largest magnitude.
 fn ranges(domain: &RecordDomain) -> Vec<f64> {
-    let of_factor = |factor: &Factor| match factor {
+    let range_width = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => upper - lower,
         factor => factor.largest_magnitude(),
     };
     let factors = domain.flat().factors();
-    factors.flat_map(|(coordinates, factor)| vec![of_factor(factor); coordinates.len()]).collect()
+    factors.flat_map(|(coordinates, factor)| vec![range_width(factor); coordinates.len()]).collect()
 }
 
 /// Flat probe records that show what a mechanism alters. They are two corners far apart, corners in pairs,

@@ -52,11 +52,11 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// Distance between two points that lie `apart` (k values, each in its scale).
-    pub fn measure(self, apart: impl Iterator<Item = f64>) -> f64 {
+    /// Distance between two points with these `differences` (k values, each in its scale).
+    pub fn measure(self, differences: impl Iterator<Item = f64>) -> f64 {
         match self {
-            Self::L1 => apart.map(f64::abs).sum(),
-            Self::L2 | Self::Root => apart.map(|x| x * x).sum::<f64>().sqrt(),
+            Self::L1 => differences.map(f64::abs).sum(),
+            Self::L2 | Self::Root => differences.map(|x| x * x).sum::<f64>().sqrt(),
         }
     }
 }

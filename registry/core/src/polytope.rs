@@ -229,8 +229,9 @@ mod tests {
                 let from_center: f64 = point.iter().zip(&center).map(|(x, c)| (x - c).abs()).sum();
                 prop_assert!(from_center <= radius(&center, &bounds) * (1.0 + 1e-12));
             }
-            let apart: f64 = one.iter().zip(&other).map(|(a, b)| (a - b).abs()).sum();
-            prop_assert!(apart <= width(&bounds) * (1.0 + 1e-12) + 1e-15, "{apart} > {}", width(&bounds));
+            let distance: f64 = one.iter().zip(&other).map(|(a, b)| (a - b).abs()).sum();
+            let widest = width(&bounds);
+            prop_assert!(distance <= widest * (1.0 + 1e-12) + 1e-15, "{distance} > {widest}");
         }
 
         /// The diameter is that of the points themselves.
@@ -262,8 +263,8 @@ mod tests {
             widened.map(|((lower, upper), sum)| (lower.min(sum), upper.max(sum))).collect()
         });
         let [one, other] = farthest(&center, &bounds);
-        let apart: f64 = one.iter().zip(&other).map(|(a, b)| (a - b).abs()).sum();
+        let distance: f64 = one.iter().zip(&other).map(|(a, b)| (a - b).abs()).sum();
         assert!(contains(&bounds, &one) && contains(&bounds, &other));
-        assert!(apart > 0.99 * width(&bounds), "{apart} of {}", width(&bounds));
+        assert!(distance > 0.99 * width(&bounds), "{distance} of {}", width(&bounds));
     }
 }

@@ -48,7 +48,7 @@ pub struct Portion {
 
 impl Portion {
     /// Everything that takes noise on numbers: the record, or the features if the label is a class.
-    pub fn of_numbers(domain: RecordDomain, epsilon: f64) -> Self {
+    pub fn for_numbers(domain: RecordDomain, epsilon: f64) -> Self {
         let protect = match domain.target() {
             TargetDomain::Class { .. } => Protect::Features,
             _ => Protect::Record,
@@ -98,7 +98,7 @@ impl Portion {
     }
 
     /// Portions of two points of the flat domain; `None` if a point is too short.
-    pub fn of_both<'p>(&self, one: &'p [f64], other: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
+    pub fn slice_both<'p>(&self, one: &'p [f64], other: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
         let portion = self.coordinates();
         Some((one.get(portion.clone())?, other.get(portion)?))
     }
@@ -140,11 +140,11 @@ impl Portion {
         let (layout, portion) = (self.domain.layout(), self.coordinates());
         let features = layout.columns.len();
         let distribution = |block: Range<usize>| match &variances {
-            Some(of_portion)
+            Some(portion_variances)
                 if !block.is_empty() && portion.start <= block.start && block.end <= portion.end =>
             {
                 let own = block.start - portion.start..block.end - portion.start;
-                NoiseDistribution::Additive { variance: of_portion[own].to_vec() }
+                NoiseDistribution::Additive { variance: portion_variances[own].to_vec() }
             }
             _ => NoiseDistribution::Exact { width: block.len() },
         };

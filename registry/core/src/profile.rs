@@ -71,8 +71,8 @@ impl PrivacyProfile {
         if self.is_pure() || self.log_factor > NEGLIGIBLE {
             return None;
         }
-        let of_shift = 2.0 * gaussian::quantile(1.0 / (1.0 + (-self.shift).exp()));
-        Some(self.mu.hypot(of_shift) * (1.0 + NEGLIGIBLE))
+        let shift_mu = 2.0 * gaussian::quantile(1.0 / (1.0 + (-self.shift).exp()));
+        Some(self.mu.hypot(shift_mu) * (1.0 + NEGLIGIBLE))
     }
 
     /// δ(ε), rounded up.
@@ -134,10 +134,10 @@ mod tests {
                 let heads = (epsilon.exp() - t.exp()) / epsilon.exp_m1();
                 for at in [-0.9, -0.3, 0.0, 0.2, 0.6, 0.9] {
                     let at = at * epsilon;
-                    let of_coin = heads * (-(at - t).exp_m1()).max(0.0)
+                    let coin_delta = heads * (-(at - t).exp_m1()).max(0.0)
                         + (1.0 - heads) * (-(at - t + epsilon).exp_m1()).max(0.0);
-                    assert!(of_coin <= profile.delta(at), "ε = {epsilon}, t = {t}: {of_coin} at {at}");
-                    largest = largest.max(of_coin / profile.delta(at));
+                    assert!(coin_delta <= profile.delta(at), "ε = {epsilon}, t = {t}: {coin_delta} at {at}");
+                    largest = largest.max(coin_delta / profile.delta(at));
                 }
             }
             assert!(largest > 0.99, "{epsilon}: {largest}");
@@ -164,7 +164,7 @@ mod tests {
         let both = one.with(&one);
         assert!(both.epsilon(2e-6) < 2.0 * one.epsilon(1e-6));
         assert!(both.epsilon(1e-6) > one.epsilon(1e-6));
-        let beside = one.with(&PrivacyProfile::pure(0.25));
-        assert_abs_diff_eq!(beside.epsilon(1e-6), one.epsilon(1e-6) + 0.25, epsilon = 1e-12);
+        let with_pure = one.with(&PrivacyProfile::pure(0.25));
+        assert_abs_diff_eq!(with_pure.epsilon(1e-6), one.epsilon(1e-6) + 0.25, epsilon = 1e-12);
     }
 }

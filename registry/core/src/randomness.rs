@@ -45,7 +45,7 @@ impl Randomness {
     ///
     /// # Errors
     /// Same errors as [`from_os`](Self::from_os).
-    pub fn of_seed(seed: Option<u64>) -> Result<Self> {
+    pub fn from_seed_or_os(seed: Option<u64>) -> Result<Self> {
         seed.map_or_else(Self::from_os, |seed| Ok(Self::seeded(seed)))
     }
 

@@ -125,13 +125,13 @@ impl RecordDomain {
         }
     }
 
-    /// Domain of the columns `wanted` alone, without a target.
+    /// Domain of the columns `selected` alone, without a target.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `wanted` splits a group or ball, or names a column twice.
-    pub fn restrict(&self, wanted: &[usize]) -> Result<Self> {
-        let features = self.features.restrict(wanted)?;
-        let columns = wanted.iter().map(|&at| self.columns[at].clone()).collect();
+    /// [`Error::Shape`] if `selected` splits a group or ball, or names a column twice.
+    pub fn restrict(&self, selected: &[usize]) -> Result<Self> {
+        let features = self.features.restrict(selected)?;
+        let columns = selected.iter().map(|&at| self.columns[at].clone()).collect();
         Self::new(columns, features, TargetDomain::None)
     }
 

@@ -39,7 +39,7 @@ impl Guarantee {
     /// ```
     /// use scumble_core::{Guarantee, LocalDp, Notion};
     ///
-    /// let local = Guarantee::of_records([(Notion::LocalDp(LocalDp::pure(1.0)), "a theorem".into())]);
+    /// let local = Guarantee::for_records([(Notion::LocalDp(LocalDp::pure(1.0)), "a theorem".into())]);
     /// let card = local.shuffled(32_561, 1e-6)?.to_string();
     /// assert!(card.contains("(ε, δ) = (0.02286, 1e-6)") && card.contains("trusted shuffler"));
     /// # Ok::<(), scumble_core::Error>(())
@@ -78,7 +78,7 @@ mod tests {
     use crate::{LocalDp, compose};
 
     fn local(dp: LocalDp) -> Guarantee {
-        Guarantee::of_records([(Notion::LocalDp(dp), "a theorem".into())])
+        Guarantee::for_records([(Notion::LocalDp(dp), "a theorem".into())])
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_releases_together_no_claim_through_a_shuffler_is_left() {
+    fn several_releases_together_leave_no_claim_through_a_shuffler() {
         let one = local(LocalDp::pure(1.0)).shuffled(1_000, 1e-6).unwrap();
         let is_shuffled = |claim: &Claim| matches!(claim.notion, Notion::ShuffledDp(_));
         let both = [one.clone(), one.clone()];

@@ -41,8 +41,8 @@ pub fn check_held(plugin: &str, parameter: &str, counts: &[usize], bytes: usize)
 /// # Errors
 /// Same errors as [`check_held`].
 pub fn check_layers(plugin: &str, parameter: &str, widths: &[usize], bytes: usize) -> Result<()> {
-    let of_layer = |pair: &[usize]| product(&[pair[0].saturating_add(1), pair[1]]);
-    let all = widths.windows(2).fold(0u128, |sum, pair| sum.saturating_add(of_layer(pair)));
+    let layer_parameters = |pair: &[usize]| product(&[pair[0].saturating_add(1), pair[1]]);
+    let all = widths.windows(2).fold(0u128, |sum, pair| sum.saturating_add(layer_parameters(pair)));
     check(plugin, parameter, all.saturating_mul(bytes as u128), MOST_BYTES, "bytes at once")
 }
 

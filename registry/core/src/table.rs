@@ -220,15 +220,15 @@ impl<'a> Places<'a> {
         self.0.get(name).copied()
     }
 
-    /// Positions of the wanted columns.
+    /// Positions of the columns `names`.
     ///
     /// # Errors
     /// [`Error::Shape`] for a missing column.
-    pub fn find(&self, wanted: &[String]) -> Result<Vec<usize>> {
+    pub fn find(&self, names: &[String]) -> Result<Vec<usize>> {
         let place = |name: &String| {
             self.get(name).ok_or_else(|| Error::shape(format!("there is no column {name:?} in the records")))
         };
-        wanted.iter().map(place).collect()
+        names.iter().map(place).collect()
     }
 }
 

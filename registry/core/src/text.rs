@@ -67,11 +67,11 @@ pub fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("; did you mean {name:?}?")).unwrap_or_default()
 }
 
-/// Name among `names` that may have been meant by the misspelt `wanted`.
-pub fn nearest_name<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+/// Name among `names` that may have been meant by `misspelt`.
+pub fn nearest_name<'a>(misspelt: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     names
         .into_iter()
-        .map(|name| (strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase()), name))
+        .map(|name| (strsim::jaro_winkler(&misspelt.to_lowercase(), &name.to_lowercase()), name))
         .filter(|(likeness, _)| *likeness > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name.to_owned())

@@ -233,8 +233,8 @@ proptest! {
     #[test]
     fn disclosures_and_assumptions_are_united_and_never_lost(tree in trees()) {
         let whole = tree.guarantee();
-        let united = |of: fn(Guarantee) -> Vec<String>| -> BTreeSet<String> {
-            tree.leaves().iter().flat_map(|leaf| of(leaf.guarantee())).collect()
+        let united = |select: fn(Guarantee) -> Vec<String>| -> BTreeSet<String> {
+            tree.leaves().iter().flat_map(|leaf| select(leaf.guarantee())).collect()
         };
         for (found, lines) in [
             (&whole.discloses, united(|guarantee| guarantee.discloses)),
@@ -357,11 +357,11 @@ proptest! {
                 .iter()
                 .map(|budget| claiming(local(budget.epsilon(), budget.delta()), Unit::Record, 0))
                 .collect();
-            let together = reported(&compose::in_sequence(&claimed));
-            prop_assert!(together.0 <= epsilon && together.1 <= delta, "{together:?} of {whole:?}");
-            prop_assert!(together.0 >= epsilon * (1.0 - 1e-13), "{together:?} wastes {whole:?}");
+            let flat = reported(&compose::in_sequence(&claimed));
+            prop_assert!(flat.0 <= epsilon && flat.1 <= delta, "{flat:?} of {whole:?}");
+            prop_assert!(flat.0 >= epsilon * (1.0 - 1e-13), "{flat:?} wastes {whole:?}");
             let inner = reported(&nested(&claimed, &cuts));
-            for (epsilon, delta) in [together, inner] {
+            for (epsilon, delta) in [flat, inner] {
                 prop_assert!(exact(epsilon) >= total.0 && exact(delta) >= total.1, "({epsilon}, {delta}) is \
                     less than was spent");
             }
@@ -380,13 +380,14 @@ proptest! {
                 claiming(Notion::CramerRao(bound), Unit::Record, 0)
             })
             .collect();
-        let of = |whole: &Guarantee| -> BTreeMap<String, f64> {
+        let per_column = |whole: &Guarantee| -> BTreeMap<String, f64> {
             match &only(whole).notion {
                 Notion::CramerRao(bound) => bound.information.clone(),
                 other => panic!("{other}"),
             }
         };
-        let (flat, inner) = (of(&compose::in_sequence(&claimed)), of(&nested(&claimed, &cuts)));
+        let flat = per_column(&compose::in_sequence(&claimed));
+        let inner = per_column(&nested(&claimed, &cuts));
         let mut total: BTreeMap<&String, BigRational> = BTreeMap::new();
         for (column, information) in parts.iter().flatten() {
             *total.entry(column).or_insert_with(|| exact(0.0)) += exact(*information);
@@ -435,7 +436,9 @@ proptest! {
                 claiming(Notion::PacResistance(pac), Unit::Record, 0)
             })
             .collect();
-        let least = |of: fn(&(f64, f64, f64, f64)) -> f64| parts.iter().map(of).fold(f64::INFINITY, f64::min);
+        let least = |parameter: fn(&(f64, f64, f64, f64)) -> f64| {
+            parts.iter().map(parameter).fold(f64::INFINITY, f64::min)
+        };
         let total = exact_sum(parts.iter().map(|part| part.1));
         for whole in [
             compose::in_sequence(&claimed),

@@ -92,7 +92,7 @@ pub struct AdmittedRecords {
 impl AdmittedRecords {
     /// Path of the admitted records of the ticket in the file `ticket`: the ticket's name followed by
     /// `.admitted`.
-    pub fn beside(ticket: &Path) -> PathBuf {
+    pub fn path_for(ticket: &Path) -> PathBuf {
         let mut name = ticket.as_os_str().to_owned();
         name.push(".admitted");
         name.into()
@@ -103,7 +103,7 @@ impl AdmittedRecords {
     pub(crate) fn keep(file: &Path, ticket: &Ticket, records: &Digests) -> Result<()> {
         let mut tags: Vec<_> = records.0.iter().map(|[_, record]| ticket.key().tag(record)).collect();
         tags.sort_unstable();
-        let own = Self { file: Self::beside(file), tags };
+        let own = Self { file: Self::path_for(file), tags };
         if Self::read(file, ticket).is_ok_and(|kept| kept == own) {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl AdmittedRecords {
     /// [`Error::Ticket`] if this ticket has admitted no records, or if their file is incomplete;
     /// [`Error::Io`].
     pub fn read(file: &Path, ticket: &Ticket) -> Result<Self> {
-        let file = Self::beside(file);
+        let file = Self::path_for(file);
         let wrong = |problem: &str| Error::Ticket { file: file.clone(), problem: problem.into() };
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::NotFound => wrong("no records were admitted; admit all of them first"),
@@ -227,7 +227,7 @@ mod tests {
     fn their_owner_alone_reads_them() {
         use std::os::unix::fs::PermissionsExt;
         let (_folder, file, ..) = admitted(3);
-        let mode = fs::metadata(AdmittedRecords::beside(&file)).unwrap().permissions().mode();
+        let mode = fs::metadata(AdmittedRecords::path_for(&file)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 
@@ -235,24 +235,24 @@ mod tests {
     fn a_file_of_another_ticket_or_a_changed_one_is_refused_and_written_again() {
         let (_folder, file, ticket, digests) = admitted(3);
         let (_other_folder, other_file, ..) = admitted(3);
-        let (beside, other) = (AdmittedRecords::beside(&file), AdmittedRecords::beside(&other_file));
-        let whole = fs::read(&beside).unwrap();
+        let (path, other) = (AdmittedRecords::path_for(&file), AdmittedRecords::path_for(&other_file));
+        let whole = fs::read(&path).unwrap();
         let mut swapped = whole.clone();
         let end = swapped.len();
         swapped.copy_within(end - 48..end - 32, end - 16);
         for changed in [fs::read(other).unwrap(), whole[..end - 1].to_vec(), swapped, FORMAT.into()] {
-            fs::write(&beside, changed).unwrap();
+            fs::write(&path, changed).unwrap();
             let error = AdmittedRecords::read(&file, &ticket).unwrap_err().to_string();
             assert!(
                 error.contains("ticket.json.admitted") && error.contains("admit all records again"),
                 "{error}"
             );
             AdmittedRecords::keep(&file, &ticket, &digests).unwrap();
-            assert_eq!(fs::read(&beside).unwrap(), whole);
+            assert_eq!(fs::read(&path).unwrap(), whole);
         }
-        fs::write(&beside, "years of work").unwrap();
+        fs::write(&path, "years of work").unwrap();
         assert!(AdmittedRecords::keep(&file, &ticket, &digests).is_err());
-        assert_eq!(fs::read_to_string(&beside).unwrap(), "years of work");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "years of work");
     }
 
     #[test]

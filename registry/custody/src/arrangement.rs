@@ -41,9 +41,9 @@ pub enum Arrangement {
     Part(Protect),
 }
 
-/// Requested protection: `said`, or else the mechanism's own parameter `protect`.
-pub fn asked(said: Option<Protect>, parameters: &Value) -> Option<Protect> {
-    said.or_else(|| serde_json::from_value(parameters.get("protect")?.clone()).ok())
+/// Requested protection: `requested`, or else the mechanism's own parameter `protect`.
+pub fn asked(requested: Option<Protect>, parameters: &Value) -> Option<Protect> {
+    requested.or_else(|| serde_json::from_value(parameters.get("protect")?.clone()).ok())
 }
 
 /// Part of a record that the guarantee protects. Claims of differential privacy take precedence over other
@@ -60,8 +60,8 @@ pub fn protected(guarantee: &Guarantee) -> Option<Protect> {
 
 impl Arrangement {
     /// Designs a mechanism of `plugin` that protects the requested part of the brief's records. The part is
-    /// `said`, or else the parameter `protect`, or else the whole record. A `label_share` gives the label a
-    /// mechanism of its own.
+    /// `requested`, or else the parameter `protect`, or else the whole record. A `label_share` gives the
+    /// label a mechanism of its own.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] for a share of the label if less than the whole record is requested;
@@ -71,13 +71,13 @@ impl Arrangement {
         plugin: &Plugin,
         parameters: &Value,
         brief: &Brief,
-        said: Option<Protect>,
+        requested: Option<Protect>,
         label_share: Option<f64>,
     ) -> Result<Design> {
-        let (arrangement, alone) = match (label_share, said) {
-            (None, said) => {
-                let wanted = asked(said, parameters).unwrap_or(Protect::Record);
-                Self::found(plugin, parameters, brief, Some(wanted))?
+        let (arrangement, alone) = match (label_share, requested) {
+            (None, requested) => {
+                let protect = asked(requested, parameters).unwrap_or(Protect::Record);
+                Self::found(plugin, parameters, brief, Some(protect))?
             }
             (Some(_), None | Some(Protect::Record)) => (Self::WithLabel, None),
             (Some(_), Some(less)) => {
@@ -93,13 +93,18 @@ impl Arrangement {
         }
     }
 
-    /// Finds the arrangement by which `plugin` protects `wanted` of the brief's records. Without `wanted`,
-    /// the arrangement protects as much as possible.
+    /// Finds the arrangement by which `plugin` protects the part `protect` of the brief's records. Without
+    /// `protect`, the arrangement protects as much as possible.
     ///
     /// # Errors
     /// Same errors as [`choose`](Self::choose) and [`Plugin::design`].
-    pub fn find(plugin: &Plugin, parameters: &Value, brief: &Brief, wanted: Option<Protect>) -> Result<Self> {
-        Ok(Self::found(plugin, parameters, brief, wanted)?.0)
+    pub fn find(
+        plugin: &Plugin,
+        parameters: &Value,
+        brief: &Brief,
+        protect: Option<Protect>,
+    ) -> Result<Self> {
+        Ok(Self::found(plugin, parameters, brief, protect)?.0)
     }
 
     /// Finds the arrangement. Also returns the design used to find it, if that design is for the brief.
@@ -107,7 +112,7 @@ impl Arrangement {
         plugin: &Plugin,
         parameters: &Value,
         brief: &Brief,
-        wanted: Option<Protect>,
+        protect: Option<Protect>,
     ) -> Result<(Self, Option<Design>)> {
         let (alone, is_of_brief) = match plugin.descriptor.pace {
             // An infinite budget claims nothing, so the mechanism is designed at ε = 1 to find its guarantee.
@@ -124,28 +129,28 @@ impl Arrangement {
             }
         };
         let guarantee = alone.mechanism().guarantee();
-        let arrangement = Self::choose(plugin.name, &guarantee, brief.domain.target(), wanted)?;
+        let arrangement = Self::choose(plugin.name, &guarantee, brief.domain.target(), protect)?;
         Ok((arrangement, is_of_brief.then_some(alone)))
     }
 
     /// Finds the arrangement for the mechanism `name`, which alone claims `alone` at a finite ε. It protects
-    /// `wanted` of records with this target, or as much as possible without `wanted`. A mechanism that claims
-    /// nothing remains [`Alone`](Self::Alone).
+    /// the part `protect` of records with this target, or as much as possible without `protect`. A mechanism
+    /// that claims nothing remains [`Alone`](Self::Alone).
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if the mechanism protects less than `wanted`, with the protection to request
+    /// [`Error::NotApplicable`] if the mechanism protects less than `protect`, with the protection to request
     /// instead; also if there is no label to protect.
     pub fn choose(
         name: &str,
         alone: &Guarantee,
         target: &TargetDomain,
-        wanted: Option<Protect>,
+        protect: Option<Protect>,
     ) -> Result<Self> {
         let Some(own) = protected(alone) else {
             return Ok(Self::Alone);
         };
         if *target == TargetDomain::None {
-            return match wanted {
+            return match protect {
                 Some(Protect::Label) => Err(Error::not_applicable(
                     name,
                     "no column is the target, so the records have no label \
@@ -155,7 +160,7 @@ impl Arrangement {
             };
         }
         let can_be_completed = alone.local_dp(Unit::Features).is_some() && label_mechanism(target).is_some();
-        match (wanted, own) {
+        match (protect, own) {
             (None | Some(Protect::Record), Protect::Features) if can_be_completed => Ok(Self::WithLabel),
             (Some(Protect::Record), Protect::Features) => Err(less(name, "features")),
             (Some(Protect::Record), Protect::Label) => Err(less(name, "label")),
@@ -202,7 +207,7 @@ impl Arrangement {
                 vec![other(IDENTITY, features, *budget)?, plugin.design(parameters, &brief)?]
             }
             Self::WithLabel if budget.epsilon().is_finite() => {
-                let Some(of_label) = label_mechanism(domain.target()) else {
+                let Some(label_plugin) = label_mechanism(domain.target()) else {
                     return Err(Error::not_applicable(
                         plugin.name,
                         "noise cannot be added to a label of this kind",
@@ -211,7 +216,7 @@ impl Arrangement {
                 let (share, rest) = budget.split(label_share)?;
                 let own = brief.for_part(features)?.with_budget(Budget::new(rest.epsilon(), budget.delta())?);
                 let own = plugin.design(parameters, &own)?;
-                vec![own, other(of_label, label, Budget::pure(share.epsilon())?)?]
+                vec![own, other(label_plugin, label, Budget::pure(share.epsilon())?)?]
             }
             Self::Alone | Self::WithLabel | Self::Part(Protect::Record) => {
                 return plugin.design(parameters, brief);

@@ -83,8 +83,8 @@ impl InformationAccount {
 /// Upper bound, in nats, on the mutual information that this guarantee allows about which records were used.
 /// Infinite if the guarantee bounds none.
 pub(crate) fn cost(guarantee: &Guarantee) -> f64 {
-    let of_records = guarantee.claims.iter().filter(|claim| claim.protects.covers(Unit::Record));
-    let nats = of_records.filter_map(|claim| match &claim.notion {
+    let record_claims = guarantee.claims.iter().filter(|claim| claim.protects.covers(Unit::Record));
+    let nats = record_claims.filter_map(|claim| match &claim.notion {
         Notion::MutualInformation(bound) => Some(bound.nats),
         _ => None,
     });

@@ -72,6 +72,6 @@ pub fn load(text: &str, passphrase: &str, mechanism: &Designed, source: &str) ->
     let sealed = sealed::open(text, FORMAT).map_err(wrong)?;
     let secret = encrypted::decrypt(FORMAT, &sealed, passphrase).map_err(wrong)?;
     let state: Value = serde_json::from_slice(&secret).map_err(|problem| wrong(sealed::sentence(problem)))?;
-    let secret = Secret::of_state(&state, mechanism);
+    let secret = Secret::from_state(&state, mechanism);
     secret.map(Key::Secret).map_err(|problem| wrong(sealed::sentence(problem)))
 }

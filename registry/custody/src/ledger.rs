@@ -401,7 +401,7 @@ impl Ledger {
                 return Ok(false);
             }
             self.spend_release(content, dataset, guarantee, target, what)?;
-            content.last_tickets(dataset).for_each(|of| *of = Some(ticket.into()));
+            content.last_tickets(dataset).for_each(|last| *last = Some(ticket.into()));
             Ok(true)
         })
     }
@@ -515,8 +515,8 @@ impl Ledger {
 impl Content {
     /// Names of all data sets.
     fn names(&self) -> impl Iterator<Item = &str> {
-        let told = self.information.iter().map(|account| &*account.dataset);
-        self.accounts.iter().map(|account| &*account.dataset).chain(told)
+        let information = self.information.iter().map(|account| &*account.dataset);
+        self.accounts.iter().map(|account| &*account.dataset).chain(information)
     }
 
     /// Checks the name of a new account.
@@ -545,22 +545,22 @@ impl Content {
     fn spend(
         &mut self,
         dataset: &str,
-        of_volunteers: bool,
+        for_volunteers: bool,
         cost_of: impl Fn(&Account) -> Result<Cost>,
         nats: Amount,
         what: &str,
     ) -> Result<usize> {
         let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let what = what.replace(char::is_control, " ");
-        let is_theirs = |account: &&mut Account| (account.unit == Unit::Volunteer) == of_volunteers;
+        let is_theirs = |account: &&mut Account| (account.unit == Unit::Volunteer) == for_volunteers;
         let own = self.accounts.iter_mut().filter(|account| account.is_of(dataset)).filter(is_theirs);
         let mut charged = 0;
         for account in own {
             account.spend(cost_of(account)?, &what, &when)?;
             charged += 1;
         }
-        let told = |account: &&mut InformationAccount| account.is_of(dataset) && !of_volunteers;
-        for account in self.information.iter_mut().filter(told) {
+        let is_charged = |account: &&mut InformationAccount| account.is_of(dataset) && !for_volunteers;
+        for account in self.information.iter_mut().filter(is_charged) {
             account.spend(nats.clone(), &what, &when)?;
             charged += 1;
         }
@@ -571,18 +571,19 @@ impl Content {
     fn tickets(&self, dataset: &str) -> impl Iterator<Item = &Option<String>> {
         let own = move |account: &&Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
         let charges = self.accounts.iter().filter(own).flat_map(|account| &account.charges);
-        let told = self.information.iter().filter(move |account| account.is_of(dataset));
-        let told = told.flat_map(|account| &account.charges).map(|charge| &charge.ticket);
-        charges.map(|charge| &charge.ticket).chain(told)
+        let information = self.information.iter().filter(move |account| account.is_of(dataset));
+        let information = information.flat_map(|account| &account.charges).map(|charge| &charge.ticket);
+        charges.map(|charge| &charge.ticket).chain(information)
     }
 
     /// Ticket field of the last charge of each account that [`tickets`](Self::tickets) covers.
     fn last_tickets(&mut self, dataset: &str) -> impl Iterator<Item = &mut Option<String>> {
         let own = move |account: &&mut Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
         let charges = self.accounts.iter_mut().filter(own).filter_map(|account| account.charges.last_mut());
-        let told = self.information.iter_mut().filter(move |account| account.is_of(dataset));
-        let told = told.filter_map(|account| account.charges.last_mut()).map(|charge| &mut charge.ticket);
-        charges.map(|charge| &mut charge.ticket).chain(told)
+        let information = self.information.iter_mut().filter(move |account| account.is_of(dataset));
+        let information =
+            information.filter_map(|account| account.charges.last_mut()).map(|charge| &mut charge.ticket);
+        charges.map(|charge| &mut charge.ticket).chain(information)
     }
 }
 
@@ -855,22 +856,22 @@ mod tests {
         let desk = desk(1.0);
         desk.ledger.init("survey", Unit::Label, Some("quality"), Budget::pure(2.0).unwrap()).unwrap();
         desk.ledger.init("survey", Unit::Volunteer, None, Budget::pure(0.1).unwrap()).unwrap();
-        let of = |protects| claiming(Notion::LocalDp(LocalDp::pure(0.75)), protects);
+        let claimed = |protects| claiming(Notion::LocalDp(LocalDp::pure(0.75)), protects);
         let spent = || -> Vec<f64> {
             desk.ledger.accounts().unwrap().iter().map(|a| a.spent().0.to_f64_up()).collect()
         };
         let release = |dataset, guarantee: &Guarantee| {
             desk.ledger.charge_release(dataset, guarantee, Some("quality"), "a test")
         };
-        release("survey", &of(Unit::Record)).unwrap();
+        release("survey", &claimed(Unit::Record)).unwrap();
         assert_eq!(spent(), [0.75, 0.75, 0.0]);
         // Only the label is protected. The cost for the whole record is infinite, so nothing is charged.
-        assert!(release("survey", &of(Unit::Label)).is_err());
-        let seeded = of(Unit::Record).under(Provenance::Seed(1));
+        assert!(release("survey", &claimed(Unit::Label)).is_err());
+        let seeded = claimed(Unit::Record).under(Provenance::Seed(1));
         let refused = release("survey", &seeded).unwrap_err().to_string();
         assert!(refused.contains("ε = inf"), "{refused}");
         assert_eq!(spent(), [0.75, 0.75, 0.0]);
-        assert!(release("other", &of(Unit::Record)).is_err());
+        assert!(release("other", &claimed(Unit::Record)).is_err());
     }
 
     fn labels(target: &str) -> Desk {
@@ -1036,10 +1037,10 @@ mod tests {
         let desk = desk(1.0);
         let ledger = &desk.ledger;
         let nats = |nats| {
-            let told = MutualInformation::new(nats, Prior::Halves { sets: 128 });
-            claiming(Notion::MutualInformation(told), Unit::Record)
+            let bound = MutualInformation::new(nats, Prior::Halves { sets: 128 });
+            claiming(Notion::MutualInformation(bound), Unit::Record)
         };
-        let of_epsilon = claiming(Notion::LocalDp(LocalDp::pure(0.1)), Unit::Record);
+        let epsilon_claim = claiming(Notion::LocalDp(LocalDp::pure(0.1)), Unit::Record);
         ledger.init_information("halves", "0.25".parse().unwrap()).unwrap();
         ledger.charge_release("halves", &nats(0.125), None, "the first").unwrap();
         assert!(ledger.charge_ticket("halves", &nats(0.0625), None, "a ticket", "key").unwrap());
@@ -1049,7 +1050,7 @@ mod tests {
             refused.to_string(),
             "\"halves\": mutual-information budget exceeded: 0.1875 of 0.25 nats spent, 0.125 requested"
         );
-        let refused = ledger.charge_release("halves", &of_epsilon, None, "of another kind").unwrap_err();
+        let refused = ledger.charge_release("halves", &epsilon_claim, None, "of another kind").unwrap_err();
         assert!(refused.to_string().ends_with("and this release claims no bound"), "{refused}");
         assert!(ledger.charge_release("survey", &nats(0.001), None, "of another kind").is_err());
         ledger.charge_information("halves", "0.0625".parse().unwrap(), "by hand").unwrap();

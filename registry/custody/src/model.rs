@@ -75,17 +75,17 @@ impl ShippedDesign {
         let rows = classes_of_rows(classes.len(), table.len()).map_err(|problem| self.no_model(problem))?;
         let (labels, before) = match classes.is_empty() {
             false => {
-                let of_row = Array2::from_shape_fn((rows.len(), classes.len()), |(row, class)| {
+                let indicators = Array2::from_shape_fn((rows.len(), classes.len()), |(row, class)| {
                     f64::from(u8::from(rows[row] == class))
                 });
-                (vec![column(CLASS, Kind::Category { levels: classes })], of_row)
+                (vec![column(CLASS, Kind::Category { levels: classes })], indicators)
             }
             true => {
                 let [name, unit, lower, upper] = NUMBER;
-                let (offset, of_unit) = target.kind.offset_and_unit();
+                let (offset, target_unit) = target.kind.offset_and_unit();
                 let labels = vec![
                     constant(name, &target.name),
-                    constant(unit, &of_unit),
+                    constant(unit, &target_unit),
                     number(lower),
                     number(upper),
                 ];
@@ -94,7 +94,7 @@ impl ShippedDesign {
         };
         let numbers = table.columns().iter().map(|name| number(name));
         let columns = labels.into_iter().chain(numbers).chain([constant(DESIGN, &self.digest()?)]);
-        let schema = Schema::of_columns(columns.collect())?;
+        let schema = Schema::from_columns(columns.collect())?;
         let layout = schema.file_layout();
         let last = Array2::ones((table.len(), 1));
         let values = concatenate(Axis(1), &[before.view(), table.records().view(), last.view()])
@@ -137,7 +137,7 @@ impl ShippedDesign {
     pub fn model(&self, table: &Table) -> Result<ShippedModel> {
         let (target, classes) = self.predicted()?;
         let model = self.mechanism().model_of(table)?;
-        let (features, _) = self.records()?.schema.of_columns_with(Some(&target.name), |_| false)?;
+        let (features, _) = self.records()?.schema.omit_missing_target(Some(&target.name), |_| false)?;
         Ok(ShippedModel { model, table: table.clone(), features: features.into_owned(), target, classes })
     }
 
@@ -164,9 +164,9 @@ impl ShippedDesign {
         let names: Vec<String> = rows.header().iter().filter(is_number).cloned().collect();
         let class = (!classes.is_empty()).then(|| column(CLASS, Kind::Category { levels: classes.clone() }));
         let columns = class.into_iter().chain(names.iter().map(|name| number(name)));
-        let schema = Schema::of_columns(columns.collect())?;
+        let schema = Schema::from_columns(columns.collect())?;
         let reader = Reader::new(rows, &schema, None, OutOfBounds::Keep)?;
-        let (loaded, designs) = reader.read_all_beside(DESIGN)?;
+        let (loaded, designs) = reader.read_all_with_column(DESIGN)?;
         let own = self.digest()?;
         if let Some(row) = designs.iter().position(|digest| *digest != own) {
             let other = &designs[row];
@@ -243,7 +243,7 @@ impl ShippedModel {
             }
             columns.extend(self.classes.iter().map(|class| number(&format!("probability of {class}"))));
         }
-        let schema = Schema::of_columns(columns)?;
+        let schema = Schema::from_columns(columns)?;
         let values = match self.target.kind {
             Kind::Date { .. } => Values::Settled,
             _ => Values::Drawn,

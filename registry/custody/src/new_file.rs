@@ -183,7 +183,7 @@ fn folder_of(path: &Path) -> &Path {
 ///
 /// # Errors
 /// [`Error::Io`] for a missing folder.
-pub fn is_beside(one: &Path, other: &Path) -> Result<bool> {
+pub fn is_in_same_folder(one: &Path, other: &Path) -> Result<bool> {
     let folder = |path: &Path| {
         // A link counts as in the folder of its target.
         let path = path.canonicalize().unwrap_or_else(|_| path.into());
@@ -354,8 +354,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("sub")).unwrap();
         let [a, b, far] = ["a", "sub/../b", "sub/a"].map(|name| folder.path().join(name));
-        assert!(is_beside(&a, &b).unwrap());
-        assert!(!is_beside(&a, &far).unwrap());
-        assert!(is_beside(&a, &folder.path().join("none/a")).is_err());
+        assert!(is_in_same_folder(&a, &b).unwrap());
+        assert!(!is_in_same_folder(&a, &far).unwrap());
+        assert!(is_in_same_folder(&a, &folder.path().join("none/a")).is_err());
     }
 }

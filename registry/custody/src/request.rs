@@ -80,11 +80,11 @@ impl<'a> DesignRequest<'a> {
         }
         let share = label_share.unwrap_or(LABEL_SHARE);
         let design = ShippedDesign::side_by_side(schema, target, &brief, &self.parts, share)?;
-        let wanted = protect.unwrap_or(Protect::Record);
+        let requested = protect.unwrap_or(Protect::Record);
         match protected(&design.mechanism().guarantee()) {
-            Some(own) if own != Protect::Record && own != wanted => {
+            Some(own) if own != Protect::Record && own != requested => {
                 let problem = format!(
-                    "the mechanisms protect only the {own}, not the {wanted}; --protect {own} accepts this"
+                    "the mechanisms protect only the {own}, not the {requested}; --protect {own} accepts this"
                 );
                 Err(Error::shape(problem).into())
             }

@@ -124,7 +124,7 @@ impl ShippedDesign {
     pub fn decoder(&self) -> Result<Decoder> {
         let records = self.records()?;
         let decoder = records.schema.decoder(&self.local()?.layout(), records.target.as_deref());
-        Ok(decoder.of_design(self.digest()?))
+        Ok(decoder.with_design_digest(self.digest()?))
     }
 
     /// Decoder for the release of the records of `reader`. Unchanged columns are written as in the input.
@@ -169,7 +169,7 @@ impl ShippedDesign {
     pub fn decoder_of(&self, layout: &Layout) -> Result<Decoder> {
         let records = self.records()?;
         let decoder = records.schema.decoder(layout, records.target.as_deref());
-        Ok(decoder.with_values_in(self.mechanism().releases().values_in()).of_design(self.digest()?))
+        Ok(decoder.with_values_in(self.mechanism().releases().values_in()).with_design_digest(self.digest()?))
     }
 
     /// Refuses a release of another design. `found` is the digest that a file, a table or a card carries, and
@@ -215,11 +215,13 @@ impl ShippedDesign {
     pub fn estimable_columns(&self, values: Values) -> Result<Vec<&str>> {
         let (Records { schema, target }, local) = (self.records()?, self.local()?);
         let noise = self.decoder()?.with_values(values).noise(&local.noise());
-        let of_block = |block: &NoiseDistribution| vec![block.tells_mean(); block.width()];
-        let told = noise.features.iter().chain([&noise.target]).flat_map(of_block);
-        let told =
-            local::keeps_values(local)?.into_iter().zip(told).map(|(is_kept, is_told)| is_kept && is_told);
-        let (layout, told) = (local.layout(), told.collect::<Vec<_>>());
+        let mean_flags = |block: &NoiseDistribution| vec![block.tells_mean(); block.width()];
+        let has_mean = noise.features.iter().chain([&noise.target]).flat_map(mean_flags);
+        let has_mean = local::keeps_values(local)?
+            .into_iter()
+            .zip(has_mean)
+            .map(|(is_kept, has_mean)| is_kept && has_mean);
+        let (layout, has_mean) = (local.layout(), has_mean.collect::<Vec<_>>());
         let places = Places::new(&layout.columns);
         let mut estimable = vec![];
         for name in schema.columns().iter().map(|column| column.name.as_str()) {
@@ -228,7 +230,7 @@ impl ShippedDesign {
                 false => schema.part(&[name], None)?.columns().iter().map(|name| places.get(name)).collect(),
             };
             if coordinates
-                .is_some_and(|own| !own.is_empty() && own.iter().all(|at| told.get(*at) == Some(&true)))
+                .is_some_and(|own| !own.is_empty() && own.iter().all(|at| has_mean.get(*at) == Some(&true)))
             {
                 estimable.push(name);
             }

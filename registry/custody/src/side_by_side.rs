@@ -76,13 +76,13 @@ fn shares(budget: &Budget, parts: &[Part], target: Option<&str>, label_share: f6
     let others = parts.iter().filter(|part| !part.is_label(target));
     let mut columns_left: usize = others.map(|part| part.columns.len()).sum();
     let has_label = parts.iter().any(|part| part.is_label(target));
-    let (of_label, mut rest) = match has_label && columns_left > 0 {
+    let (label_budget, mut rest) = match has_label && columns_left > 0 {
         true => budget.split(label_share)?,
         false => (*budget, *budget),
     };
     let shares = parts.iter().map(|part| {
         if part.is_label(target) {
-            return Ok(of_label);
+            return Ok(label_budget);
         }
         let own = part.columns.len();
         let share = match own == columns_left {

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn of_drivers_that_start_together_all_have_one_ticket() {
+    fn drivers_that_start_together_all_have_one_ticket() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ticket.json");
         let keys: Vec<NoiseKey> = std::thread::scope(|scope| {

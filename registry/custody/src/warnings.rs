@@ -31,7 +31,7 @@ pub fn warnings(design: &ShippedDesign, people: Option<u64>) -> Vec<String> {
 
 /// Claims of differential privacy for the people whose records are released.
 fn claims(guarantee: &Guarantee) -> impl Iterator<Item = Dp> {
-    guarantee.claims.iter().filter(|claim| claim.protects != Unit::Volunteer).filter_map(of_dp)
+    guarantee.claims.iter().filter(|claim| claim.protects != Unit::Volunteer).filter_map(stated_dp)
 }
 
 /// Warning about the largest finite ε of a guarantee, if it exceeds 10.
@@ -54,13 +54,13 @@ pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<St
     let people = people.or_else(|| claims(guarantee).find_map(|dp| dp.people));
     let one_in_people = 1.0 / people.unwrap_or(FEWEST_PEOPLE).max(1) as f64;
     let advised = SHARE_OF_ONE_IN_PEOPLE * one_in_people;
-    let so_many = match people {
+    let limit = match people {
         Some(people) => format!("1/people, {} for {people} people", short(one_in_people)),
         None => format!("1/people, even for {FEWEST_PEOPLE} people"),
     };
     (delta > advised).then(|| {
         format!(
-            "δ = {} is not well below {so_many}: with probability δ a whole record may be released; a δ of \
+            "δ = {} is not well below {limit}: with probability δ a whole record may be released; a δ of \
              at most {advised:.0e} is advised",
             short(delta)
         )
@@ -74,12 +74,12 @@ struct Dp {
     people: Option<u64>,
 }
 
-fn of_dp(claim: &Claim) -> Option<Dp> {
+fn stated_dp(claim: &Claim) -> Option<Dp> {
     let dp = |epsilon, delta, people| Some(Dp { epsilon, delta, people });
     match &claim.notion {
-        Notion::LocalDp(of) => dp(of.epsilon, of.delta, None),
-        Notion::CentralDp(of) => dp(of.epsilon, of.delta, None),
-        Notion::ShuffledDp(of) => dp(of.epsilon, of.delta, Some(of.people)),
+        Notion::LocalDp(claimed) => dp(claimed.epsilon, claimed.delta, None),
+        Notion::CentralDp(claimed) => dp(claimed.epsilon, claimed.delta, None),
+        Notion::ShuffledDp(claimed) => dp(claimed.epsilon, claimed.delta, Some(claimed.people)),
         _ => None,
     }
 }
@@ -132,16 +132,16 @@ const PEOPLE: [&str; 17] = [
 /// Suffixes of such a word in the name of an id column.
 const NUMBERS: [&str; 8] = ["id", "ids", "uid", "uuid", "guid", "key", "nr", "number"];
 /// Names that identify a person by themselves.
-const OF_ONE: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];
+const PERSON_IDS: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];
 
 /// Returns whether the name of a column suggests that it identifies people: `id`, `person`, `Patient ID`,
 /// `user_id`, `customerNumber`.
 fn identifies_people(column: &str) -> bool {
     let letters = column.chars().filter(|letter| letter.is_alphanumeric());
     let name: String = letters.flat_map(char::to_lowercase).collect();
-    let is_of =
+    let is_numbered =
         |word: &str| name.strip_prefix(word).is_some_and(|rest| rest.is_empty() || NUMBERS.contains(&rest));
-    OF_ONE.contains(&name.as_str()) || PEOPLE.into_iter().any(is_of)
+    PERSON_IDS.contains(&name.as_str()) || PEOPLE.into_iter().any(is_numbered)
 }
 
 /// Warnings about columns of `header` whose names suggest ids of people, and whose values repeat among the
@@ -156,7 +156,9 @@ pub fn warnings_of_repeats<'r, E: From<Error>>(
     reader: impl Fn() -> Result<Reader<'r>, E>,
 ) -> Result<Vec<String>, E> {
     let has_few_levels = |name: &str| {
-        schema.column(name).is_ok_and(|column| column.kind.levels().is_some_and(|of| of.len() <= FEW_LEVELS))
+        schema
+            .column(name)
+            .is_ok_and(|column| column.kind.levels().is_some_and(|levels| levels.len() <= FEW_LEVELS))
     };
     let mut warnings = vec![];
     for name in header.iter().filter(|name| identifies_people(name) && !has_few_levels(name)) {
@@ -168,7 +170,7 @@ pub fn warnings_of_repeats<'r, E: From<Error>>(
             true => Ok(()),
             false => Err(Error::Interrupted),
         };
-        let searched = stream::check_ids(&mut reader()?.beside(name)?, count, go_on);
+        let searched = stream::check_ids(&mut reader()?.with_ids(name)?, count, go_on);
         if let Err(Error::RepeatedId { file, row, column, id }) = searched {
             warnings.push(format!(
                 "{file}: column {column:?} repeats {id:?} in row {row}: if the column identifies people, one \

@@ -137,7 +137,7 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
     }
 
     /// Claims other than differential privacy for `portion`, which is protected as `unit`. None by default.
-    fn claims_beside(&self, _portion: &Portion, _unit: Unit) -> Vec<Claim> {
+    fn additional_claims(&self, _portion: &Portion, _unit: Unit) -> Vec<Claim> {
         vec![]
     }
 }
@@ -227,7 +227,7 @@ impl<N: AdditiveNoise> Noisy<N> {
         budget: Budget,
         parameters: N::Parameters,
     ) -> Result<Self> {
-        let by_default = Portion::of_numbers(domain, budget.epsilon());
+        let by_default = Portion::for_numbers(domain, budget.epsilon());
         let portion = Portion { protect: protect.unwrap_or(by_default.protect), ..by_default };
         NoiseState { portion, delta: budget.delta(), parameters }.try_into()
     }
@@ -288,7 +288,7 @@ impl<N: AdditiveNoise> LocalMechanism for Noisy<N> {
         let dp = noise.local_dp(portion.epsilon, self.state.delta);
         let mut guarantee = portion.guarantee_of(dp, N::THEOREM);
         if let Some(unit) = guarantee.claims.first().map(|claim| claim.protects) {
-            guarantee.claims.extend(noise.claims_beside(portion, unit));
+            guarantee.claims.extend(noise.additional_claims(portion, unit));
         }
         guarantee
     }
@@ -336,7 +336,7 @@ impl<N: AdditiveNoise> LocalMechanism for Noisy<N> {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let (point, released) = self.portion().of_both(point, released)?;
+        let (point, released) = self.portion().slice_both(point, released)?;
         self.noise.as_ref()?.log_likelihood(point, released)
     }
 

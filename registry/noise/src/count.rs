@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn a_table_costs_what_a_group_of_one_record_costs() {
         let groups = Domain::product([Domain::one_hot(5).unwrap(), Domain::one_hot(3).unwrap()]).unwrap();
-        let of_record = GaussianNoise::calibrated(&groups, Budget::new(1.0, 1e-6).unwrap()).unwrap();
-        let noise = CountNoise::with_scale(of_record.scales()[0]).unwrap();
+        let record_noise = GaussianNoise::calibrated(&groups, Budget::new(1.0, 1e-6).unwrap()).unwrap();
+        let noise = CountNoise::with_scale(record_noise.scales()[0]).unwrap();
         let table = noise.profile(Neighbours::ReplaceOne);
         assert_relative_eq!(table.with(&table).epsilon(1e-6), 1.0, max_relative = 1e-6);
         // Under add/remove one record μ² is half of its value under replacement.

@@ -48,14 +48,14 @@ enum Distributions {
     /// One distribution for all coordinates.
     One(DiscreteGaussian),
     /// Distinct distributions, and the index of each coordinate's distribution (d values).
-    Each { distinct: Vec<DiscreteGaussian>, of: Vec<usize> },
+    Each { distinct: Vec<DiscreteGaussian>, indices: Vec<usize> },
 }
 
 impl Distributions {
     fn at(&self, coordinate: usize) -> &DiscreteGaussian {
         match self {
             Self::One(distribution) => distribution,
-            Self::Each { distinct, of } => &distinct[of[coordinate]],
+            Self::Each { distinct, indices } => &distinct[indices[coordinate]],
         }
     }
 }
@@ -80,11 +80,12 @@ impl GaussianNoise {
     pub fn on_lattice(domain: &Domain, budget: Budget, lattice: Lattice) -> Result<Self> {
         largest_mu(budget)?;
         let points = IntegerDomain::new(domain, lattice)?;
-        let of = |sigma: u64| Some(profile(points.spread_alike(precision(sigma))?, domain.dim()));
-        let meets =
-            |sigma| of(sigma).is_some_and(|profile| profile.delta(budget.epsilon()) <= budget.delta());
+        let profile_at = |sigma: u64| Some(profile(points.spread_alike(precision(sigma))?, domain.dim()));
+        let meets = |sigma| {
+            profile_at(sigma).is_some_and(|profile| profile.delta(budget.epsilon()) <= budget.delta())
+        };
         let sigma = search::least_integer(1, 1 << 59, meets);
-        let Some((sigma, profile)) = sigma.and_then(|sigma| Some((sigma, of(sigma)?))) else {
+        let Some((sigma, profile)) = sigma.and_then(|sigma| Some((sigma, profile_at(sigma)?))) else {
             return Err(Error::Budget {
                 name: "epsilon",
                 range: "finite, and large enough with its δ for the noise to fit 59 bits on the lattice",
@@ -124,9 +125,9 @@ impl GaussianNoise {
         let mut distinct = sigmas.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        let of = sigmas.iter().map(|sigma| distinct.partition_point(|other| other < sigma)).collect();
+        let indices = sigmas.iter().map(|sigma| distinct.partition_point(|other| other < sigma)).collect();
         let distinct = distinct.into_iter().map(distribution).collect::<Result<_>>()?;
-        Ok(Self { points, distributions: Distributions::Each { distinct, of }, profile })
+        Ok(Self { points, distributions: Distributions::Each { distinct, indices }, profile })
     }
 
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
@@ -151,7 +152,7 @@ impl GaussianNoise {
         match &self.distributions {
             Distributions::One(distribution) if distribution.scale() <= WIDEST_IN_BULK => {
                 let mut draws = distribution.draws(stream);
-                self.points.add_to_all(points, |of_a_point| draws.fill(of_a_point))
+                self.points.add_to_all(points, |noise| draws.fill(noise))
             }
             _ => points.try_for_each(|point| self.add(point, stream)),
         }
@@ -199,12 +200,12 @@ impl GaussianNoise {
     /// σ of each coordinate's noise (d values) in the units of the domain: the distribution is ∝
     /// exp(−x²/2σ²).
     pub fn scales(&self) -> Vec<f64> {
-        self.of_each(|distribution| distribution.scale() * self.lattice().step())
+        self.map_coordinates(|distribution| distribution.scale() * self.lattice().step())
     }
 
     /// Variance of each coordinate's noise (d values) in squared units of the domain, about σ².
     pub fn variances(&self) -> Vec<f64> {
-        self.of_each(|distribution| distribution.variance() * self.lattice().step().powi(2))
+        self.map_coordinates(|distribution| distribution.variance() * self.lattice().step().powi(2))
     }
 
     /// Information of a released coordinate about the true one (d values), per squared unit of the domain,
@@ -217,11 +218,11 @@ impl GaussianNoise {
     /// independent noise, so the bound applies to the whole covariance.
     pub fn information(&self) -> Vec<f64> {
         let step = self.lattice().step();
-        self.of_each(|distribution| information(distribution.scale().powi(-2).exp_m1(), step))
+        self.map_coordinates(|distribution| information(distribution.scale().powi(-2).exp_m1(), step))
     }
 
-    fn of_each(&self, of: impl Fn(&DiscreteGaussian) -> f64) -> Vec<f64> {
-        (0..self.points.dim()).map(|at| of(self.distributions.at(at))).collect()
+    fn map_coordinates(&self, statistic: impl Fn(&DiscreteGaussian) -> f64) -> Vec<f64> {
+        (0..self.points.dim()).map(|at| statistic(self.distributions.at(at))).collect()
     }
 }
 
@@ -352,8 +353,8 @@ mod tests {
                 let claimed = noise.profile().delta(epsilon);
                 assert!((1.0..1.0 + 1e-6).contains(&(claimed / continuous)), "{scales:?}: {claimed}");
             }
-            for (got, wanted) in noise.scales().iter().zip(scales) {
-                assert!((1.0..1.0 + 1e-8).contains(&(got / wanted)), "{got} for {wanted}");
+            for (got, scale) in noise.scales().iter().zip(scales) {
+                assert!((1.0..1.0 + 1e-8).contains(&(got / scale)), "{got} for {scale}");
             }
         }
     }

@@ -249,17 +249,17 @@ mod tests {
     #[test]
     fn a_fingerprint_does_not_depend_on_the_order_or_on_who_counts() {
         let records = [("a", [0.0]), ("b", [0.25]), ("c", [1.0])];
-        let of = |order: &[usize]| {
+        let fingerprint = |order: &[usize]| {
             let mut fingerprint = Fingerprint::default();
             let digest = |&at: &usize| RecordDigest::new(records[at].0, &records[at].1);
             order.iter().map(digest).for_each(|record| fingerprint.add(&record));
             fingerprint
         };
-        let (whole, mut parts) = (of(&[0, 1, 2]), of(&[2]));
-        parts.merge(&of(&[1, 0]));
+        let (whole, mut parts) = (fingerprint(&[0, 1, 2]), fingerprint(&[2]));
+        parts.merge(&fingerprint(&[1, 0]));
         assert_eq!(parts, whole);
         assert_eq!(whole.records(), 3);
-        for other in [of(&[0, 1]), of(&[0, 1, 1]), of(&[0, 1, 2, 2])] {
+        for other in [fingerprint(&[0, 1]), fingerprint(&[0, 1, 1]), fingerprint(&[0, 1, 2, 2])] {
             assert_ne!(other.to_string(), whole.to_string());
         }
     }

@@ -84,7 +84,7 @@ impl LaplaceNoise {
             return points.into_iter().try_for_each(|point| self.add(point, stream));
         }
         let mut draws = self.distribution.draws(stream);
-        self.points.add_to_all(points, |of_a_point| draws.fill(of_a_point))
+        self.points.add_to_all(points, |noise| draws.fill(noise))
     }
 
     /// Logarithm of the probability that `point` becomes `released` (d values each), up to a constant.

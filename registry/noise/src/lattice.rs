@@ -130,7 +130,7 @@ impl IntegerBounds {
     /// Upper bound on the spread of two such points, with these weights of the coordinates.
     fn spread(&self, Weights { heaviest: [heaviest, second], sum }: Weights) -> Spread {
         // Upper bound from an ℓ₂ `length`, an ℓ₁ length, and the weight of the coordinates that differ.
-        let of = |length: f64, l1: f64, differing: f64| Spread {
+        let spread = |length: f64, l1: f64, differing: f64| Spread {
             squared_distance: length * length * heaviest,
             distance: l1 * heaviest,
             differing,
@@ -138,18 +138,18 @@ impl IntegerBounds {
         match self {
             Self::Interval(lower, upper) => {
                 let width = upper.abs_diff(*lower) as f64;
-                of(width, width, if lower < upper { heaviest } else { 0.0 })
+                spread(width, width, if lower < upper { heaviest } else { 0.0 })
             }
             Self::OneHot(one) => {
                 let (one, both) = (one.unsigned_abs() as f64, heaviest + second);
                 Spread { squared_distance: one * one * both, distance: one * both, differing: both }
             }
             Self::L1Ball(radius) | Self::L2Ball(_, radius) => {
-                of(2.0 * *radius as f64, self.l1_diameter() as f64, sum)
+                spread(2.0 * *radius as f64, self.l1_diameter() as f64, sum)
             }
             Self::Polytope { .. } => {
                 let diameter = self.l1_diameter() as f64;
-                of(diameter, diameter, sum)
+                spread(diameter, diameter, sum)
             }
         }
     }

@@ -43,7 +43,7 @@ impl SumNoise {
         let bounds = set.intervals().ok_or_else(|| Error::not_applicable("noise on sums", reason))?;
         let noise = match budget.divide(bounds.len())?.divide(STEPS as usize)?.epsilon() {
             f64::INFINITY => None,
-            of_a_step => Some(DiscreteLaplace::new(Rational::floor_of(of_a_step)?.reciprocal()?)?),
+            step_epsilon => Some(DiscreteLaplace::new(Rational::floor_of(step_epsilon)?.reciprocal()?)?),
         };
         Ok(Self { bounds, noise })
     }

@@ -37,7 +37,7 @@ impl Meaning {
         zone: impl FnOnce() -> Zone,
     ) -> std::result::Result<Self, String> {
         let (physical, logical) = (column.physical_type(), column.logical_type_ref());
-        let of_unit = |unit: &TimeUnit| match unit {
+        let ticks_per_second = |unit: &TimeUnit| match unit {
             TimeUnit::MILLIS => 1_000,
             TimeUnit::MICROS => 1_000_000,
             TimeUnit::NANOS => 1_000_000_000,
@@ -51,7 +51,7 @@ impl Meaning {
             (Type::INT32, Some(LogicalType::Date), _) => Some(Self::Date),
             (Type::INT64, Some(LogicalType::Timestamp(kind)), _) => {
                 let zone = if kind.is_adjusted_to_u_t_c { zone() } else { Zone::Local };
-                Some(Self::Timestamp { a_second: of_unit(&kind.unit), zone })
+                Some(Self::Timestamp { a_second: ticks_per_second(&kind.unit), zone })
             }
             (Type::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), _) => {
                 Some(Self::Text)

@@ -22,9 +22,9 @@ pub struct Rows<R: ChunkReader> {
     metadata: ParquetMetaData,
     /// For each column of the header, its index among the leaf columns if it is flat.
     leaves: Vec<Option<usize>>,
-    /// Index of the current row group. `of_group` is the number of its rows returned so far.
+    /// Index of the current row group. `row_in_group` is the number of its rows returned so far.
     group: usize,
-    of_group: usize,
+    row_in_group: usize,
     /// Number of rows of the file returned so far.
     row: usize,
     /// Error in the row after the rows returned last.
@@ -52,8 +52,8 @@ impl<R: ChunkReader + 'static> Rows<R> {
         let rows = metadata.row_groups().iter().map(|group| usize::try_from(group.num_rows()));
         let rows = rows.collect::<std::result::Result<Vec<_>, _>>().ok();
         let rows = rows.and_then(|rows| rows.into_iter().try_fold(0, usize::checked_add));
-        let said = usize::try_from(metadata.file_metadata().num_rows()).ok();
-        if rows.is_none() || rows != said {
+        let footer_rows = usize::try_from(metadata.file_metadata().num_rows()).ok();
+        if rows.is_none() || rows != footer_rows {
             return Err(invalid("its row groups do not add up"));
         }
         let schema = metadata.file_metadata().schema_descr();
@@ -77,7 +77,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
             metadata,
             leaves,
             group: 0,
-            of_group: 0,
+            row_in_group: 0,
             row: 0,
             held: None,
             columns: vec![],
@@ -112,7 +112,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
             self.columns.push(column);
         }
         // Needed only if the encoder changes within a row group.
-        let mut behind = self.of_group;
+        let mut behind = self.row_in_group;
         while behind > 0 {
             let some = behind.min(1024);
             self.read(some)?;
@@ -180,20 +180,20 @@ impl<R: ChunkReader + 'static> Rows<R> {
 
     /// Appends the next `most` rows, or fewer at the end.
     fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
-        let mut wanted = most;
-        while wanted > 0 && self.group < self.metadata.num_row_groups() {
-            let left = self.rows_of_group() - self.of_group;
+        let mut remaining = most;
+        while remaining > 0 && self.group < self.metadata.num_row_groups() {
+            let left = self.rows_of_group() - self.row_in_group;
             if left == 0 {
                 self.check_end()?;
                 self.columns.clear();
                 self.group += 1;
-                self.of_group = 0;
+                self.row_in_group = 0;
                 continue;
             }
             if self.columns.is_empty() || !encoder.places().eq(self.places.iter().copied()) {
                 self.open(encoder)?;
             }
-            let some = wanted.min(left);
+            let some = remaining.min(left);
             let mut columns = self.read(some)?;
             for _ in 0..some {
                 self.row += 1;
@@ -208,8 +208,8 @@ impl<R: ChunkReader + 'static> Rows<R> {
                     rows.push(encoder, cell)?;
                 }
             }
-            self.of_group += some;
-            wanted -= some;
+            self.row_in_group += some;
+            remaining -= some;
         }
         Ok(())
     }

@@ -446,7 +446,7 @@ mod tests {
             let lines = [header].into_iter().chain(cells.iter().map(|(_, written)| *written));
             let text: String = lines.map(|line| format!("{line}{line_end}")).collect();
             let mut rows = Rows::new(Dripping(text.as_bytes(), some), "data.csv").unwrap();
-            let encoder = Encoder::of_any_cells(rows.header(), "data.csv").unwrap();
+            let encoder = Encoder::for_any_cells(rows.header(), "data.csv").unwrap();
             let mut read = vec![];
             while let Some(some) = rows.next_rows(&encoder, 7).unwrap() {
                 read.extend(some.cells().map(|cell| cell.text().into_owned()));
@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn of_long_rows_the_cells_that_are_wanted_are_kept() {
+    fn wanted_cells_of_long_rows_are_kept() {
         let notes = "y".repeat(1 << 16);
         let mut text = "notes,size\n".to_owned();
         (0..200).for_each(|at| text += &format!("{notes},{}\n", at % 3));
@@ -590,12 +590,13 @@ mod tests {
     #[test]
     fn a_column_beside_the_schema_comes_one_cell_a_record() {
         let reader = |text: &'static str| reader(text.as_bytes(), OutOfBounds::Clip);
-        let (loaded, cells) = reader("when,size\n b ,1\n\na,2\n\"c\",0\n").read_all_beside("when").unwrap();
+        let (loaded, cells) =
+            reader("when,size\n b ,1\n\na,2\n\"c\",0\n").read_all_with_column("when").unwrap();
         assert_eq!(*loaded.table.records(), ndarray::array![[0.5], [1.0], [0.0]]);
         assert_eq!(cells, ["b", "a", "c"]);
-        let missing = reader("when,size\nb,1\n").read_all_beside("wenn").unwrap_err().to_string();
+        let missing = reader("when,size\nb,1\n").read_all_with_column("wenn").unwrap_err().to_string();
         assert_eq!(missing, "data.csv: there is no column \"wenn\"; did you mean \"when\"?");
-        let short = reader("when,size\nb,1\n2\n").read_all_beside("when").unwrap_err().to_string();
+        let short = reader("when,size\nb,1\n2\n").read_all_with_column("when").unwrap_err().to_string();
         assert_eq!(short, "data.csv, row 2: the row has 1 cells, and the header has 2");
     }
 

@@ -129,8 +129,8 @@ impl Decoder {
             let parts = own.first().and_then(|name| suffixes.get(name.as_str())).into_iter().flatten();
             for suffix in std::iter::once("").chain(parts.copied()) {
                 let own = own.iter().map(|name| format!("{name}{suffix}"));
-                let of_others = |name: &String| !suffix.is_empty() && named.contains(name);
-                let own = own.map(|name| places.get(&name).filter(|_| !of_others(&name)));
+                let is_named = |name: &String| !suffix.is_empty() && named.contains(name);
+                let own = own.map(|name| places.get(&name).filter(|_| !is_named(&name)));
                 if let Some(own) = own.collect::<Option<Vec<usize>>>() {
                     taken.extend(own.iter().copied());
                     decoder.push_column(column, false, format!("{}{suffix}", column.name), own);
@@ -168,7 +168,7 @@ impl Decoder {
     }
 
     /// Sets the digest of the design, which typed files and tables carry as metadata.
-    pub fn of_design(self, digest: String) -> Self {
+    pub fn with_design_digest(self, digest: String) -> Self {
         Self { design: Some(digest), ..self }
     }
 
@@ -185,8 +185,9 @@ impl Decoder {
     /// - A number whose coordinate is `exact` has no noise, and is written as its original decimal.
     pub fn with_input(self, input: &Input, unchanged: &[bool], exact: &[bool]) -> Self {
         let fields = input.encoder.fields();
-        let all =
-            |of: &[bool], leaves: Range<usize>| of.get(leaves).is_some_and(|of| of.iter().all(|is| *is));
+        let all = |flags: &[bool], leaves: Range<usize>| {
+            flags.get(leaves).is_some_and(|flags| flags.iter().all(|is| *is))
+        };
         let source = |name: &String, cell: &Made| {
             // A latent may have the name of a column.
             let is_latent = matches!(cell, Made::Latent { .. });
@@ -381,7 +382,7 @@ impl Decoder {
     }
 
     /// Cell of an unchanged column: the input cell, or the decoded cell if the input was missing or clipped.
-    fn as_it_came<'a>(
+    fn unchanged_cell<'a>(
         &'a self,
         encoder: &Encoder,
         source: &Source,
@@ -402,12 +403,12 @@ impl Decoder {
 pub struct Decoded<'d> {
     decoder: &'d Decoder,
     records: &'d [f64],
-    came: Option<Came<'d>>,
+    input: Option<InputBlock<'d>>,
 }
 
 /// Input of released records.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Came<'d> {
+pub(crate) struct InputBlock<'d> {
     pub(crate) encoder: &'d Encoder,
     pub(crate) rows: &'d RawRows,
     /// The same rows, encoded.
@@ -417,12 +418,12 @@ pub(crate) struct Came<'d> {
 impl<'d> Decoded<'d> {
     /// Wraps `records`, the concatenated flat records that `decoder` decodes.
     pub fn new(decoder: &'d Decoder, records: &'d [f64]) -> Self {
-        Self { decoder, records, came: None }
+        Self { decoder, records, input: None }
     }
 
-    pub(crate) fn of_input(decoder: &'d Decoder, records: &'d [f64], came: Came<'d>) -> Self {
+    pub(crate) fn with_input(decoder: &'d Decoder, records: &'d [f64], input: InputBlock<'d>) -> Self {
         let has_unchanged = decoder.sources.iter().flatten().any(|source| source.unchanged.is_some());
-        Self { decoder, records, came: has_unchanged.then_some(came) }
+        Self { decoder, records, input: has_unchanged.then_some(input) }
     }
 
     /// Number of values in the records.
@@ -469,23 +470,23 @@ impl<'d> Decoded<'d> {
         mut end: impl FnMut(&mut S),
     ) -> crate::Result<()> {
         let decoder = self.decoder;
-        let mut raw = self.came.map(|came| came.rows.cells());
+        let mut raw = self.input.map(|input| input.rows.cells());
         let mut own: Vec<Cell> = vec![];
         for (row, record) in self.records.chunks(decoder.layout.width().max(1)).enumerate() {
-            if let (Some(came), Some(raw)) = (&self.came, &mut raw) {
+            if let (Some(input), Some(raw)) = (&self.input, &mut raw) {
                 own.clear();
-                own.extend(raw.by_ref().take(came.encoder.width()));
+                own.extend(raw.by_ref().take(input.encoder.width()));
             }
             for (column, made) in decoder.cells(record)?.enumerate() {
                 let source = decoder.source(column);
                 let unchanged = source.and_then(|source| Some((source, source.unchanged?)));
-                let cell = match (unchanged, &self.came) {
-                    (Some((source, first)), Some(came)) => {
-                        let width = came.encoder.domain().flat().dim();
-                        let before = &came.records[row * width..][first..];
+                let cell = match (unchanged, &self.input) {
+                    (Some((source, first)), Some(input)) => {
+                        let width = input.encoder.domain().flat().dim();
+                        let before = &input.records[row * width..][first..];
                         decoder.check_unchanged(column, record, before)?;
                         let raw = own.get(source.field).copied().unwrap_or(Cell::Null);
-                        decoder.as_it_came(came.encoder, source, raw, made)
+                        decoder.unchanged_cell(input.encoder, source, raw, made)
                     }
                     _ => made,
                 };

@@ -68,7 +68,7 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     if let Some(column) = first_duplicate(&header) {
         return Err(Error::DuplicateColumn { file, column: column.clone() });
     }
-    let encoder = Encoder::of_any_cells(&header, &file)?;
+    let encoder = Encoder::for_any_cells(&header, &file)?;
     let mut seen: Vec<Seen> = header.iter().map(|_| Seen::default()).collect();
     while let Some(some) = rows.next_rows(&encoder, 256)? {
         for (cell, place) in some.cells().zip((0..header.len()).cycle()) {

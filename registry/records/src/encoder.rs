@@ -38,7 +38,7 @@ pub struct Encoder {
     /// Columns of the schema, the target last.
     fields: Vec<Field>,
     /// Column that is read but not encoded.
-    beside: Option<Beside>,
+    extra: Option<ExtraColumn>,
     out_of_bounds: OutOfBounds,
 }
 
@@ -53,7 +53,7 @@ struct Field {
 }
 
 #[derive(Debug, Clone)]
-struct Beside {
+struct ExtraColumn {
     column: String,
     place: usize,
 }
@@ -134,7 +134,7 @@ impl Encoder {
             cells: header.names.len(),
             domain,
             fields,
-            beside: None,
+            extra: None,
             out_of_bounds,
         })
     }
@@ -143,10 +143,11 @@ impl Encoder {
     /// anything.
     ///
     /// # Errors
-    /// Same errors as [`Schema::of_numbers`].
-    pub(crate) fn of_any_cells(header: &[String], source: &str) -> Result<Self> {
+    /// Same errors as [`Schema::from_numeric_columns`].
+    pub(crate) fn for_any_cells(header: &[String], source: &str) -> Result<Self> {
         let names: Vec<&str> = header.iter().map(String::as_str).collect();
-        let mut encoder = Self::new(&Schema::of_numbers(header)?, &names, None, OutOfBounds::Keep, source)?;
+        let mut encoder =
+            Self::new(&Schema::from_numeric_columns(header)?, &names, None, OutOfBounds::Keep, source)?;
         encoder.fields.iter_mut().for_each(|field| field.longest = usize::MAX);
         Ok(encoder)
     }
@@ -163,15 +164,15 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
-    pub(crate) fn beside(mut self, column: &str, header: &[&str]) -> Result<Self> {
+    pub(crate) fn with_extra_column(mut self, column: &str, header: &[&str]) -> Result<Self> {
         let place = Header::from_names(header).place_of(column, &self.source)?;
-        self.beside = Some(Beside { column: column.into(), place });
+        self.extra = Some(ExtraColumn { column: column.into(), place });
         Ok(self)
     }
 
     /// Name of the column that is read but not encoded.
-    pub(crate) fn beside_column(&self) -> Option<&str> {
-        self.beside.as_ref().map(|beside| beside.column.as_str())
+    pub(crate) fn extra_column(&self) -> Option<&str> {
+        self.extra.as_ref().map(|extra| extra.column.as_str())
     }
 
     /// Name of the file in errors.
@@ -186,7 +187,7 @@ impl Encoder {
 
     /// Indices of the wanted cells in a row of the file, in the order of the wanted cells.
     pub fn places(&self) -> impl Iterator<Item = usize> {
-        self.fields.iter().map(|field| field.place).chain(self.beside.as_ref().map(|beside| beside.place))
+        self.fields.iter().map(|field| field.place).chain(self.extra.as_ref().map(|extra| extra.place))
     }
 
     /// Encoded columns in the order of the wanted cells: name, first coordinate, number of coordinates.
@@ -223,7 +224,7 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Error::UndecidedDays`] for a date column stored as instants without a known zone.
-    pub(crate) fn of_stored(mut self, held: &[Option<Held>]) -> Result<Self> {
+    pub(crate) fn for_stored(mut self, held: &[Option<Held>]) -> Result<Self> {
         for (field, held) in self.fields.iter_mut().zip(held) {
             let Kind::Date { format, .. } = &mut field.column.kind else { continue };
             match held {
@@ -240,7 +241,7 @@ impl Encoder {
 
     /// Number of wanted cells in a row.
     pub(crate) fn width(&self) -> usize {
-        self.fields.len() + usize::from(self.beside.is_some())
+        self.fields.len() + usize::from(self.extra.is_some())
     }
 
     /// Checks the number of cells in a row of the file.
@@ -259,15 +260,15 @@ impl Encoder {
     /// # Errors
     /// [`Error::Cell`] if the text is longer than any valid cell.
     pub(crate) fn check_length(&self, row: usize, at: usize, text: &str) -> Result<()> {
-        let too_long = |column: &str, wanted: &str| {
-            let problem = format!("is too long, with {} bytes{wanted}", text.len());
+        let too_long = |column: &str, expected: &str| {
+            let problem = format!("is too long, with {} bytes{expected}", text.len());
             Err(self.bad_cell(row, column, text, problem))
         };
-        match (self.fields.get(at), &self.beside) {
+        match (self.fields.get(at), &self.extra) {
             (Some(field), _) if text.len() > field.longest => {
-                too_long(&field.column.name, &format!("; {}", field.wanted(self.out_of_bounds)))
+                too_long(&field.column.name, &format!("; {}", field.expected_content(self.out_of_bounds)))
             }
-            (None, Some(beside)) if text.len() > LONGEST_NUMBER => too_long(&beside.column, ""),
+            (None, Some(extra)) if text.len() > LONGEST_NUMBER => too_long(&extra.column, ""),
             _ => Ok(()),
         }
     }
@@ -372,7 +373,7 @@ impl Field {
         out_of_bounds: OutOfBounds,
         record: &mut Vec<f64>,
     ) -> std::result::Result<bool, String> {
-        let wanted = || self.wanted(out_of_bounds);
+        let expected = || self.expected_content(out_of_bounds);
         let cell = self.column.present(cell);
         let kind = &self.column.kind;
         match kind.form(self.is_target) {
@@ -382,28 +383,29 @@ impl Field {
                     (Err(_), OutOfBounds::Keep) => cell.number().ok_or("is not a number"),
                     (value, _) => value,
                 };
-                let value = value.map_err(|problem| format!("{problem}; {}", wanted()))?;
+                let value = value.map_err(|problem| format!("{problem}; {}", expected()))?;
                 if !value.is_finite() {
-                    return Err(format!("is not a finite number; {}", wanted()));
+                    return Err(format!("is not a finite number; {}", expected()));
                 }
                 let within = value.clamp(lower, upper);
                 let kept = match out_of_bounds {
                     OutOfBounds::Reject if within != value => {
-                        return Err(format!("lies outside the bounds; {}", wanted()));
+                        return Err(format!("lies outside the bounds; {}", expected()));
                     }
                     OutOfBounds::Keep => value,
                     _ => within,
                 };
                 let encoded = (kept - lower) / (upper - lower);
                 if !encoded.is_finite() {
-                    return Err(format!("lies too far outside the bounds; {}", wanted()));
+                    return Err(format!("lies too far outside the bounds; {}", expected()));
                 }
                 record.push(encoded);
                 Ok(kept != value)
             }
             Form::Levels(levels) => {
-                let level =
-                    kind.level(cell).ok_or_else(|| format!("is not a level of the column; {}", wanted()))?;
+                let level = kind
+                    .level(cell)
+                    .ok_or_else(|| format!("is not a level of the column; {}", expected()))?;
                 record.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
                 Ok(false)
             }
@@ -411,8 +413,8 @@ impl Field {
     }
 
     /// Describes the expected content of the cell.
-    fn wanted(&self, out_of_bounds: OutOfBounds) -> String {
-        self.column.kind.wanted(out_of_bounds != OutOfBounds::Keep)
+    fn expected_content(&self, out_of_bounds: OutOfBounds) -> String {
+        self.column.kind.expected_content(out_of_bounds != OutOfBounds::Keep)
     }
 }
 

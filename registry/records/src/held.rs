@@ -183,12 +183,12 @@ impl Held {
 
 /// Returns the whole number in a cell of any type.
 fn whole(cell: Cell) -> Option<i128> {
-    let of_number = |number: f64| (number.fract() == 0.0 && number.abs() < 1e30).then_some(number as i128);
+    let whole_number = |number: f64| (number.fract() == 0.0 && number.abs() < 1e30).then_some(number as i128);
     match cell {
         Cell::Whole(whole) => Some(whole.into()),
         Cell::Flag(flag) => Some(flag.into()),
-        Cell::Number(number) => of_number(number),
-        Cell::Text(text) => text.parse().ok().or_else(|| of_number(text.parse().ok()?)),
+        Cell::Number(number) => whole_number(number),
+        Cell::Text(text) => text.parse().ok().or_else(|| whole_number(text.parse().ok()?)),
         Cell::Null | Cell::Date { .. } => None,
     }
 }

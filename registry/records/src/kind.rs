@@ -300,8 +300,8 @@ impl Kind {
     }
 
     /// Describes the expected content of a cell, for errors. The bounds are included if `is_bounded`.
-    pub(crate) fn wanted(&self, is_bounded: bool) -> String {
-        let of = |unit: &str| if unit.is_empty() { String::new() } else { format!(" {unit}") };
+    pub(crate) fn expected_content(&self, is_bounded: bool) -> String {
+        let unit_suffix = |unit: &str| if unit.is_empty() { String::new() } else { format!(" {unit}") };
         let what = match self {
             Self::Real { .. } => "a number",
             Self::Integer { .. } => "a whole number",
@@ -317,7 +317,7 @@ impl Kind {
         };
         match (self, self.shown_bounds().filter(|_| is_bounded)) {
             (Self::Real { unit, .. } | Self::Integer { unit, .. }, Some([lower, upper])) => {
-                format!("{what} between {lower} and {upper}{} is needed", of(unit))
+                format!("{what} between {lower} and {upper}{} is needed", unit_suffix(unit))
             }
             (_, Some([lower, upper])) => format!("{what} between {lower} and {upper}{format} is needed"),
             (_, None) => format!("{what}{format} is needed"),

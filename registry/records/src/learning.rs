@@ -39,7 +39,7 @@ impl Schema {
             }
             (Learning::Regress, kind) => match kind.levels() {
                 None => kind.clone(),
-                Some(levels) => of_numbers(levels).ok_or_else(|| {
+                Some(levels) => numeric_kind(levels).ok_or_else(|| {
                     self.refused(format!("column {target:?} cannot be regressed: its levels are not numbers"))
                 })?,
             },
@@ -53,7 +53,7 @@ impl Schema {
 }
 
 /// Numeric kind with the least and the greatest of these levels as bounds.
-fn of_numbers(levels: &[String]) -> Option<Kind> {
+fn numeric_kind(levels: &[String]) -> Option<Kind> {
     let numbers: Vec<f64> = levels.iter().map(|level| level.parse().ok()).collect::<Option<_>>()?;
     let lower = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     let upper = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);

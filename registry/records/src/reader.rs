@@ -70,7 +70,7 @@ impl<'r> Reader<'r> {
     ) -> Result<Self> {
         let encoder = schema.encoder(&header(&rows), target, out_of_bounds, rows.source())?;
         let held = held(&rows, &encoder);
-        Ok(Self { encoder: encoder.of_stored(&held)?, rows: Box::new(rows) })
+        Ok(Self { encoder: encoder.for_stored(&held)?, rows: Box::new(rows) })
     }
 
     /// Encoder of the rows.
@@ -124,13 +124,13 @@ impl<'r> Reader<'r> {
             rows.encode(&encoder, &mut flat, &mut clips)?;
             Ok((flat, clips, rows.len(&encoder)))
         };
-        self.in_blocks(encode, |(of_block, clipped, rows), _bytes| {
+        self.in_blocks(encode, |(records, clipped, rows), _bytes| {
             clips.add(&clipped);
-            for row in of_block.chunks((of_block.len() / rows.max(1)).max(1)) {
+            for row in records.chunks((records.len() / rows.max(1)).max(1)) {
                 let place = place(count).map(|place| place * row.len());
                 count += 1;
                 match place.and_then(|from| flat.get_mut(from..from + row.len())) {
-                    Some(there) => there.copy_from_slice(row),
+                    Some(slot) => slot.copy_from_slice(row),
                     None if place.is_some() => flat.extend(row),
                     None => {}
                 }
@@ -146,8 +146,8 @@ impl<'r> Reader<'r> {
     /// # Errors
     /// Same errors as [`read_all`](Self::read_all); [`Error::MissingColumn`](crate::Error::MissingColumn) and
     /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
-    pub fn read_all_beside(self, column: &str) -> Result<(Loaded, Vec<String>)> {
-        self.beside(column)?.read(true)
+    pub fn read_all_with_column(self, column: &str) -> Result<(Loaded, Vec<String>)> {
+        self.with_ids(column)?.read(true)
     }
 
     /// Returns the reader with the cells of `column` as the [ids](RawRows::ids) of the records. The schema
@@ -156,30 +156,30 @@ impl<'r> Reader<'r> {
     /// # Errors
     /// [`Error::MissingColumn`](crate::Error::MissingColumn) and
     /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
-    pub fn beside(self, column: &str) -> Result<Self> {
-        let encoder = self.encoder.beside(column, &header(&self.rows))?;
+    pub fn with_ids(self, column: &str) -> Result<Self> {
+        let encoder = self.encoder.with_extra_column(column, &header(&self.rows))?;
         Ok(Self { encoder, ..self })
     }
 
-    /// Reads all remaining rows, with the last cell of each row if `is_beside`.
-    fn read(mut self, is_beside: bool) -> Result<(Loaded, Vec<String>)> {
-        let (mut flat, mut clips, mut beside) = (vec![], Clips::default(), vec![]);
+    /// Reads all remaining rows, with the last cell of each row if `has_extra`.
+    fn read(mut self, has_extra: bool) -> Result<(Loaded, Vec<String>)> {
+        let (mut flat, mut clips, mut extra) = (vec![], Clips::default(), vec![]);
         let encoder = self.encoder.clone();
         let encode = |_number, rows: &RawRows| {
-            let (mut flat, mut clips, mut beside) = (vec![], Clips::default(), vec![]);
+            let (mut flat, mut clips, mut extra) = (vec![], Clips::default(), vec![]);
             rows.encode(&encoder, &mut flat, &mut clips)?;
-            if is_beside {
-                beside.extend(rows.beside(&encoder).map(|cell| cell.text().into_owned()));
+            if has_extra {
+                extra.extend(rows.extra_cells(&encoder).map(|cell| cell.text().into_owned()));
             }
-            Ok((flat, clips, beside))
+            Ok((flat, clips, extra))
         };
-        self.in_blocks(encode, |(of_block, clipped, cells), _bytes| {
-            flat.extend(of_block);
+        self.in_blocks(encode, |(records, clipped, cells), _bytes| {
+            flat.extend(records);
             clips.add(&clipped);
-            beside.extend(cells);
+            extra.extend(cells);
             Ok(())
         })?;
-        Ok((Loaded::new(&encoder, flat, &clips)?, beside))
+        Ok((Loaded::new(&encoder, flat, &clips)?, extra))
     }
 
     /// Maps numbered blocks of rows on all cores, while the next blocks are read. `take` receives the results
@@ -275,7 +275,7 @@ pub fn read_matrix(rows: impl ReadRows, columns: &[String]) -> Result<Array2<f64
 /// # Errors
 /// Same errors as [`Reader`].
 pub fn read_numbers(rows: impl ReadRows, columns: &[String]) -> Result<Table> {
-    let numbers = Schema::of_numbers(columns)?;
+    let numbers = Schema::from_numeric_columns(columns)?;
     Ok(Reader::new(rows, &numbers, None, OutOfBounds::Keep)?.read_all()?.table)
 }
 

@@ -266,10 +266,10 @@ impl RawRows {
     /// [`Error::Cell`] for a row without an id.
     pub fn ids(&self, encoder: &Encoder) -> Result<Vec<Cow<'_, str>>> {
         let rows = self.first_row..self.first_row + self.len(encoder);
-        let Some(column) = encoder.beside_column() else {
+        let Some(column) = encoder.extra_column() else {
             return Ok(rows.map(|row| row.to_string().into()).collect());
         };
-        let ids = rows.zip(self.beside(encoder)).map(|(row, cell)| match cell.text() {
+        let ids = rows.zip(self.extra_cells(encoder)).map(|(row, cell)| match cell.text() {
             id if id.is_empty() => Err(Error::Cell {
                 file: encoder.source().into(),
                 row,
@@ -283,7 +283,7 @@ impl RawRows {
     }
 
     /// Cells of the column that is read but not encoded.
-    pub(crate) fn beside(&self, encoder: &Encoder) -> impl Iterator<Item = Cell<'_>> {
+    pub(crate) fn extra_cells(&self, encoder: &Encoder) -> impl Iterator<Item = Cell<'_>> {
         self.cells().skip(encoder.width() - 1).step_by(encoder.width())
     }
 

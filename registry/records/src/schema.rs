@@ -336,7 +336,7 @@ impl Schema {
     ///
     /// # Errors
     /// [`Error::Schema`] if `columns` is empty or contains a name twice.
-    pub fn of_numbers(columns: &[String]) -> Result<Self> {
+    pub fn from_numeric_columns(columns: &[String]) -> Result<Self> {
         let number = Kind::real(0.0, 1.0);
         let columns = columns.iter().map(|name| Column {
             name: name.clone(),
@@ -356,7 +356,7 @@ impl Schema {
     ///
     /// # Errors
     /// [`Error::Schema`] if two columns have the same name.
-    pub fn of_columns(columns: Vec<Column>) -> Result<Self> {
+    pub fn from_columns(columns: Vec<Column>) -> Result<Self> {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         if let Some(name) = first_duplicate(&names) {
             let problem = format!("the column {name:?} occurs twice");
@@ -464,7 +464,7 @@ impl Schema {
     /// Returns the schema and the target of a file that may lack the target column. Without that column, the
     /// schema omits it and the target is `None`. This occurs for files of people who keep their labels to
     /// themselves.
-    pub fn of_columns_with<'a>(
+    pub fn omit_missing_target<'a>(
         &self,
         target: Option<&'a str>,
         has: impl Fn(&str) -> bool,
@@ -549,7 +549,7 @@ pub(crate) mod tests {
         let names: Vec<String> = (0..100_000).map(|at| format!("column {at}")).collect();
         let named: Vec<&str> = names.iter().map(String::as_str).collect();
         let start = std::time::Instant::now();
-        let schema = Schema::of_numbers(&names).unwrap();
+        let schema = Schema::from_numeric_columns(&names).unwrap();
         assert_eq!(schema.columns_named(&named).unwrap().columns(), schema.columns());
         let encoder = schema.encoder(&named, None, OutOfBounds::Clip, "data.csv").unwrap();
         let all: Vec<usize> = (0..names.len()).collect();

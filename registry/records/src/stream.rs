@@ -1,6 +1,6 @@
 //! Release of a file in bounded memory on all cores. The output does not depend on their number.
 
-use crate::decoder::Came;
+use crate::decoder::InputBlock;
 use crate::{Clipped, Clips, Decoded, Decoder, Encoder, Error, RawRows, Reader, Result, WriteRows};
 use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
@@ -110,12 +110,12 @@ pub fn map<W: WriteRows + Send>(
 }
 
 /// Writes the records that `map` makes of each block, in order. `map` receives the block's number, its rows
-/// and its flat records. `beside` receives the second value of `map`.
+/// and its flat records. `on_extra` receives the second value of `map`.
 fn rewrite<W: WriteRows + Send, B: Send>(
     reader: &mut Reader,
     decoder: &Decoder,
     map: impl Fn(u64, &RawRows, &[f64]) -> Result<(Vec<f64>, B)> + Sync,
-    mut beside: impl FnMut(B) + Send,
+    mut on_extra: impl FnMut(B) + Send,
     mut output: W,
     mut on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
@@ -123,16 +123,16 @@ fn rewrite<W: WriteRows + Send, B: Send>(
     let map = |number: u64, rows: &RawRows| {
         let (mut records, mut clips) = (vec![], Clips::default());
         rows.encode(&encoder, &mut records, &mut clips)?;
-        let (released, beside) = map(number, rows, &records)?;
-        let came = Came { encoder: &encoder, rows, records: &records };
-        let block = make(&Decoded::of_input(decoder, &released, came))?;
-        Ok((block, beside, rows.len(&encoder), clips))
+        let (released, extra) = map(number, rows, &records)?;
+        let input = InputBlock { encoder: &encoder, rows, records: &records };
+        let block = make(&Decoded::with_input(decoder, &released, input))?;
+        Ok((block, extra, rows.len(&encoder), clips))
     };
     let mut streamed = Streamed { records: 0, clipped: vec![] };
     let mut all_clips = Clips::default();
-    reader.in_blocks(map, |(block, of_block, records, clips), bytes| {
+    reader.in_blocks(map, |(block, extra, records, clips), bytes| {
         output.write(block)?;
-        beside(of_block);
+        on_extra(extra);
         streamed.records += records as u64;
         all_clips.add(&clips);
         on_progress(bytes)
@@ -303,7 +303,7 @@ pub fn check_ids(
         let (mut records, mut clips, ids) = (vec![], Clips::default(), rows.ids(&encoder)?);
         rows.encode(&encoder, &mut records, &mut clips)?;
         let digests = digests(&encoder, &ids, &records);
-        let named = if encoder.beside_column().is_some() { ids } else { vec![] };
+        let named = if encoder.extra_column().is_some() { ids } else { vec![] };
         let hashed: Vec<_> = named.iter().map(|id| id_digest(id)).collect();
         let named: Vec<_> = named.into_iter().map(Cow::into_owned).collect();
         Ok((digests, clips, hashed, named, rows.first_row()))
@@ -316,7 +316,7 @@ pub fn check_ids(
             return Err(Error::RepeatedId {
                 file: encoder.source().into(),
                 row: first + at,
-                column: encoder.beside_column().unwrap_or_default().into(),
+                column: encoder.extra_column().unwrap_or_default().into(),
                 id: abridged(named.get(at).map_or("", String::as_str), 60),
             });
         }
@@ -329,7 +329,7 @@ pub fn check_ids(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decoder::Came;
+    use crate::decoder::InputBlock;
     use crate::schema::tests::schema;
     use crate::{Cell, OutOfBounds, csv};
 
@@ -344,13 +344,13 @@ mod tests {
         let rows = reader.next_rows(2)?.unwrap();
         let mut before = vec![];
         rows.encode(&encoder, &mut before, &mut Clips::default())?;
-        let came = Came { encoder: &encoder, rows: &rows, records: &before };
+        let input_block = InputBlock { encoder: &encoder, rows: &rows, records: &before };
         let mut cells = vec![];
         let take = |cells: &mut Vec<String>, _, cell: Cell| {
             cells.push(cell.text().into_owned());
             Ok(())
         };
-        Decoded::of_input(&decoder, records.as_flattened(), came).each(&mut cells, take, |_| ())?;
+        Decoded::with_input(&decoder, records.as_flattened(), input_block).each(&mut cells, take, |_| ())?;
         Ok(cells)
     }
 

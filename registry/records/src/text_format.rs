@@ -80,7 +80,7 @@ impl Delimiter {
     }
 
     /// Most frequent delimiter of the header, outside quotation marks; the comma if there is only one column.
-    fn of_header(text: &str) -> Self {
+    fn from_header(text: &str) -> Self {
         let mut counts = [0usize; 4];
         let (mut is_quoted, mut has_begun) = (false, false);
         for character in text.chars() {
@@ -109,7 +109,7 @@ impl Decimal {
     /// The result is a comma if some number has a comma that cannot separate thousands and no number has a
     /// decimal point. If every comma could separate thousands, the result is a comma only if the delimiter is
     /// not a comma.
-    fn of_rows(text: &str, delimiter: Delimiter) -> Self {
+    fn from_rows(text: &str, delimiter: Delimiter) -> Self {
         let mut rows =
             csv::ReaderBuilder::new().flexible(true).delimiter(delimiter.byte()).from_reader(text.as_bytes());
         let (mut maybe, mut surely) = (false, false);
@@ -205,7 +205,7 @@ impl Encoding {
 
     /// Recognises the encoding by a byte order mark, by zero bytes next to the first characters, or by the
     /// validity of UTF-8.
-    fn of_bytes(bytes: &[u8]) -> (Self, &'static Code) {
+    fn from_bytes(bytes: &[u8]) -> (Self, &'static Code) {
         match bytes {
             [0xff, 0xfe, ..] => return (Self::Utf16, UTF_16LE),
             [0xfe, 0xff, ..] => return (Self::Utf16, UTF_16BE),
@@ -252,7 +252,7 @@ impl TextFormat {
         let (sample, input) = beginning(input, SAMPLE)?;
         let (encoding, code) = match self.encoding {
             Some(encoding) => (encoding, encoding.code()),
-            None => Encoding::of_bytes(&sample),
+            None => Encoding::from_bytes(&sample),
         };
         let (sample, input): (_, Box<dyn Read + Send + 'r>) = match encoding {
             Encoding::Utf8 => (sample, Box::new(input)),
@@ -270,14 +270,14 @@ impl TextFormat {
         }
         let text = String::from_utf8_lossy(&sample);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let delimiter = self.delimiter.unwrap_or_else(|| Delimiter::of_header(text));
+        let delimiter = self.delimiter.unwrap_or_else(|| Delimiter::from_header(text));
         match (self.delimiter, delimiter) {
             (None, Delimiter::Semicolon) => remarks.push("columns separated by semicolons"),
             (None, Delimiter::Tab) => remarks.push("columns separated by tabs"),
             (None, Delimiter::Bar) => remarks.push("columns separated by vertical bars"),
             _ => {}
         }
-        let decimal = self.decimal.unwrap_or_else(|| Decimal::of_rows(text, delimiter));
+        let decimal = self.decimal.unwrap_or_else(|| Decimal::from_rows(text, delimiter));
         if self.decimal.is_none() && decimal == Decimal::Comma {
             remarks.push("decimal commas");
         }
@@ -353,7 +353,7 @@ mod tests {
             ("alone\n1;2", Delimiter::Comma),
             ("", Delimiter::Comma),
         ] {
-            assert_eq!(Delimiter::of_header(text), expected, "{text:?}");
+            assert_eq!(Delimiter::from_header(text), expected, "{text:?}");
         }
     }
 

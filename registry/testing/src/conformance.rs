@@ -290,7 +290,7 @@ fn has_a_lopsided_example(subject: &Subject) -> Verdict {
     let tables = [Some(&subject.example.table), subject.example.brief.volunteers.table()];
     for table in tables.into_iter().flatten() {
         if let (TargetDomain::Class { levels }, Target::Class(classes)) = (domain.target(), table.target()) {
-            let count = |class| classes.iter().filter(|of| **of == class).count();
+            let count = |class| classes.iter().filter(|other| **other == class).count();
             require_different((0..levels.len()).map(count), "classes", "records")?;
         }
         let column = |at: usize| table.records().column(at);
@@ -332,10 +332,10 @@ fn has_a_lopsided_example(subject: &Subject) -> Verdict {
     Ok(())
 }
 
-fn require_different(counts: impl Iterator<Item = usize>, what: &str, of: &str) -> Verdict {
+fn require_different(counts: impl Iterator<Item = usize>, what: &str, unit: &str) -> Verdict {
     let mut counts: Vec<usize> = counts.collect();
     counts.sort_unstable();
-    require(counts.windows(2).all(|pair| pair[0] != pair[1]), || format!("two {what} have as many {of}"))
+    require(counts.windows(2).all(|pair| pair[0] != pair[1]), || format!("two {what} have as many {unit}"))
 }
 
 fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
@@ -439,8 +439,8 @@ fn states_its_assumptions(subject: &Subject) -> Verdict {
     match ASSUMED.iter().find(|assumed| !guarantee.assumes.iter().any(|line| line == *assumed)) {
         None => Ok(()),
         Some(missing) => Err(format!(
-            "its card does not say that {missing}; `Guarantee::of_features` and `Guarantee::of_records` say \
-             so"
+            "its card does not say that {missing}; `Guarantee::for_features` and \
+             `Guarantee::for_records` say so"
         )),
     }
 }
@@ -481,12 +481,12 @@ fn streams_as_it_releases(subject: &Subject) -> Verdict {
     let streamed = released.collect::<Result<Vec<_>>>().map_err(text)?.concat();
     let one_by_one = blocks().map(|(records, number)| {
         let mut stream = streams.stream(number);
-        let of_record = |record: &[f64]| {
+        let release_record = |record: &[f64]| {
             let mut point = local.encode(record)?;
             local.perturb(&mut point, &mut stream)?;
             local.decode(point)
         };
-        Ok(records.chunks(layout.width().max(1)).map(of_record).collect::<Result<Vec<_>>>()?.concat())
+        Ok(records.chunks(layout.width().max(1)).map(release_record).collect::<Result<Vec<_>>>()?.concat())
     });
     let one_by_one = one_by_one.collect::<Result<Vec<_>>>().map_err(text)?.concat();
     require(streamed == one_by_one, || {
@@ -611,7 +611,7 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
         view = seeded(&free, &subject.example.table, SEED).map_err(text)?.table;
     }
     let is_coarse = |distribution: &NoiseDistribution| match distribution {
-        NoiseDistribution::Unbiased { moments, .. } => moments.iter().any(|of| of.constant > 1e-12),
+        NoiseDistribution::Unbiased { moments, .. } => moments.iter().any(|moment| moment.constant > 1e-12),
         _ => false,
     };
     if release.noise.features.iter().chain([&release.noise.target]).any(is_coarse) {
@@ -644,8 +644,10 @@ fn collects_records(subject: &Subject) -> Verdict {
     require(collected(&reports, SEED).is_ok_and(|again| again == records), || {
         "the same stream gave other records".into()
     })?;
-    let told = collector.told(&reports).map_err(text)?;
-    require(told.len() == reports.len(), || format!("{} reports tell {} rows", reports.len(), told.len()))?;
+    let adversary_view = collector.adversary_view(&reports).map_err(text)?;
+    require(adversary_view.len() == reports.len(), || {
+        format!("{} reports tell {} rows", reports.len(), adversary_view.len())
+    })?;
     for wrong in [-1.0, 0.5, 1e18] {
         let mut values = reports.records().clone();
         values[[7, 0]] = wrong;
@@ -777,11 +779,11 @@ fn publishes_its_distribution(subject: &Subject) -> Verdict {
                 }
             }
             NoiseDistribution::Unbiased { moments, .. } => {
-                for (column, of) in moments.iter().enumerate() {
-                    let square = |value: f64| (value - of.center).powi(2);
+                for (column, moment) in moments.iter().enumerate() {
+                    let square = |value: f64| (value - moment.center).powi(2);
                     let squares: f64 = pairs().map(|(r, _)| square(r[column])).sum();
                     let expected: f64 =
-                        pairs().map(|(_, c)| of.constant + of.slope * square(c[column])).sum();
+                        pairs().map(|(_, c)| moment.constant + moment.slope * square(c[column])).sum();
                     require((squares - expected).abs() <= LAW_TOLERANCE * expected, || {
                         format!("it publishes a mean square of {expected}, and {squares} was seen")
                     })?;
@@ -836,18 +838,18 @@ fn admits_its_volunteers(subject: &Subject) -> Verdict {
         if subject.design.mechanism().guarantee().shaped_by == shaped_by {
             continue; // the example's own volunteers shaped it, and it says so
         }
-        let of = |volunteers| {
+        let design_with = |volunteers| {
             let brief = Brief { volunteers, ..subject.example.brief.clone() };
             subject.plugin.design(&subject.example.parameters, &brief)
         };
-        let with = match of(volunteers) {
+        let with = match design_with(volunteers) {
             Err(Error::PrivateVolunteers { .. }) => continue, // it refuses them
             design => design.map_err(text)?,
         };
         if with.mechanism().guarantee().shaped_by == shaped_by {
             continue;
         }
-        let without = of(Volunteers::None).map_err(text)?;
+        let without = design_with(Volunteers::None).map_err(text)?;
         require(with.state() == without.state(), || {
             format!("{whose} volunteers change the design, and its guarantee says that nobody shaped it")
         })?;

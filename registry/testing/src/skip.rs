@@ -70,8 +70,11 @@ mod tests {
     fn where_data_are_required_what_is_missing_is_a_failure_that_names_it() {
         let output = ran("skip::tests::without_its_data", Some("1"));
         assert!(!output.status.success(), "{output:?}");
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains("nowhere/data.csv is not there, and with SCUMBLE_REQUIRE_DATA=1"), "{said}");
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            stdout.contains("nowhere/data.csv is not there, and with SCUMBLE_REQUIRE_DATA=1"),
+            "{stdout}"
+        );
     }
 
     #[test]

@@ -464,7 +464,8 @@ fn digits(epsilon: f64, round: fn(f64) -> f64) -> String {
 
 fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments) -> Result<Answer, Failure> {
     let &LaplaceAccuracyArguments { classes, epsilon } = arguments;
-    let (bound, ldp_bound) = (ceiling::of_laplace(classes, epsilon)?, ceiling::of_any(classes, epsilon)?);
+    let (bound, ldp_bound) =
+        (ceiling::laplace_accuracy(classes, epsilon)?, ceiling::best_accuracy(classes, epsilon)?);
     let json = json!({ "bound": bound, "ldp_bound": ldp_bound });
     let text = format!(
         "Upper bounds on the accuracy of a classifier of {classes} equally frequent classes, from records \

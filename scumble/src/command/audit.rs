@@ -40,8 +40,8 @@ pub(super) fn audit(registry: &Registry, arguments: &AuditArguments, as_json: bo
     let effort = Effort { seed: arguments.seed, ..effort };
     let findings = match (&arguments.design, &arguments.name) {
         (Some(file), _) => audit_design(ShippedDesign::read(file, registry)?.design(), effort)?,
-        (None, Some(name)) => of_plugins(&[registry.get(name)?], effort)?,
-        (None, None) => of_plugins(&registry.iter().collect::<Vec<_>>(), effort)?,
+        (None, Some(name)) => audit_plugins(&[registry.get(name)?], effort)?,
+        (None, None) => audit_plugins(&registry.iter().collect::<Vec<_>>(), effort)?,
     };
     if as_json {
         print_json(&json!({
@@ -55,7 +55,7 @@ pub(super) fn audit(registry: &Registry, arguments: &AuditArguments, as_json: bo
     Ok(Broken::among(&findings)?)
 }
 
-fn of_plugins(plugins: &[&Plugin], effort: Effort) -> Result<Vec<Finding>, Failure> {
+fn audit_plugins(plugins: &[&Plugin], effort: Effort) -> Result<Vec<Finding>, Failure> {
     let bar = progress_bar(plugins.len() as u64, "attacking {msg} {bar:40} {pos}/{len}, {elapsed}");
     let attacked = plugins.par_iter().map(|plugin| {
         bar.set_message(plugin.name);

@@ -70,17 +70,18 @@ pub(super) fn collect(
     let rows = arguments.reading.open(reports)?;
     let warning = arguments.provenance.check(&design, file, reports, rows.design())?;
     let reports = read_numbers(rows, &columns)?;
-    let mut randomness = Randomness::of_seed(arguments.seed)?;
-    let wanted = arguments.records.unwrap_or(reports.len());
-    if wanted == 0 {
+    let mut randomness = Randomness::from_seed_or_os(arguments.seed)?;
+    let record_count = arguments.records.unwrap_or(reports.len());
+    if record_count == 0 {
         return Err("--records 0: the number must be at least 1".into());
     }
-    let collected =
-        spinning("collecting", || collector.collect(&reports, wanted, &mut randomness.streams().stream(0)))
-            .map_err(|error| match error {
-            Error::Interrupted(_) => Failure::from(error),
-            error => format!("{}: {error}", arguments.reports.display()).into(),
-        })?;
+    let collected = spinning("collecting", || {
+        collector.collect(&reports, record_count, &mut randomness.streams().stream(0))
+    })
+    .map_err(|error| match error {
+        Error::Interrupted(_) => Failure::from(error),
+        error => format!("{}: {error}", arguments.reports.display()).into(),
+    })?;
     let decoder = design.decoder_of(&stream::layout(&collected, local.domain()))?;
     stream::write(&collected, &decoder, written.writer(&decoder)?)?;
     written.commit()?;

@@ -4,7 +4,7 @@ use super::protect::ProtectArgument;
 use super::reading::{Reading, tell_recognised};
 use super::running::Running;
 use super::setting::{Settable, set};
-use super::summary::{of_split, screen};
+use super::summary::{screen, split_note};
 use super::{Failure, command_line, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::compare::{
     self, Candidate, Choice, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
@@ -347,9 +347,9 @@ fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
         )
         .into();
     }
-    let of_parameters = matches!(error, compare::Error::Core(Error::Parameter { .. }));
+    let is_parameter = matches!(error, compare::Error::Core(Error::Parameter { .. }));
     match &arguments.config {
-        Some(file) if of_parameters && arguments.mechanism.is_empty() && arguments.set.is_empty() => {
+        Some(file) if is_parameter && arguments.mechanism.is_empty() && arguments.set.is_empty() => {
             format!("{}: {error}", file.display()).into()
         }
         _ => error.into(),
@@ -396,7 +396,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         1 => "one trial".to_owned(),
         trials => format!("mean ± standard deviation of {trials} trials"),
     };
-    let split = of_split(comparison);
+    let split = split_note(comparison);
     let designed = match outcome.volunteers {
         0 => String::new(),
         volunteers if comparison.splitting.unlabelled => {
@@ -563,9 +563,9 @@ fn tunings(outcome: &Outcome) -> String {
 fn guarantees(comparison: &Comparison, mechanisms: &[Series]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let wanted = comparison.claims_at();
+    let claimed_epsilon = comparison.claims_at();
     for Series { title, rows } in mechanisms {
-        let row = rows.iter().find(|row| row.epsilon == wanted).unwrap_or(&rows[0]);
+        let row = rows.iter().find(|row| row.epsilon == claimed_epsilon).unwrap_or(&rows[0]);
         let guarantee = &row.guarantee;
         let mut summary = guarantee.summary();
         if !guarantee.discloses.is_empty() {

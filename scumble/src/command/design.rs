@@ -231,7 +231,7 @@ fn volunteers(arguments: &DesignArguments, file: &Path, schema: &Schema) -> Resu
     let target = arguments.target.as_deref();
     let rows = arguments.reading.open(file)?;
     let (schema, target) =
-        schema.of_columns_with(target, |column| rows.header().iter().any(|name| name == column))?;
+        schema.omit_missing_target(target, |column| rows.header().iter().any(|name| name == column))?;
     Ok(Reader::new(rows, &schema, target, OutOfBounds::Clip)?.read_all()?)
 }
 

@@ -4,7 +4,7 @@ use super::provenance::Provenance;
 use super::reading::Reading;
 use super::release::ValuesArgument;
 use super::{Failure, complain, print, print_json};
-use crate::classic::{Estimator, Of};
+use crate::classic::{Estimator, Variable};
 use crate::core::{Estimate, Registry, number};
 use crate::custody::ShippedDesign;
 use crate::records::{Column, Kind, Values};
@@ -71,15 +71,15 @@ pub(super) fn estimate(
     let (table, noise) = design.read_released(rows, values)?;
     let estimator = Estimator::new(design.local()?, &table, &noise, arguments.confidence)?;
     let records = design.records()?;
-    let told = design.estimable_columns(values)?;
+    let estimable = design.estimable_columns(values)?;
     let mut rounded = design.estimable_columns(Values::Drawn)?;
-    rounded.retain(|name| !told.contains(name));
+    rounded.retain(|name| !estimable.contains(name));
     // Columns grouped by problem: with many columns it is mostly the same one.
     let (mut lines, mut problems) = (vec![], BTreeMap::<String, Vec<String>>::new());
     for column in records.schema.columns() {
         let is_target = Some(&column.name) == records.target.as_ref();
         match lines_of(&estimator, column, is_target) {
-            Ok(of_column) => lines.extend(of_column),
+            Ok(column_lines) => lines.extend(column_lines),
             Err(problem) => {
                 let remedy = if rounded.contains(&column.name.as_str()) { ROUNDED } else { "" };
                 let problem = format!("{problem}{remedy}");
@@ -124,22 +124,22 @@ pub(super) fn estimate(
 
 /// Estimates the mean of a number in its own unit, or the percentage of each level.
 fn lines_of(estimator: &Estimator, column: &Column, is_target: bool) -> Result<Vec<Line>, Failure> {
-    let of = if is_target { Of::Target } else { Of::Column(&column.name) };
+    let variable = if is_target { Variable::Target } else { Variable::Column(&column.name) };
     let name = || column.name.clone();
     match (&column.kind, column.kind.levels()) {
         (kind @ (Kind::Real { .. } | Kind::Integer { .. } | Kind::Date { .. }), _) => {
             let (lower, unit) = kind.offset_and_unit();
-            let estimate = estimator.mean(of)?;
+            let estimate = estimator.mean(variable)?;
             let estimate = estimate.in_unit(lower, kind.width());
             Ok(vec![Line { column: name(), what: "mean".into(), estimate, unit }])
         }
         (Kind::Ordered { levels }, _) if !is_target => {
-            let estimate = estimator.mean(of)?;
+            let estimate = estimator.mean(variable)?;
             let estimate = estimate.in_unit(0.0, (levels.len() - 1) as f64);
             Ok(vec![Line { column: name(), what: "mean rank, from 0".into(), estimate, unit: String::new() }])
         }
         (_, levels) => {
-            let shares = estimator.histogram(of)?;
+            let shares = estimator.histogram(variable)?;
             let levels = levels.unwrap_or_default().iter().zip(shares);
             let line = |(level, share): (&String, Estimate)| Line {
                 column: name(),

@@ -71,9 +71,9 @@ impl Labelled {
             let problem = format!("no column remains besides the target {target:?}");
             return Err(Error::Unreadable { file: name, problem });
         }
-        let numbers = Schema::of_numbers(&columns)?;
+        let numbers = Schema::from_numeric_columns(&columns)?;
         let reader = Reader::new(rows, &numbers, None, OutOfBounds::Keep)?;
-        let (loaded, labels) = reader.read_all_beside(target)?;
+        let (loaded, labels) = reader.read_all_with_column(target)?;
         let records = loaded.table.records().clone();
         Ok(Self { columns, records, labels: labels.iter().map(|label| canonical(label)).collect() })
     }

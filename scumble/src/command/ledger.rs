@@ -167,9 +167,9 @@ pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failu
     }
     if as_json {
         let accounts = accounts.iter().map(Account::to_json);
-        let told = information.iter().map(InformationAccount::to_json);
+        let nats_json = information.iter().map(InformationAccount::to_json);
         return print_json(
-            &json!({"accounts": accounts.collect::<Vec<_>>(), "information": told.collect::<Vec<_>>()}),
+            &json!({"accounts": accounts.collect::<Vec<_>>(), "information": nats_json.collect::<Vec<_>>()}),
         );
     }
     let statements = accounts.iter().map(statement).chain(information.iter().map(statement_in_nats));
@@ -185,8 +185,14 @@ fn statement(account: &Account) -> String {
         .map(|charge| (&*charge.when, &*charge.what, vec![charge.epsilon.clone(), charge.delta.clone()]));
     let sums =
         [vec![spent.0, spent.1], vec![total.epsilon().clone(), total.delta().clone()], vec![left.0, left.1]];
-    let of = account.target.as_ref().map_or(String::new(), |target| format!(" (the label is {target:?})"));
-    format!("{}, {}{of}\n\n{}", shown(&account.dataset), account.unit, table(&["ε", "δ"], charges, sums))
+    let label_note =
+        account.target.as_ref().map_or(String::new(), |target| format!(" (the label is {target:?})"));
+    format!(
+        "{}, {}{label_note}\n\n{}",
+        shown(&account.dataset),
+        account.unit,
+        table(&["ε", "δ"], charges, sums)
+    )
 }
 
 /// Formats an account in nats: the charges, their sum, and the rest of the total.

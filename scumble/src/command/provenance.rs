@@ -56,7 +56,7 @@ impl Provenance {
         if carried.is_some() {
             return Ok(None);
         }
-        match Card::beside(input) {
+        match Card::find_for(input) {
             Some((path, card)) => {
                 design.check_released(&card.design, &path.display().to_string())?;
                 Ok(None)
@@ -101,7 +101,7 @@ impl Card {
     }
 
     /// Finds the card that names `input` by its SHA-256, among the JSON files in the folder of `input`.
-    fn beside(input: &Path) -> Option<(PathBuf, Self)> {
+    fn find_for(input: &Path) -> Option<(PathBuf, Self)> {
         let folder = input.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
         let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
         let paths = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).filter(is_json);

@@ -13,7 +13,7 @@ use crate::core::{
 };
 use crate::custody::{
     self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, Readable, ShippedDesign,
-    admit, is_beside,
+    admit, is_in_same_folder,
 };
 use crate::noise::{Fingerprint, RecordDigest};
 use crate::parquet::is_standard;
@@ -168,7 +168,7 @@ pub(super) fn release(
         (view_of(&design, arguments, Path::to_path_buf)?, view_of(&design, arguments, file_name)?);
     stop_when_interrupted()?;
     let mut outputs = Outputs::create(arguments)?;
-    let randomness = Randomness::of_seed(arguments.seed)?;
+    let randomness = Randomness::from_seed_or_os(arguments.seed)?;
     let mut work = Work {
         arguments,
         design: &design,
@@ -246,7 +246,7 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
     }
     let ledger = arguments.ledger.as_ref().map(|file| Ledger::at(file).files());
     let read = [arguments.input.clone(), arguments.design.clone()].into_iter();
-    let admitted = arguments.ticket.as_deref().map(AdmittedRecords::beside);
+    let admitted = arguments.ticket.as_deref().map(AdmittedRecords::path_for);
     let read = read.chain(arguments.ticket.clone()).chain(admitted).chain(ledger.into_iter().flatten());
     let written = [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()];
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.into_iter().flatten().collect::<Vec<_>>())?;
@@ -270,14 +270,14 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
         }
         (Designed::Curator(_), Some(key)) => key,
     };
-    let beside = [
+    let other_files = [
         ("release", Some(&arguments.output)),
         ("design", Some(&arguments.design)),
         ("card", arguments.card.as_ref()),
     ];
-    for (what, file) in beside {
+    for (what, file) in other_files {
         if let Some(file) = file
-            && is_beside(key, file)?
+            && is_in_same_folder(key, file)?
         {
             return Err(format!(
                 "{}: the key would lie in the folder of the {what}, so a thief could take both; choose \
@@ -495,7 +495,7 @@ impl Work<'_> {
         let rows = self.arguments.reading.open(&self.arguments.input)?;
         let reader = self.design.reader(rows, OutOfBounds::strictly(self.arguments.strict))?;
         match &self.arguments.id {
-            Some(column) => Ok(reader.beside(column)?),
+            Some(column) => Ok(reader.with_ids(column)?),
             None => Ok(reader),
         }
     }

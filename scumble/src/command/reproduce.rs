@@ -74,23 +74,23 @@ pub(super) fn reproduce(
         }
         return if as_json { print_json(&json!({ "results": claims })) } else { Ok(()) };
     }
-    let wanted = match &arguments.name {
+    let selected = match &arguments.name {
         Some(name) => std::slice::from_ref(reproduce::get(name)?),
         None if arguments.all => reproduce::all(),
         None => return list(as_json),
     };
     // Check before any work is done.
-    for result in wanted {
+    for result in selected {
         check_places(result, arguments)?;
     }
     new_document(arguments)?;
     let mut reports = vec![];
-    for result in wanted {
+    for result in selected {
         let report = run(registry, result, arguments)?;
         let written = write(&report, arguments);
         // A file that cannot be written does not suppress the result.
         if !as_json {
-            print(&told(&report))?;
+            print(&report_text(&report))?;
         }
         written?;
         reports.push(report);
@@ -190,15 +190,16 @@ fn places(name: &str, arguments: &ReproduceArguments) -> Option<[PathBuf; 2]> {
 fn check_places(result: &Reproduction, arguments: &ReproduceArguments) -> Result<(), Failure> {
     for place in places(result.name, arguments).into_iter().flatten() {
         let name = place.file_name().unwrap_or_default();
-        let there = place.ancestors().skip(1).find(|folder| folder.exists() || folder.as_os_str().is_empty());
-        let there = there.unwrap_or(Path::new(""));
-        let is_where_it_goes = place.parent() == Some(there);
+        let ancestor =
+            place.ancestors().skip(1).find(|folder| folder.exists() || folder.as_os_str().is_empty());
+        let ancestor = ancestor.unwrap_or(Path::new(""));
+        let is_where_it_goes = place.parent() == Some(ancestor);
         // The folder of the result does not exist yet, so a unique name in its nearest existing ancestor is
         // tried.
         let tried = if is_where_it_goes {
             place.clone()
         } else {
-            there.join(".scumble-reproduce").with_added_extension(name)
+            ancestor.join(".scumble-reproduce").with_added_extension(name)
         };
         new_file(&tried, arguments.force)?;
     }
@@ -218,7 +219,7 @@ fn write(report: &Report, arguments: &ReproduceArguments) -> Result<(), Failure>
 }
 
 /// Formats the findings, the numbers behind them, and the notes.
-fn told(report: &Report) -> String {
+fn report_text(report: &Report) -> String {
     let Claims { name, about, paper, quick, seed, trials, seconds, .. } = &report.claims;
     let variant = if *quick { "quick variant, " } else { "" };
     let repeated = match trials {

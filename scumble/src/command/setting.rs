@@ -66,7 +66,8 @@ impl<'t> Setting<'t> {
         unnamed: usize,
     ) -> Result<(), Failure> {
         let (text, name) = (self.text, self.path[0]);
-        let is_parameter = mechanisms.iter().any(|of| of.plugin.parameter_schemas().contains_key(name));
+        let is_parameter =
+            mechanisms.iter().any(|settable| settable.plugin.parameter_schemas().contains_key(name));
         match registry.get(name) {
             _ if is_parameter || self.path.len() == 1 => match unnamed {
                 0 => Err(format!("--set {text:?}: with several mechanisms, NAME.KEY=VALUE is needed").into()),
@@ -126,7 +127,8 @@ fn check_path(plugin: &Plugin, path: &[&str]) -> Result<(), Error> {
 fn properties<'s>(root: &'s Value, schema: &'s Value) -> BTreeMap<&'s str, &'s Value> {
     let own = schema["properties"].as_object().into_iter().flatten();
     let referred = schema["$ref"].as_str().and_then(|place| root.pointer(place.strip_prefix('#')?));
-    let variants = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|of| schema[of].as_array()).flatten();
+    let variants =
+        ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|keyword| schema[keyword].as_array()).flatten();
     let elsewhere = referred.into_iter().chain(variants).flat_map(|part| properties(root, part));
     own.map(|(name, schema)| (name.as_str(), schema)).chain(elsewhere).collect()
 }

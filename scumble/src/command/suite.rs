@@ -51,7 +51,7 @@ pub(super) struct SuiteArguments {
 }
 
 pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bool) -> Result<(), Failure> {
-    let wanted: Vec<&'static Task> = match (&arguments.task[..], arguments.all) {
+    let selected: Vec<&'static Task> = match (&arguments.task[..], arguments.all) {
         (_, true) => tasks().iter().collect(),
         ([], false) => return list(as_json),
         (names, false) => names.iter().map(|name| task(name)).collect::<Result<_, _>>()?,
@@ -66,7 +66,7 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
     }
     let form = if arguments.quick { Form::Quick } else { Form::Whole };
     let mut results = Results::new(form);
-    for task in wanted {
+    for task in selected {
         match run(registry, task, form, arguments, places.as_ref()) {
             Ok((comparison, outcome)) => results.add(task, &comparison, outcome),
             Err(failure) => {

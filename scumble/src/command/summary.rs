@@ -36,7 +36,7 @@ pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> Stri
         chosen(&choices, scores, width),
         commands(&choices, width),
         comparison.warning().unwrap_or_default().to_owned(),
-        apart(outcome, scores, hints),
+        notes(outcome, scores, hints),
     ];
     let parts: Vec<String> =
         parts.into_iter().filter(|part| !part.is_empty()).map(|part| wrapped(&part, width)).collect();
@@ -57,7 +57,7 @@ fn width() -> usize {
 }
 
 /// Describes the test records, if the data set defines its own split.
-pub(super) fn of_split(comparison: &Comparison) -> &'static str {
+pub(super) fn split_note(comparison: &Comparison) -> &'static str {
     match comparison.splitting.kind {
         SplitKind::Own => " of the data set's own split",
         _ => "",
@@ -70,7 +70,7 @@ fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
         1 => "one trial".to_owned(),
         trials => format!("{trials} trials"),
     };
-    let split = of_split(comparison);
+    let split = split_note(comparison);
     let designed = match (outcome.volunteers, comparison.splitting.unlabelled) {
         (0, _) => String::new(),
         (count, false) => format!("; {count} volunteers"),
@@ -94,9 +94,10 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
     let Some(first) = choices.first() else { return String::new() };
     let budgets: Vec<f64> =
         choices.iter().filter(|choice| choice.goal == first.goal).map(|choice| choice.epsilon).collect();
-    let tables = (1..=budgets.len()).rev().map(|most| table(choices, &some_of(&budgets, most), scores));
+    let tables =
+        (1..=budgets.len()).rev().map(|most| table(choices, &spread_budgets(&budgets, most), scores));
     let fits = |text: &String| text.lines().all(|line| line.chars().count() <= width);
-    let narrowest = || table(choices, &some_of(&budgets, 1), scores);
+    let narrowest = || table(choices, &spread_budgets(&budgets, 1), scores);
     let table = tables.into_iter().find(fits).unwrap_or_else(narrowest);
     let against = choices.iter().find_map(|choice| choice.tried);
     let nothing = match (choices.iter().any(|choice| choice.best.is_none()), against) {
@@ -147,7 +148,7 @@ fn shortened(title: &str) -> String {
 
 /// Selects `most` of the budgets, evenly spread. The selection always contains the middle budget, whose
 /// commands are shown; of two selected budgets it is the first.
-fn some_of(budgets: &[f64], most: usize) -> Vec<f64> {
+fn spread_budgets(budgets: &[f64], most: usize) -> Vec<f64> {
     let last = budgets.len() - 1;
     match most {
         most if most > last => budgets.to_vec(),
@@ -209,7 +210,7 @@ fn continued(command: &str, width: usize) -> String {
 }
 
 /// Formats the mechanisms without differential privacy, the warnings, and the number of left-out mechanisms.
-fn apart(outcome: &Outcome, scores: &Scores, hints: Hints) -> String {
+fn notes(outcome: &Outcome, scores: &Scores, hints: Hints) -> String {
     let unclaimed = scores.series.iter().filter(|series| !series.has_budget());
     let unclaimed: Vec<String> = unclaimed
         .map(|series| format!("{} {}", shortened(&series.title), scores.metric.shown(series.rows[0].mean)))
@@ -225,9 +226,9 @@ fn apart(outcome: &Outcome, scores: &Scores, hints: Hints) -> String {
         }
     }
     if !outcome.skipped.is_empty() {
-        let (count, of) =
+        let (count, noun) =
             (outcome.skipped.len(), if outcome.skipped.len() == 1 { "mechanism" } else { "mechanisms" });
-        lines.push(format!("Left out (reasons: {}): {count} {of}.", hints.reasons));
+        lines.push(format!("Left out (reasons: {}): {count} {noun}.", hints.reasons));
         let taught = outcome.skipped.iter().filter(|skipped| skipped.lacks_volunteers);
         if let (0, taught @ 1..) = (outcome.volunteers, taught.count()) {
             lines.push(format!(
@@ -283,16 +284,16 @@ mod tests {
     #[test]
     fn budgets_are_the_ends_and_what_lies_between() {
         let budgets = [0.5, 1.0, 2.0, 4.0, 8.0];
-        assert_eq!(some_of(&budgets, 3), [0.5, 2.0, 8.0]);
-        assert_eq!(some_of(&budgets, 1), [2.0]);
-        assert_eq!(some_of(&budgets, 2), [2.0, 8.0]);
-        assert_eq!(some_of(&budgets, 9), budgets);
-        assert_eq!(some_of(&[1.0], 3), [1.0]);
-        assert_eq!(some_of(&[1.0, 2.0], 2), [1.0, 2.0]);
+        assert_eq!(spread_budgets(&budgets, 3), [0.5, 2.0, 8.0]);
+        assert_eq!(spread_budgets(&budgets, 1), [2.0]);
+        assert_eq!(spread_budgets(&budgets, 2), [2.0, 8.0]);
+        assert_eq!(spread_budgets(&budgets, 9), budgets);
+        assert_eq!(spread_budgets(&[1.0], 3), [1.0]);
+        assert_eq!(spread_budgets(&[1.0, 2.0], 2), [1.0, 2.0]);
         for count in 1..=9 {
             let budgets: Vec<f64> = (1..=count).map(f64::from).collect();
             for most in 1..=9 {
-                let some = some_of(&budgets, most);
+                let some = spread_budgets(&budgets, most);
                 assert!(some.contains(&middle(&budgets)) && some.is_sorted(), "{most} of {count}: {some:?}");
                 assert_eq!(some.len(), most.min(budgets.len()));
             }

@@ -88,19 +88,19 @@ fn an_accuracy_has_two_ceilings() {
 
 #[test]
 fn nats_say_what_no_inference_does_better_than_and_the_noise_that_keeps_to_them() {
-    let of = |more: &str| json(&format!("account mutual-information --json {more}"));
+    let answer = |more: &str| json(&format!("account mutual-information --json {more}"));
     // Expected value from scipy's brentq on the divergence of two Bernoulli distributions.
     assert_relative_eq!(
-        number(&of("--nats 0.0078125")["posterior_success"]),
+        number(&answer("--nats 0.0078125")["posterior_success"]),
         0.5624184814618641,
         max_relative = 1e-12
     );
     // The nats of a success give the success again.
-    let back = of("--success 0.5624184814618641");
+    let back = answer("--success 0.5624184814618641");
     assert_relative_eq!(number(&back["nats"]), 0.0078125, max_relative = 1e-9);
     // One direction has the closed form variance/(e^(2 nats) - 1); a direction without variance needs no
     // noise.
-    let noise = of("--nats 0.5 --variance 4,0");
+    let noise = answer("--nats 0.5 --variance 4,0");
     assert_relative_eq!(number(&noise["noise_variance"][0]), 4.0 / f64::exp_m1(1.0), max_relative = 1e-12);
     assert_eq!(number(&noise["noise_variance"][1]), 0.0);
     let text = run("account mutual-information --nats 0.0078125");
@@ -178,8 +178,8 @@ fn what_a_shuffler_mixes_has_a_central_epsilon() {
     );
     assert!((number(&found["epsilon"]) - 0.06071).abs() < 1e-5, "{found}");
     assert!(number(&found["epsilon_lower"]) < number(&found["epsilon"]), "{found}");
-    let of_ten = json(&format!("{SHUFFLE} --levels 10 --json"));
-    assert!(number(&of_ten["epsilon"]) < 0.0424 && of_ten["levels"] == 10, "{of_ten}");
+    let ten_levels = json(&format!("{SHUFFLE} --levels 10 --json"));
+    assert!(number(&ten_levels["epsilon"]) < 0.0424 && ten_levels["levels"] == 10, "{ten_levels}");
 
     let text = run(SHUFFLE);
     for expected in [

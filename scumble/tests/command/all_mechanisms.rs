@@ -56,8 +56,8 @@ fn means(files: &Files, name: &str, schema: &Schema) -> (Vec<String>, usize, BTr
     let own = schema.columns_named(&known).unwrap().without_missing();
     let target = known.contains(&"ill").then_some("ill");
     let table = Reader::new(rows, &own, target, OutOfBounds::Keep).unwrap().read_all().unwrap().table;
-    let of_table = means_of(&table);
-    (header, table.len(), of_table)
+    let table_means = means_of(&table);
+    (header, table.len(), table_means)
 }
 
 fn means_of(table: &Table) -> BTreeMap<String, f64> {
@@ -161,7 +161,7 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
         let is_synthetic = is_reports || !mechanism.releases().is_aligned();
         // Mechanisms that draw from tables of single values have the means of the records at this budget.
         let is_of_tables = !is_reports && mechanism.releases().values_in() == ValuesIn::Bins;
-        let mut of_formats = vec![];
+        let mut format_means = vec![];
         for format in ["csv", "parquet"] {
             files.run(&format!(
                 "release --design design.json --input people.csv --output released.{format} --seed 5 --force \
@@ -196,9 +196,9 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
                     compare("of the records", truth.get(column));
                 }
             }
-            of_formats.push(means);
+            format_means.push(means);
         }
-        assert!(of_formats.windows(2).all(|two| two[0] == two[1]), "{name}: the formats differ");
+        assert!(format_means.windows(2).all(|two| two[0] == two[1]), "{name}: the formats differ");
         checked.push(name);
         if is_synthetic {
             synthetic.push(name);

@@ -20,8 +20,8 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
     let findings = outcome["findings"].as_array().unwrap();
     // A curator's mechanism has no two points to couple.
     let list = json("list --json");
-    let of_curators = list.as_array().unwrap().iter().filter(|plugin| plugin["side"] == "curator");
-    let curators: Vec<&str> = of_curators.map(|plugin| plugin["name"].as_str().unwrap()).collect();
+    let curator_plugins = list.as_array().unwrap().iter().filter(|plugin| plugin["side"] == "curator");
+    let curators: Vec<&str> = curator_plugins.map(|plugin| plugin["name"].as_str().unwrap()).collect();
     let mut mechanisms: Vec<&str> =
         findings.iter().map(|finding| finding["mechanism"].as_str().unwrap()).collect();
     mechanisms.dedup();
@@ -69,9 +69,9 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
 
 #[test]
 fn a_seed_repeats_an_audit() {
-    let of = |seed: u64| json(&format!("audit duchi --quick --seed {seed} --json"));
-    assert_eq!(of(7), of(7));
-    assert_ne!(of(7)["findings"], of(8)["findings"]);
+    let audited = |seed: u64| json(&format!("audit duchi --quick --seed {seed} --json"));
+    assert_eq!(audited(7), audited(7));
+    assert_ne!(audited(7)["findings"], audited(8)["findings"]);
 }
 
 #[test]

@@ -29,8 +29,8 @@ fn reports_become_records_in_the_schemas_columns() {
     let reports = files.read("reports.csv");
     assert_eq!(reports.lines().next(), Some("reported question,reported answer"));
     assert_eq!(reports.lines().count(), 3001);
-    let told = files.run(COLLECT);
-    assert_eq!(told, "collected.csv holds 3000 records collected from 3000 reports\n");
+    let output = files.run(COLLECT);
+    assert_eq!(output, "collected.csv holds 3000 records collected from 3000 reports\n");
     let collected = files.read("collected.csv");
     let mut lines = collected.lines();
     assert_eq!(lines.next(), Some("size,colour,price"));
@@ -61,7 +61,7 @@ fn a_seed_and_a_number_of_records_are_heeded_and_an_output_is_kept() {
 fn what_is_no_report_is_refused_with_its_row_and_writes_nothing() {
     let files = reported();
     let mut lines: Vec<String> = files.read("reports.csv").lines().map(str::to_owned).collect();
-    for (wrong, said) in [
+    for (wrong, message) in [
         ("2,0", "question 2, counted from 0, does not exist"),
         ("0,999", "gives no such answer"),
         ("0,-1", "no whole number"),
@@ -71,7 +71,7 @@ fn what_is_no_report_is_refused_with_its_row_and_writes_nothing() {
         let kept = std::mem::replace(&mut lines[5], wrong.to_owned());
         files.write("reports.csv", lines.join("\n"));
         let refused = files.refuses(COLLECT);
-        assert!(refused.contains(" 5") && refused.contains(said), "{wrong}: {refused}");
+        assert!(refused.contains(" 5") && refused.contains(message), "{wrong}: {refused}");
         assert!(!files.exists("collected.csv"));
         lines[5] = kept;
     }

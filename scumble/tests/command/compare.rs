@@ -84,19 +84,20 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         let claims_all = row["guarantee"]["epsilon"].is_number();
         assert!(!claims_all || row["bound"].is_number() || row["metric"] == "recovered", "{row}");
     }
-    let of = |mechanism: &str| rows.iter().filter(|row| row["mechanism"] == mechanism).collect::<Vec<_>>();
+    let mechanism_rows =
+        |mechanism: &str| rows.iter().filter(|row| row["mechanism"] == mechanism).collect::<Vec<_>>();
     for without in
         ["identity", "column-space", "fisher-correlated", "pac-statistics", "singular-value-obfuscation"]
     {
-        assert_eq!(of(without).len(), 1);
-        assert_eq!(of(without)[0]["epsilon"], serde_json::Value::Null);
-        assert_eq!(of(without)[0]["guarantee"]["epsilon"], serde_json::Value::Null);
+        assert_eq!(mechanism_rows(without).len(), 1);
+        assert_eq!(mechanism_rows(without)[0]["epsilon"], serde_json::Value::Null);
+        assert_eq!(mechanism_rows(without)[0]["guarantee"]["epsilon"], serde_json::Value::Null);
     }
-    assert_eq!(of("laplace")[0]["epsilon"], 1.0);
-    let clear = of("laplace").into_iter().find(|row| row["epsilon"] == "inf").unwrap();
+    assert_eq!(mechanism_rows("laplace")[0]["epsilon"], 1.0);
+    let clear = mechanism_rows("laplace").into_iter().find(|row| row["epsilon"] == "inf").unwrap();
     assert_eq!(clear["guarantee"]["epsilon"], serde_json::Value::Null);
-    assert_eq!(of("laplace")[0]["parameters"]["label_share"], 0.5);
-    let gaussian = of("gaussian")[0]["guarantee"]["summary"].as_str().unwrap();
+    assert_eq!(mechanism_rows("laplace")[0]["parameters"]["label_share"], 0.5);
+    let gaussian = mechanism_rows("gaussian")[0]["guarantee"]["summary"].as_str().unwrap();
     assert!(gaussian.starts_with("(ε, δ) = (1, 1e-6)"), "all of δ goes to whom it is of use: {gaussian}");
 }
 
@@ -223,8 +224,8 @@ fn no_page_names_a_folder_of_this_machine() {
          --mechanism laplace \
          --html={folder}/page.html --csv {folder}/rows.csv --svg {folder}/chart.svg --json"
     );
-    let said = files.run(&line);
-    for text in [said, files.read("page.html"), files.read("rows.csv"), files.read("chart.svg")] {
+    let output = files.run(&line);
+    for text in [output, files.read("page.html"), files.read("rows.csv"), files.read("chart.svg")] {
         assert!(!text.contains(folder), "{text}");
     }
     assert!(files.read("page.html").contains("learned from data.csv"));

@@ -96,14 +96,14 @@ fn features_and_label_share_the_budget() {
     let design = |line: &str| {
         let line =
             format!("design {line} --schema schema.toml --epsilon 4 --output design.json --force --json");
-        let told = files.json(&line);
+        let output = files.json(&line);
         let design = saved(&files, "design.json");
-        let parts = |of: &Value| of["parts"].as_array().unwrap().clone();
+        let parts = |document: &Value| document["parts"].as_array().unwrap().clone();
         let epsilons: Vec<f64> = parts(&design["state"]).iter().map(epsilon).collect();
         let kinds: Vec<String> =
             parts(&design).iter().map(|part| part["plugin"].as_str().unwrap().into()).collect();
-        assert_eq!(told["guarantee"]["claims"][0]["protects"], "record");
-        (kinds.join("+"), epsilons, told["guarantee"]["epsilon"].as_f64().unwrap())
+        assert_eq!(output["guarantee"]["claims"][0]["protects"], "record");
+        (kinds.join("+"), epsilons, output["guarantee"]["epsilon"].as_f64().unwrap())
     };
     let both = "laplace+randomized-response".to_owned();
     // A label's share adds a mechanism for the label. Two mechanisms release features and label in this
@@ -335,8 +335,8 @@ fn public_records_that_a_design_holds_are_not_said_to_be_unused() {
     files.good();
     let line = "design dauntless-mix --schema schema.toml --target colour --epsilon 1 --output design.json \
                 --volunteers data.csv --volunteers-are public";
-    let (card, said) = succeeded(&mut files.command(line));
-    assert!(said.is_empty(), "{said}");
+    let (card, notes) = succeeded(&mut files.command(line));
+    assert!(notes.is_empty(), "{notes}");
     assert!(card.contains("given the design, which public data shaped"), "{card}");
     assert!(card.contains("the design contains them in the clear"), "{card}");
 }
@@ -487,8 +487,8 @@ fn a_task_is_a_matrix_over_the_encoded_columns() {
 /// less.
 fn claims(files: &Files, line: &str) -> Vec<(String, Value)> {
     let line = format!("design {line} --schema schema.toml --epsilon 4 --output design.json --force --json");
-    let told = files.json(&line);
-    let claims = told["guarantee"]["claims"].as_array().unwrap();
+    let output = files.json(&line);
+    let claims = output["guarantee"]["claims"].as_array().unwrap();
     let first = claims.iter().take(1);
     first.map(|claim| (claim["protects"].as_str().unwrap().into(), claim["epsilon"].clone())).collect()
 }
@@ -496,7 +496,7 @@ fn claims(files: &Files, line: &str) -> Vec<(String, Value)> {
 #[test]
 fn all_of_a_record_is_protected_unless_less_is_asked_for() {
     let files = Files::new();
-    let of = |part: &str| vec![(part.to_owned(), Value::from(4.0))];
+    let whole_budget = |part: &str| vec![(part.to_owned(), Value::from(4.0))];
     // Randomised response protects a category, and Laplace noise a number, if the mechanism leaves the label
     // in the clear.
     for line in [
@@ -505,10 +505,10 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
         "laplace --target price",
         "direct --target price",
     ] {
-        assert_eq!(claims(&files, line), of("record"), "{line}");
+        assert_eq!(claims(&files, line), whole_budget("record"), "{line}");
     }
     let completed = claims(&files, "laplace --target price --set protect=features --protect record");
-    assert_eq!(completed, of("record"));
+    assert_eq!(completed, whole_budget("record"));
     for (line, part) in [
         ("laplace --target colour --protect features", "features"),
         ("laplace --target colour --set protect=features", "features"),
@@ -520,7 +520,7 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
         ("--mechanism laplace --columns size,colour --target colour --protect features", "features"),
         ("--mechanism laplace --columns size,price --target colour", "record"),
     ] {
-        assert_eq!(claims(&files, line), of(part), "{line}");
+        assert_eq!(claims(&files, line), whole_budget(part), "{line}");
     }
     let line = |words: &str| format!("design {words} --schema schema.toml --epsilon 4 --output refused.json");
     for (words, expected) in [
@@ -555,7 +555,10 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
     files.good();
     let training = "--set training={\"epochs\":5,\"steps\":2,\"task_epochs\":5} --volunteers data.csv \
         --volunteers-are consented";
-    assert_eq!(claims(&files, &format!("task-aware-gradient --target price {training}")), of("record"));
+    assert_eq!(
+        claims(&files, &format!("task-aware-gradient --target price {training}")),
+        whole_budget("record")
+    );
     // A release in the clear has no claims, and its card says so.
     assert_eq!(claims(&files, "identity --target colour"), []);
 }
@@ -565,8 +568,8 @@ fn a_label_of_its_own_takes_nothing_of_delta() {
     let files = Files::new();
     let line = "design gaussian --schema schema.toml --target colour --epsilon 2 --delta 1e-6 --output \
         design.json --json";
-    let told = files.json(line);
-    let claim = &told["guarantee"]["claims"][0];
+    let output = files.json(line);
+    let claim = &output["guarantee"]["claims"][0];
     assert_eq!((&claim["protects"], &claim["delta"]), (&"record".into(), &1e-6.into()));
     assert_eq!(saved(&files, "design.json")["state"]["parts"][0]["delta"], 1e-6);
 }

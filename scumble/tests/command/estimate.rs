@@ -32,8 +32,8 @@ fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
     let design = "design direct --schema people.toml --epsilon 10 --output design.json";
     let line = "scumble estimate needs unrounded numbers of age, since, grade: release with --values drawn\n";
     assert_eq!(files.notes(design), line);
-    let told = files.json(&format!("{design} --force --json"));
-    assert_eq!(told["rounded_columns"], serde_json::json!(["age", "since", "grade"]));
+    let output = files.json(&format!("{design} --force --json"));
+    assert_eq!(output["rounded_columns"], serde_json::json!(["age", "since", "grade"]));
     let estimate = |values: &str| -> (Value, String) {
         files.run(&format!(
             "release --design design.json --input people.csv --output released.csv --card card.json --seed 5 \
@@ -43,28 +43,28 @@ fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
             "estimate --design design.json --input released.csv --values {values} --confidence 0.999999 \
              --json"
         );
-        let (told, said) = succeeded(&mut files.command(&line));
-        (serde_json::from_str(&told).unwrap(), said)
+        let (output, notes) = succeeded(&mut files.command(&line));
+        (serde_json::from_str(&output).unwrap(), notes)
     };
-    let (told, said) = estimate("settled");
-    let columns = |told: &Value| -> Vec<String> {
-        let lines = told["estimates"].as_array().unwrap().iter();
+    let (output, notes) = estimate("settled");
+    let columns = |output: &Value| -> Vec<String> {
+        let lines = output["estimates"].as_array().unwrap().iter();
         let mut columns: Vec<String> =
             lines.map(|line| line["column"].as_str().unwrap().to_owned()).collect();
         columns.dedup();
         columns
     };
-    assert_eq!(columns(&told), ["size", "smokes"]);
+    assert_eq!(columns(&output), ["size", "smokes"]);
     assert!(
-        said.contains("\"age\", \"since\", \"grade\": ") && said.contains("release with --values drawn"),
-        "{said}"
+        notes.contains("\"age\", \"since\", \"grade\": ") && notes.contains("release with --values drawn"),
+        "{notes}"
     );
-    let (told, said) = estimate("drawn");
-    assert_eq!((columns(&told).len(), said.as_str()), (5, ""));
+    let (output, notes) = estimate("drawn");
+    assert_eq!((columns(&output).len(), notes.as_str()), (5, ""));
     // True means of these people; one interval in a million misses its mean.
     let truths = [("age", 49.5), ("grade", 1.25), ("size", 0.9985)];
     for (column, truth) in truths {
-        let lines = told["estimates"].as_array().unwrap();
+        let lines = output["estimates"].as_array().unwrap();
         let line = lines.iter().find(|line| line["column"] == column).unwrap();
         assert!((number(&line["lower"])..number(&line["upper"])).contains(&truth), "seed 5: {line}");
     }
@@ -83,8 +83,8 @@ fn where_all_can_be_estimated_nothing_is_said() {
     // case.
     let curator = "design mst --schema people.toml --epsilon 2 --delta 1e-6 --people 60 --output mst.json";
     assert_eq!(files.notes(curator), "");
-    let said = files.notes("design laplace --schema people.toml --epsilon 2 --output laplace.json");
-    assert!(said.contains("numbers of size, price:"), "{said}");
+    let notes = files.notes("design laplace --schema people.toml --epsilon 2 --output laplace.json");
+    assert!(notes.contains("numbers of size, price:"), "{notes}");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn what_a_decoder_completes_from_volunteers_is_not_estimated() {
          --columns colour --output design.json --force"
     ));
     files.run("release --design design.json --input others.csv --output released.csv --force --seed 3");
-    let told = files.json("estimate --design design.json --input released.csv --json");
-    let lines = told["estimates"].as_array().unwrap().iter();
-    assert!(lines.clone().count() == 2 && lines.clone().all(|line| line["column"] == "colour"), "{told}");
+    let output = files.json("estimate --design design.json --input released.csv --json");
+    let lines = output["estimates"].as_array().unwrap().iter();
+    assert!(lines.clone().count() == 2 && lines.clone().all(|line| line["column"] == "colour"), "{output}");
 }

@@ -99,8 +99,8 @@ fn who_knows_more_of_the_records_recovers_more_of_the_others() {
             with(&metrics.replace("[split]", &format!("[adversary]\nknown_share = {known}\n[split]")));
         let outcome = files.compared("--config exp.toml --mechanism laplace --epsilon 1000 --trials 20");
         let rows = outcome["rows"].as_array().unwrap();
-        let of_adversary = |row: &&Value| row["model"] == "adversary";
-        let row = rows.iter().find(of_adversary).unwrap();
+        let is_adversary = |row: &&Value| row["model"] == "adversary";
+        let row = rows.iter().find(is_adversary).unwrap();
         assert_eq!(row["model_parameters"]["known_share"].to_string(), known);
         row["mean"].as_f64().unwrap()
     };
@@ -153,8 +153,8 @@ set = { hidden = 4, epochs = 20, learning_rate = 0.05 }
     let expected = "row 22, column \"issued\": \"Mars 2011\" is not a date such as 2007-12-01 or Dec-2007";
     assert!(refused.contains(expected), "{refused}");
     files.write("loans.csv", files.read("loans.csv").replace("Mars 2011", "Mar-2011"));
-    let of_a_number = experiment.split("[[model]]").next().unwrap().replace("\"colour\"", "\"price\"");
-    files.write("exp.toml", of_a_number);
+    let numeric = experiment.split("[[model]]").next().unwrap().replace("\"colour\"", "\"price\"");
+    files.write("exp.toml", numeric);
     let refused = files.refuses("compare --config exp.toml");
     assert!(
         refused.starts_with("exp.toml: [split]: ") && refused.contains("balance is for classes"),

@@ -33,8 +33,8 @@ const HOW: &str = "encoded in Latin-1, columns separated by semicolons and decim
 fn from_a_spreadsheet_to_a_page_without_a_question() {
     let files = Files::new();
     files.write("besuche.csv", visits());
-    let told = files.notes("schema besuche.csv --output draft.toml");
-    assert!(told.contains(&format!("besuche.csv: recognised format: {HOW}")), "{told}");
+    let notes = files.notes("schema besuche.csv --output draft.toml");
+    assert!(notes.contains(&format!("besuche.csv: recognised format: {HOW}")), "{notes}");
     let draft = files.read("draft.toml");
     for expected in [
         "levels = [\"Aachen\", \"Düren\", \"Köln\"]",
@@ -78,8 +78,8 @@ fn what_is_released_has_values_of_its_columns() {
 
     // Rounded and clamped numbers have no known noise distribution; drawn numbers have one.
     let refused = files.command("estimate --design design.json --input released.csv").output().unwrap();
-    let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(told.contains("\"Kinder\": ") && told.contains("--values drawn"), "{told}");
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("\"Kinder\": ") && message.contains("--values drawn"), "{message}");
     files.run("release --design design.json --input besuche.csv --output drawn.csv --values drawn --seed 1");
     let estimates = files.json("estimate --design design.json --input drawn.csv --values drawn --json");
     let children =
@@ -154,14 +154,14 @@ fn codes_are_regressed_with_a_line_or_classified_where_that_is_said() {
     );
     let line = "compare --input codes.csv --schema codes.toml --target code --mechanism direct --epsilon 4 \
         --trials 2";
-    let (regressed, told) = crate::succeeded(&mut files.command(line));
+    let (regressed, notes) = crate::succeeded(&mut files.command(line));
     assert!(regressed.contains("root mean squared error"));
     assert!(
-        told.contains(
+        notes.contains(
             "\"code\" has 3 distinct integers and is learned as a number; if they are codes of classes, give \
              --task classify"
         ),
-        "{told}"
+        "{notes}"
     );
     let rows = files.json(&format!("{line} --task classify --json"));
     let design = rows["rows"][0]["design"].as_str().unwrap();

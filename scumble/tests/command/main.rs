@@ -49,11 +49,11 @@ fn data() -> PathBuf {
 
 /// Returns true if a data set, or a file of it, exists; otherwise reports it as missing.
 fn is_there(name: &str) -> bool {
-    let there = data().join(name).exists();
-    if !there {
+    let exists = data().join(name).exists();
+    if !exists {
         scumble_testing::missing(data().join(name).display());
     }
-    there
+    exists
 }
 
 /// Returns the command with the words of `line`.

@@ -42,24 +42,24 @@ fn it_writes_what_the_workspace_compiles_and_tests() {
     for kind in ["noise", "local", "curator"] {
         let files = Files::new();
         let name = format!("plugin-template-{kind}");
-        let told = files.run(&format!("new-plugin {name} --kind {kind}"));
+        let output = files.run(&format!("new-plugin {name} --kind {kind}"));
         assert!(
-            told.contains(&format!("cd {name}\n")) && told.contains(&format!("describe {name}")),
-            "{told}"
+            output.contains(&format!("cd {name}\n")) && output.contains(&format!("describe {name}")),
+            "{output}"
         );
         let written = texts(&files.path(&name));
         // In the workspace, the three mechanisms are modules of one crate.
         let template =
             |file: &str| read_to_string(workspace().join("scumble/plugin-template").join(file)).unwrap();
-        let of_crate = |text: &str| {
+        let renamed = |text: &str| {
             text.replace(&format!("plugin_template::{kind}"), &format!("plugin_template_{kind}"))
         };
         assert_eq!(written["src/lib.rs"], template(&format!("{kind}.rs")));
-        assert_eq!(written["tests/privacy.rs"], of_crate(&template(&format!("test_{kind}.rs"))));
+        assert_eq!(written["tests/privacy.rs"], renamed(&template(&format!("test_{kind}.rs"))));
         let manifest = &written["Cargo.toml"];
-        let of_the_workspace =
+        let workspace_manifest =
             read_to_string(workspace().join("examples/plugin-template/Cargo.toml")).unwrap();
-        assert_eq!(dependencies(manifest), dependencies(&of_the_workspace));
+        assert_eq!(dependencies(manifest), dependencies(&workspace_manifest));
         let version = env!("CARGO_PKG_VERSION");
         for line in [
             "\n[workspace]\n".to_owned(),
@@ -93,12 +93,12 @@ fn a_curator_who_releases_a_noisy_mean_is_at_most_sixty_lines_and_the_staircase_
 fn a_plugin_of_another_name_depends_on_a_checkout() {
     let files = Files::new();
     let line = "new-plugin my-noise2 --output elsewhere --json --scumble";
-    let (told, _) = succeeded(files.command(line).arg(workspace()));
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let (output, _) = succeeded(files.command(line).arg(workspace()));
+    let output: serde_json::Value = serde_json::from_str(&output).unwrap();
     let written = texts(&files.path("elsewhere"));
-    assert_eq!(told["name"], "my-noise2");
-    assert_eq!(told["folder"], "elsewhere");
-    assert_eq!(told["files"].as_array().unwrap().len(), written.len());
+    assert_eq!(output["name"], "my-noise2");
+    assert_eq!(output["folder"], "elsewhere");
+    assert_eq!(output["files"].as_array().unwrap().len(), written.len());
     for (file, text) in &written {
         let left = ["plugin-template", "plugin_template"].into_iter().find(|name| text.contains(name));
         assert_eq!(left, None, "{file}:\n{text}");

@@ -93,14 +93,14 @@ fn predictions_of_a_class_are_those_of_the_model_in_memory_bit_for_bit() {
             let files = Files::new();
             plants(&files);
             released(&files, mechanism, target);
-            let of_rows: Vec<&str> = if levels.len() == 2 { vec!["true"] } else { levels.clone() };
+            let row_names: Vec<&str> = if levels.len() == 2 { vec!["true"] } else { levels.clone() };
             let model = files.read("model.csv");
             assert!(model.starts_with("class,intercept,coefficient of size,"), "{model}");
-            assert_eq!(rows(&model).iter().map(|row| row[0].clone()).collect::<Vec<_>>(), of_rows);
+            assert_eq!(rows(&model).iter().map(|row| row[0].clone()).collect::<Vec<_>>(), row_names);
             let card: Value = serde_json::from_str(&files.read("card.json")).unwrap();
             assert_eq!(card["records"], Value::Null);
             assert_eq!(card["model"]["classes"], serde_json::json!(levels));
-            assert_eq!(card["model"]["rows"], serde_json::json!(of_rows));
+            assert_eq!(card["model"]["rows"], serde_json::json!(row_names));
             assert_eq!(card["model"]["positive_class"].as_str(), (levels.len() == 2).then_some("true"));
 
             files.run(&format!("{PREDICT} --probabilities"));
@@ -122,7 +122,7 @@ fn predictions_of_a_class_are_those_of_the_model_in_memory_bit_for_bit() {
             // about half of them.
             let truth = |row: &Vec<String>| if target == "kind" { row[4].clone() } else { row[5].clone() };
             let clear = rows(&files.read("plants.csv"));
-            let right = clear.iter().zip(&predicted).filter(|(own, told)| truth(own) == told[0]).count();
+            let right = clear.iter().zip(&predicted).filter(|(own, guess)| truth(own) == guess[0]).count();
             assert!(right > 280 || mechanism != "private-logistic", "{right} of 400 {target}");
             // The model in Parquet gives the same predictions.
             let csv = files.read("predicted.csv");
@@ -146,8 +146,8 @@ fn predictions_of_a_number_are_in_its_own_unit() {
         let Target::Real(values) = key.model().unwrap().predict(&clean).unwrap() else { panic!("a number") };
         let (predicted, clear) = (rows(&files.read("predicted.csv")), rows(&files.read("plants.csv")));
         for (at, row) in predicted.iter().enumerate() {
-            let told: f64 = row[0].parse().unwrap();
-            assert_eq!(told, 50.0 + 200.0 * values[at], "seed 4, {mechanism}, row {at}");
+            let number: f64 = row[0].parse().unwrap();
+            assert_eq!(number, 50.0 + 200.0 * values[at], "seed 4, {mechanism}, row {at}");
         }
         let error = |row: (&Vec<String>, &Vec<String>)| {
             (row.0[6].parse::<f64>().unwrap() - row.1[0].parse::<f64>().unwrap()).abs()
@@ -246,8 +246,8 @@ fn a_composition_of_one_model_is_that_model() {
     let design = "--schema plants.toml --target edible --epsilon 4 --delta 1e-6 --people 400 \
                   --output design.json --force";
     files.run(&format!("design --mechanism private-logistic --columns edible,size,leaves {design}"));
-    let said = files.run("release --design design.json --input plants.csv --output model.csv --seed 1");
-    assert!(said.starts_with("model.csv holds a model, with coefficients"), "{said}");
+    let output = files.run("release --design design.json --input plants.csv --output model.csv --seed 1");
+    assert!(output.starts_with("model.csv holds a model, with coefficients"), "{output}");
     files.run(PREDICT);
     assert_eq!(files.read("predicted.csv").lines().count(), 401);
     // A model's coefficients cannot be joined with the rows of another part.

@@ -28,8 +28,8 @@ fn many(files: &Files, rows: usize) {
 fn a_release_has_the_schemas_columns_in_its_order_and_units() {
     let files = designed("identity --epsilon 1");
     files.write("data.csv", "note,price,colour,size\nx,12.5,green,7.5\ny,100,red,0\n");
-    let told = files.run(RELEASE);
-    assert_eq!(told, "released.csv holds 2 released records: no claim\n");
+    let output = files.run(RELEASE);
+    assert_eq!(output, "released.csv holds 2 released records: no claim\n");
     assert_eq!(files.read("released.csv"), "size,colour,price\n7.5,green,12.5\n0,red,100\n");
 }
 
@@ -153,20 +153,20 @@ fn every_command_that_reads_records_reads_parquet() {
         "design task-agnostic --schema schema.toml --epsilon 1 --volunteers DATA --volunteers-are public \
          --output NEW.json",
     ] {
-        let said = |file: &str| {
+        let output = |file: &str| {
             let line = line.replace("DATA", &format!("data.{file}")).replace("NEW", file);
-            let said: Value = match line.ends_with("--json") {
+            let document: Value = match line.ends_with("--json") {
                 true => files.json(&line),
                 false => {
                     files.run(&line);
                     serde_json::from_str(&files.read(&format!("{file}.json"))).unwrap()
                 }
             };
-            let said = said.to_string().replace(&format!("data.{file}"), "the data");
+            let text = document.to_string().replace(&format!("data.{file}"), "the data");
             // The whole output except the time.
-            said.split("\"seconds\":").next().unwrap().to_owned()
+            text.split("\"seconds\":").next().unwrap().to_owned()
         };
-        assert_eq!(said("parquet"), said("csv"), "{line}");
+        assert_eq!(output("parquet"), output("csv"), "{line}");
     }
 }
 
@@ -197,8 +197,8 @@ fn the_card_says_what_this_release_guarantees() {
 fn clipped_cells_are_told_to_the_owner_alone_and_refused_if_she_is_strict() {
     let files = designed("laplace --epsilon 1");
     files.write("data.csv", "size,colour,price\n99,red,50\n1,red,50\n");
-    let said = files.notes(&format!("{RELEASE} --card card.json"));
-    assert!(said.contains("clipped to the public bounds: 1 of \"size\" to [0, 10]"));
+    let notes = files.notes(&format!("{RELEASE} --card card.json"));
+    assert!(notes.contains("clipped to the public bounds: 1 of \"size\" to [0, 10]"));
     assert!(!files.read("card.json").contains("clip") && !files.read("released.csv").contains("clip"));
     let refused = files.refuses(&format!("{RELEASE} --strict --force"));
     assert_eq!(
@@ -297,7 +297,7 @@ fn bad_input_leaves_nothing_behind() {
 }
 
 #[test]
-fn of_two_bad_rows_the_first_is_named_whatever_the_number_of_threads() {
+fn the_first_of_two_bad_rows_is_named_whatever_the_number_of_threads() {
     let files = designed("laplace --epsilon 1");
     let good = "1,red,5\n".repeat(2000);
     files.write("data.csv", format!("size,colour,price\n{good}1,red,dear\n{good}{good}{good}1\n"));

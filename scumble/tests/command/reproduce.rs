@@ -27,10 +27,10 @@ fn timeless(mut report: Value) -> Value {
 fn assert_all_reproduced(report: &Value) {
     let findings = report["findings"].as_array().unwrap();
     // Our own method, in place of the paper's, is not a claim of the paper.
-    let of_paper: Vec<&Value> =
+    let paper_findings: Vec<&Value> =
         findings.iter().filter(|finding| !finding["what"].as_str().unwrap().ends_with("ours")).collect();
-    assert!(!of_paper.is_empty());
-    for finding in of_paper {
+    assert!(!paper_findings.is_empty());
+    for finding in paper_findings {
         assert_eq!(finding["verdict"], "reproduced", "seed {}: {finding}", report["seed"]);
     }
 }

@@ -16,10 +16,10 @@ fn people() -> Files {
 #[test]
 fn from_a_file_to_a_page_in_two_commands() {
     let files = people();
-    let told = files.run("schema people.csv --output people.toml");
+    let output = files.run("schema people.csv --output people.toml");
     assert!(
-        told.contains("\"size\", from 0 to 10") && told.contains("\"colour\", one of green, red"),
-        "{told}"
+        output.contains("\"size\", from 0 to 10") && output.contains("\"colour\", one of green, red"),
+        "{output}"
     );
     let draft = files.read("people.toml");
     assert!(
@@ -117,7 +117,7 @@ fn a_schema_that_is_there_stays_unless_forced() {
         "people.csv: this is an input file; refusing to overwrite it"
     );
     files.run("schema people.csv --output schema.toml --force");
-    let told = files.json("schema people.csv --json");
-    assert_eq!((&told["draft"], &told["column"][0]["name"]), (&true.into(), &"size".into()));
+    let output = files.json("schema people.csv --json");
+    assert_eq!((&output["draft"], &output["column"][0]["name"]), (&true.into(), &"size".into()));
     assert!(files.refuses("schema nowhere.csv").starts_with("nowhere.csv: "));
 }

@@ -36,11 +36,11 @@ fn a_model_of_a_released_file_does_on_viewed_records_what_the_comparison_says() 
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let of = |what: &str, key: &str| found[what][key].as_f64().unwrap();
-    let error = of("compared", "error").hypot(of("viewed", "error"));
-    assert!((of("viewed", "mean") - of("compared", "mean")).abs() < 3.0 * error, "{found:#}");
+    let value = |what: &str, key: &str| found[what][key].as_f64().unwrap();
+    let error = value("compared", "error").hypot(value("viewed", "error"));
+    assert!((value("viewed", "mean") - value("compared", "mean")).abs() < 3.0 * error, "{found:#}");
     assert!(
-        of("viewed", "mean") > of("not viewed", "mean") + 0.1,
+        value("viewed", "mean") > value("not viewed", "mean") + 0.1,
         "on clean records it is another: {found:#}"
     );
 }

@@ -116,7 +116,7 @@ fn filled(eigenvalues: &str, radius: &str, epsilon: &str, more: &str) -> Value {
 #[test]
 fn shares_are_those_of_the_third_figure() {
     // Expected values from another implementation, for r = 1; the last row to 60 digits.
-    for (eigenvalues, epsilon, rank, shares, aware, agnostic, of_two) in [
+    for (eigenvalues, epsilon, rank, shares, aware, agnostic, two_latents) in [
         ("4,0,0,0", "1", 1, [1.0, 0.0, 0.0, 0.0], 3.5555555555555554, 3.878787878787879, 3.764705882352941),
         ("4,1,1,1", "2", 1, [1.0, 0.0, 0.0, 0.0], 5.666666666666666, 6.222222222222221, 6.0),
         ("4,1,1,1", "4", 4, [0.7, 0.1, 0.1, 0.1], 4.166666666666666, 4.666666666666666, 4.5),
@@ -138,7 +138,7 @@ fn shares_are_those_of_the_third_figure() {
         }
         assert_abs_diff_eq!(number(&answer["loss"]), aware, epsilon = 1e-12);
         assert_abs_diff_eq!(number(&answer["task_agnostic_loss"]), agnostic, epsilon = 1e-12);
-        assert_abs_diff_eq!(number(&answer["privacy_agnostic_loss"]), of_two, epsilon = 1e-12);
+        assert_abs_diff_eq!(number(&answer["privacy_agnostic_loss"]), two_latents, epsilon = 1e-12);
         let expected = ["loss", "privacy_agnostic_loss", "rank", "sigma_squared", "task_agnostic_loss"];
         assert_eq!(keys(&answer), expected);
         // Without Z the privacy-agnostic encoder keeps all directions, like the task-agnostic one.
@@ -341,7 +341,7 @@ fn for_people_a_machine_is_a_table() {
 
 #[test]
 fn what_cannot_be_solved_is_one_line() {
-    let of = |text: &str, line: &str| {
+    let refusal = |text: &str, line: &str| {
         let files = Files::new();
         files.write("data.csv", text);
         files.refuses(line)
@@ -400,7 +400,7 @@ fn what_cannot_be_solved_is_one_line() {
         (good, &dropped.replace("data.csv", "."), "directory"),
         (good, &format!("{dropped} --scale robust"), "invalid value 'robust'"),
     ] {
-        let message = of(text, line);
+        let message = refusal(text, line);
         assert!(message.contains(expected), "{line}: {message}");
     }
     let files = Files::new();

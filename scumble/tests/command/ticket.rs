@@ -183,10 +183,13 @@ fn a_file_that_changes_between_the_check_and_the_release_is_not_released() {
         let changed = change(&data);
         assert_ne!(changed, data);
         let refused = release_of_a_changing_file(&files, &release, &changed);
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!((refused.status.code(), said.lines().count()), (Some(2), 1), "{said}");
-        assert!(said.contains("data.csv: the records changed between the check and the release"), "{said}");
-        assert!(said.contains("the ledger was charged, and the charge remains"), "{said}");
+        let message = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!((refused.status.code(), message.lines().count()), (Some(2), 1), "{message}");
+        assert!(
+            message.contains("data.csv: the records changed between the check and the release"),
+            "{message}"
+        );
+        assert!(message.contains("the ledger was charged, and the charge remains"), "{message}");
         assert!(refused.stdout.is_empty() && !files.exists(output), "{output}");
         assert_eq!(charges(&files), 1);
         // The ticket still belongs to the checked records.
@@ -201,8 +204,8 @@ fn a_forgotten_ticket_repeats_nothing() {
     let files = designed();
     files.run(RELEASE);
     let first = files.read("released.csv");
-    let told = files.run("ticket forget ticket.json");
-    assert!(told.contains("ticket.json is forgotten"), "{told}");
+    let output = files.run("ticket forget ticket.json");
+    assert!(output.contains("ticket.json is forgotten"), "{output}");
     assert!(!files.exists("ticket.json"));
     files.run(&format!("{RELEASE} --force"));
     assert_ne!(files.read("released.csv"), first);

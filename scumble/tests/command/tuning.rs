@@ -37,8 +37,8 @@ impl Files {
     fn rows(&self) -> (Value, Vec<Value>) {
         let outcome = self.json("compare --json --config exp.toml");
         let rows = crate::all_rows(&outcome).into_iter();
-        let of_models = rows.filter(|row| row["model"] != "adversary").collect();
-        (outcome, of_models)
+        let model_rows = rows.filter(|row| row["model"] != "adversary").collect();
+        (outcome, model_rows)
     }
 }
 

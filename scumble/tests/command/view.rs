@@ -29,9 +29,9 @@ fn learned() -> Files {
 #[test]
 fn a_view_is_what_the_key_views_of_the_whole_table() {
     let files = learned();
-    let said = files.notes(VIEW);
+    let notes = files.notes(VIEW);
     assert_eq!(
-        said,
+        notes,
         "view.csv is NOT private: no guarantee covers viewed records; only people who may see clean.csv may \
          see them\n"
     );
@@ -57,11 +57,11 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
 #[test]
 fn a_release_says_that_its_models_are_for_viewed_records_where_they_are() {
     let files = learned();
-    let said = files.notes(RELEASE);
+    let notes = files.notes(RELEASE);
     let line = "use a model of released.csv on viewed records, not on records in the clear: scumble view \
                 --design design.json --input clean.csv --output view.csv\n";
-    assert_eq!(said, line);
-    let printed = said.split("scumble ").nth(1).unwrap().trim_end();
+    assert_eq!(notes, line);
+    let printed = notes.split("scumble ").nth(1).unwrap().trim_end();
     assert_eq!(printed, VIEW);
     let described = files.run("describe --design design.json");
     assert!(
@@ -107,10 +107,10 @@ fn a_curators_release_is_viewed_by_its_key() {
         --output design.json",
     );
     let with_key = "--key keys/key.json --passphrase-file passphrase";
-    let said = files.notes(&format!("{RELEASE} {with_key}"));
+    let notes = files.notes(&format!("{RELEASE} {with_key}"));
     assert!(
-        said.contains("scumble view --design design.json --key keys/key.json --input clean.csv"),
-        "{said}"
+        notes.contains("scumble view --design design.json --key keys/key.json --input clean.csv"),
+        "{notes}"
     );
     // A card is public: it contains names of files, but no folders of this machine.
     let folder = files.folder.path().to_str().unwrap();
@@ -141,16 +141,16 @@ fn a_curators_release_is_viewed_by_its_key() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let of_mode = |mode| {
+        let set_mode = |mode| {
             std::fs::set_permissions(files.path("keys/key.json"), std::fs::Permissions::from_mode(mode))
         };
-        of_mode(0o640).unwrap();
+        set_mode(0o640).unwrap();
         assert_eq!(
             files.refuses(&other),
             "keys/key.json: this secret is open to other users of the machine (mode 640); run `chmod 600 \
              keys/key.json`"
         );
-        of_mode(0o600).unwrap();
+        set_mode(0o600).unwrap();
     }
     let without = other.replace(with_key, "");
     assert_eq!(
@@ -186,8 +186,8 @@ fn what_cannot_be_viewed_leaves_nothing_behind() {
     std::fs::remove_file(files.path("bad.csv")).unwrap();
     assert_eq!(files.all(), before);
     files.write("wide.csv", "size,colour,price\n99,red,5\n");
-    let said = files.notes(&VIEW.replace("clean.csv", "wide.csv"));
-    assert!(said.contains("wide.csv: clipped to the public bounds: 1 of \"size\" to [0, 10]"), "{said}");
+    let notes = files.notes(&VIEW.replace("clean.csv", "wide.csv"));
+    assert!(notes.contains("wide.csv: clipped to the public bounds: 1 of \"size\" to [0, 10]"), "{notes}");
     let refused = files.refuses(&format!("{VIEW} --force --strict").replace("clean.csv", "wide.csv"));
     assert!(refused.contains("outside"));
 }

@@ -16,8 +16,8 @@ fn a_delta_near_one_in_the_number_of_people_is_warned_of() {
         ),
         ("--epsilon 12 --delta 1e-9 --people 100", "ε = 12 is above 10"),
     ] {
-        let said = files.notes(&format!("{DESIGN} {line}"));
-        assert!(said.starts_with("warning: ") && said.contains(expected), "{said}");
+        let notes = files.notes(&format!("{DESIGN} {line}"));
+        assert!(notes.starts_with("warning: ") && notes.contains(expected), "{notes}");
     }
     assert_eq!(files.notes(&format!("{DESIGN} --epsilon 10 --delta 1e-6 --people 100000")), "");
     // Without a number of people in the design, the warning appears when the release knows it.
@@ -29,10 +29,10 @@ fn a_delta_near_one_in_the_number_of_people_is_warned_of() {
     assert_eq!(files.notes(release), "");
     let many: String = (0..200).map(|row| format!("{},red,5\n", row % 10)).collect();
     files.write("data.csv", format!("size,colour,price\n{many}"));
-    let said = files.notes(release);
+    let notes = files.notes(release);
     assert!(
-        said.starts_with("warning: δ = 0.001 is not well below 1/people, 0.005 for 200 people"),
-        "{said}"
+        notes.starts_with("warning: δ = 0.001 is not well below 1/people, 0.005 for 200 people"),
+        "{notes}"
     );
 }
 
@@ -50,8 +50,8 @@ fn a_text_that_spreadsheets_run_is_named_by_column_and_level() {
         "warning: a spreadsheet that opens the release may run these texts as formulas: ",
         r#"column "@sum"; column "@sum", level "=1+1""#
     );
-    let said = files.notes("design direct --schema schema.toml --epsilon 1 --output design.json");
-    assert_eq!(said.trim_end(), expected);
+    let notes = files.notes("design direct --schema schema.toml --epsilon 1 --output design.json");
+    assert_eq!(notes.trim_end(), expected);
     let rows: String =
         (0..60).map(|row| format!("{},{}\n", ["=1+1", "-5", "+1"][row % 3], row % 2)).collect();
     files.write("data.csv", format!("@sum,x\n{rows}"));
@@ -76,11 +76,11 @@ fn a_person_in_several_rows_is_warned_of_by_name_and_row() {
             [("Patient ID", true), ("user_id", true), ("Patient ID", false), ("region", true)]
         {
             write(name, repeated);
-            let said = files.notes(release);
-            let is_told = repeated && name != "region";
+            let notes = files.notes(release);
+            let is_warned = repeated && name != "region";
             let expected = format!("warning: data.csv: column {name:?} repeats \"7\" in row 41: ");
-            assert_eq!(said.starts_with(&expected), is_told, "{name}: {said}");
-            assert!(is_told || said.is_empty(), "{said}");
+            assert_eq!(notes.starts_with(&expected), is_warned, "{name}: {notes}");
+            assert!(is_warned || notes.is_empty(), "{notes}");
         }
     }
     // A label whose name contains such a word does not identify people.

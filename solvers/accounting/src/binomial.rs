@@ -33,8 +33,8 @@ pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
 /// It holds like the exact bound, and is hardly wider for many trials.
 fn by_chernoff(share: f64, information: f64) -> f64 {
     let divergence = |p: f64| {
-        let of = |a: f64, b: f64| if a > 0.0 { a * (a / b).ln() } else { 0.0 };
-        of(share, p) + of(1.0 - share, 1.0 - p)
+        let term = |a: f64, b: f64| if a > 0.0 { a * (a / b).ln() } else { 0.0 };
+        term(share, p) + term(1.0 - share, 1.0 - p)
     };
     let (mut low, mut high) = (0.0, share);
     for _ in 0..200 {

@@ -59,11 +59,11 @@ impl Target {
         let at = nearly_least(from, to, 0.02, |x| self.is_met_by_renyi(run(x))).unwrap_or(to);
         // The direction with the largest ε here usually has the largest ε nearby. If it does not, all
         // directions are tried everywhere.
-        let there = run(at).ok()?;
+        let nearby = run(at).ok()?;
         let roughly = |direction, run| epsilon_roughly(run, self.delta, self.neighbours, direction);
         let worst = self
-            .directions(there)
-            .max_by(|one, other| roughly(*one, there).total_cmp(&roughly(*other, there)))?;
+            .directions(nearby)
+            .max_by(|one, other| roughly(*one, nearby).total_cmp(&roughly(*other, nearby)))?;
         let excess = |x: f64, epsilon: &dyn Fn(Run) -> f64| {
             let Ok(run) = run(x) else { return f64::INFINITY };
             let epsilon = epsilon(run);

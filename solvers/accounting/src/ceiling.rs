@@ -11,20 +11,20 @@ use std::f64::consts::LN_2;
 ///
 /// It rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. Its relative error is below 10⁻¹⁰. Equation
 /// 10, the same as an alternating sum, loses its digits as K grows (errata V1). The paper argues from a
-/// picture that no other placement of the classes is better (errata V7); [`of_any`] holds without this
-/// argument.
+/// picture that no other placement of the classes is better (errata V7); [`best_accuracy`] holds without
+/// this argument.
 ///
 /// ```
 /// use scumble_accounting::ceiling;
 ///
-/// let accuracy = ceiling::of_laplace(10, 2.0)?;
+/// let accuracy = ceiling::laplace_accuracy(10, 2.0)?;
 /// assert!((accuracy - 0.26249600355620123).abs() < 1e-12);
 /// # Ok::<(), scumble_accounting::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `classes` is even and at least two, and ε ≥ 0.
-pub fn of_laplace(classes: u64, epsilon: f64) -> Result<f64> {
+pub fn laplace_accuracy(classes: u64, epsilon: f64) -> Result<f64> {
     let (name, count) = ("the number of classes", classes as f64);
     check(name, count, "even, and two or more", classes >= 2 && classes.is_multiple_of(2))?;
     check_privacy(epsilon)?;
@@ -71,13 +71,13 @@ fn log_of_rest(x: f64) -> f64 {
 /// ```
 /// use scumble_accounting::ceiling;
 ///
-/// assert!((ceiling::of_any(10, 2.0)? - 0.4509).abs() < 1e-4);
+/// assert!((ceiling::best_accuracy(10, 2.0)? - 0.4509).abs() < 1e-4);
 /// # Ok::<(), scumble_accounting::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `classes` is at least two, and ε ≥ 0.
-pub fn of_any(classes: u64, epsilon: f64) -> Result<f64> {
+pub fn best_accuracy(classes: u64, epsilon: f64) -> Result<f64> {
     check("the number of classes", classes as f64, "two or more", classes >= 2)?;
     check_privacy(epsilon)?;
     Ok(1.0 / (1.0 + (classes - 1) as f64 * (-epsilon).exp()))

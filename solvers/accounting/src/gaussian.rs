@@ -159,12 +159,12 @@ mod tests {
 
         #[test]
         fn the_inverses_invert_on_the_safe_side(mu in 0.01..5.0_f64, exponent in 1.0..300.0_f64) {
-            let wanted = 10f64.powf(-exponent);
-            let found = epsilon(mu, wanted).unwrap();
-            prop_assert!(delta(mu, found) <= wanted);
-            prop_assert!(found == 0.0 || delta(mu, found * (1.0 - 1e-9)) > wanted);
+            let target_delta = 10f64.powf(-exponent);
+            let found = epsilon(mu, target_delta).unwrap();
+            prop_assert!(delta(mu, found) <= target_delta);
+            prop_assert!(found == 0.0 || delta(mu, found * (1.0 - 1e-9)) > target_delta);
             if found > 0.0 {
-                let back = super::mu(found, wanted).unwrap();
+                let back = super::mu(found, target_delta).unwrap();
                 prop_assert!((back / mu - 1.0).abs() < 1e-9, "{back} is not {mu}");
             }
         }

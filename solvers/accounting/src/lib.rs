@@ -5,7 +5,7 @@
 //! | [`gaussian`] | δ(ε) of the Gaussian mechanism in closed form, and its inverses (Balle and Wang 2018) |
 //! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, also of fractional orders |
 //! | [`loss`] | upper and lower bounds on ε and δ of these steps, by privacy loss distributions |
-//! | [`Shifted`], [`Together`] | δ(ε) of bounded noise, given by tables of integers, alone and composed |
+//! | [`Shifted`], [`ShiftedComposition`] | δ(ε) of bounded noise from integer tables, alone and composed |
 //! | [`shuffle`] | ε of many shuffled local reports: an upper bound for any randomiser, and a lower bound |
 //! | [`multiplicative`] | ε of records times a random matrix, singular values raised (Dauntless, Theorem 5) |
 //! | [`pac`] | the number of mixed and transformed samples that excludes recovery |
@@ -40,4 +40,4 @@ pub mod shuffle;
 
 pub use error::{Error, Result};
 pub use sampled::{Neighbours, Run};
-pub use shifted::{Shifted, Together};
+pub use shifted::{Shifted, ShiftedComposition};

@@ -147,12 +147,16 @@ fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
     tilt
 }
 
-/// The largest bounds over the directions in which neighbours differ. `of` returns the maximum of the bounds
-/// for a direction and the known ones.
-fn largest(runs: &[Run], neighbours: Neighbours, of: impl Fn(Vec<(Pair, u64)>, Bounds) -> Bounds) -> Bounds {
+/// The largest bounds over the directions in which neighbours differ. `widened` returns the maximum of the
+/// bounds for a direction and the known ones.
+fn largest(
+    runs: &[Run],
+    neighbours: Neighbours,
+    widened: impl Fn(Vec<(Pair, u64)>, Bounds) -> Bounds,
+) -> Bounds {
     let directions = runs.first().map_or(0, |run| run.pairs(neighbours).len());
     let nothing = Bounds { lower: 0.0, upper: 0.0 };
-    (0..directions).fold(nothing, |known, direction| of(steps(runs, neighbours, direction), known))
+    (0..directions).fold(nothing, |known, direction| widened(steps(runs, neighbours, direction), known))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -414,10 +418,10 @@ struct Composed {
 impl Composed {
     fn new(losses: &[(TiltedLosses, u64)], question: &Question, side: Side) -> Self {
         let (tilt, grid) = (question.tilt, question.grid(side));
-        let summed = |of: &dyn Fn(&TiltedLosses) -> f64| -> f64 {
-            losses.iter().map(|(losses, count)| *count as f64 * of(losses)).sum()
+        let summed = |measure: &dyn Fn(&TiltedLosses) -> f64| -> f64 {
+            losses.iter().map(|(losses, count)| *count as f64 * measure(losses)).sum()
         };
-        let (here, middle) = (summed(&|losses| losses.log_moment), summed(&TiltedLosses::mean));
+        let (log_moment, middle) = (summed(&|losses| losses.log_moment), summed(&TiltedLosses::mean));
         // By Chernoff's bound, a negligible part of the tilted sum lies outside this window, on either side.
         let tail = |sign: f64, distance: f64| {
             let steepness = [0.25, 0.5, 1.0, 2.0, 4.0, 16.0].map(|factor| sign * factor * 20.0 / distance);
@@ -440,7 +444,7 @@ impl Composed {
 
         // Σ e^(−tmh): the effective number of points with errors, or the square root of it for their squares.
         let points = |tilt: f64| (-1.0 / (-tilt * grid).exp_m1()).min(size as f64);
-        let rounding = (rounding.of_a_point * points(tilt)).min(rounding.of_all * points(2.0 * tilt).sqrt());
+        let rounding = (rounding.per_point * points(tilt)).min(rounding.total * points(2.0 * tilt).sqrt());
         let error = 2.0 * (tail(-1.0, before) + tail(1.0, after)) + rounding;
 
         let first = ((middle - before) / grid).floor() as i64;
@@ -453,11 +457,11 @@ impl Composed {
             let point = first + at as i64;
             let p = tilted[point.rem_euclid(size as i64) as usize];
             if p > 0.0 {
-                mass += p * (here - tilt * point as f64 * grid).exp();
+                mass += p * (log_moment - tilt * point as f64 * grid).exp();
             }
         }
         let infinite = summed(&|losses| losses.infinite);
-        Self { side, grid, first, behind, infinite, log_error: error.ln() + here, tilt }
+        Self { side, grid, first, behind, infinite, log_error: error.ln() + log_moment, tilt }
     }
 
     /// The bound on δ(ε) from this side.
@@ -514,8 +518,8 @@ fn transformed_well(least: usize) -> usize {
 /// The rounding error of a convolution: the largest of one point, and the root of the sum of squares over
 /// all.
 struct Rounding {
-    of_a_point: f64,
-    of_all: f64,
+    per_point: f64,
+    total: f64,
 }
 
 /// The tilted mass of the sum of all losses, modulo `size` points, and its error.
@@ -524,7 +528,7 @@ struct Rounding {
 /// in a power has a relative error below 3u (Theorem 3.6).
 fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding) {
     // Unreachable: the lengths are the planner's own.
-    const LOST: Rounding = Rounding { of_a_point: f64::INFINITY, of_all: f64::INFINITY };
+    const LOST: Rounding = Rounding { per_point: f64::INFINITY, total: f64::INFINITY };
     let mut planner = RealFftPlanner::<f64>::new();
     let (forward, inverse) = (planner.plan_fft_forward(size), planner.plan_fft_inverse(size));
     let mut product = vec![Complex::new(1.0, 0.0); size / 2 + 1];
@@ -568,11 +572,11 @@ fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding)
     }
     sum.iter_mut().for_each(|value| *value /= size as f64);
     let factors: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
-    let of = |errors: f64| {
+    let rounding_error = |errors: f64| {
         let transforms = 5.0 * (size as f64).log2() * (errors + norm(&sum));
         f64::EPSILON * (transforms + 2.0 * factors * norm(&sum))
     };
-    let rounding = Rounding { of_a_point: of(errors), of_all: of(errors_of_all) };
+    let rounding = Rounding { per_point: rounding_error(errors), total: rounding_error(errors_of_all) };
     sum.iter_mut().for_each(|value| *value = value.max(0.0));
     (sum, rounding)
 }

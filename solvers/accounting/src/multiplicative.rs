@@ -108,7 +108,7 @@ impl Release {
     /// finite and above zero; also for n ≤ 4·ln(16/δ₀), where the theorem does not apply.
     pub fn column_epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
-        Ok(of_column(self.sensitivity / v, self.spread(distribution, deltas)?))
+        Ok(epsilon_at_ratio(self.sensitivity / v, self.spread(distribution, deltas)?))
     }
 
     /// ε of all columns together, at [`Deltas::total`].
@@ -126,7 +126,7 @@ impl Release {
     /// Same errors as [`column_epsilon`](Self::column_epsilon).
     pub fn epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check_delta(deltas.composition)?;
-        Ok(self.of_all(self.column_epsilon(v, distribution, deltas)?, deltas.composition))
+        Ok(self.composed_epsilon(self.column_epsilon(v, distribution, deltas)?, deltas.composition))
     }
 
     /// The least ε at `delta` for Gaussian W, over all splits of δ into its parts.
@@ -164,13 +164,13 @@ impl Release {
             Ok(spread) => self.largest_ratio(epsilon, deltas.composition, spread).ln(),
             Err(_) => f64::NEG_INFINITY,
         })?;
-        let of = |v: f64| self.epsilon(v, ColumnDistribution::Gaussian, deltas);
-        let meets = |v: f64| of(v).is_ok_and(|found| found <= epsilon);
+        let epsilon_at = |v: f64| self.epsilon(v, ColumnDistribution::Gaussian, deltas);
+        let meets = |v: f64| epsilon_at(v).is_ok_and(|found| found <= epsilon);
         let spread = self.spread(ColumnDistribution::Gaussian, deltas)?;
         let about = self.sensitivity / self.largest_ratio(epsilon, deltas.composition, spread);
         let v = least(about * (1.0 - 1e-6), about * (1.0 + 1e-6), meets)
             .ok_or(Error::Unreachable { name: "v", range: "the floats" })?;
-        Ok((v, Private { epsilon: of(v)?, deltas }))
+        Ok((v, Private { epsilon: epsilon_at(v)?, deltas }))
     }
 
     /// A fast stand-in for the Gaussian distribution. Its squared radius is an upper bound on the quantile,
@@ -184,7 +184,7 @@ impl Release {
         check("delta", delta, "between 1e-280 and one", (1e-280..1.0).contains(&delta))?;
         // A small part is kept back, so that the parts never round to more than the whole.
         let (delta, columns) = (delta * (1.0 - 1e-12), self.columns as f64);
-        let of = |composition: f64, direction: f64| {
+        let split = |composition: f64, direction: f64| {
             let each = delta * (1.0 - composition) / columns;
             Deltas {
                 direction: each * direction,
@@ -194,10 +194,10 @@ impl Release {
         };
         let share = |logit: f64| 1.0 / (1.0 + (-logit).exp());
         let best_direction =
-            |composition: f64| share(highest(-15.0, 15.0, |logit| value(of(composition, share(logit)))));
+            |composition: f64| share(highest(-15.0, 15.0, |logit| value(split(composition, share(logit)))));
         let composition =
-            share(highest(-15.0, 15.0, |logit| value(of(share(logit), best_direction(share(logit))))));
-        let deltas = of(composition, best_direction(composition));
+            share(highest(-15.0, 15.0, |logit| value(split(share(logit), best_direction(share(logit))))));
+        let deltas = split(composition, best_direction(composition));
         check("the number of records", self.records as f64, ENOUGH, value(deltas) > f64::NEG_INFINITY)?;
         Ok(deltas)
     }
@@ -241,24 +241,24 @@ impl Release {
     }
 
     /// ε of d′ columns with ε₀ each, rounded up.
-    fn of_all(&self, of_column: f64, composition: f64) -> f64 {
+    fn composed_epsilon(&self, column_epsilon: f64, composition: f64) -> f64 {
         let columns = self.columns as f64;
-        let mean = columns * of_column * of_column.exp_m1();
-        let advanced = mean + of_column * (2.0 * columns * -composition.ln()).sqrt();
-        advanced.min(columns * of_column) * UP
+        let mean = columns * column_epsilon * column_epsilon.exp_m1();
+        let advanced = mean + column_epsilon * (2.0 * columns * -composition.ln()).sqrt();
+        advanced.min(columns * column_epsilon) * UP
     }
 
     /// The largest x = B/v at which all columns together have ε, up to rounding.
     fn largest_ratio(&self, epsilon: f64, composition: f64, spread: f64) -> f64 {
-        let exceeds = |of_column: f64| self.of_all(of_column, composition) > epsilon;
-        let of_column = least(0.0, epsilon.max(1.0), exceeds).unwrap_or(epsilon);
+        let exceeds = |column_epsilon: f64| self.composed_epsilon(column_epsilon, composition) > epsilon;
+        let column_epsilon = least(0.0, epsilon.max(1.0), exceeds).unwrap_or(epsilon);
         // The solution of spread·x² + (1 + spread)·x = ε₀, without a difference of close numbers.
         let linear = 1.0 + spread;
-        2.0 * of_column / (linear + (linear * linear + 4.0 * spread * of_column).sqrt())
+        2.0 * column_epsilon / (linear + (linear * linear + 4.0 * spread * column_epsilon).sqrt())
     }
 }
 
 /// x + spread·x(1 + x), rounded up.
-fn of_column(ratio: f64, spread: f64) -> f64 {
+fn epsilon_at_ratio(ratio: f64, spread: f64) -> f64 {
     (ratio + spread * ratio * (1.0 + ratio)) * UP
 }

@@ -63,7 +63,7 @@ pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for a negative variance.
-pub fn of_gaussian_noise(variances: &[f64], noise: &[f64]) -> Result<f64> {
+pub fn gaussian_bound(variances: &[f64], noise: &[f64]) -> Result<f64> {
     variances.iter().chain(noise).try_for_each(|variance| check_variance(*variance))?;
     Ok(variances.iter().zip(noise).map(|(variance, noise)| nats(*variance, *noise)).sum())
 }
@@ -78,7 +78,7 @@ fn nats(variance: f64, noise: f64) -> f64 {
 }
 
 /// The variances of the noise, one for each of `variances`, with the least sum that keeps
-/// [`of_gaussian_noise`] at or below `nats`.
+/// [`gaussian_bound`] at or below `nats`.
 ///
 /// σ² along a direction of variance λ solves σ²(σ² + λ) = μλ, with one μ for all directions. It is the
 /// stationary point of the sum under the constraint, which is convex in σ². The published noise, σ² = √λ
@@ -89,7 +89,7 @@ fn nats(variance: f64, noise: f64) -> f64 {
 ///
 /// let noise = mutual_information::noise(&[4.0, 1.0, 0.0], 0.5)?;
 /// let sum: f64 = noise.iter().sum();
-/// assert!(mutual_information::of_gaussian_noise(&[4.0, 1.0, 0.0], &noise)? <= 0.5);
+/// assert!(mutual_information::gaussian_bound(&[4.0, 1.0, 0.0], &noise)? <= 0.5);
 /// assert!(sum < (2.0_f64 + 1.0).powi(2) / (2.0 * 0.5));
 /// # Ok::<(), scumble_accounting::Error>(())
 /// ```
@@ -108,12 +108,12 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     let varies = |variance: f64, size: f64| if variance > 0.0 { size.max(f64::MIN_POSITIVE) } else { 0.0 };
     let units: Vec<f64> = variances.iter().map(|&variance| varies(variance, variance / largest)).collect();
     let at = |multiplier: f64| -> Vec<f64> {
-        let of = |unit: &f64| {
+        let allotted = |unit: &f64| {
             // The root of σ²(σ² + λ) = μλ, in a form that loses no digits.
             2.0 * multiplier * unit
                 / (unit + (unit * unit + 4.0 * multiplier * unit).sqrt()).max(f64::MIN_POSITIVE)
         };
-        units.iter().map(of).collect()
+        units.iter().map(allotted).collect()
     };
     let holds = |multiplier: f64| {
         let noise = at(multiplier);
@@ -142,21 +142,21 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
 /// use scumble_accounting::mutual_information;
 ///
 /// // Four secrets that are far from each other: all is told, and that is ln 4.
-/// let apart: Vec<Vec<f64>> =
-///     (0..4).map(|i| (0..4).map(|j| if i == j { 0.0 } else { 1e4 }).collect()).collect();
-/// assert!((mutual_information::of_shifts(&apart)? - 4_f64.ln()).abs() < 1e-9);
+/// let distance = |i: i32, j: i32| if i == j { 0.0 } else { 1e4 };
+/// let distances: Vec<Vec<f64>> = (0..4).map(|i| (0..4).map(|j| distance(i, j)).collect()).collect();
+/// assert!((mutual_information::mixture_bound(&distances)? - 4_f64.ln()).abs() < 1e-9);
 /// # Ok::<(), scumble_accounting::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for a negative square.
-pub fn of_shifts(squared: &[Vec<f64>]) -> Result<f64> {
+pub fn mixture_bound(squared: &[Vec<f64>]) -> Result<f64> {
     squared.iter().flatten().try_for_each(|square| check_variance(*square))?;
-    let of = |row: &Vec<f64>| {
+    let row_information = |row: &Vec<f64>| {
         let mean = row.iter().map(|square| (-square / 2.0).exp()).sum::<f64>() / row.len() as f64;
         -mean.ln()
     };
-    Ok(squared.iter().map(of).sum::<f64>() / squared.len().max(1) as f64)
+    Ok(squared.iter().map(row_information).sum::<f64>() / squared.len().max(1) as f64)
 }
 
 #[cfg(test)]
@@ -168,8 +168,8 @@ mod tests {
     /// The reference values are from scipy's `brentq` on KL(s ‖ p) = nats, where p is the prior.
     #[test]
     fn success_after_a_release_is_that_of_another_solver() {
-        for (nats, prior, wanted) in REFERENCE {
-            assert_relative_eq!(posterior_success(nats, prior).unwrap(), wanted, max_relative = 1e-12);
+        for (nats, prior, expected) in REFERENCE {
+            assert_relative_eq!(posterior_success(nats, prior).unwrap(), expected, max_relative = 1e-12);
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
         ) {
             let variances: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
             let found = noise(&variances, nats).unwrap();
-            let spent = of_gaussian_noise(&variances, &found).unwrap();
+            let spent = gaussian_bound(&variances, &found).unwrap();
             prop_assert!(spent <= nats && spent > nats * (1.0 - 1e-9), "{spent} of {nats}");
             let sum: f64 = found.iter().sum();
             let roots: f64 = variances.iter().map(|variance| variance.sqrt()).sum();
@@ -221,8 +221,8 @@ mod tests {
             if let [first, second, ..] = found[..] {
                 let mut other = found.clone();
                 other[0] = first * (1.0 - moved);
-                let left = spent - of_gaussian_noise(&variances, &other).unwrap()
-                    + super::nats(variances[1], second);
+                let left =
+                    spent - gaussian_bound(&variances, &other).unwrap() + super::nats(variances[1], second);
                 if left > 0.0 {
                     other[1] = variances[1] / (2.0 * left).exp_m1();
                     prop_assert!(other.iter().sum::<f64>() >= sum * (1.0 - 1e-9));

@@ -163,7 +163,7 @@ pub fn corollary_1(setting: &Setting, output_bits: f64) -> Result<Budget> {
     let range = "above zero, and finite";
     check("the bits of the output", output_bits, range, output_bits > 0.0 && output_bits.is_finite())?;
     let dim = setting.dim as f64;
-    let told = output_bits + dim / 2.0 * setting.mixed_over_private().log2();
+    let revealed_bits = output_bits + dim / 2.0 * setting.mixed_over_private().log2();
 
     // The norm's share of failures must leave δ below one half of the rest.
     let least = -(-2.0 * setting.delta).ln_1p();
@@ -181,8 +181,8 @@ pub fn corollary_1(setting: &Setting, output_bits: f64) -> Result<Budget> {
         bits_at(factor, highest(-20.0, MOST_EXCESS.ln(), |log| bits_at(factor, log.exp())).exp())
     });
     Ok(Budget {
-        budget: samples(dim * dim * bits, told) * MARGIN,
-        budget_as_printed: samples(dim * dim * setting.bits(packing_width), told),
+        budget: samples(dim * dim * bits, revealed_bits) * MARGIN,
+        budget_as_printed: samples(dim * dim * setting.bits(packing_width), revealed_bits),
         packing_width,
         norm_bound: Some(setting.norm(excess)),
         markov_factor,
@@ -226,25 +226,25 @@ pub fn theorem_3(setting: &Setting, out_dim: u64) -> Result<Budget> {
     check("the dimension of the output", out_dim as f64, range, (1..=setting.dim).contains(&out_dim))?;
     let (dim, out) = (setting.dim as f64, out_dim as f64);
     // τ_p and β² occur in both entropies, and so does 2πe.
-    let of_sample = out / 2.0 * (setting.mixed_over_private() * dim / 3.0).log2();
-    let told = of_sample - mean_log_determinant(setting.dim as usize, out_dim as usize);
+    let sample_bits = out / 2.0 * (setting.mixed_over_private() * dim / 3.0).log2();
+    let revealed_bits = sample_bits - mean_log_determinant(setting.dim as usize, out_dim as usize);
 
     let packing_width = setting.packing_width(1.0, setting.delta);
     let (markov_factor, bits) = setting.best_markov_factor(|factor| {
         (1.0 - 1.0 / factor) * setting.bits(setting.packing_width(1.0, factor * setting.delta))
     });
     Ok(Budget {
-        budget: samples(dim * out * bits, told) * MARGIN,
-        budget_as_printed: samples(dim * out * setting.bits(packing_width), told),
+        budget: samples(dim * out * bits, revealed_bits) * MARGIN,
+        budget_as_printed: samples(dim * out * setting.bits(packing_width), revealed_bits),
         packing_width,
         norm_bound: None,
         markov_factor,
     })
 }
 
-/// (`needed` − 1)/`told`, at least zero.
-fn samples(needed: f64, told: f64) -> f64 {
-    ((needed - 1.0) / told).max(0.0)
+/// (`needed` − 1)/`revealed_bits`, at least zero.
+fn samples(needed: f64, revealed_bits: f64) -> f64 {
+    ((needed - 1.0) / revealed_bits).max(0.0)
 }
 
 /// The x with 1 − Φ(x) = `share`. It is zero for a share of one half or more.
@@ -266,7 +266,7 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
     // One thread makes the result the same for any number of threads.
     let scratch = qr::qr_in_place_scratch::<f64>(rows, columns, block, Par::Seq, Default::default());
     let mut memory = MemBuffer::new(scratch);
-    let of_each: Vec<f64> = (0..draws)
+    let log_determinants: Vec<f64> = (0..draws)
         .map(|_| {
             let mut weights = Mat::from_fn(rows, columns, |_, _| uniform());
             let memory = MemStack::new(&mut memory);
@@ -276,8 +276,8 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
         })
         .collect();
     let count = draws as f64;
-    let mean = of_each.iter().sum::<f64>() / count;
-    let squares = of_each.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    let mean = log_determinants.iter().sum::<f64>() / count;
+    let squares = log_determinants.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     let error = (squares / (count - 1.0) / count).sqrt();
     // With two degrees of freedom or more this distribution always exists. Without any, nothing is known
     // about the mean.

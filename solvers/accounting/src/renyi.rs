@@ -13,8 +13,8 @@ use crate::{Neighbours, Result, Run};
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 1 < α ≤ 10⁵.
 pub fn divergence(run: &Run, order: f64, neighbours: Neighbours) -> Result<f64> {
     check("the order", order, "above one and at most 10^5", order > 1.0 && order <= 1e5)?;
-    let of = |pair: Pair| Tilted::at(&pair, order - 1.0).log_moment / (order - 1.0);
-    Ok(run.pairs(neighbours).into_iter().map(of).fold(0.0, f64::max))
+    let pair_divergence = |pair: Pair| Tilted::at(&pair, order - 1.0).log_moment / (order - 1.0);
+    Ok(run.pairs(neighbours).into_iter().map(pair_divergence).fold(0.0, f64::max))
 }
 
 /// The least ε, over all orders, for which Rényi divergences prove that the runs together are (ε,
@@ -38,9 +38,9 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<f64> 
     let Some(directions) = runs.first().map(|run| run.pairs(neighbours).len()) else {
         return Ok(0.0);
     };
-    let of =
+    let direction_epsilon =
         |direction| Conversion { steps: steps(runs, neighbours, direction), log_delta: delta.ln() }.least().1;
-    Ok((0..directions).map(of).fold(0.0, f64::max))
+    Ok((0..directions).map(direction_epsilon).fold(0.0, f64::max))
 }
 
 /// The pair of one direction for each run, with the run's number of steps.
@@ -198,10 +198,10 @@ mod tests {
     fn the_mean_and_variance_of_a_loss_are_the_derivatives_of_its_moments() {
         let pair = Run::new(0.05, 0.9, 1).unwrap().pairs(Neighbours::ReplaceOne)[0];
         let (step, at) = (1e-3, |tilt| Tilted::at(&pair, tilt));
-        let (below, here, above) = (at(3.0 - step), at(3.0), at(3.0 + step));
+        let (below, center, above) = (at(3.0 - step), at(3.0), at(3.0 + step));
         let mean = (above.log_moment - below.log_moment) / (2.0 * step);
-        let variance = (above.log_moment - 2.0 * here.log_moment + below.log_moment) / (step * step);
-        assert_relative_eq!(mean, here.mean, max_relative = 1e-5);
-        assert_relative_eq!(variance, here.variance, max_relative = 1e-4);
+        let variance = (above.log_moment - 2.0 * center.log_moment + below.log_moment) / (step * step);
+        assert_relative_eq!(mean, center.mean, max_relative = 1e-5);
+        assert_relative_eq!(variance, center.variance, max_relative = 1e-4);
     }
 }

@@ -169,8 +169,8 @@ impl Pair {
         };
         // A component without weight is never used.
         let none = tail(0.0);
-        let of = |weight: f64, center: f64| if weight > 0.0 { tail(center) } else { none };
-        Cut { none, ahead: of(self.ahead, 1.0), behind: of(self.behind, -1.0) }
+        let weighted_tail = |weight: f64, center: f64| if weight > 0.0 { tail(center) } else { none };
+        Cut { none, ahead: weighted_tail(self.ahead, 1.0), behind: weighted_tail(self.behind, -1.0) }
     }
 
     /// P and Q between two cuts.

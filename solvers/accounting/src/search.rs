@@ -44,11 +44,11 @@ pub fn nearly_least(from: f64, to: f64, accuracy: f64, holds: impl Fn(f64) -> bo
 /// the logarithm of the argument: about six evaluations of a smooth `excess`. Returns `None` if `excess` is
 /// positive at `to`.
 pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) -> Option<f64> {
-    let of = |log: f64| {
+    let evaluate = |log: f64| {
         let place = log.exp().clamp(from, to);
         Place { place, log, excess: excess(place) }
     };
-    let mut met = of(to.ln());
+    let mut met = evaluate(to.ln());
     if met.excess.is_nan() || met.excess > 0.0 {
         return None;
     }
@@ -76,7 +76,7 @@ pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) 
                 if is_within { root } else { middle }
             }
         };
-        let found = of(next);
+        let found = evaluate(next);
         if found.excess <= 0.0 {
             before = Some(std::mem::replace(&mut met, found));
         } else {
@@ -143,15 +143,15 @@ mod tests {
     fn a_crossing_is_found_from_the_safe_side_by_a_few_values() {
         let count = std::cell::Cell::new(0);
         for power in [0.5, 1.0, 2.0, 3.0] {
-            for wanted in [1.003, 2.0, 70.0, 9e3] {
+            for expected in [1.003, 2.0, 70.0, 9e3] {
                 count.set(0);
                 let excess = |x: f64| {
                     count.set(count.get() + 1);
-                    -power * (x / wanted).ln() + 0.2 * (1.0 / x - 1.0 / wanted)
+                    -power * (x / expected).ln() + 0.2 * (1.0 / x - 1.0 / expected)
                 };
                 let found = crossing(1.0, 1e4, 1e-6, excess).unwrap();
-                assert!((wanted..wanted * 1.000_001).contains(&found), "{found} for {wanted}");
-                assert!(count.get() <= 12, "{} values for {wanted}", count.get());
+                assert!((expected..expected * 1.000_001).contains(&found), "{found} for {expected}");
+                assert!(count.get() <= 12, "{} values for {expected}", count.get());
             }
         }
         // Functions that jump are solved too, as are functions that are never positive or always positive.

@@ -118,16 +118,16 @@ impl Shifted {
 /// and a loss above it as infinite.
 ///
 /// ```
-/// use scumble_accounting::{Shifted, Together};
+/// use scumble_accounting::{Shifted, ShiftedComposition};
 ///
 /// let distribution = Shifted::new((0..101).map(|k: i64| 1_000_000 - (k - 50).pow(2) as u64).collect(), 1)?;
-/// let both = Together::new([(&distribution, 2)], 1.0)?;
+/// let both = ShiftedComposition::new([(&distribution, 2)], 1.0)?;
 /// assert!(both.delta(0.1)? < 2.0 * distribution.delta(0.05)?);
 /// assert!(both.delta(0.1)? > distribution.delta(0.1)?);
 /// # Ok::<(), scumble_accounting::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Together {
+pub struct ShiftedComposition {
     /// h: the distance of losses.
     step: f64,
     /// P-mass of the losses −N·h, …, N·h.
@@ -140,7 +140,7 @@ const REACH: usize = 1000;
 /// The error of float sums.
 const ROUNDING: f64 = 1e-12;
 
-impl Together {
+impl ShiftedComposition {
     /// Composes the given number of each distribution, in a window of losses from −`widest` to `widest`.
     ///
     /// A narrower window is more accurate, as long as most losses lie in it.
@@ -277,13 +277,13 @@ mod tests {
 
     /// A truncated Gaussian, and a squared cosine: as integers.
     fn tables() -> Vec<Vec<u64>> {
-        let of = |density: fn(f64) -> f64| {
+        let tabulate = |density: fn(f64) -> f64| {
             (1..200).map(|k| (density(f64::from(k) / 100.0 - 1.0) * 2f64.powi(40)).round() as u64).collect()
         };
         vec![
-            of(|x| (-8.0 * x * x).exp()),
-            of(|x| (std::f64::consts::FRAC_PI_2 * x).cos().powi(2)),
-            of(|x| (-3.0 * x - 2.0 * x * x).exp() / 32.0), // not symmetric
+            tabulate(|x| (-8.0 * x * x).exp()),
+            tabulate(|x| (std::f64::consts::FRAC_PI_2 * x).cos().powi(2)),
+            tabulate(|x| (-3.0 * x - 2.0 * x * x).exp() / 32.0), // not symmetric
         ]
     }
 
@@ -308,21 +308,27 @@ mod tests {
 
     /// Beyond ε = 709 odds leave the floats, and the certain mass stays the same.
     #[test]
-    fn what_is_told_for_certain_is_so_at_every_epsilon() {
+    fn certain_disclosure_holds_at_every_epsilon() {
         let uniform = Shifted::new(vec![1; 10], 1).unwrap();
-        let apart = Shifted::new(vec![1; 10], 10).unwrap();
+        let disjoint = Shifted::new(vec![1; 10], 10).unwrap();
         for epsilon in [0.0, 700.0, 709.5, 710.0, 1e3, 1e300] {
             assert!((uniform.delta(epsilon).unwrap() - 0.1).abs() < 1e-15, "{epsilon}");
-            assert_eq!(apart.delta(epsilon).unwrap(), 1.0);
+            assert_eq!(disjoint.delta(epsilon).unwrap(), 1.0);
         }
         assert_abs_diff_eq!(uniform.certain(), 0.1, epsilon = 1e-15);
-        assert_eq!(apart.certain(), 1.0);
+        assert_eq!(disjoint.certain(), 1.0);
         for widest in [1.0, 700.0, 720.0, 5e3, 1e5] {
-            let one = Together::new([(&uniform, 1)], widest).unwrap();
-            let (here, there) = (one.delta(0.0).unwrap(), one.delta(one.widest()).unwrap());
-            assert!((0.1..0.2).contains(&there) && here >= there, "{widest}: {here} and {there}");
+            let one = ShiftedComposition::new([(&uniform, 1)], widest).unwrap();
+            let (at_zero, at_widest) = (one.delta(0.0).unwrap(), one.delta(one.widest()).unwrap());
+            assert!(
+                (0.1..0.2).contains(&at_widest) && at_zero >= at_widest,
+                "{widest}: {at_zero} and {at_widest}"
+            );
             assert_eq!(one.epsilon(0.05).unwrap(), f64::INFINITY);
-            assert_eq!(Together::new([(&apart, 1)], widest).unwrap().delta(widest).unwrap(), 1.0);
+            assert_eq!(
+                ShiftedComposition::new([(&disjoint, 1)], widest).unwrap().delta(widest).unwrap(),
+                1.0
+            );
         }
     }
 
@@ -334,7 +340,8 @@ mod tests {
             let (first, second) = (&tables[one], &tables[two]);
             let distributions =
                 [Shifted::new(first.clone(), 7).unwrap(), Shifted::new(second.clone(), 12).unwrap()];
-            let both = Together::new([(&distributions[0], 1), (&distributions[1], 1)], 8.0).unwrap();
+            let both =
+                ShiftedComposition::new([(&distributions[0], 1), (&distributions[1], 1)], 8.0).unwrap();
             for epsilon in [0.0, 0.5, 1.0, 2.0] {
                 let mut largest = 0.0_f64;
                 for order in 0..4 {
@@ -366,16 +373,16 @@ mod tests {
     #[test]
     fn many_are_fewer_composed_in_any_grouping() {
         let distribution = Shifted::new(tables()[0].clone(), 2).unwrap();
-        let five = Together::new([(&distribution, 5)], 5.0).unwrap();
-        let apart = Together::new([(&distribution, 2), (&distribution, 3)], 5.0).unwrap();
+        let five = ShiftedComposition::new([(&distribution, 5)], 5.0).unwrap();
+        let grouped = ShiftedComposition::new([(&distribution, 2), (&distribution, 3)], 5.0).unwrap();
         for epsilon in [0.0, 0.4, 1.5] {
-            let (one, other) = (five.delta(epsilon).unwrap(), apart.delta(epsilon).unwrap());
+            let (one, other) = (five.delta(epsilon).unwrap(), grouped.delta(epsilon).unwrap());
             assert_abs_diff_eq!(one, other, epsilon = 1e-9);
         }
         let epsilon = five.epsilon(1e-4).unwrap();
         assert!(five.delta(epsilon).unwrap() <= 1e-4 && five.delta(epsilon - 1e-3).unwrap() > 1e-4);
         assert_eq!(five.epsilon(1e-30).unwrap(), f64::INFINITY);
-        let nothing = Together::new([], 1.0).unwrap();
+        let nothing = ShiftedComposition::new([], 1.0).unwrap();
         assert!(nothing.delta(0.0).unwrap() < 1e-11 && nothing.epsilon(1e-6).unwrap() < 1e-9);
     }
 
@@ -385,8 +392,8 @@ mod tests {
             assert!(Shifted::new(weights.clone(), 1).is_err(), "{weights:?}");
         }
         assert!(Shifted::new(vec![1], 1).unwrap().delta(-1.0).is_err());
-        assert!(Together::new([], 1.0).unwrap().epsilon(0.0).is_err());
-        assert!(Together::new([], 0.0).is_err() && Together::new([], f64::NAN).is_err());
+        assert!(ShiftedComposition::new([], 1.0).unwrap().epsilon(0.0).is_err());
+        assert!(ShiftedComposition::new([], 0.0).is_err() && ShiftedComposition::new([], f64::NAN).is_err());
     }
 
     proptest! {
@@ -399,9 +406,9 @@ mod tests {
             epsilon in 0.0..40.0_f64,
         ) {
             let distribution = Shifted::new(tables()[at].clone(), shift).unwrap();
-            let whole = Together::new([(&distribution, count)], 45.0).unwrap();
-            let (here, later) = (whole.delta(epsilon).unwrap(), whole.delta(epsilon + 0.7).unwrap());
-            prop_assert!((0.0..=1.0).contains(&here) && later <= here + 1e-15);
+            let whole = ShiftedComposition::new([(&distribution, count)], 45.0).unwrap();
+            let (earlier, later) = (whole.delta(epsilon).unwrap(), whole.delta(epsilon + 0.7).unwrap());
+            prop_assert!((0.0..=1.0).contains(&earlier) && later <= earlier + 1e-15);
         }
     }
 }

@@ -201,7 +201,7 @@ impl Shuffle {
 
     /// An upper bound on δ(ε).
     fn above(&self, epsilon: f64, cells: &[Cell], lost: f64) -> f64 {
-        let clones = Clones::of_blanket(self.epsilon_local, self.levels.unwrap_or(2));
+        let clones = Clones::from_blanket(self.epsilon_local, self.levels.unwrap_or(2));
         let alone = clones.own.less(epsilon);
         let in_cells: f64 = cells
             .iter()
@@ -214,20 +214,20 @@ impl Shuffle {
     fn below(&self, epsilon: f64, lost: f64) -> f64 {
         let (levels, others) = (self.levels.unwrap_or(2), self.people - 1);
         let own = Own::new(self.epsilon_local, levels);
-        let of_one_level = [own.true_level, own.other_level]
+        let one_level_bounds = [own.true_level, own.other_level]
             .map(|share| own.excess_of_one_level(epsilon, Count::new(others, share, 1.0 - share)));
         let third = self.levels.unwrap_or(3);
-        let of_third = if third < 3 {
+        let third_level_bound = if third < 3 {
             0.0
         } else {
-            Clones::of_a_third_level(self.epsilon_local, third).excess(
+            Clones::from_third_level(self.epsilon_local, third).excess(
                 epsilon,
                 self.people,
                 lost,
                 Side::Below,
             )
         };
-        of_one_level.into_iter().fold(of_third, f64::max) * (1.0 - ROUNDING)
+        one_level_bounds.into_iter().fold(third_level_bound, f64::max) * (1.0 - ROUNDING)
     }
 
     /// The distribution of the number of clones among the others.
@@ -358,7 +358,7 @@ struct Clones {
 
 impl Clones {
     /// Others who report from the common mass of all values' reports.
-    fn of_blanket(epsilon_local: f64, levels: u64) -> Self {
+    fn from_blanket(epsilon_local: f64, levels: u64) -> Self {
         let own = Own::new(epsilon_local, levels);
         let pair = 2.0 / own.levels;
         Self {
@@ -369,7 +369,7 @@ impl Clones {
     }
 
     /// Others who all have a third level.
-    fn of_a_third_level(epsilon_local: f64, levels: u64) -> Self {
+    fn from_third_level(epsilon_local: f64, levels: u64) -> Self {
         let own = Own::new(epsilon_local, levels);
         let rest = (own.levels - 2.0) * own.other_level;
         Self { own, rest, pair: (2.0 * own.other_level, own.true_level + rest - own.other_level) }
@@ -391,10 +391,10 @@ impl Clones {
         for in_pair in from + 1..=to + 1 {
             let without = with * others.ratio(in_pair);
             if let Some(k) = self.threshold(epsilon, in_pair, reports - in_pair) {
-                let here = edge
+                let next_edge = edge
                     .map_or_else(|| Edge::new(fair(in_pair - 1), k), |edge| edge.moved_to(in_pair - 1, k));
-                sum += self.in_pair(epsilon, (with, without), here, side);
-                edge = Some(here);
+                sum += self.in_pair(epsilon, (with, without), next_edge, side);
+                edge = Some(next_edge);
             }
             with = without;
         }
@@ -407,11 +407,11 @@ impl Clones {
     /// It is computed from the allowed number of reports of the other level.
     fn threshold(&self, epsilon: f64, in_pair: u64, rest: u64) -> Option<u64> {
         let odds = (-epsilon).exp();
-        let of_rest = match rest {
+        let uncounted = match rest {
             0 => 0.0,
             rest => -(-epsilon).exp_m1() * rest as f64 * self.rest * self.pair.0 / (2.0 * self.pair.1),
         };
-        let counted = in_pair as f64 * odds * self.own.less(epsilon) - of_rest;
+        let counted = in_pair as f64 * odds * self.own.less(epsilon) - uncounted;
         below(counted / (self.own.gap() * (1.0 + odds))).and_then(|others| in_pair.checked_sub(others))
     }
 

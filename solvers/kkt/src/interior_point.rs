@@ -110,24 +110,25 @@ impl InteriorPoint {
         // Solves for complementary products equal to `target`. The predicted step's change of each product is
         // subtracted, up to a bound.
         let newton = |target: f64, predicted: Option<(&Step, f64)>| {
-            let wanted: Vec<[f64; 2]> = (0..n)
+            let targets: Vec<[f64; 2]> = (0..n)
                 .map(|i| {
-                    let [of_surplus, of_slack] = predicted.map_or([0.0; 2], |(step, most)| {
+                    let [surplus_product, slack_product] = predicted.map_or([0.0; 2], |(step, most)| {
                         let room = kappa * step.slacks[i] - step.multipliers[i];
                         [step.multipliers[i] * step.surpluses[i], room * step.slacks[i]]
                             .map(|product| product.clamp(-most, most))
                     });
                     [
-                        target - point.multipliers[i] * point.surpluses[i] - of_surplus,
-                        target - rooms[i] * point.slacks[i] - of_slack,
+                        target - point.multipliers[i] * point.surpluses[i] - surplus_product,
+                        target - rooms[i] * point.slacks[i] - slack_product,
                     ]
                 })
                 .collect();
             let push: Vec<f64> = (0..n)
                 .map(|i| {
-                    let [of_surplus, of_slack] = wanted[i];
+                    let [surplus_target, slack_target] = targets[i];
                     weights[i]
-                        * (residuals.margin[i] - of_slack / stiff[i] + of_surplus / point.multipliers[i])
+                        * (residuals.margin[i] - slack_target / stiff[i]
+                            + surplus_target / point.multipliers[i])
                 })
                 .collect();
             let mut primal = machine.pull(&push);
@@ -137,10 +138,10 @@ impl InteriorPoint {
             let multipliers: Vec<f64> = (0..n).map(|i| push[i] - weights[i] * moved[i]).collect();
             Step {
                 slacks: (0..n)
-                    .map(|i| (wanted[i][1] + point.slacks[i] * multipliers[i]) / stiff[i])
+                    .map(|i| (targets[i][1] + point.slacks[i] * multipliers[i]) / stiff[i])
                     .collect(),
                 surpluses: (0..n)
-                    .map(|i| (wanted[i][0] - point.surpluses[i] * multipliers[i]) / point.multipliers[i])
+                    .map(|i| (targets[i][0] - point.surpluses[i] * multipliers[i]) / point.multipliers[i])
                     .collect(),
                 primal,
                 multipliers,
@@ -203,8 +204,9 @@ pub(crate) fn solve_in_place(triangle: &Mat<f64>, right: MatMut<f64>) {
 /// The mean of ωz and uξ. It is zero at the optimum.
 fn mean_product(machine: &SoftMargin, point: &Iterate) -> f64 {
     let products = point.multipliers.iter().zip(&point.surpluses).map(|(omega, surplus)| omega * surplus);
-    let of_slacks = machine.rooms(point).into_iter().zip(&point.slacks).map(|(room, slack)| room * slack);
-    (products.sum::<f64>() + of_slacks.sum::<f64>()) / (2 * point.multipliers.len()) as f64
+    let slack_products =
+        machine.rooms(point).into_iter().zip(&point.slacks).map(|(room, slack)| room * slack);
+    (products.sum::<f64>() + slack_products.sum::<f64>()) / (2 * point.multipliers.len()) as f64
 }
 
 /// The longest step that violates no inequality.

@@ -148,11 +148,11 @@ impl SoftMargin<'_> {
         let d = self.records.width();
         let pull = self.pull(multipliers);
         let terms = self.records.largest(multipliers);
-        let of_sums = (0..=d).map(|j| {
+        let stationarity = (0..=d).map(|j| {
             let left = self.curvature(j) * primal[j];
             (left - pull[j]).abs() / left.abs().max(terms[j]).max(1.0)
         });
-        let of_records = (0..margins.len()).map(|i| {
+        let complementarity = (0..margins.len()).map(|i| {
             let slack = (1.0 - margins[i]).max(0.0);
             let theta = self.penalties[i];
             let room = (theta + self.squared_slack_penalty * slack - multipliers[i]) / theta;
@@ -160,7 +160,7 @@ impl SoftMargin<'_> {
             (multipliers[i] / theta).min(surplus).abs().max(room.min(slack).abs())
         });
         let worse = |most: f64, value: f64| if value > most || value.is_nan() { value } else { most };
-        of_sums.chain(of_records).fold(0.0, worse)
+        stationarity.chain(complementarity).fold(0.0, worse)
     }
 
     fn place(&self, i: usize, multiplier: f64, margin: f64) -> Place {

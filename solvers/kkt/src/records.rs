@@ -65,7 +65,7 @@ impl Records {
     ///
     /// let scaled = Records::scaled(array![[0.0], [20.0]].view(), &[10.0], &[0.1])?;
     /// let whole = Records::new(array![[-1.0], [1.0]].view());
-    /// let machine = |of| SoftMargin::new(of, &[-1.0, 1.0], &[1.0, 1.0])?.solve(1e-9, 100);
+    /// let machine = |records| SoftMargin::new(records, &[-1.0, 1.0], &[1.0, 1.0])?.solve(1e-9, 100);
     /// assert_eq!(machine(&scaled)?.weights, machine(&whole)?.weights);
     /// # Ok::<(), scumble_kkt::Error>(())
     /// ```
@@ -155,9 +155,9 @@ impl Records {
             Values::Dense(values) => {
                 record[..self.columns].copy_from_slice(&values[row * self.columns..(row + 1) * self.columns])
             }
-            Values::Sparse(of) => {
-                record[..self.columns].copy_from_slice(&of.shifts);
-                of.row(row).for_each(|(at, x)| record[at] += x);
+            Values::Sparse(sparse) => {
+                record[..self.columns].copy_from_slice(&sparse.shifts);
+                sparse.row(row).for_each(|(at, x)| record[at] += x);
             }
         }
         record
@@ -173,13 +173,13 @@ impl Records {
                 .with_min_len(512)
                 .map(|row| dot(row, weights) + bias)
                 .collect(),
-            Values::Sparse(of) => {
-                let bias = bias + dot(weights, &of.shifts);
+            Values::Sparse(sparse) => {
+                let bias = bias + dot(weights, &sparse.shifts);
                 let mut scores = vec![0.0; self.rows];
                 scores.par_chunks_mut(SCORED).enumerate().for_each(|(part, scores)| {
                     vectorised(|| {
                         for (at, score) in scores.iter_mut().enumerate() {
-                            let row = of.row(part * SCORED + at);
+                            let row = sparse.row(part * SCORED + at);
                             *score = bias + row.map(|(at, x)| x * weights[at]).sum::<f64>();
                         }
                     });
@@ -199,21 +199,21 @@ impl Records {
                     sum[self.columns] += v[row];
                 }
             }
-            Values::Sparse(of) => {
+            Values::Sparse(sparse) => {
                 // Alternating between two sums is faster: a single sum waits for the stores of the previous
                 // row.
                 let mut other = vec![0.0; sum.len()];
                 for row in rows {
                     let sum = if row % 2 == 0 { &mut *sum } else { &mut other[..] };
-                    of.row(row).for_each(|(at, x)| sum[at] += v[row] * x);
+                    sparse.row(row).for_each(|(at, x)| sum[at] += v[row] * x);
                     sum[self.columns] += v[row];
                 }
                 sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
             }
         });
-        if let Values::Sparse(of) = &self.values {
+        if let Values::Sparse(sparse) = &self.values {
             let whole = sum[self.columns];
-            sum.iter_mut().zip(&of.shifts).for_each(|(sum, shift)| *sum += whole * shift);
+            sum.iter_mut().zip(&sparse.shifts).for_each(|(sum, shift)| *sum += whole * shift);
         }
         sum
     }
@@ -250,9 +250,9 @@ impl Records {
                 gram(MatMut::from_column_major_slice_mut(sum, size, size), scaled);
             }
             // The triangle alone, column by column, stays in the fastest cache.
-            Values::Sparse(of) => {
+            Values::Sparse(sparse) => {
                 for row in rows {
-                    let (places, values) = of.parts(row);
+                    let (places, values) = sparse.parts(row);
                     for (at, (&column, &x)) in places.iter().zip(values).enumerate() {
                         let (weighed, column) = (v[row] * x, column as usize);
                         let sums = &mut sum[starts[column]..starts[column + 1]];
@@ -265,21 +265,21 @@ impl Records {
                 }
             }
         });
-        let Values::Sparse(of) = &self.values else {
+        let Values::Sparse(sparse) = &self.values else {
             return MatRef::from_column_major_slice(&sum, size, size).to_owned();
         };
         let last = self.columns;
         let held = |row: usize, column: usize| sum[starts[column] + row - column];
-        let shift = |at: usize| of.shifts.get(at).copied().unwrap_or(0.0);
+        let shift = |at: usize| sparse.shifts.get(at).copied().unwrap_or(0.0);
         Mat::from_fn(size, size, |row, column| {
             if row < column {
                 return 0.0;
             }
             // (x + s)(y + t) = xy + s(y + t) + tx. The coordinate 1 is not shifted.
-            let (of_row, of_column) = (held(last, row), held(last, column));
+            let (row_sum, column_sum) = (held(last, row), held(last, column));
             held(row, column)
-                + shift(row) * (of_column + held(last, last) * shift(column))
-                + shift(column) * of_row
+                + shift(row) * (column_sum + held(last, last) * shift(column))
+                + shift(column) * row_sum
         })
     }
 

@@ -138,7 +138,7 @@ impl<'a> SoftMargin<'a> {
     pub(crate) fn gap_of(&self, primal: &[f64], multipliers: &[f64], margins: &[f64], pull: &[f64]) -> f64 {
         let d = self.records.width();
         let objective = self.objective(primal, margins);
-        let of_bias = match self.bias_penalty {
+        let bias_term = match self.bias_penalty {
             0.0 => pull[d].abs() * (1.0 + primal[d].abs()),
             rho => pull[d] * pull[d] / (2.0 * rho),
         };
@@ -148,7 +148,7 @@ impl<'a> SoftMargin<'a> {
                 kappa => omega - (omega - theta).max(0.0).powi(2) / (2.0 * kappa),
             }
         });
-        let bound = pushed.sum::<f64>() - dot(&pull[..d], &pull[..d]) / 2.0 - of_bias;
+        let bound = pushed.sum::<f64>() - dot(&pull[..d], &pull[..d]) / 2.0 - bias_term;
         (objective - bound) / objective.max(f64::MIN_POSITIVE)
     }
 }

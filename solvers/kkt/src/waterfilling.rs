@@ -134,8 +134,8 @@ pub fn equal_power_loss(eigenvalues: &[f64], noise: f64, latent_dim: usize) -> R
     check_latent_dim(eigenvalues, latent_dim)?;
     let share = odds_to_share(latent_dim as f64 * noise);
     let (sent, kept_back) = order.split_at(latent_dim);
-    let of_sent = sum(sent.iter().map(|i| share * eigenvalues[*i]));
-    Ok(of_sent + sum(kept_back.iter().map(|i| eigenvalues[*i])))
+    let sent_loss = sum(sent.iter().map(|i| share * eigenvalues[*i]));
+    Ok(sent_loss + sum(kept_back.iter().map(|i| eigenvalues[*i])))
 }
 
 /// Z′ of eigenvalues in descending order.

@@ -63,9 +63,9 @@ impl Eigen {
         if self.values.is_empty() { 0.0 } else { least }
     }
 
-    /// The matrix (n × n) with each eigenvalue replaced by its image under `of`.
-    pub fn map(&self, of: impl Fn(f64) -> f64) -> Array2<f64> {
-        let scaled = &self.vectors * &self.values.mapv(of).insert_axis(Axis(0));
+    /// The matrix (n × n) with each eigenvalue replaced by its image under `function`.
+    pub fn map(&self, function: impl Fn(f64) -> f64) -> Array2<f64> {
+        let scaled = &self.vectors * &self.values.mapv(function).insert_axis(Axis(0));
         scaled.dot(&self.vectors.t())
     }
 }

@@ -8,7 +8,7 @@ use crate::{Kind, Oracle, Result};
 pub struct Counts {
     /// The number of answers that support each level. For Hadamard response, the number of answers equal to
     /// each column.
-    of_each: Vec<u64>,
+    tallies: Vec<u64>,
     answers: u64,
 }
 
@@ -19,7 +19,7 @@ impl Counts {
             Kind::HadamardResponse => order(oracle.levels()),
             _ => oracle.levels(),
         };
-        Self { of_each: vec![0; length as usize], answers: 0 }
+        Self { tallies: vec![0; length as usize], answers: 0 }
     }
 
     /// The number of answers.
@@ -35,9 +35,9 @@ impl Counts {
         oracle.check(answer)?;
         self.answers += 1;
         match oracle.kind() {
-            Kind::RandomizedResponse | Kind::HadamardResponse => self.of_each[answer[0] as usize] += 1,
+            Kind::RandomizedResponse | Kind::HadamardResponse => self.tallies[answer[0] as usize] += 1,
             Kind::UnaryEncoding | Kind::SubsetSelection => {
-                for (levels, &word) in self.of_each.chunks_mut(crate::WORD as usize).zip(answer) {
+                for (levels, &word) in self.tallies.chunks_mut(crate::WORD as usize).zip(answer) {
                     let mut left = word;
                     while left != 0 {
                         levels[left.trailing_zeros() as usize] += 1;
@@ -51,7 +51,7 @@ impl Counts {
 
     /// Adds the counts of `other`.
     pub fn merge(mut self, other: &Self) -> Self {
-        self.of_each.iter_mut().zip(&other.of_each).for_each(|(count, more)| *count += more);
+        self.tallies.iter_mut().zip(&other.tallies).for_each(|(count, more)| *count += more);
         self.answers += other.answers;
         self
     }
@@ -67,7 +67,7 @@ impl Counts {
         let frequency = |supported: f64| (supported / answers - q) / (p - q);
         match oracle.kind() {
             Kind::HadamardResponse => {
-                let mut sums: Vec<f64> = self.of_each.iter().map(|&count| count as f64).collect();
+                let mut sums: Vec<f64> = self.tallies.iter().map(|&count| count as f64).collect();
                 walsh_hadamard(&mut sums);
                 // Supporting minus other answers. The first row is constant and belongs to no level.
                 sums[1..=oracle.levels() as usize]
@@ -75,7 +75,7 @@ impl Counts {
                     .map(|sum| frequency((answers + sum) / 2.0))
                     .collect()
             }
-            _ => self.of_each.iter().map(|&count| frequency(count as f64)).collect(),
+            _ => self.tallies.iter().map(|&count| frequency(count as f64)).collect(),
         }
     }
 }

@@ -70,14 +70,14 @@ pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
             _ if at % 2 == 1 => 4.0,
             _ => 2.0,
         };
-        let here = pairs as f64 * angle.cos() * density(angle) / all * weight * step / 3.0;
+        let contribution = pairs as f64 * angle.cos() * density(angle) / all * weight * step / 3.0;
         let (inside, outside) = ((below / all).ln(), (1.0 - below / all).max(0.0).ln());
         let mut at_most = 0.0;
         for (others, ln_choose) in ln_choose.iter().enumerate() {
             // `others` of the other pairs are nearer to u than this pair.
             let power = |count: usize, ln: f64| if count == 0 { 0.0 } else { count as f64 * ln };
             at_most += (ln_choose + power(others, inside) + power(pairs - 1 - others, outside)).exp();
-            sums[others + 1] += here * at_most;
+            sums[others + 1] += contribution * at_most;
         }
     }
     sums

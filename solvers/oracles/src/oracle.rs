@@ -54,11 +54,11 @@ impl Oracle {
             Kind::HadamardResponse => order(levels) / 2,
             Kind::SubsetSelection => {
                 let sizes = best_sizes(levels, epsilon).into_iter();
-                let candidates = sizes.map(|size| Self::of_size(kind, levels, epsilon, size));
+                let candidates = sizes.map(|size| Self::with_size(kind, levels, epsilon, size));
                 return least_variance(candidates);
             }
         };
-        Self::of_size(kind, levels, epsilon, size)
+        Self::with_size(kind, levels, epsilon, size)
     }
 
     /// Creates the oracle with the least total variance over all levels. Ties go to the kind with the
@@ -70,7 +70,7 @@ impl Oracle {
         least_variance(Kind::ALL.into_iter().map(|kind| Self::new(kind, levels, epsilon)))
     }
 
-    fn of_size(kind: Kind, levels: u64, epsilon: f64, size: u64) -> Result<Self> {
+    fn with_size(kind: Kind, levels: u64, epsilon: f64, size: u64) -> Result<Self> {
         if !(1..=MOST_LEVELS).contains(&levels) {
             return Err(Error::Levels { levels, most: MOST_LEVELS });
         }
@@ -226,8 +226,8 @@ impl Oracle {
         };
         let others = self.levels - 1;
         let supports = self.coin.flip(rng);
-        let wanted = self.size - u64::from(supports);
-        for last in others - wanted..others {
+        let needed = self.size - u64::from(supports);
+        for last in others - needed..others {
             let bound = NonZeroU64::MIN.saturating_add(last);
             if !insert(uniform_below(rng, bound)) {
                 insert(last);

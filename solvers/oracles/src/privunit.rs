@@ -170,9 +170,9 @@ impl PrivUnit {
         let seed = rng.next_u64() >> (64 - WORD);
         let candidates = self.cap_first(seed, vector);
         let (cap, others) = candidates.split_at(self.cap);
-        let of = if self.coin.flip(rng) { cap } else { others };
-        let at = NonZeroU64::new(of.len() as u64).map_or(0, |count| uniform_below(rng, count));
-        Answer { seed, candidate: of[at as usize] }
+        let group = if self.coin.flip(rng) { cap } else { others };
+        let at = NonZeroU64::new(group.len() as u64).map_or(0, |count| uniform_below(rng, count));
+        Answer { seed, candidate: group[at as usize] }
     }
 
     /// The candidates, those of the cap first.

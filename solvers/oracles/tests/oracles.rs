@@ -168,12 +168,12 @@ fn frequencies_are_unbiased_and_as_noisy_as_said() {
         }
         let mean = estimates.iter().sum::<f64>() / TRIALS as f64;
         let variance = estimates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / TRIALS as f64;
-        let said = oracle.standard_error(0.2, PEOPLE as f64);
-        assert_abs_diff_eq!(mean, 0.2, epsilon = 6.0 * said / (TRIALS as f64).sqrt());
+        let claimed = oracle.standard_error(0.2, PEOPLE as f64);
+        assert_abs_diff_eq!(mean, 0.2, epsilon = 6.0 * claimed / (TRIALS as f64).sqrt());
         assert!(
-            (0.5..1.5).contains(&(variance / said.powi(2))),
+            (0.5..1.5).contains(&(variance / claimed.powi(2))),
             "{oracle:?}: {variance}, and {} is said",
-            said.powi(2)
+            claimed.powi(2)
         );
     }
 }

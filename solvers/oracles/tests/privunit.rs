@@ -23,7 +23,7 @@ fn two_candidates_on_a_circle_shrink_as_the_closed_form_says() {
 /// them by integrating over caps.
 #[test]
 fn few_candidates_are_nearly_as_good_as_the_sphere() {
-    let of_sphere = [
+    let sphere_shrinkages = [
         (8, 0.5, 0.0726),
         (8, 4.0, 0.5121),
         (17, 1.0, 0.0976),
@@ -31,7 +31,7 @@ fn few_candidates_are_nearly_as_good_as_the_sphere() {
         (17, 4.0, 0.3603),
         (64, 2.0, 0.0985),
     ];
-    for (dim, epsilon, best) in of_sphere {
+    for (dim, epsilon, best) in sphere_shrinkages {
         let oracle = PrivUnit::best(dim, epsilon).unwrap();
         let ratio = oracle.shrinkage() / best;
         assert!((0.97..1.001).contains(&ratio), "{dim} dimensions, ε = {epsilon}: {ratio} with {oracle:?}");

@@ -361,8 +361,8 @@ mod tests {
     fn ziggurats() -> Vec<Ziggurat> {
         let scales = [(1, 100), (1, 2), (1, 1), (5, 2), (20, 1), (1000, 3)];
         let scales = scales.map(|(n, d)| Rational::new(n, d).unwrap());
-        let of = |shape| scales.map(|scale| Ziggurat::new(Curve::new(shape, scale)));
-        [of(Shape::Exponential), of(Shape::Normal)].into_iter().flatten().collect()
+        let at_scales = |shape| scales.map(|scale| Ziggurat::new(Curve::new(shape, scale)));
+        [at_scales(Shape::Exponential), at_scales(Shape::Normal)].into_iter().flatten().collect()
     }
 
     /// The floor of every rectangle, and the top of the last one, as fractions.

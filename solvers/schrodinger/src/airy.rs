@@ -202,15 +202,15 @@ impl Piece {
     /// Matches Ai and Bi at the start and follows them to the end. Their Wronskian is 1/π.
     fn by_airy(&self, start: &Airy, end: &Airy, kappa: f64, wave: &Wave) -> Wave {
         let slope = wave.slope / kappa;
-        let of_decaying = wave.value * start.growing.1 - slope * start.growing.0;
-        let of_growing = slope * start.decaying.0 - wave.value * start.decaying.1;
+        let decaying_part = wave.value * start.growing.1 - slope * start.growing.0;
+        let growing_part = slope * start.decaying.0 - wave.value * start.decaying.1;
         // The fall of Ai and the growth of Bi from start to end: ⅔(z₁^{3/2} − z₀^{3/2}), computed without a
         // difference.
         let growth = self.growth() * kappa.signum();
         let [down, up] = [-growth, growth].map(|log| std::f64::consts::PI * (log - growth.abs()).exp());
         Wave {
-            value: down * of_decaying * end.decaying.0 + up * of_growing * end.growing.0,
-            slope: kappa * (down * of_decaying * end.decaying.1 + up * of_growing * end.growing.1),
+            value: down * decaying_part * end.decaying.0 + up * growing_part * end.growing.0,
+            slope: kappa * (down * decaying_part * end.decaying.1 + up * growing_part * end.growing.1),
             log_scale: wave.log_scale + growth.abs(),
         }
     }

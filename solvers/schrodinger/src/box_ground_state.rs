@@ -121,8 +121,8 @@ impl BoxGroundState {
         let Some(values) = values else { return Ok(0.0) };
         // Contracts the last axis first.
         let mut left = self.parts.clone();
-        for of_axis in values.iter().rev() {
-            left = left.chunks(of_axis.len()).map(|parts| dot(parts, of_axis)).collect();
+        for axis_values in values.iter().rev() {
+            left = left.chunks(axis_values.len()).map(|parts| dot(parts, axis_values)).collect();
         }
         Ok(left[0] * left[0])
     }

@@ -186,13 +186,13 @@ impl GroundState {
         let (from, to) = (from.max(self.lower), to.min(self.upper));
         let (one, other) = (self.units.t(from), self.units.t(to));
         let (from, to) = (one.min(other), one.max(other));
-        let of_side = |side: usize, from: f64, to: f64| {
+        let side_mass = |side: usize, from: f64, to: f64| {
             let norm = self.log_norms[side];
             let squared =
                 |_: f64, wave: &Wave| [wave.value * wave.value * (2.0 * (wave.log_scale + norm)).exp()];
             self.sides[side].integral(&self.rule, from, to, squared)[0]
         };
-        of_side(0, from, to) + of_side(1, -to, -from)
+        side_mass(0, from, to) + side_mass(1, -to, -from)
     }
 
     /// The Fisher information 4∫w′².
@@ -228,13 +228,13 @@ impl GroundState {
             return f64::NEG_INFINITY;
         }
         let t = self.units.t(n);
-        let of_side = |side: usize, x: f64| {
+        let log_value = |side: usize, x: f64| {
             let wave = self.sides[side].at(x);
             // Rounding may give a negative value at a wall.
             wave.value.max(0.0).ln() + wave.log_scale + self.log_norms[side]
         };
         let meeting = self.sides[0].end();
-        let log = if t <= meeting { of_side(0, t) } else { of_side(1, -t) };
+        let log = if t <= meeting { log_value(0, t) } else { log_value(1, -t) };
         log - self.units.unit.abs().ln() / 2.0
     }
 }

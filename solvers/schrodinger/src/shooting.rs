@@ -43,9 +43,9 @@ impl Angle {
         }
     }
 
-    /// The angle at the last point passed, where the solution is `there`.
-    pub(crate) fn at(self, there: &Wave) -> f64 {
-        self.zeros * std::f64::consts::PI + (there.value * self.sign).atan2(there.slope * self.sign)
+    /// The angle at the last point passed, where the solution is `wave`.
+    pub(crate) fn at(self, wave: &Wave) -> f64 {
+        self.zeros * std::f64::consts::PI + (wave.value * self.sign).atan2(wave.slope * self.sign)
     }
 }
 

@@ -141,8 +141,8 @@ impl Sweep {
             let half = (end - start) / 2.0;
             for (node, weight) in rule {
                 let x = start + half * (1.0 + node);
-                let there = self.potential.advanced(self.energy, wave, *place, x - place);
-                for (sum, value) in sums.iter_mut().zip(f(x, &there)) {
+                let advanced = self.potential.advanced(self.energy, wave, *place, x - place);
+                for (sum, value) in sums.iter_mut().zip(f(x, &advanced)) {
                     *sum += half * weight * value;
                 }
             }

@@ -80,7 +80,7 @@ impl CuratorMechanism for NoisySums {
 
     fn guarantee(&self) -> Guarantee {
         let dp = CentralDp::new(self.epsilon, self.delta, Neighbours::ReplaceOne);
-        Guarantee::of_records([(Notion::CentralDp(dp), "the Gaussian mechanism".to_owned())])
+        Guarantee::for_records([(Notion::CentralDp(dp), "the Gaussian mechanism".to_owned())])
     }
 
     fn releases(&self) -> Releases {
@@ -209,10 +209,14 @@ fn worth_is_counted_in_records_and_from_the_volunteers_on() {
         (clean.against.unwrap().baseline, noise.against.unwrap().p_value > 0.01),
         (Knows::Guess, true)
     );
-    let sizes = without.references.iter().filter(|of| of.knows == Knows::Clean).map(|of| of.records);
+    let sizes = without
+        .references
+        .iter()
+        .filter(|reference| reference.knows == Knows::Clean)
+        .map(|reference| reference.records);
     assert!(sizes.eq([20, 40, 80, 160, 320, 640, 1279]));
     let with = run(0.1);
-    let alone = with.references.iter().find(|of| of.knows == Knows::Volunteers).unwrap();
+    let alone = with.references.iter().find(|reference| reference.knows == Knows::Volunteers).unwrap();
     assert_eq!(alone.records, 128);
     let [clean, noise] = &with.rows[..] else { panic!("two rows") };
     assert!(clean.adds.unwrap().records > 100.0, "{clean:?}");

@@ -166,15 +166,15 @@ fn a_search_finds_the_best_candidate_and_spends_what_its_way_of_asking_costs() {
         assert_eq!(found.guarantee.cost(Unit::Record), (cost, 0.0));
         assert_eq!(ledger.accounts().unwrap()[0].spent().0, cost);
         for (judged, truth) in found.candidates.iter().zip([0.3, 0.9, 0.6]) {
-            let of = judged.accuracy;
-            assert_eq!(of.answers, asked);
+            let estimate = judged.accuracy;
+            assert_eq!(estimate.answers, asked);
             // All together wrong in one of a hundred runs, and ± 0.15 at the widest. Two candidates differ by
             // twice this.
-            assert!((of.accuracy - truth).abs() < 0.15, "{judged:?}");
+            assert!((estimate.accuracy - truth).abs() < 0.15, "{judged:?}");
             assert!(
-                (of.level - (1.0 - 0.01 / 3.0)).abs() < 1e-12
-                    && of.lower < of.accuracy
-                    && of.accuracy < of.upper
+                (estimate.level - (1.0 - 0.01 / 3.0)).abs() < 1e-12
+                    && estimate.lower < estimate.accuracy
+                    && estimate.accuracy < estimate.upper
             );
         }
     }

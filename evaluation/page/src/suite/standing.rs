@@ -83,19 +83,19 @@ impl Results {
                 let place =
                     row.epsilon.and_then(|epsilon| epsilons.iter().position(|other| *other == epsilon));
                 let (Some(place), Some(worth)) = (place, row.worth) else { continue };
-                let of = found.entry(&row.mechanism).or_insert_with(|| vec![vec![]; epsilons.len()]);
-                of[place].push((worth.records / released, scores.is_better(row)));
+                let worths = found.entry(&row.mechanism).or_insert_with(|| vec![vec![]; epsilons.len()]);
+                worths[place].push((worth.records / released, scores.is_better(row)));
             }
         }
-        let at = |epsilon: f64, of: Vec<(f64, bool)>| At {
+        let at = |epsilon: f64, entries: Vec<(f64, bool)>| At {
             epsilon,
-            tasks: of.len(),
-            better: of.iter().filter(|(_, is_better)| *is_better).count(),
-            worth: median(of.into_iter().map(|(worth, _)| worth).collect()),
+            tasks: entries.len(),
+            better: entries.iter().filter(|(_, is_better)| *is_better).count(),
+            worth: median(entries.into_iter().map(|(worth, _)| worth).collect()),
         };
-        let standing = |(mechanism, of): (&str, Vec<Vec<(f64, bool)>>)| Standing {
+        let standing = |(mechanism, entries): (&str, Vec<Vec<(f64, bool)>>)| Standing {
             mechanism: mechanism.into(),
-            at: epsilons.iter().zip(of).map(|(epsilon, of)| at(*epsilon, of)).collect(),
+            at: epsilons.iter().zip(entries).map(|(epsilon, entries)| at(*epsilon, entries)).collect(),
         };
         let mut standings: Vec<Standing> = found.into_iter().map(standing).collect();
         let middle = epsilons.len() / 2;

@@ -79,8 +79,8 @@ impl Results {
         let row = |finished: &Finished| -> Option<Vec<String>> {
             let (scores, outcome) = (finished.scores()?, &finished.outcome);
             let known = |knows: Knows| {
-                let mut of = outcome.references(&scores).filter(|of| of.knows == knows);
-                of.next().map_or("–".to_owned(), |of| scores.metric.shown(of.mean))
+                let mut references = outcome.references(&scores).filter(|reference| reference.knows == knows);
+                references.next().map_or("–".to_owned(), |reference| scores.metric.shown(reference.mean))
             };
             let volunteers = match (outcome.volunteers, finished.has_labels) {
                 (0, _) => String::new(),
@@ -109,12 +109,12 @@ impl Results {
         let row = |finished: &Finished| -> Option<Vec<String>> {
             let scores = finished.scores()?;
             let choices = finished.outcome.choices(&scores);
-            let of =
+            let choice_at =
                 |epsilon: f64| choices.iter().find(|choice| choice.goal == goal && choice.epsilon == epsilon);
-            epsilons.iter().any(|epsilon| of(*epsilon).is_some()).then_some(())?;
+            epsilons.iter().any(|epsilon| choice_at(*epsilon).is_some()).then_some(())?;
             let cells = epsilons
                 .iter()
-                .map(|epsilon| of(*epsilon).map_or("–".to_owned(), |choice| cell(choice, &scores)));
+                .map(|epsilon| choice_at(*epsilon).map_or("–".to_owned(), |choice| cell(choice, &scores)));
             Some(std::iter::once(finished.task.name.to_owned()).chain(cells).collect())
         };
         Table { header: header("task", &epsilons), rows: self.finished.iter().filter_map(row).collect() }
@@ -124,16 +124,17 @@ impl Results {
     /// attack. Different claims share one axis.
     pub(super) fn attacked(&self) -> Table {
         let header = ["task", "mechanism", "claim", "membership advantage (%)", "score"];
-        let of_task = |finished: &Finished| -> Option<Vec<Vec<String>>> {
+        let task_rows = |finished: &Finished| -> Option<Vec<Vec<String>>> {
             let by_model = finished.scores()?;
             let all = finished.outcome.scores();
             let attacked = all.iter().find(|scores| scores.metric == Metric::Membership)?;
             let mut rows: Vec<(&Row, Vec<String>)> = vec![];
             for series in &attacked.series {
                 let score = |row: &Row| {
-                    let same = |of: &&Row| of.parameters == row.parameters && of.epsilon == row.epsilon;
-                    let of_model = by_model.series.iter().filter(|of| of.title == series.title);
-                    of_model.flat_map(|of| of.rows).find(same).map_or("–".to_owned(), Row::shown)
+                    let same =
+                        |other: &&Row| other.parameters == row.parameters && other.epsilon == row.epsilon;
+                    let model_series = by_model.series.iter().filter(|other| other.title == series.title);
+                    model_series.flat_map(|other| other.rows).find(same).map_or("–".to_owned(), Row::shown)
                 };
                 for row in series.rows.iter().filter(|row| row.mean.is_finite()) {
                     let cells = [finished.task.name, &series.title, &claimed(row)];
@@ -146,7 +147,7 @@ impl Results {
         };
         Table {
             header: header.map(str::to_owned).to_vec(),
-            rows: self.finished.iter().filter_map(of_task).flatten().collect(),
+            rows: self.finished.iter().filter_map(task_rows).flatten().collect(),
         }
     }
 
@@ -167,8 +168,8 @@ fn claimed(row: &Row) -> String {
         Notion::MutualInformation(bound) => Some(format!("{} nats", bound.nats)),
         _ => None,
     });
-    let of_epsilon = row.epsilon.map(|epsilon| format!("ε = {}", in_words(epsilon)));
-    of_epsilon.or(nats).unwrap_or_else(|| "–".into())
+    let epsilon_claim = row.epsilon.map(|epsilon| format!("ε = {}", in_words(epsilon)));
+    epsilon_claim.or(nats).unwrap_or_else(|| "–".into())
 }
 
 /// The heading of the table of attacks. [`ATTACKED_LEAD`] explains how to read it.

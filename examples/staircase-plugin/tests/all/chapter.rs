@@ -14,12 +14,12 @@ const SOURCES: [&str; 5] = [
 ];
 
 /// Returns the lines of all blocks with this fence, without indentation.
-fn lines(of_fence: &str) -> Vec<&'static str> {
+fn lines(opening: &str) -> Vec<&'static str> {
     let mut blocks = vec![];
     let mut inside = false;
     for line in CHAPTER.lines().map(str::trim) {
         match line.strip_prefix("```") {
-            Some(fence) => inside = fence == of_fence && !inside,
+            Some(fence) => inside = fence == opening && !inside,
             None if inside => blocks.push(line),
             None => {}
         }
@@ -36,9 +36,9 @@ fn excerpts_are_in_the_source() {
     let mut seen = 0;
     for line in code.filter(|line| line.len() > 1) {
         // `{ /* … */ }` replaces a body.
-        let wanted: String = line.split("/*").next().unwrap().split_whitespace().collect();
+        let excerpt: String = line.split("/*").next().unwrap().split_whitespace().collect();
         assert!(
-            flat.contains(wanted.trim_end_matches('}')),
+            flat.contains(excerpt.trim_end_matches('}')),
             "the chapter shows a line that is not in the source: {line}"
         );
         seen += 1;
@@ -74,10 +74,10 @@ fn commands_design_release_compare_and_audit() {
     );
     run(folder.path(), &commands[0]);
     let released = run(folder.path(), &commands[1]);
-    let told = String::from_utf8(released.stdout).unwrap();
+    let output = String::from_utf8(released.stdout).unwrap();
     assert!(
-        told.contains("2 released records: ε = 2 local differential privacy for the whole record"),
-        "{told}"
+        output.contains("2 released records: ε = 2 local differential privacy for the whole record"),
+        "{output}"
     );
     let csv = std::fs::read_to_string(folder.path().join("released.csv")).unwrap();
     assert!(csv.starts_with("height\n") && csv.lines().count() == 3, "{csv}");

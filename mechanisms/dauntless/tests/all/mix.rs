@@ -176,22 +176,22 @@ fn a_budget_is_said_to_be_one_for_records_that_are_normal() {
 /// Public records disclose their classes, and exchanging the names of private ones does not change these.
 #[test]
 fn names_of_classes_are_claimed_to_be_hidden_only_where_no_public_record_shows_them() {
-    let of_labels = |mechanism: &Designed| {
+    let label_claims = |mechanism: &Designed| {
         let guarantee = mechanism.guarantee();
         let claims = guarantee.claims.iter().any(|claim| claim.protects == Unit::Label);
         (claims, guarantee.discloses.join("; "))
     };
-    let (claims, disclosed) = of_labels(&with_public(json!({}), 20));
+    let (claims, disclosed) = label_claims(&with_public(json!({}), 20));
     assert!(
         !claims && disclosed.contains("and the classes' names") && !disclosed.contains("names are hidden")
     );
     for parameters in [json!({}), json!({"mixed": 2})] {
         let alone = designed(&DAUNTLESS_MIX, parameters, &brief(people(6, 3), None));
-        let (claims, disclosed) = of_labels(&alone);
+        let (claims, disclosed) = label_claims(&alone);
         assert!(claims && disclosed.contains("only the classes' names are hidden"), "{disclosed}");
     }
     // Public records that are available but not mixed in disclose nothing.
-    let (claims, _) = of_labels(&with_public(json!({"mixed": 1}), 20));
+    let (claims, _) = label_claims(&with_public(json!({"mixed": 1}), 20));
     assert!(claims);
 }
 
@@ -280,14 +280,14 @@ fn what_cannot_be_is_said_before_anything_is_released() {
     assert!(message.contains("class number 3"), "{message}");
 }
 
-fn asked(queries: usize, more: Value) -> Designed {
+fn with_queries(queries: usize, more: Value) -> Designed {
     let parameters = json!({"queries": queries, "training": more});
     designed(&DAUNTLESS_INFERENCE, parameters, &brief(people(6, 3), Some(crowd(6, 200, 9))))
 }
 
 #[test]
 fn queries_count_against_the_budget_of_the_release_and_past_it_none_is_answered() {
-    let mechanism = asked(10, json!({"samples": 20, "error": 1e-6, "bits": 1}));
+    let mechanism = with_queries(10, json!({"samples": 20, "error": 1e-6, "bits": 1}));
     let table = crowd(6, 30, 1);
     let release = fresh(&mechanism, &table);
     assert_eq!(pac(&release.guarantee).unwrap().spent, 30.0);
@@ -311,7 +311,7 @@ fn queries_count_against_the_budget_of_the_release_and_past_it_none_is_answered(
 /// A perfect model predicts f(T(½(x + x′))) = ½(y + y′); then 2(f − ½y′) is y.
 #[test]
 fn the_answer_of_a_perfect_model_is_the_class_of_the_query() {
-    let mechanism = asked(40, json!({"samples": 20, "label_dim": 8}));
+    let mechanism = with_queries(40, json!({"samples": 20, "label_dim": 8}));
     let release = seeded(&mechanism, &crowd(6, 60, 1), 5);
     let queries = crowd(6, 40, 2);
     let Target::Vector(own) = release.key.view(&queries).unwrap().target().clone() else { panic!() };

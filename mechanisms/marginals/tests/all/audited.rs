@@ -127,8 +127,8 @@ impl Statistics for ByHand {
         let differs = published.iter().zip(&drawn[5..]).any(|(own, drawn)| (own - drawn).abs() > 1e-9);
         let mut likelihood = noise.log_likelihood(&colours, &drawn[..3]) + if differs { NEVER } else { 0.0 };
         if self.fault == Fault::Reused {
-            let of = |at: usize| drawn[at] - colours[at] as f64 - (drawn[3 + at] - bins[at] as f64);
-            likelihood += if of(0).abs() > 1e-6 || of(1).abs() > 1e-6 { NEVER } else { 0.0 };
+            let difference = |at: usize| drawn[at] - colours[at] as f64 - (drawn[3 + at] - bins[at] as f64);
+            likelihood += if difference(0).abs() > 1e-6 || difference(1).abs() > 1e-6 { NEVER } else { 0.0 };
         } else {
             likelihood += noise.log_likelihood(&bins, &drawn[3..5]);
         }
@@ -143,7 +143,7 @@ impl CuratorMechanism for ByHand {
 
     fn guarantee(&self) -> Guarantee {
         let dp = CentralDp::new(EPSILON, DELTA, Neighbours::ReplaceOne);
-        Guarantee::of_records([(Notion::CentralDp(dp), "by hand".into())])
+        Guarantee::for_records([(Notion::CentralDp(dp), "by hand".into())])
     }
 
     fn releases(&self) -> Releases {

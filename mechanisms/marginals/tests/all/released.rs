@@ -82,8 +82,8 @@ fn marginals_are_those_that_are_named() {
     let (release, clean) = release(&NOISY_MARGINALS, named, 2.0, 20_000);
     let mixed = share(&release.table, |row, _| (row[3] > 0.6) != (row[5] == 1.0));
     assert!(mixed < 0.02, "{mixed}");
-    let of_red = |table: &Table| share(table, |row, class| row[0] == 1.0 && class == 1);
-    assert!((of_red(&release.table) - of_red(&clean)).abs() < 0.02);
+    let red_share = |table: &Table| share(table, |row, class| row[0] == 1.0 && class == 1);
+    assert!((red_share(&release.table) - red_share(&clean)).abs() < 0.02);
     // A column in no table is drawn uniformly.
     let alone = json!({ "marginals": [["target"]] });
     let (release, _) = self::release(&NOISY_MARGINALS, alone, 2.0, 20_000);
@@ -161,8 +161,8 @@ fn blocks_that_are_drawn_have_the_same_shares() {
     assert_eq!(drawn, [0, 1, 2, 3, 4, 5, 6].map(|number| drawing.block(number).unwrap()).concat());
     let drawn = layout.table_of(drawn).unwrap();
     assert_eq!(drawn.len(), 100_000);
-    let of_red = |table: &Table| share(table, |row, class| row[0] == 1.0 && class == 1);
-    assert!((of_red(&drawn) - of_red(&table)).abs() < 1e-4);
+    let red_share = |table: &Table| share(table, |row, class| row[0] == 1.0 && class == 1);
+    assert!((red_share(&drawn) - red_share(&table)).abs() < 1e-4);
 }
 
 fn refused(plugin: &Plugin, parameters: Value, brief: &Brief) -> String {
@@ -213,10 +213,10 @@ fn what_cannot_be_designed_is_refused_in_a_sentence() {
             refused(&plugin, json!({}), &pure),
             format!("{} does not apply: Gaussian noise needs a δ above zero, for example 1e-6", plugin.name)
         );
-        let of_ball = refused(&plugin, json!({}), &Brief::new(ball.clone(), brief.budget));
+        let message = refused(&plugin, json!({}), &Brief::new(ball.clone(), brief.budget));
         assert!(
-            of_ball.contains("x is neither a number within bounds of its own nor a category"),
-            "{of_ball}"
+            message.contains("x is neither a number within bounds of its own nor a category"),
+            "{message}"
         );
     }
 }

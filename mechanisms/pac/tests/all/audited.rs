@@ -86,15 +86,15 @@ impl Halving for Faulty {
         let mut stream = randomness.streams().stream(7);
         halved.draws = (0..draws)
             .map(|draw| {
-                let taken = draw * 7919 % halved.values.len();
-                let values = &halved.values[taken];
+                let index = draw * 7919 % halved.values.len();
+                let values = &halved.values[index];
                 let mut noisy = noise.added(values, &mut stream);
                 match self.fault {
                     Fault::Bare => noisy[0] = values[0],
                     Fault::TakenTwice => noisy.extend(noise.added(values, &mut stream)),
                     _ => {}
                 }
-                (taken, noisy)
+                (index, noisy)
             })
             .collect();
         match self.fault {

@@ -90,27 +90,28 @@ fn the_noise_on_a_linear_map_is_its_closed_form() {
 /// the mean of ln(m·q), by Bayes, equals it within a tolerance. The tolerance is three standard errors of
 /// 20,000 draws plus the deviation of 2,048 halves from a Gaussian.
 #[test]
-fn what_is_told_of_a_gaussian_mean_is_its_closed_form() {
+fn information_about_a_gaussian_mean_has_its_closed_form() {
     let nats = 0.11;
     let (domain, table) = people(400, 1);
     let mechanism = PacStatistics::new(domain, Statistic::Moments, nats, 2048).unwrap();
     let halved = mechanism.draw(&table, 20_000, &mut Randomness::seeded(2)).unwrap();
     let m = halved.sets.len() as f64;
-    let learned = |(taken, drawn): &(usize, Vec<f64>)| {
+    let learned = |(index, drawn): &(usize, Vec<f64>)| {
         let weight = |values: &Vec<f64>| {
             let pairs = drawn.iter().zip(values).zip(&halved.scales);
             (-pairs.map(|((a, b), scale)| ((a - b) / scale).powi(2)).sum::<f64>() / 2.0).exp()
         };
         let all: f64 = halved.values.iter().map(weight).sum();
-        (m * weight(&halved.values[*taken]) / all).ln()
+        (m * weight(&halved.values[*index]) / all).ln()
     };
     let learned: Vec<f64> = halved.draws.iter().map(learned).collect();
     let mean = learned.iter().sum::<f64>() / learned.len() as f64;
-    let error = (learned.iter().map(|of| (of - mean).powi(2)).sum::<f64>()).sqrt() / learned.len() as f64;
+    let error =
+        (learned.iter().map(|value| (value - mean).powi(2)).sum::<f64>()).sqrt() / learned.len() as f64;
     // Of two nearly uncorrelated values: λᵢ/σᵢ² = 2·nats·√λᵢ/Σ√λ.
     let share = halved.scales[0].powi(2) / (halved.scales[0].powi(2) + halved.scales[1].powi(2));
-    let wanted = (2.0 * nats * share).ln_1p() / 2.0 + (2.0 * nats * (1.0 - share)).ln_1p() / 2.0;
-    assert!((mean - wanted).abs() < 3.0 * error + 0.002, "{mean} ± {error}, wanted {wanted}");
+    let expected = (2.0 * nats * share).ln_1p() / 2.0 + (2.0 * nats * (1.0 - share)).ln_1p() / 2.0;
+    assert!((mean - expected).abs() < 3.0 * error + 0.002, "{mean} ± {error}, wanted {expected}");
     assert!(mean < nats, "{mean}");
 }
 

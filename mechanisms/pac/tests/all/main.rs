@@ -15,7 +15,7 @@ fn each_statistic() -> [Plugin; 7] {
     fn with(parameters: serde_json::Value) -> Result<Example> {
         Ok(Example { parameters, ..Example::mixed()? })
     }
-    fn asked(parameters: serde_json::Value) -> Result<Example> {
+    fn with_queries(parameters: serde_json::Value) -> Result<Example> {
         Ok(with(parameters)?.with_public_volunteers())
     }
     let plugin = |example, releases, needs_volunteers| {
@@ -38,7 +38,7 @@ fn each_statistic() -> [Plugin; 7] {
         plugin(|| with(json!({ "statistic": "ridge", "sets": 32 })), Output::Model, false),
         plugin(|| with(json!({ "statistic": "linear-machine", "sets": 32 })), Output::Model, false),
         plugin(
-            || asked(json!({ "statistic": "responses", "queries": 20, "nats": 0.02, "sets": 32 })),
+            || with_queries(json!({ "statistic": "responses", "queries": 20, "nats": 0.02, "sets": 32 })),
             Output::Synthetic,
             true,
         ),

@@ -22,14 +22,15 @@ fn rows_have_the_means_of_the_records() {
         let (mechanism, table) = mechanism(statistic.clone(), 3.0);
         let release = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap();
         assert_eq!(release.table.len(), table.len());
-        let (Target::Class(classes), Target::Class(wanted)) = (release.table.target(), table.target()) else {
+        let (Target::Class(classes), Target::Class(expected)) = (release.table.target(), table.target())
+        else {
             panic!("no classes")
         };
         let share = |classes: &ndarray::Array1<usize>| classes.sum() as f64 / classes.len() as f64;
-        assert!((share(classes) - share(wanted)).abs() < 0.05, "{statistic:?}: {}", share(classes));
+        assert!((share(classes) - share(expected)).abs() < 0.05, "{statistic:?}: {}", share(classes));
         let means = |table: &Table| table.records().mean_axis(ndarray::Axis(0)).unwrap();
-        for (found, wanted) in means(&release.table).iter().zip(means(&table)) {
-            assert!((found - wanted).abs() < 0.08, "{statistic:?}: {found} for {wanted}");
+        for (found, expected) in means(&release.table).iter().zip(means(&table)) {
+            assert!((found - expected).abs() < 0.08, "{statistic:?}: {found} for {expected}");
         }
     }
 }
@@ -43,14 +44,14 @@ fn public_records_get_answers() {
     let classes = table.records().column(0).mapv(|size| usize::from(size > 0.4));
     let table = table.with_target(Target::Class(classes)).unwrap();
     let queries = table.select(&(0..20).collect::<Vec<_>>()).unwrap();
-    let asked = Statistic::Responses { ridge: 0.001, queries: queries.records().clone() };
-    let mechanism = PacStatistics::new(example.brief.domain.clone(), asked, 3.0, 64).unwrap();
+    let statistic = Statistic::Responses { ridge: 0.001, queries: queries.records().clone() };
+    let mechanism = PacStatistics::new(example.brief.domain.clone(), statistic, 3.0, 64).unwrap();
     let release = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap();
     assert_eq!(release.table.records(), queries.records());
-    let (Target::Class(said), Target::Class(truth)) = (release.table.target(), queries.target()) else {
+    let (Target::Class(answers), Target::Class(truth)) = (release.table.target(), queries.target()) else {
         panic!("the target is not a class")
     };
-    let right = said.iter().zip(truth).filter(|(said, truth)| said == truth).count();
+    let right = answers.iter().zip(truth).filter(|(answer, truth)| answer == truth).count();
     assert!(right >= 18, "{right} of 20");
     // Queries are released in the clear, so only public records are allowed.
     let parameters = serde_json::json!({ "statistic": "responses" });
@@ -74,10 +75,10 @@ fn models_predict() {
         let classes = table.records().column(0).mapv(|size| usize::from(size > 0.4));
         let table = table.with_target(Target::Class(classes.clone())).unwrap();
         let release = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap();
-        let Target::Class(said) = release.key.model().unwrap().predict(&table).unwrap() else {
+        let Target::Class(predicted) = release.key.model().unwrap().predict(&table).unwrap() else {
             panic!("the target is not a class")
         };
-        let right = said.iter().zip(&classes).filter(|(said, truth)| said == truth).count();
+        let right = predicted.iter().zip(&classes).filter(|(label, truth)| label == truth).count();
         assert!(right as f64 > 0.95 * table.len() as f64, "{statistic:?}: {right} of {}", table.len());
     }
 }

@@ -84,8 +84,9 @@ fn records_that_do_not_fit_into_memory_are_learned_from_as_those_that_do() {
     let Outcome::Model(many) = gathering.release(&mut Randomness::seeded(7)).unwrap() else {
         panic!("it releases a model")
     };
-    let of_few = curator.release(&few, &mut Randomness::seeded(7)).unwrap();
-    let off = (many.table.records() - of_few.table.records()).fold(0.0, |most: f64, off| most.max(off.abs()));
+    let from_few = curator.release(&few, &mut Randomness::seeded(7)).unwrap();
+    let off =
+        (many.table.records() - from_few.table.records()).fold(0.0, |most: f64, off| most.max(off.abs()));
     assert!(off < 1e-9, "{off}");
 }
 

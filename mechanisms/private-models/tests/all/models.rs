@@ -85,8 +85,8 @@ fn a_logistic_regression_is_released_for_two_classes_and_for_several() {
     for levels in [2, 3] {
         let domain = domain(2, classes(levels));
         let x = records(4000, 2);
-        let of = x.outer_iter().map(|x| ((x[0] / 10.0 + x[1]) / 2.0 * levels as f64) as usize).collect();
-        let people = table(&domain, x, Target::Class(of));
+        let labels = x.outer_iter().map(|x| ((x[0] / 10.0 + x[1]) / 2.0 * levels as f64) as usize).collect();
+        let people = table(&domain, x, Target::Class(labels));
         let release = released(&PrivateLogistic::new(domain, budget(4.0, 1e-6)).unwrap(), &people);
         assert_eq!(release.table.len(), if levels == 2 { 1 } else { levels });
         let scores = model(&release).scores(&people).unwrap();
@@ -146,8 +146,8 @@ fn noise_for_too_small_a_sensitivity_is_caught_in_a_ridge_regression() {
 #[test]
 fn noise_for_too_small_a_sensitivity_is_caught_in_a_logistic_regression() {
     let domain = RecordDomain::new(vec![], Domain::empty(), classes(2)).unwrap();
-    let of = (0..40).map(|row| usize::from(row % 3 == 0)).collect();
-    let people = table(&domain, Array2::zeros((40, 0)), Target::Class(of));
+    let labels = (0..40).map(|row| usize::from(row % 3 == 0)).collect();
+    let people = table(&domain, Array2::zeros((40, 0)), Target::Class(labels));
     for share in [0.5, 0.6, 0.707] {
         let design = |epsilon| {
             let brief = Brief::new(domain.clone(), budget(epsilon, 0.01));

@@ -101,11 +101,11 @@ fn sentence(variant: &Designed, table: &Table) -> String {
 /// Returns a mechanism with the share `share` of the noise at ε = 1.
 fn with_less_noise(neighbours: Neighbours, share: f64) -> NoisyMoments {
     let scale = |epsilon: f64| noisy_moments(numbers(1), epsilon, 0.01, neighbours).scale().unwrap();
-    let wanted = share * scale(1.0);
+    let target = share * scale(1.0);
     let (mut low, mut high) = (1.0, 100.0);
     for _ in 0..40 {
         let middle = (low + high) / 2.0;
-        if scale(middle) > wanted { low = middle } else { high = middle }
+        if scale(middle) > target { low = middle } else { high = middle }
     }
     noisy_moments(numbers(1), high, 0.01, neighbours)
 }
@@ -120,8 +120,8 @@ fn noise_for_too_small_a_sensitivity_is_caught() {
         // Half of the noise; the noise for (u) alone, without the intercept; and the noise for the longest
         // record of a sample in the middle of its bounds.
         let whole = honest.sensitivity(Neighbours::ReplaceOne);
-        let of_sample = 1.0 + 2.0 * 0.5 * 0.5;
-        for share in [0.5, (whole - 1.0) / whole, of_sample / whole] {
+        let with_sample = 1.0 + 2.0 * 0.5 * 0.5;
+        for share in [0.5, (whole - 1.0) / whole, with_sample / whole] {
             let variant = Variant::designed(honest.clone(), with_less_noise(neighbours, share));
             let sentence = sentence(&variant, &people(40, 1));
             assert!(sentence.contains("is spent"), "{neighbours:?}, {share}: {sentence}");

@@ -49,7 +49,7 @@ fn odds_of_a_larger_epsilon_are_caught() {
 
 /// Fault of [`Wrong`].
 #[derive(Debug, Clone, Copy)]
-enum How {
+enum Flaw {
     /// A person with the last label is asked only about odd-numbered columns, so the question discloses what
     /// the answer hides.
     AskedByLabel,
@@ -66,7 +66,7 @@ enum How {
 #[derive(Debug, Clone)]
 struct Wrong {
     honest: Arc<dyn LocalMechanism>,
-    how: How,
+    flaw: Flaw,
 }
 
 impl Wrong {
@@ -97,7 +97,7 @@ impl Wrong {
     }
 
     /// Probability of the cap, if it had the honest size.
-    fn of_cap(&self) -> f64 {
+    fn cap_probability(&self) -> f64 {
         let oracle = self.oracle();
         let odds = oracle.cap() as f64 * oracle.epsilon().exp();
         odds / (odds + (oracle.candidates() - oracle.cap()) as f64)
@@ -122,19 +122,19 @@ impl LocalMechanism for Wrong {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        if let How::UnnormalisedCap = self.how {
+        if let Flaw::UnnormalisedCap = self.flaw {
             let seed = stream.next_u64() >> 16;
             let (near, far) = self.sides(seed, point);
-            let is_near = far.is_empty() || !near.is_empty() && stream.gen_bool(self.of_cap());
+            let is_near = far.is_empty() || !near.is_empty() && stream.gen_bool(self.cap_probability());
             let side = if is_near { near } else { far };
             point[0] = seed as f64;
             point[1] = side[stream.gen_range(0..side.len())] as f64;
             return Ok(());
         }
         let clean = point.to_vec();
-        let label = match self.how {
+        let label = match self.flaw {
             // The first coordinate holds the frequency of the first label.
-            How::LabelBySide => usize::from(point[0] == 0.0),
+            Flaw::LabelBySide => usize::from(point[0] == 0.0),
             _ => self.label(point),
         };
         self.honest.perturb(point, stream)?;
@@ -142,16 +142,16 @@ impl LocalMechanism for Wrong {
             let (two, one) = (NonZeroU64::new(2).unwrap(), Rational::new(1, 1).unwrap());
             randomized_response(stream, label as u64, two, one) as f64
         };
-        match self.how {
-            How::AskedByLabel => {
+        match self.flaw {
+            Flaw::AskedByLabel => {
                 while label == 1 && point[0] % 2.0 == 0.0 {
                     point.copy_from_slice(&clean);
                     self.honest.perturb(point, stream)?;
                 }
             }
-            How::LabelBeside => point[1] = answered(stream),
-            How::LabelBySide => point[1] += answered(stream) - point[1] % 2.0,
-            How::UnnormalisedCap => {}
+            Flaw::LabelBeside => point[1] = answered(stream),
+            Flaw::LabelBySide => point[1] += answered(stream) - point[1] % 2.0,
+            Flaw::UnnormalisedCap => {}
         }
         Ok(())
     }
@@ -165,13 +165,15 @@ impl LocalMechanism for Wrong {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let How::UnnormalisedCap = self.how else { return None };
+        let Flaw::UnnormalisedCap = self.flaw else { return None };
         let answer = Answer { seed: released[0] as u64, candidate: released[1] as u64 };
         let (near, far) = self.sides(answer.seed, point);
         Some(match (near.len(), far.len()) {
             (0, all) | (all, 0) => -(all as f64).ln(),
-            (of_near, _) if self.is_near(answer, point) => (self.of_cap() / of_near as f64).ln(),
-            (_, of_far) => ((1.0 - self.of_cap()) / of_far as f64).ln(),
+            (near_count, _) if self.is_near(answer, point) => {
+                (self.cap_probability() / near_count as f64).ln()
+            }
+            (_, far_count) => ((1.0 - self.cap_probability()) / far_count as f64).ln(),
         })
     }
 
@@ -182,23 +184,23 @@ impl LocalMechanism for Wrong {
 
 #[test]
 fn a_question_that_depends_on_the_record_is_caught() {
-    caught(Wrong { honest: at(&PAIR_RESPONSE, 1.0), how: How::AskedByLabel }).unwrap();
+    caught(Wrong { honest: at(&PAIR_RESPONSE, 1.0), flaw: Flaw::AskedByLabel }).unwrap();
 }
 
 #[test]
 fn a_label_that_is_reported_beside_the_code_and_not_with_it_is_caught() {
-    caught(Wrong { honest: at(&LEARNED_CODES, 1.0), how: How::LabelBeside }).unwrap();
+    caught(Wrong { honest: at(&LEARNED_CODES, 1.0), flaw: Flaw::LabelBeside }).unwrap();
 }
 
 #[test]
 fn a_label_that_the_side_of_a_direction_says_is_caught() {
-    caught(Wrong { honest: at(&DIRECTION_REPORT, 1.0), how: How::LabelBySide }).unwrap();
+    caught(Wrong { honest: at(&DIRECTION_REPORT, 1.0), flaw: Flaw::LabelBySide }).unwrap();
 }
 
 #[test]
 fn a_cap_of_as_many_directions_as_are_near_is_caught() {
     for plugin in [DIRECTION_REPORT, GRADIENT_REPORT] {
-        caught(Wrong { honest: at(&plugin, 1.0), how: How::UnnormalisedCap }).unwrap();
+        caught(Wrong { honest: at(&plugin, 1.0), flaw: Flaw::UnnormalisedCap }).unwrap();
     }
 }
 
@@ -206,7 +208,7 @@ fn a_cap_of_as_many_directions_as_are_near_is_caught() {
 /// values of the same record.
 #[test]
 fn a_design_for_other_bounds_is_another_design() {
-    let of = |upper: f64| {
+    let with_upper = |upper: f64| {
         let features = Domain::interval(0.0, upper).unwrap();
         let levels = vec!["no".to_owned(), "yes".to_owned()];
         let target = scumble_core::TargetDomain::Class { levels };
@@ -214,7 +216,10 @@ fn a_design_for_other_bounds_is_another_design() {
         PairResponse::new(domain, 1.0, 4, None).unwrap()
     };
     let record = [0.4, 1.0, 0.0];
-    assert_ne!(of(1.0).encode(&record).unwrap(), of(0.5).encode(&record).unwrap());
+    assert_ne!(with_upper(1.0).encode(&record).unwrap(), with_upper(0.5).encode(&record).unwrap());
     // The domain clips: a record outside of it is reported as its projection.
-    assert_eq!(of(0.5).encode(&[0.9, 1.0, 0.0]).unwrap(), of(0.5).encode(&[0.5, 1.0, 0.0]).unwrap());
+    assert_eq!(
+        with_upper(0.5).encode(&[0.9, 1.0, 0.0]).unwrap(),
+        with_upper(0.5).encode(&[0.5, 1.0, 0.0]).unwrap()
+    );
 }

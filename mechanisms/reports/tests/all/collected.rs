@@ -26,11 +26,11 @@ fn people(target: TargetDomain) -> (RecordDomain, Table) {
         0 => size(row),
         level => f64::from(u8::from(colour(row) == level - 1)),
     });
-    let of_target = match target {
+    let values = match target {
         TargetDomain::Real { .. } => Target::Real(records.column(0).mapv(|size| 10.0 - 2.0 * size)),
         _ => Target::Class(classes.clone().into()),
     };
-    let table = Table::new(columns.clone(), records, of_target).unwrap();
+    let table = Table::new(columns.clone(), records, values).unwrap();
     (RecordDomain::new(columns, features, target).unwrap(), table)
 }
 
@@ -52,7 +52,7 @@ fn collected(design: &Design, table: &Table) -> Table {
 }
 
 /// Returns the mean of a column among the records of a class, and the share of the class.
-fn of_class(table: &Table, class: usize, column: usize) -> (f64, f64) {
+fn class_mean_and_share(table: &Table, class: usize, column: usize) -> (f64, f64) {
     let Target::Class(classes) = table.target() else { panic!("classes") };
     let rows: Vec<usize> = (0..table.len()).filter(|&row| classes[row] == class).collect();
     let sum: f64 = rows.iter().map(|&row| table.records()[[row, column]]).sum();
@@ -73,7 +73,10 @@ fn columns_go_with_the_label_as_they_did() {
             let records = collected(&design(&plugin, parameters.clone(), domain, &table, epsilon), &table);
             for class in [0, 1] {
                 for column in 0..4 {
-                    let (truth, found) = (of_class(&table, class, column), of_class(&records, class, column));
+                    let (truth, found) = (
+                        class_mean_and_share(&table, class, column),
+                        class_mean_and_share(&records, class, column),
+                    );
                     assert_abs_diff_eq!(found.0, truth.0, epsilon = 0.08);
                     assert_abs_diff_eq!(found.1, truth.1, epsilon = 0.04);
                 }
@@ -159,15 +162,15 @@ fn reports_of_directions_tell_shares_and_means_of_labels() {
         let design = design(&DIRECTION_REPORT, json!({"directions": 2}), domain.clone(), &table, epsilon);
         let mechanism = design.mechanism().downcast_ref::<DirectionReport>().unwrap();
         let reports = design.mechanism().release(&table, &mut Randomness::seeded(SEED)).unwrap().table;
-        let found = mechanism.of_labels(&reports).unwrap();
+        let found = mechanism.label_estimates(&reports).unwrap();
         let oracle = mechanism.oracle();
         let error = (oracle.shrinkage().powi(-2) / oracle.dim() as f64 / table.len() as f64).sqrt();
-        for (label, of) in found.iter().enumerate() {
+        for (label, estimate) in found.iter().enumerate() {
             let rows: Vec<usize> = (0..table.len()).filter(|&row| labels[row] == label).collect();
             let share = rows.len() as f64 / table.len() as f64;
             // A share has the weight 1/√3 in a report of two directions, and a coordinate √(2/3) over the
             // clipping norm.
-            assert_abs_diff_eq!(of.share, share, epsilon = 5.0 * error * 3f64.sqrt());
+            assert_abs_diff_eq!(estimate.share, share, epsilon = 5.0 * error * 3f64.sqrt());
             let all =
                 rows.iter().map(|&row| mechanism.coordinates(&table.records().row(row).to_vec()).unwrap());
             let mean = all.reduce(|sum, x| sum + x).unwrap() / rows.len() as f64;
@@ -178,7 +181,7 @@ fn reports_of_directions_tell_shares_and_means_of_labels() {
                 // An error of a share moves the mean by as much.
                 let off = 5.0 * error * (1.0 + mean[at].abs() / norm);
                 assert_abs_diff_eq!(
-                    of.mean[at],
+                    estimate.mean[at],
                     trust * mean[at],
                     epsilon = trust * off + 0.05 * mean[at].abs()
                 );
@@ -196,10 +199,10 @@ fn reports_of_directions_tell_shares_and_means_of_labels() {
 fn people_without_labels_are_collected_as_they_are_and_not_as_volunteers() {
     let (domain, table) = people(classes());
     let Target::Class(labels) = table.target() else { panic!("classes") };
-    let of_one: Vec<usize> = (0..table.len()).filter(|&row| labels[row] == 1).collect();
+    let rows_of_class: Vec<usize> = (0..table.len()).filter(|&row| labels[row] == 1).collect();
     let unlabelled = domain.without_target();
     let all = table.part(&unlabelled).unwrap();
-    let people = all.select(&of_one).unwrap();
+    let people = all.select(&rows_of_class).unwrap();
     for (plugin, parameters) in
         [(LEARNED_CODES, json!({"codes": 6})), (DIRECTION_REPORT, json!({"directions": 3, "clipped": 0.0}))]
     {
@@ -231,12 +234,12 @@ fn reports_of_gradients_move_what_volunteers_taught() {
     let (volunteers, people) = (table(60, 3), table(20_000, 20));
     let contrast = |table: &Table| {
         let Target::Class(classes) = table.target() else { panic!("classes") };
-        let of = |is_above: bool| {
+        let positive_share = |is_above: bool| {
             let is_here = |row: &usize| (table.records()[[*row, 0]] > 0.5) == is_above;
             let rows: Vec<usize> = (0..table.len()).filter(is_here).collect();
             rows.iter().map(|&row| classes[row]).sum::<usize>() as f64 / rows.len() as f64
         };
-        of(true) - of(false)
+        positive_share(true) - positive_share(false)
     };
     let found = [0.01, 1.0, 4.0, f64::INFINITY].map(|epsilon| {
         let mut brief = Brief::new(domain.clone(), Budget::pure(epsilon).unwrap()).with_people(people.len());
@@ -256,10 +259,10 @@ fn the_order_of_reports_changes_nothing() {
         let collector = design.local().unwrap().collector().unwrap();
         let reports = design.mechanism().release(&table, &mut Randomness::seeded(SEED)).unwrap().table;
         let reversed = reports.select(&(0..reports.len()).rev().collect::<Vec<_>>()).unwrap();
-        let of = |reports: &Table| {
+        let collect = |reports: &Table| {
             collector.collect(reports, 100, &mut Randomness::seeded(SEED).streams().stream(0)).unwrap()
         };
-        assert_eq!(of(&reports), of(&reversed), "{}", plugin.name);
+        assert_eq!(collect(&reports), collect(&reversed), "{}", plugin.name);
     }
 }
 
@@ -315,7 +318,7 @@ fn what_cannot_be_asked_is_refused() {
 }
 
 /// Volunteers with one number in [0, `upper`].
-fn of_numbers(values: &[f64], upper: f64, target: TargetDomain) -> Brief {
+fn number_brief(values: &[f64], upper: f64, target: TargetDomain) -> Brief {
     let columns = vec!["x".to_owned()];
     let domain = RecordDomain::new(columns.clone(), Domain::interval(0.0, upper).unwrap(), target).unwrap();
     let records = Array2::from_shape_vec((values.len(), 1), values.to_vec()).unwrap();
@@ -332,16 +335,16 @@ fn of_numbers(values: &[f64], upper: f64, target: TargetDomain) -> Brief {
 #[test]
 fn directions_of_nothing_and_of_numbers_that_overflow_are_refused() {
     let refused = |brief: &Brief| DIRECTION_REPORT.design(&Value::Null, brief).unwrap_err().to_string();
-    let message = refused(&of_numbers(&[0.1; 10], 1.0, TargetDomain::None));
+    let message = refused(&number_brief(&[0.1; 10], 1.0, TargetDomain::None));
     assert!(message.contains("records are equal"), "{message}");
     let halves: Vec<f64> = (0..16).map(|row| f64::from(row % 2)).collect();
-    let message = refused(&of_numbers(&halves, 1e308, TargetDomain::None));
+    let message = refused(&number_brief(&halves, 1e308, TargetDomain::None));
     assert!(message.contains("declare narrower bounds"), "{message}");
-    assert!(DIRECTION_REPORT.design(&Value::Null, &of_numbers(&halves, 1e60, TargetDomain::None)).is_ok());
+    assert!(DIRECTION_REPORT.design(&Value::Null, &number_brief(&halves, 1e60, TargetDomain::None)).is_ok());
     let vector = TargetDomain::Vector { domain: Domain::unit_box(2) };
     for plugin in [PAIR_RESPONSE, LEARNED_CODES, DIRECTION_REPORT, GRADIENT_REPORT] {
         let message =
-            plugin.design(&Value::Null, &of_numbers(&halves, 1.0, vector.clone())).unwrap_err().to_string();
+            plugin.design(&Value::Null, &number_brief(&halves, 1.0, vector.clone())).unwrap_err().to_string();
         assert!(message.contains("the target is a vector"), "{}: {message}", plugin.name);
     }
 }

@@ -10,10 +10,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A NaN or an infinity.
-    #[error("{of}, row {row}, column {column}, both counted from 0: {value} is not a finite number")]
+    #[error("{matrix}, row {row}, column {column}, both counted from 0: {value} is not a finite number")]
     NonFinite {
         /// Name of the matrix: the map or the points.
-        of: &'static str,
+        matrix: &'static str,
         /// Row of the value.
         row: usize,
         /// Column of the value.
@@ -51,9 +51,9 @@ pub enum Error {
 ///
 /// # Errors
 /// [`Error::NonFinite`] for the first value that is not finite.
-pub(crate) fn check_finite(of: &'static str, values: ArrayView2<f64>) -> Result<()> {
+pub(crate) fn check_finite(matrix: &'static str, values: ArrayView2<f64>) -> Result<()> {
     match values.indexed_iter().find(|(_, value)| !value.is_finite()) {
-        Some(((row, column), value)) => Err(Error::NonFinite { of, row, column, value: *value }),
+        Some(((row, column), value)) => Err(Error::NonFinite { matrix, row, column, value: *value }),
         None => Ok(()),
     }
 }

@@ -38,7 +38,7 @@ pub fn linear(map: ArrayView2<f64>, sets: &[Set]) -> Result<Sensitivity> {
         )));
     }
     check_finite("the map", map)?;
-    of_scaled(&Scaled::new(map, sets), is_constant(map, sets))
+    scaled_sensitivity(&Scaled::new(map, sets), is_constant(map, sets))
 }
 
 /// Computes max ‖E(x − x′)‖₁ for x, x′ in a box of `widths` (n values).
@@ -69,7 +69,7 @@ pub fn over_points(points: ArrayView2<f64>) -> Result<Sensitivity> {
     linear(points.t(), &[Set::OneHot { levels: points.nrows() }])
 }
 
-pub(crate) fn of_scaled(scaled: &Scaled, is_constant: bool) -> Result<Sensitivity> {
+pub(crate) fn scaled_sensitivity(scaled: &Scaled, is_constant: bool) -> Result<Sensitivity> {
     let (size, roundings) = scaled.size()?;
     if is_constant {
         return Ok(Sensitivity { value: 0.0, is_exact: true });

@@ -64,8 +64,8 @@ impl Points {
     fn walk(&self) -> f64 {
         let mut from = self.0.first();
         let mut best = 0.0;
-        while let Some(here) = from {
-            let distances = self.0.iter().map(|point| (distance(here, point), point));
+        while let Some(current) = from {
+            let distances = self.0.iter().map(|point| (distance(current, point), point));
             from = None;
             if let Some((reached, point)) = distances.max_by(|one, other| one.0.total_cmp(&other.0))
                 && reached > best

@@ -90,8 +90,8 @@ impl Scaled {
 
     /// Computes the spread of the set in a direction (n values). It is a seminorm.
     pub fn spread(&self, direction: &[f64]) -> f64 {
-        let of = |(kind, columns): &(Kind, Range<usize>)| kind.spread(&direction[columns.clone()]);
-        self.groups.iter().map(of).sum()
+        let group_spread = |(kind, columns): &(Kind, Range<usize>)| kind.spread(&direction[columns.clone()]);
+        self.groups.iter().map(group_spread).sum()
     }
 
     /// Returns an upper bound on the magnitude of the terms of any spread, and the number of roundings.
@@ -99,25 +99,26 @@ impl Scaled {
     /// # Errors
     /// [`super::Error::Overflow`] if sums of the terms could overflow.
     pub fn size(&self) -> Result<(f64, usize)> {
-        let of_row = |row: &Vec<f64>| -> f64 {
+        let row_size = |row: &Vec<f64>| -> f64 {
             self.groups.iter().map(|(kind, columns)| kind.size(&row[columns.clone()])).sum()
         };
-        let size = check(self.rows.iter().map(of_row).sum())?;
-        let of_group = |(kind, columns): &(Kind, Range<usize>)| match kind {
+        let size = check(self.rows.iter().map(row_size).sum())?;
+        let group_roundings = |(kind, columns): &(Kind, Range<usize>)| match kind {
             Kind::Box => columns.len(),
             Kind::Sphere => 2 * columns.len(),
             Kind::Cross | Kind::Simplex => 1,
         };
-        Ok((size, self.rows.len() + self.groups.iter().map(of_group).sum::<usize>()))
+        Ok((size, self.rows.len() + self.groups.iter().map(group_roundings).sum::<usize>()))
     }
 
     /// Computes a bound on the spread in all directions, and returns whether it is attained. It takes each
     /// group in its worst direction, or each row by itself.
     pub fn bound(&self) -> (f64, bool) {
-        let of_groups: Vec<(f64, bool)> = self.groups.iter().map(|group| self.group_bound(group)).collect();
-        let by_groups = of_groups.iter().map(|(bound, _)| bound).sum::<f64>();
+        let group_bounds: Vec<(f64, bool)> =
+            self.groups.iter().map(|group| self.group_bound(group)).collect();
+        let by_groups = group_bounds.iter().map(|(bound, _)| bound).sum::<f64>();
         let by_rows = self.rows.iter().map(|row| self.spread(row)).sum::<f64>();
-        (by_groups.min(by_rows), matches!(of_groups[..], [(_, true)]))
+        (by_groups.min(by_rows), matches!(group_bounds[..], [(_, true)]))
     }
 
     fn group_bound(&self, (kind, columns): &(Kind, Range<usize>)) -> (f64, bool) {

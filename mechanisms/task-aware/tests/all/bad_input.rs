@@ -101,11 +101,11 @@ fn constant_and_collinear_columns_change_nothing() {
             let mechanism = designed(&plugin, &json!({}), &brief(records.clone(), k.clone(), 3.0));
             mechanism.linear_loss(k.view(), records.view()).unwrap().unwrap()
         };
-        let (alone, beside) = (loss(&few, &k), loss(&many, &wide));
-        assert!((beside / alone - 1.0).abs() < 1e-6, "{}: {beside} and {alone}", plugin.name);
+        let (alone, extended) = (loss(&few, &k), loss(&many, &wide));
+        assert!((extended / alone - 1.0).abs() < 1e-6, "{}: {extended} and {alone}", plugin.name);
         // The same weights, through the column that depends on the others.
-        let told = loss(&many, &array![[0.5, 0.0, 0.0, 1.0]]);
-        assert!((told / alone - 1.0).abs() < 1e-6, "{}: {told} and {alone}", plugin.name);
+        let reweighted = loss(&many, &array![[0.5, 0.0, 0.0, 1.0]]);
+        assert!((reweighted / alone - 1.0).abs() < 1e-6, "{}: {reweighted} and {alone}", plugin.name);
     }
 }
 
@@ -328,8 +328,8 @@ fn a_design_without_the_target_learns_the_same_task() {
         let [with, without] = [&whole, &part].map(|brief| designed(&plugin, &short(&plugin), brief));
         let [one, other] = [&with, &without].map(|design| design.parts().encoder.parameters());
         assert_eq!(one.len(), other.len(), "{}", plugin.name);
-        let apart = one.iter().zip(other).fold(0.0_f64, |most, (x, y)| most.max((x - y).abs()));
-        assert!(apart < 1e-9, "{}: {apart}", plugin.name);
+        let difference = one.iter().zip(other).fold(0.0_f64, |most, (x, y)| most.max((x - y).abs()));
+        assert!(difference < 1e-9, "{}: {difference}", plugin.name);
     }
 }
 

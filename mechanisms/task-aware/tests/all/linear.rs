@@ -76,12 +76,12 @@ fn constant_and_collinear_columns_cost_nothing() {
     });
     for plugin in [TASK_AWARE_LINEAR, TASK_AWARE_CLIPPED] {
         let alone = designed(&plugin, json!({}), &brief(&plain, array![[1.0]], 2.0));
-        let beside = designed(&plugin, json!({}), &brief(&with_others, array![[1.0, 0.0, 0.0]], 2.0));
-        assert_eq!(beside.latent_dim(), 1);
+        let extended = designed(&plugin, json!({}), &brief(&with_others, array![[1.0, 0.0, 0.0]], 2.0));
+        assert_eq!(extended.latent_dim(), 1);
         let losses =
-            [loss(&alone, &plain, &array![[1.0]]), loss(&beside, &with_others, &array![[1.0, 0.0, 0.0]])];
+            [loss(&alone, &plain, &array![[1.0]]), loss(&extended, &with_others, &array![[1.0, 0.0, 0.0]])];
         assert!((losses[0] / losses[1] - 1.0).abs() < 1e-6, "{}: {losses:?}", plugin.name);
-        let estimate = beside.decode(beside.encode(&[1.0, 0.5, 0.25]).unwrap()).unwrap();
+        let estimate = extended.decode(extended.encode(&[1.0, 0.5, 0.25]).unwrap()).unwrap();
         assert!((estimate[2] - 0.25).abs() < 1e-9, "{estimate:?}");
     }
 }

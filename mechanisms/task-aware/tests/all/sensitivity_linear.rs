@@ -83,13 +83,13 @@ proptest! {
         let map = numbers.slice(ndarray::s![1.., ..]);
         let widths = numbers.row(0).mapv(|width| width.abs() as f64 * unit);
         let exact = (0..1u32 << outputs).map(|signs| -> i128 {
-            let of_column = |j: usize| -> i128 {
+            let column_sum = |j: usize| -> i128 {
                 let sum: i128 = (0..outputs)
                     .map(|i| if signs >> i & 1 == 1 { -map[[i, j]] } else { map[[i, j]] } as i128)
                     .sum();
                 sum.abs() * i128::from(numbers[[0, j]].abs())
             };
-            (0..inputs).map(of_column).sum()
+            (0..inputs).map(column_sum).sum()
         });
         let exact = exact.max().unwrap();
         let answer = linear_over_box(map.mapv(|x| x as f64 * unit).view(), widths.view()).unwrap();
@@ -139,9 +139,9 @@ fn each_set_alone_has_its_formula() {
     // Together they share one direction: (1, 1) gives 7 + 2·2·1 + 0, and (1, −1) gives 1 + 2·2·2 + 0.
     let sets = [Set::Interval { width: 1.0 }, Set::L1Ball { dim: 1, radius: 2.0 }, Set::OneHot { levels: 1 }];
     is(linear(map.view(), &sets).unwrap(), 7.0 + 8.0);
-    let apart = [[1.0, 1.0], [1.0, -1.0]];
+    let orthogonal = [[1.0, 1.0], [1.0, -1.0]];
     let ball = Set::L2Ball { dim: 1, radius: 0.5 };
-    is(linear(Array2::from(apart.to_vec()).view(), &[Set::Interval { width: 1.0 }, ball]).unwrap(), 2.0);
+    is(linear(Array2::from(orthogonal.to_vec()).view(), &[Set::Interval { width: 1.0 }, ball]).unwrap(), 2.0);
 }
 
 #[test]

@@ -88,9 +88,9 @@ proptest! {
 
 #[test]
 fn the_order_of_signs_is_that_of_bits() {
-    let of = |index| signs(index, 3).collect::<Vec<_>>();
+    let row = |index| signs(index, 3).collect::<Vec<_>>();
     assert_eq!(
-        [of(0), of(1), of(2), of(3)].concat(),
+        [row(0), row(1), row(2), row(3)].concat(),
         [1.0, 1.0, 1.0, 1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, -1.0, -1.0]
     );
     let bounds = sign_bounds(array![[1.0, 2.0, 4.0], [0.0, 0.0, 0.0]].view()).unwrap();

@@ -13,7 +13,7 @@ fn members_of_a_set_are_alike_and_a_longer_vector_is_told_apart() {
     // A vector times a Gaussian matrix has the same distribution as any other vector of its length
     // (errata D9).
     let distribution = noise(1 << 20);
-    let told = |other: [f64; 2]| {
+    let audit = |other: [f64; 2]| {
         let draw = |side: usize, stream: &mut Stream| {
             let [x, y] = [[5.0, 0.0], other][side];
             // Rounding is needed: multiples of 5 would be distinguishable from sums of 3 and 4.
@@ -30,9 +30,9 @@ fn members_of_a_set_are_alike_and_a_longer_vector_is_told_apart() {
             Effort::quick(),
         )
     };
-    let alike = told([3.0, 4.0]);
+    let alike = audit([3.0, 4.0]);
     assert_eq!((alike.verdict, alike.lower_bound), (Verdict::Holds, Some(0.0)), "{alike}");
-    let longer = told([3.0, 4.5]);
+    let longer = audit([3.0, 4.5]);
     assert_eq!(longer.verdict, Verdict::Broken, "{longer}");
     assert!(longer.to_string().contains("and the claim is broken"), "{longer}");
 }

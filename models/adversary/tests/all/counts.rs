@@ -52,10 +52,10 @@ pub(crate) struct NoisyCounts {
 pub(crate) fn noisy_counts(neighbours: Neighbours, share: f64) -> NoisyCounts {
     let domain = people();
     let budget = Budget::new(EPSILON, DELTA).unwrap();
-    let of_replaced = GaussianNoise::calibrated(domain.flat(), budget).unwrap().scales()[0];
+    let replace_sigma = GaussianNoise::calibrated(domain.flat(), budget).unwrap().scales()[0];
     let sigma = match neighbours {
-        Neighbours::ReplaceOne => of_replaced,
-        Neighbours::AddOrRemoveOne => of_replaced / 2f64.sqrt(),
+        Neighbours::ReplaceOne => replace_sigma,
+        Neighbours::AddOrRemoveOne => replace_sigma / 2f64.sqrt(),
     };
     NoisyCounts {
         noise: Some(on_counts(&domain, share * sigma)),
@@ -73,7 +73,7 @@ impl NoisyCounts {
     }
 
     /// Noise of standard deviation `sigma`, independent of the claim.
-    pub(crate) fn of_sigma(neighbours: Neighbours, sigma: f64) -> Self {
+    pub(crate) fn with_sigma(neighbours: Neighbours, sigma: f64) -> Self {
         let noise = Some(on_counts(&people(), sigma));
         Self { needed: noise.clone(), noise, ..noisy_counts(neighbours, 1.0) }
     }
@@ -112,7 +112,7 @@ impl CuratorMechanism for NoisyCounts {
 
     fn guarantee(&self) -> Guarantee {
         let dp = CentralDp::new(EPSILON, DELTA, self.neighbours);
-        Guarantee::of_records([(Notion::CentralDp(dp), "the Gaussian mechanism".to_owned())])
+        Guarantee::for_records([(Notion::CentralDp(dp), "the Gaussian mechanism".to_owned())])
     }
 
     fn releases(&self) -> Releases {

@@ -65,7 +65,7 @@ impl CuratorMechanism for NoisySum {
 
     fn guarantee(&self) -> Guarantee {
         let dp = CentralDp::new(1.0, 0.0, self.neighbours);
-        Guarantee::of_records([(Notion::CentralDp(dp), "the Laplace mechanism".to_owned())])
+        Guarantee::for_records([(Notion::CentralDp(dp), "the Laplace mechanism".to_owned())])
     }
 
     fn releases(&self) -> Releases {
@@ -95,19 +95,19 @@ fn attack(mechanism: &Designed) -> Finding {
 #[test]
 fn a_noisy_sum_keeps_its_claim_and_its_broken_variants_are_caught() {
     for neighbours in [Neighbours::AddOrRemoveOne, Neighbours::ReplaceOne] {
-        let of = |scale, row_each| {
+        let attacked = |scale, row_each| {
             attack(&Designed::curator(NoisySum { domain: people(), scale, neighbours, row_each }.clone()))
         };
-        let honest = of(1.0, false);
+        let honest = attacked(1.0, false);
         assert_eq!(honest.verdict, Verdict::Holds, "{honest}");
         assert!(honest.lower_bound.unwrap() > 0.75, "{honest}");
         for scale in [0.5f64.sqrt(), 0.8] {
-            let finding = of(scale, false);
+            let finding = attacked(scale, false);
             assert_eq!(finding.verdict, Verdict::Broken, "noise of scale {scale} passed: {finding}");
         }
         // The number of rows discloses who was added or removed, but nothing about who was replaced.
         let tells = neighbours == Neighbours::AddOrRemoveOne;
-        assert_eq!(of(1.0, true).verdict == Verdict::Broken, tells);
+        assert_eq!(attacked(1.0, true).verdict == Verdict::Broken, tells);
     }
 }
 
@@ -130,7 +130,7 @@ impl CuratorMechanism for SharedNoise {
     fn guarantee(&self) -> Guarantee {
         let information = [("x".to_owned(), 1.0 / self.claimed)].into();
         let bound = Notion::CramerRao(CramerRao { information, joint: None });
-        Guarantee::of_records([(bound, "Cramér and Rao".to_owned())])
+        Guarantee::for_records([(bound, "Cramér and Rao".to_owned())])
     }
 
     fn releases(&self) -> Releases {

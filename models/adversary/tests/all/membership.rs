@@ -12,8 +12,8 @@ fn alike(record: [f64; 5], count: usize) -> Table {
 }
 
 fn mean_advantage(mechanism: &Designed, table: &Table, held_out: &Table, releases: u64) -> f64 {
-    let of = |seed| membership(mechanism, table, held_out, Randomness::seeded(seed)).unwrap().unwrap();
-    (0..releases).map(of).sum::<f64>() / releases as f64
+    let advantage = |seed| membership(mechanism, table, held_out, Randomness::seeded(seed)).unwrap().unwrap();
+    (0..releases).map(advantage).sum::<f64>() / releases as f64
 }
 
 const FIRST: [f64; 5] = [1.0, 0.0, 0.0, 1.0, 0.0];
@@ -24,18 +24,15 @@ const FIRST: [f64; 5] = [1.0, 0.0, 0.0, 1.0, 0.0];
 /// The mean of 4000 releases, each with advantage 1 or −1, is off by 0.07 with probability 10⁻⁵.
 #[test]
 fn the_advantage_is_that_of_the_likelihood_ratio() {
-    let of_sigma = |sigma| Designed::curator(NoisyCounts::of_sigma(Neighbours::ReplaceOne, sigma));
+    let noisy = |sigma| Designed::curator(NoisyCounts::with_sigma(Neighbours::ReplaceOne, sigma));
     // 2·Φ(1) − 1 and 2·Φ(1/√2) − 1.
     for (other, expected) in
         [([0.0, 1.0, 0.0, 0.0, 1.0], 0.682_689), ([0.0, 0.0, 1.0, 1.0, 0.0], 0.520_500), (FIRST, 0.0)]
     {
-        let found = mean_advantage(&of_sigma(1.0), &alike(FIRST, 20), &alike(other, 7), 4000);
+        let found = mean_advantage(&noisy(1.0), &alike(FIRST, 20), &alike(other, 7), 4000);
         assert!((found - expected).abs() < 0.07, "seeds 0 to 3999: {found} where {expected} is expected");
     }
-    assert_eq!(
-        mean_advantage(&of_sigma(1e-3), &alike(FIRST, 20), &alike([0.0, 1.0, 0.0, 1.0, 0.0], 7), 5),
-        1.0
-    );
+    assert_eq!(mean_advantage(&noisy(1e-3), &alike(FIRST, 20), &alike([0.0, 1.0, 0.0, 1.0, 0.0], 7), 5), 1.0);
 }
 
 /// At (1, 0.01) the advantage is at most (e − 1 + 0.02)/(e + 1).

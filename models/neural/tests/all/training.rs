@@ -97,8 +97,8 @@ fn an_annealed_rate_falls_along_half_a_cosine() {
     };
     let annealed = fitted(&small(1), 3, 0.2, true);
     let by_hand = [0.2, 0.15, 0.05].iter().fold(small(1), |start, &rate| fitted(&start, 1, rate, false));
-    let apart = annealed.parameters().iter().zip(by_hand.parameters()).map(|(a, b)| (a - b).abs());
-    assert!(apart.fold(0.0, f64::max) < 1e-12);
+    let differences = annealed.parameters().iter().zip(by_hand.parameters()).map(|(a, b)| (a - b).abs());
+    assert!(differences.fold(0.0, f64::max) < 1e-12);
     assert!(annealed != fitted(&small(1), 3, 0.2, false));
 }
 

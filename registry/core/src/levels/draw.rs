@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn levels_come_in_their_shares() {
         let mut stream = Randomness::seeded(3).streams().stream(0);
-        let count = |shares: &[f64], of: usize, stream: &mut Stream| {
-            levels(shares, of, stream).iter().fold(vec![0; shares.len()], |mut counts, &level| {
+        let count = |shares: &[f64], total: usize, stream: &mut Stream| {
+            levels(shares, total, stream).iter().fold(vec![0; shares.len()], |mut counts, &level| {
                 counts[level] += 1;
                 counts
             })

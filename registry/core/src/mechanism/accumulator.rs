@@ -102,9 +102,9 @@ impl Outcome {
 /// [`Error::NonFinite`](crate::Error::NonFinite) for a table without this layout, and the errors of `add`.
 pub fn in_blocks(layout: &Layout, table: &Table, mut add: impl FnMut(&[f64]) -> Result<()>) -> Result<()> {
     layout.check(table)?;
-    let of_block = records_of_block(layout);
-    for start in (0..table.len()).step_by(of_block) {
-        add(&layout.flat(table, start..table.len().min(start + of_block)))?;
+    let block_size = records_of_block(layout);
+    for start in (0..table.len()).step_by(block_size) {
+        add(&layout.flat(table, start..table.len().min(start + block_size)))?;
     }
     Ok(())
 }

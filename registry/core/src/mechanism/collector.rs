@@ -22,7 +22,7 @@ pub trait Collector {
     ///
     /// # Errors
     /// Same errors as [`collect`](Self::collect).
-    fn told(&self, reports: &Table) -> Result<Table>;
+    fn adversary_view(&self, reports: &Table) -> Result<Table>;
 }
 
 impl Release {

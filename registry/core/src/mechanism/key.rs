@@ -174,7 +174,7 @@ impl Secret {
     ///
     /// # Errors
     /// [`Error::State`] for a state that makes no secret of this mechanism.
-    pub fn of_state(state: &Value, mechanism: &Designed) -> Result<Self> {
+    pub fn from_state(state: &Value, mechanism: &Designed) -> Result<Self> {
         let SecretState { release, key } = Error::read_state(state)?;
         Ok(Self { release, key: mechanism.key_of(&key)? })
     }

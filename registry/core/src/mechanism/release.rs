@@ -39,7 +39,7 @@ impl Rows {
 impl Release {
     /// Release by a curator of rows that belong to no record. It has no key, and no noise that a model could
     /// be told about.
-    pub fn of_no_records(table: Table, guarantee: Guarantee, domain: &RecordDomain) -> Self {
+    pub fn without_records(table: Table, guarantee: Guarantee, domain: &RecordDomain) -> Self {
         let layout = Layout { columns: table.columns().to_vec(), target: domain.layout().target };
         Self { noise: Noise::unknown(&layout), table, guarantee, key: Key::None }
     }

@@ -52,12 +52,14 @@ fn small(version: WriterVersion, compression: Compression, has_dictionary: bool)
     file(fields, &columns, 25, properties.build()).to_vec()
 }
 
-/// Returns the same pages with a footer that claims `of_group` rows per row group.
-fn with_rows(bytes: &[u8], of_group: i64) -> Bytes {
+/// Returns the same pages with a footer that claims `rows_per_group` rows per row group.
+fn with_rows(bytes: &[u8], rows_per_group: i64) -> Bytes {
     let whole = Bytes::copy_from_slice(bytes);
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&whole).unwrap();
-    let groups =
-        metadata.row_groups().iter().map(|group| group.clone().into_builder().set_num_rows(of_group).build());
+    let groups = metadata
+        .row_groups()
+        .iter()
+        .map(|group| group.clone().into_builder().set_num_rows(rows_per_group).build());
     let file = metadata.file_metadata();
     let file = FileMetaData::new(file.version(), 0, None, None, file.schema_descr_ptr(), None);
     let lying = ParquetMetaData::new(file, groups.collect::<std::result::Result<_, _>>().unwrap());
@@ -71,16 +73,16 @@ fn with_rows(bytes: &[u8], of_group: i64) -> Bytes {
 fn a_footer_that_lies_of_rows_is_found_out() {
     let sizes = Data::Double((0..20).map(|row| Some(f64::from(row))).collect());
     let bytes = file("required double x;", &[sizes], 10, WriterProperties::default());
-    let schema = Schema::of_numbers(&["x".into()]).unwrap();
+    let schema = Schema::from_numeric_columns(&["x".into()]).unwrap();
     assert_eq!(read(with_rows(&bytes, 10), &schema).unwrap(), 20);
     let broken = "data.parquet: column \"x\" of its row group 1 cannot be read: it has";
-    for (of_group, expected) in [
+    for (rows_per_group, expected) in [
         (9, format!("{broken} more rows than its footer says")),
         (11, format!("{broken} fewer rows than its footer says")),
         (i64::MAX / 4, format!("{broken} fewer rows than its footer says")),
         (-10, "data.parquet: its footer is not valid Parquet: its row groups do not add up".into()),
     ] {
-        assert_eq!(read(with_rows(&bytes, of_group), &schema).unwrap_err().to_string(), expected);
+        assert_eq!(read(with_rows(&bytes, rows_per_group), &schema).unwrap_err().to_string(), expected);
     }
 }
 
@@ -92,7 +94,7 @@ fn with_footer(footer: &[u8]) -> Bytes {
 
 #[test]
 fn a_footer_that_is_deep_or_long_is_refused() {
-    let schema = Schema::of_numbers(&["x".into()]).unwrap();
+    let schema = Schema::from_numeric_columns(&["x".into()]).unwrap();
     // A million nested groups.
     let group = [0x35, 0, 0x18, 1, b'a', 0x15, 2, 0];
     let leaf = [0x15, 2, 0x25, 0, 0x18, 1, b'a', 0];

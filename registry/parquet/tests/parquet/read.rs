@@ -26,7 +26,7 @@ fn load(fields: &str, columns: &[Data], schema: &Schema, out_of_bounds: OutOfBou
 
 /// Reads the numbers in the column `x` of this type, unchanged.
 fn numbers(kind: &str, data: Data) -> Vec<f64> {
-    let numbers = Schema::of_numbers(&["x".into()]).unwrap();
+    let numbers = Schema::from_numeric_columns(&["x".into()]).unwrap();
     let loaded = load(&kind.replace(" of", " x"), &[data], &numbers, OutOfBounds::Keep).unwrap();
     loaded.table.records().iter().copied().collect()
 }
@@ -118,7 +118,7 @@ fn a_null_is_missing_and_so_is_a_number_that_means_it() {
 #[test]
 fn what_does_not_fit_is_named_with_its_row() {
     let fields = "required double size; required binary colour;";
-    let of = |size: f64, colour: &[u8]| {
+    let last_row_refusal = |size: f64, colour: &[u8]| {
         let sizes = Data::Double(vec![Some(1.0), Some(1.0), Some(size)]);
         let red = || Some(b"red".to_vec());
         refusal(fields, &[sizes, Data::Bytes(vec![red(), red(), Some(colour.to_vec())])])
@@ -128,19 +128,23 @@ fn what_does_not_fit_is_named_with_its_row() {
         (f64::NAN, "\"NaN\" is not a finite number; a number between 0 and 10 cm is needed"),
         (f64::INFINITY, "\"inf\" is not a finite number; a number between 0 and 10 cm is needed"),
     ] {
-        assert_eq!(of(size, b"red"), format!("data.parquet, row 3, column \"size\": {problem}"));
+        assert_eq!(
+            last_row_refusal(size, b"red"),
+            format!("data.parquet, row 3, column \"size\": {problem}")
+        );
     }
     assert_eq!(
-        of(1.0, b"r\xe9d"),
+        last_row_refusal(1.0, b"r\xe9d"),
         "data.parquet, row 3, column \"colour\": \"r\u{fffd}d\" is not UTF-8 text"
     );
     // Of two faulty rows the first is reported, although the second is not text.
     let sizes = Data::Double(vec![Some(f64::NAN), Some(1.0)]);
     let columns = [sizes, Data::Bytes(vec![Some(b"red".to_vec()), Some(vec![0xff])])];
     assert!(
-        refusal(fields, &columns).starts_with("data.parquet, row 1, column \"size\": \"NaN\" is no finite")
+        refusal(fields, &columns)
+            .starts_with("data.parquet, row 1, column \"size\": \"NaN\" is not a finite")
     );
-    let long = of(1.0, &vec![b'x'; 1 << 20]);
+    let long = last_row_refusal(1.0, &vec![b'x'; 1 << 20]);
     assert!(
         long.contains("row 3, column \"colour\"") && long.contains("is too long, with 1048576 bytes"),
         "{long}"
@@ -252,7 +256,7 @@ fn a_null_in_the_only_column_is_a_row() {
 fn blocks_have_the_size_that_is_asked_for_across_row_groups() {
     let sizes = Data::Double((0..100).map(|row| Some(f64::from(row))).collect());
     let bytes = file("required double x;", &[sizes], 7, WriterProperties::default());
-    let numbers = Schema::of_numbers(&["x".into()]).unwrap();
+    let numbers = Schema::from_numeric_columns(&["x".into()]).unwrap();
     let mut reader =
         Reader::new(Rows::new(bytes, "data.parquet").unwrap(), &numbers, None, OutOfBounds::Keep).unwrap();
     let mut sizes = vec![];
@@ -278,11 +282,11 @@ fn a_column_beside_comes_also_when_rows_were_read_before() {
         16,
         WriterProperties::default(),
     );
-    let numbers = Schema::of_numbers(&["x".into()]).unwrap();
+    let numbers = Schema::from_numeric_columns(&["x".into()]).unwrap();
     let mut reader =
         Reader::new(Rows::new(bytes, "data.parquet").unwrap(), &numbers, None, OutOfBounds::Keep).unwrap();
     reader.next_rows(21).unwrap();
-    let (loaded, days) = reader.read_all_beside("day").unwrap();
+    let (loaded, days) = reader.read_all_with_column("day").unwrap();
     assert_eq!(loaded.table.records()[[0, 0]], 21.0);
     assert_eq!((days.len(), days[0].as_str(), days[14].as_str()), (19, "2011-12-22", ""));
 }
@@ -295,7 +299,7 @@ fn a_file_is_opened_by_what_it_holds() {
         std::fs::write(&path, bytes).unwrap();
         path
     };
-    let numbers = Schema::of_numbers(&["x".into()]).unwrap();
+    let numbers = Schema::from_numeric_columns(&["x".into()]).unwrap();
     let first = |path: PathBuf| {
         let all = Reader::new(open(&path, &TextFormat::default())?, &numbers, None, OutOfBounds::Keep)?
             .read_all()?;

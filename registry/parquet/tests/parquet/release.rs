@@ -150,9 +150,9 @@ proptest! {
         prop_assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
         prop_assert!(from_csv == from_parquet, "read from Parquet, the release is another");
         prop_assert!(to_parquet == again, "written as Parquet, the release depends on what it is read from");
-        let of_csv = bits(csv::Rows::new(&from_csv[..], "released.csv").unwrap(), &schema);
-        prop_assert_eq!(of_csv.len(), columns[0].text.len() * schema.domain(None).unwrap().flat().dim());
-        prop_assert!(bits(rows(to_parquet.into()), &schema) == of_csv, "written as Parquet, the release is \
+        let csv_bits = bits(csv::Rows::new(&from_csv[..], "released.csv").unwrap(), &schema);
+        prop_assert_eq!(csv_bits.len(), columns[0].text.len() * schema.domain(None).unwrap().flat().dim());
+        prop_assert!(bits(rows(to_parquet.into()), &schema) == csv_bits, "written as Parquet, the release is \
             another");
     }
 }

@@ -4,7 +4,7 @@ use approx::assert_relative_eq;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble_accounting::ceiling::{of_any, of_laplace};
+use scumble_accounting::ceiling::{best_accuracy, laplace_accuracy};
 
 /// Equation 28 by an independent quadrature in forty digits and more.
 #[test]
@@ -18,7 +18,7 @@ fn the_ceiling_of_laplace_noise_is_that_of_other_solvers() {
         (1_000_000, 30.0, 0.7820104476166989),
         (1_000_000, 60.0, 0.999_999_583_576_692_3),
     ] {
-        assert_relative_eq!(of_laplace(classes, epsilon).unwrap(), accuracy, max_relative = 1e-12);
+        assert_relative_eq!(laplace_accuracy(classes, epsilon).unwrap(), accuracy, max_relative = 1e-12);
     }
 }
 
@@ -43,7 +43,7 @@ fn with_few_classes_it_is_the_alternating_sum() {
     for classes in (2..=16).step_by(2) {
         for epsilon in [0.0, 0.1, 1.0, 5.0, 20.0] {
             assert_relative_eq!(
-                of_laplace(classes, epsilon).unwrap(),
+                laplace_accuracy(classes, epsilon).unwrap(),
                 alternating(classes, epsilon),
                 max_relative = 1e-11
             );
@@ -71,7 +71,7 @@ fn it_is_how_often_the_best_classifier_is_right() {
             (1..classes / 2).map(|_| laplace().abs()).fold(0.0, f64::max) < first
         };
         let right = f64::from((0..DRAWS).filter(is_right).count() as u32) / f64::from(DRAWS);
-        let accuracy = of_laplace(classes, epsilon).unwrap();
+        let accuracy = laplace_accuracy(classes, epsilon).unwrap();
         let deviation = (accuracy * (1.0 - accuracy) / f64::from(DRAWS)).sqrt();
         assert!(
             (right - accuracy).abs() < 5.0 * deviation,
@@ -83,7 +83,7 @@ fn it_is_how_often_the_best_classifier_is_right() {
 #[test]
 fn without_a_budget_there_is_chance_and_without_noise_certainty() {
     for classes in [2, 10, 1_000_000, u64::MAX - 1] {
-        for ceiling in [of_laplace, of_any] {
+        for ceiling in [laplace_accuracy, best_accuracy] {
             assert_relative_eq!(
                 ceiling(classes, 0.0).unwrap(),
                 1.0 / classes as f64,
@@ -98,9 +98,9 @@ fn without_a_budget_there_is_chance_and_without_noise_certainty() {
 
 #[test]
 fn the_ceiling_of_any_mechanism_is_that_of_randomised_response() {
-    assert_relative_eq!(of_any(2, 1.0).unwrap(), 0.7310585786300049, max_relative = 1e-15);
-    assert_relative_eq!(of_any(10, 2.0).unwrap(), 0.4508530603792838, max_relative = 1e-12);
-    assert_relative_eq!(of_any(3, 1e-300).unwrap(), 1.0 / 3.0, max_relative = 1e-15);
+    assert_relative_eq!(best_accuracy(2, 1.0).unwrap(), 0.7310585786300049, max_relative = 1e-15);
+    assert_relative_eq!(best_accuracy(10, 2.0).unwrap(), 0.4508530603792838, max_relative = 1e-12);
+    assert_relative_eq!(best_accuracy(3, 1e-300).unwrap(), 1.0 / 3.0, max_relative = 1e-15);
 }
 
 proptest! {
@@ -109,10 +109,10 @@ proptest! {
         axes in 1..500_000_u64,
         epsilon in 0.0..100.0_f64,
     ) {
-        let (accuracy, more) =
-            (of_laplace(2 * axes, epsilon).unwrap(), of_laplace(2 * axes, epsilon + 0.1).unwrap());
+        let accuracy = laplace_accuracy(2 * axes, epsilon).unwrap();
+        let more = laplace_accuracy(2 * axes, epsilon + 0.1).unwrap();
         prop_assert!(accuracy >= 0.5 / axes as f64 * (1.0 - 1e-10));
-        prop_assert!(accuracy <= of_any(2 * axes, epsilon).unwrap() * (1.0 + 1e-10));
+        prop_assert!(accuracy <= best_accuracy(2 * axes, epsilon).unwrap() * (1.0 + 1e-10));
         prop_assert!(accuracy <= more * (1.0 + 1e-10));
     }
 }
@@ -120,13 +120,13 @@ proptest! {
 #[test]
 fn what_is_no_question_is_refused() {
     for classes in [0, 1, 3] {
-        let refused = of_laplace(classes, 1.0).unwrap_err().to_string();
+        let refused = laplace_accuracy(classes, 1.0).unwrap_err().to_string();
         assert_eq!(refused, format!("the number of classes is {classes}, and must be even, and two or more"));
     }
-    assert!(of_any(3, 1.0).is_ok() && of_any(1, 1.0).is_err());
+    assert!(best_accuracy(3, 1.0).is_ok() && best_accuracy(1, 1.0).is_err());
     for epsilon in [-1.0, f64::NAN] {
-        let refused = of_laplace(2, epsilon).unwrap_err().to_string();
+        let refused = laplace_accuracy(2, epsilon).unwrap_err().to_string();
         assert_eq!(refused, format!("epsilon is {epsilon}, and must be zero or more"));
-        assert!(of_any(2, epsilon).is_err());
+        assert!(best_accuracy(2, epsilon).is_err());
     }
 }

@@ -296,11 +296,14 @@ proptest! {
         factor in prop_oneof![Just(1.001), 1.05..3.0_f64],
     ) {
         let (q, sigma, order) = (one.sampling_rate(), one.noise_multiplier(), 1.0 + log_order.exp());
-        let of =
+        let divergence =
             |q: f64, sigma, order| renyi::divergence(&run(q.min(1.0), sigma, 1), order, neighbours).unwrap();
-        let base = of(q, sigma, order);
-        let larger =
-            [of(q, sigma, order * factor), of(q * factor, sigma, order), of(q, sigma / factor, order)];
+        let base = divergence(q, sigma, order);
+        let larger = [
+            divergence(q, sigma, order * factor),
+            divergence(q * factor, sigma, order),
+            divergence(q, sigma / factor, order),
+        ];
         for more in larger {
             prop_assert!(0.0 <= base && base <= more * (1.0 + 1e-9) + 1e-12, "{one:?} at {order} by \
                 {factor}: {base} {larger:?}");
@@ -319,7 +322,7 @@ fn nothing_costs_nothing() {
     }
 }
 
-/// The answers at the ends of the range are numbers: `of` checks it.
+/// The answers at the ends of the range are numbers.
 #[test]
 fn at_the_edges_there_is_a_number() {
     for (q, sigma, steps) in EDGES {
@@ -438,8 +441,8 @@ fn nothing_is_calibrated_from_what_is_out_of_range() {
 /// costlier run does not meet it.
 #[track_caller]
 fn is_safe_and_nearly_tight(what: &str, target: Target, found: Run, costlier: Run) {
-    let of = |one| loss::epsilon(&[one], target.delta, target.neighbours).unwrap();
-    let (found, costlier) = (of(found), of(costlier));
+    let epsilon = |one| loss::epsilon(&[one], target.delta, target.neighbours).unwrap();
+    let (found, costlier) = (epsilon(found), epsilon(costlier));
     assert!(found.upper <= target.epsilon, "{what} for {target:?}: {found:?} is too much");
     assert!(found.lower >= 0.98 * target.epsilon, "{what} for {target:?}: {found:?} wastes the target");
     assert!(costlier.upper > target.epsilon, "{what} for {target:?}: {costlier:?} would do as well");

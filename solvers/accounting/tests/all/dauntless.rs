@@ -9,33 +9,34 @@ const IMAGES: Setting =
     Setting { error: 0.001, delta: 0.1, dim: 784, beta: 50.0, public_variance: 1.0, private_variance: 1.0 };
 
 /// A budget of Corollary 1 for an output of eight bits per coordinate.
-fn of_data(setting: Setting) -> f64 {
+fn data_budget(setting: Setting) -> f64 {
     pac::corollary_1(&setting, 8.0 * setting.dim as f64).unwrap().budget
 }
 
 /// A budget of Theorem 3, and the denominator of its printed form.
-fn of_weights(setting: Setting, out_dim: u64) -> (f64, f64) {
+fn weight_budget(setting: Setting, out_dim: u64) -> (f64, f64) {
     let found = pac::theorem_3(&setting, out_dim).unwrap();
     let weights = (setting.dim * out_dim) as f64;
-    let told = (weights * (setting.beta / found.packing_width).log2() - 1.0) / found.budget_as_printed;
-    (found.budget, told)
+    let sample_bits = (weights * (setting.beta / found.packing_width).log2() - 1.0) / found.budget_as_printed;
+    (found.budget, sample_bits)
 }
 
 #[test]
 fn a_budget_falls_as_recovery_counts_farther_off_and_fails_more_often() {
-    let errors = [1e-4, 5e-4, 1e-3, 2e-3].map(|error| of_data(Setting { error, ..IMAGES }));
+    let errors = [1e-4, 5e-4, 1e-3, 2e-3].map(|error| data_budget(Setting { error, ..IMAGES }));
     assert!(errors.is_sorted_by(|near, far| near > far), "{errors:?}");
-    let deltas = [0.01, 0.05, 0.1, 0.2].map(|delta| of_data(Setting { delta, ..IMAGES }));
+    let deltas = [0.01, 0.05, 0.1, 0.2].map(|delta| data_budget(Setting { delta, ..IMAGES }));
     assert!(deltas.is_sorted_by(|seldom, often| seldom > often), "{deltas:?}");
 }
 
 #[test]
 fn the_entropy_of_private_records_raises_both_budgets() {
     let variances = [0.1, 0.5, 1.0, 10.0];
-    let data = variances.map(|private_variance| of_data(Setting { private_variance, ..IMAGES }));
+    let data = variances.map(|private_variance| data_budget(Setting { private_variance, ..IMAGES }));
     assert!(data.is_sorted_by(|less, more| less < more), "{data:?}");
     let small = Setting { dim: 12, beta: 10.0, ..IMAGES };
-    let weights = variances.map(|private_variance| of_weights(Setting { private_variance, ..small }, 12).0);
+    let weights =
+        variances.map(|private_variance| weight_budget(Setting { private_variance, ..small }, 12).0);
     assert!(weights.is_sorted_by(|less, more| less < more), "{weights:?}");
 }
 
@@ -59,16 +60,16 @@ fn what_a_sample_tells_is_never_taken_for_less() {
     let alone = Setting { dim: 1, public_variance: 0.0, ..IMAGES };
     let exact = ENTROPY_OF_A_PRODUCT - 0.5 * (2.0 * std::f64::consts::PI * std::f64::consts::E).log2()
         + 1.0 / 2f64.ln();
-    let (_, told) = of_weights(alone, 1);
-    assert!((exact..1.45 * exact).contains(&told), "{told} for {exact}");
+    let (_, sample_bits) = weight_budget(alone, 1);
+    assert!((exact..1.45 * exact).contains(&sample_bits), "{sample_bits} for {exact}");
     // By Jensen's inequality a sample reveals at least ½d′log₂(d/3) − ½log₂(d!/(d − d′)!/3^d′) bits.
     for (dim, out_dim) in [(2, 1), (5, 3), (16, 16), (40, 10)] {
-        let (_, told) = of_weights(Setting { dim, public_variance: 0.0, ..IMAGES }, out_dim);
+        let (_, sample_bits) = weight_budget(Setting { dim, public_variance: 0.0, ..IMAGES }, out_dim);
         let factors = (dim - out_dim + 1..=dim).map(|factor| (factor as f64 / dim as f64).log2());
         let jensen = -factors.sum::<f64>() / 2.0;
         assert!(
-            told > jensen && told < jensen + 1.5 + out_dim as f64 / 2.0,
-            "{dim} × {out_dim}: {told}, {jensen}"
+            sample_bits > jensen && sample_bits < jensen + 1.5 + out_dim as f64 / 2.0,
+            "{dim} × {out_dim}: {sample_bits}, {jensen}"
         );
     }
 }

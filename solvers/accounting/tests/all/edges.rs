@@ -7,7 +7,9 @@ use proptest::test_runner::RngSeed;
 use scumble_accounting::calibrate::{self, Target};
 use scumble_accounting::multiplicative::{ColumnDistribution, Deltas, Release};
 use scumble_accounting::pac::{self, Setting};
-use scumble_accounting::{Neighbours, Run, Shifted, Together, binomial, ceiling, gaussian, loss, renyi};
+use scumble_accounting::{
+    Neighbours, Run, Shifted, ShiftedComposition, binomial, ceiling, gaussian, loss, renyi,
+};
 
 /// Problematic numbers, and some ordinary ones.
 fn number() -> impl Strategy<Value = f64> {
@@ -107,7 +109,8 @@ proptest! {
         }
         prop_assert!(gaussian::epsilon(a, b).is_ok_and(is_sound) || gaussian::epsilon(a, b).is_err());
         prop_assert!(gaussian::mu(a, b).is_ok_and(is_sound) || gaussian::mu(a, b).is_err());
-        for accuracy in [ceiling::of_laplace(n, a), ceiling::of_any(n, a)].into_iter().flatten() {
+        let accuracies = [ceiling::laplace_accuracy(n, a), ceiling::best_accuracy(n, a)];
+        for accuracy in accuracies.into_iter().flatten() {
             prop_assert!((0.0..=1.0).contains(&accuracy), "{n}, {a}: {accuracy}");
         }
         let (count, trials) = ((n % (1 << 24)) as usize, (m % (1 << 24)) as usize);
@@ -144,7 +147,7 @@ proptest! {
                 distribution.delta(at).is_err()
                     || distribution.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta))
             );
-            if let Ok(together) = Together::new([(&distribution, count)], widest) {
+            if let Ok(together) = ShiftedComposition::new([(&distribution, count)], widest) {
                 prop_assert!(
                     together.delta(at).is_err()
                         || together.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta))

@@ -150,12 +150,12 @@ const THEOREM_5: [(f64, f64, u64, u64, [f64; 3]); 2] = [
 #[test]
 fn multiplicative_noise() {
     let deltas = Deltas { direction: 1e-9, radius: 1e-9, composition: 1e-6 };
-    for (sensitivity, v, records, columns, [of_column, epsilon, delta]) in THEOREM_5 {
+    for (sensitivity, v, records, columns, [column_epsilon, epsilon, delta]) in THEOREM_5 {
         let release = Release::new(sensitivity, records, columns).unwrap();
         let found = release.epsilon(v, ColumnDistribution::Gaussian, deltas).unwrap();
         assert_relative_eq!(
             release.column_epsilon(v, ColumnDistribution::Gaussian, deltas).unwrap(),
-            of_column,
+            column_epsilon,
             max_relative = 1e-8
         );
         assert_relative_eq!(found, epsilon, max_relative = 1e-8);

@@ -49,7 +49,7 @@ fn for_randomised_response_the_bounds_meet() {
 }
 
 #[test]
-fn of_one_person_nothing_is_hidden_that_the_randomiser_does_not_hide() {
+fn for_one_person_the_randomiser_alone_protects() {
     for epsilon_local in [0.1, 1.0, 5.0, 30.0] {
         let odds = f64::exp(epsilon_local);
         for (levels, delta) in [(None, 1e-6), (None, 0.01), (Some(2), 1e-3), (Some(7), 1e-6)] {
@@ -217,8 +217,8 @@ proptest! {
             .iter()
             .map(|row| row.iter().map(|weight| weight / row.iter().sum::<f64>()).collect())
             .collect();
-        let of_two = |p: &[f64], q: &[f64]| p.iter().zip(q).map(|(p, q)| (p / q).ln()).fold(0.0, f64::max);
-        let pairs = randomiser.iter().flat_map(|p| randomiser.iter().map(move |q| of_two(p, q)));
+        let log_ratio = |p: &[f64], q: &[f64]| p.iter().zip(q).map(|(p, q)| (p / q).ln()).fold(0.0, f64::max);
+        let pairs = randomiser.iter().flat_map(|p| randomiser.iter().map(move |q| log_ratio(p, q)));
         let epsilon_local = pairs.fold(0.0, f64::max);
         let exact = exact(&randomiser, people, share * epsilon_local);
         let bound = shuffle(epsilon_local, people.into()).delta(share * epsilon_local).unwrap().upper;
@@ -235,19 +235,19 @@ proptest! {
         levels in prop::option::of(2..20_u64),
     ) {
         let delta = 10f64.powf(exponent);
-        let of = |epsilon_local, people, delta| {
+        let bounds = |epsilon_local, people, delta| {
             let any = shuffle(epsilon_local, people);
             levels.map_or(any, |levels| any.with_levels(levels).unwrap()).epsilon(delta).unwrap()
         };
-        let here = of(epsilon_local, people, delta);
-        prop_assert!(0.0 <= here.lower && here.lower <= here.upper && here.upper <= epsilon_local);
+        let base = bounds(epsilon_local, people, delta);
+        prop_assert!(0.0 <= base.lower && base.lower <= base.upper && base.upper <= epsilon_local);
         let slack = |epsilon: f64| epsilon * (1.0 + 1e-6) + 1e-9 * epsilon_local;
         for more_private in [
-            of(epsilon_local, people + 50, delta),
-            of(epsilon_local, people, 1.5 * delta),
-            of(0.9 * epsilon_local, people, delta),
+            bounds(epsilon_local, people + 50, delta),
+            bounds(epsilon_local, people, 1.5 * delta),
+            bounds(0.9 * epsilon_local, people, delta),
         ] {
-            prop_assert!(more_private.upper <= slack(here.upper), "{more_private:?} above {here:?}");
+            prop_assert!(more_private.upper <= slack(base.upper), "{more_private:?} above {base:?}");
         }
     }
 }

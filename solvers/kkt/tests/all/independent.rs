@@ -149,20 +149,20 @@ proptest! {
         seed in 0u64..1000, n in 1usize..200, d in 0usize..8, doubled in any::<bool>(),
         penalties in prop::sample::select(vec![(0.01, 0.01), (1.0, 1.0), (1e-6, 1e-6)]),
     ) {
-        let mut of = Drawn::new(seed, n, d.max(1), penalties.0, penalties.1);
+        let mut problem = Drawn::new(seed, n, d.max(1), penalties.0, penalties.1);
         if doubled {
             // Each record occurs twice, so the multipliers on the edge are not unique.
-            of.records = ndarray::concatenate![ndarray::Axis(0), of.records, of.records];
-            of.signs = of.signs.repeat(2);
-            of.penalties = of.penalties.repeat(2);
+            problem.records = ndarray::concatenate![ndarray::Axis(0), problem.records, problem.records];
+            problem.signs = problem.signs.repeat(2);
+            problem.penalties = problem.penalties.repeat(2);
         }
         if d == 0 {
-            of.records = of.records.slice(ndarray::s![.., ..0]).to_owned();
+            problem.records = problem.records.slice(ndarray::s![.., ..0]).to_owned();
         }
-        let records = Records::new(of.records.view());
-        let programme = SoftMargin::new(&records, &of.signs, &of.penalties).unwrap();
-        let programme = programme.bias_penalty(of.bias_penalty).unwrap();
-        let programme = programme.squared_slack_penalty(of.squared_slack_penalty).unwrap();
+        let records = Records::new(problem.records.view());
+        let programme = SoftMargin::new(&records, &problem.signs, &problem.penalties).unwrap();
+        let programme = programme.bias_penalty(problem.bias_penalty).unwrap();
+        let programme = programme.squared_slack_penalty(problem.squared_slack_penalty).unwrap();
         let solved = programme.solve(1e-9, 200).unwrap();
         let (before, objective) = (programme.kkt_residual(&solved).unwrap(), solved.objective);
         let polished = programme.polished(solved).unwrap();
@@ -226,9 +226,9 @@ fn many_noisy_records_of_unequal_classes_are_solved_in_a_few_dozen_steps() {
 
 #[test]
 fn the_residual_sees_what_is_wrong() {
-    let of = Drawn::new(4, 50, 3, 0.1, 0.1);
-    let records = Records::new(of.records.view());
-    let programme = SoftMargin::new(&records, &of.signs, &of.penalties).unwrap();
+    let problem = Drawn::new(4, 50, 3, 0.1, 0.1);
+    let records = Records::new(problem.records.view());
+    let programme = SoftMargin::new(&records, &problem.signs, &problem.penalties).unwrap();
     let programme = programme.bias_penalty(0.1).unwrap().squared_slack_penalty(0.1).unwrap();
     let machine = programme.polished(programme.solve(1e-9, 100).unwrap()).unwrap();
     let changed = |change: &dyn Fn(&mut Machine)| {
@@ -240,7 +240,7 @@ fn the_residual_sees_what_is_wrong() {
     assert!(changed(&|machine| machine.weights[0] += 1e-6) > 1e-7);
     assert!(changed(&|machine| machine.bias += 1e-6) > 1e-8);
     for i in 0..50 {
-        let theta = of.penalties[i];
+        let theta = problem.penalties[i];
         assert!(changed(&|machine| machine.multipliers[i] += 1e-6 * theta) > 1e-9, "{i}");
     }
     assert!(
@@ -258,37 +258,37 @@ fn the_residual_sees_what_is_wrong() {
 
 #[test]
 fn a_free_bias_alone_meets_the_margins_of_one_side() {
-    let mut of = Drawn::new(1, 20, 3, 0.0, 0.0);
-    of.signs = vec![-1.0; 20];
-    let machine = of.solved(1e-9).unwrap();
+    let mut problem = Drawn::new(1, 20, 3, 0.0, 0.0);
+    problem.signs = vec![-1.0; 20];
+    let machine = problem.solved(1e-9).unwrap();
     assert_eq!((machine.bias, machine.objective), (-1.0, 0.0));
     assert!(machine.weights.iter().all(|weight| *weight == 0.0));
     // A bias with a penalty moves only as far as it pays.
-    of.bias_penalty = 1.0;
-    let machine = of.solved(1e-9).unwrap();
-    assert_relative_eq!(machine.objective, of.by_clarabel(), max_relative = 1e-6);
+    problem.bias_penalty = 1.0;
+    let machine = problem.solved(1e-9).unwrap();
+    assert_relative_eq!(machine.objective, problem.by_clarabel(), max_relative = 1e-6);
 }
 
 #[test]
 fn what_cannot_be_solved_is_named() {
     let drawn = || Drawn::new(1, 20, 3, 0.0, 0.0);
     let message = |drawn: Drawn| drawn.solved(1e-6).unwrap_err().to_string();
-    let mut of = drawn();
-    of.signs[3] = 0.5;
-    assert_eq!(message(of), "a sign must be 1 or -1, and 0.5 is not");
-    let mut of = drawn();
-    of.penalties[0] = 0.0;
-    assert_eq!(message(of), "a penalty must be finite and positive, and 0 is not");
-    let mut of = drawn();
-    of.records[[7, 1]] = f64::INFINITY;
-    assert!(message(of).starts_with("record 7"));
-    let mut of = drawn();
-    of.bias_penalty = -1.0;
-    assert!(message(of).starts_with("bias_penalty must be finite and not negative"));
+    let mut problem = drawn();
+    problem.signs[3] = 0.5;
+    assert_eq!(message(problem), "a sign must be 1 or -1, and 0.5 is not");
+    let mut problem = drawn();
+    problem.penalties[0] = 0.0;
+    assert_eq!(message(problem), "a penalty must be finite and positive, and 0 is not");
+    let mut problem = drawn();
+    problem.records[[7, 1]] = f64::INFINITY;
+    assert!(message(problem).starts_with("record 7"));
+    let mut problem = drawn();
+    problem.bias_penalty = -1.0;
+    assert!(message(problem).starts_with("bias_penalty must be finite and not negative"));
 
-    let mut of = drawn();
-    of.signs = vec![1.0; 19];
-    assert_eq!(message(of), "there are 19 signs for 20 records");
+    let mut problem = drawn();
+    problem.signs = vec![1.0; 19];
+    assert_eq!(message(problem), "there are 19 signs for 20 records");
     assert!(matches!(drawn().solved(f64::NAN), Err(Error::Parameter { .. })));
     let records = Records::new(ArrayView2::from_shape((1, 1), &[1.0]).unwrap());
     let stopped =
@@ -325,8 +325,8 @@ fn equation_2_on_unscaled_wdbc_has_the_reference_objective() {
         (0.1, 6.728259791887002, -6.095897284244772, 0.020099888175650577),
     ] {
         let penalties = vec![theta; signs.len()];
-        let of = Records::new(records.view());
-        let machine = SoftMargin::new(&of, &signs, &penalties).unwrap();
+        let programme_records = Records::new(records.view());
+        let machine = SoftMargin::new(&programme_records, &signs, &penalties).unwrap();
         let machine = machine.bias_penalty(0.01).unwrap().squared_slack_penalty(0.01).unwrap();
         let solved = machine.solve(1e-11, 100).unwrap();
         let solved = machine.polished(solved).unwrap();

@@ -12,7 +12,7 @@ fn figure_3_has_the_numbers_of_the_reference() {
     // ε, Z', σ² of the first and of the others, and the losses for r = 1: task-aware, task-agnostic,
     // privacy-agnostic with Z = 2. Another implementation of (11) to (13) as printed computed them; the third
     // setting to 60 digits.
-    for (others, epsilon, rank, first, rest, aware, agnostic, of_two) in [
+    for (others, epsilon, rank, first, rest, aware, agnostic, privacy_agnostic) in [
         (0.0, 1.0, 1, 1.0, 0.0, 3.5555555555555554, 3.878787878787879, 3.764705882352941),
         (0.0, 2.0, 1, 1.0, 0.0, 2.6666666666666665, 3.5555555555555554, 3.2),
         (0.0, 4.0, 1, 1.0, 0.0, 1.3333333333333333, 2.6666666666666665, 2.0),
@@ -45,7 +45,11 @@ fn figure_3_has_the_numbers_of_the_reference() {
             agnostic,
             max_relative = 1e-12
         );
-        assert_relative_eq!(equal_power_loss(&eigenvalues, noise, 2).unwrap(), of_two, max_relative = 1e-12);
+        assert_relative_eq!(
+            equal_power_loss(&eigenvalues, noise, 2).unwrap(),
+            privacy_agnostic,
+            max_relative = 1e-12
+        );
     }
 }
 
@@ -98,13 +102,13 @@ proptest! {
     #[test]
     fn the_allocation_is_argmins(mut eigenvalues in eigenvalues(), power in -3.0..3.0f64) {
         eigenvalues.push(1.0);
-        let of = Allocated { eigenvalues, noise: 10f64.powf(power) };
-        let filled = Waterfilling::new(&of.eigenvalues, of.noise).unwrap();
-        let theirs = of.by_argmin();
+        let allocated = Allocated { eigenvalues, noise: 10f64.powf(power) };
+        let filled = Waterfilling::new(&allocated.eigenvalues, allocated.noise).unwrap();
+        let theirs = allocated.by_argmin();
         for (ours, theirs) in filled.sigma_squared().iter().zip(&theirs) {
             prop_assert!((ours - theirs).abs() < 1e-8, "{ours} and {theirs}");
         }
-        let their_loss = decoding_loss(&of.eigenvalues, &theirs, of.noise).unwrap();
+        let their_loss = decoding_loss(&allocated.eigenvalues, &theirs, allocated.noise).unwrap();
         prop_assert!((filled.loss() / their_loss - 1.0).abs() < 1e-8, "{} and {their_loss}", filled.loss());
     }
 
@@ -157,11 +161,11 @@ proptest! {
         let unit = 4f64.powi(scale / 2);
         let mut turned: Vec<f64> = eigenvalues.iter().map(|lambda| lambda * unit).collect();
         turned.rotate_left(turn % eigenvalues.len());
-        let of_turned = Waterfilling::new(&turned, c).unwrap();
-        let mut shares = of_turned.sigma_squared().to_vec();
+        let turned_filled = Waterfilling::new(&turned, c).unwrap();
+        let mut shares = turned_filled.sigma_squared().to_vec();
         shares.rotate_right(turn % eigenvalues.len());
         prop_assert_eq!(shares, filled.sigma_squared());
-        prop_assert!((of_turned.loss() - filled.loss() * unit).abs() <= 1e-14 * of_turned.loss());
+        prop_assert!((turned_filled.loss() - filled.loss() * unit).abs() <= 1e-14 * turned_filled.loss());
     }
 
     #[test]
@@ -264,24 +268,28 @@ fn where_nothing_weighs_nothing_is_allocated() {
 
 #[test]
 fn what_is_no_problem_is_one_sentence() {
-    let of = |eigenvalues: &[f64], noise: f64| Waterfilling::new(eigenvalues, noise).unwrap_err().to_string();
+    let refusal =
+        |eigenvalues: &[f64], noise: f64| Waterfilling::new(eigenvalues, noise).unwrap_err().to_string();
     for (error, expected) in [
-        (of(&[], 1.0), "there are no eigenvalues, and at least one is needed"),
+        (refusal(&[], 1.0), "there are no eigenvalues, and at least one is needed"),
         (
-            of(&[1.0, -2.0], 1.0),
+            refusal(&[1.0, -2.0], 1.0),
             "eigenvalue 1, counted from 0, must be finite and not negative, and -2 is not",
         ),
         (
-            of(&[f64::NAN], 1.0),
+            refusal(&[f64::NAN], 1.0),
             "eigenvalue 0, counted from 0, must be finite and not negative, and NaN is not",
         ),
         (
-            of(&[f64::INFINITY], 1.0),
+            refusal(&[f64::INFINITY], 1.0),
             "eigenvalue 0, counted from 0, must be finite and not negative, and inf is not",
         ),
-        (of(&[1.0], -1.0), "the noise's variance must be finite and not negative, and -1 is not"),
-        (of(&[1.0], f64::NAN), "the noise's variance must be finite and not negative, and NaN is not"),
-        (of(&[1.0], f64::INFINITY), "the noise's variance must be finite and not negative, and inf is not"),
+        (refusal(&[1.0], -1.0), "the noise's variance must be finite and not negative, and -1 is not"),
+        (refusal(&[1.0], f64::NAN), "the noise's variance must be finite and not negative, and NaN is not"),
+        (
+            refusal(&[1.0], f64::INFINITY),
+            "the noise's variance must be finite and not negative, and inf is not",
+        ),
     ] {
         assert_eq!(error, expected);
     }

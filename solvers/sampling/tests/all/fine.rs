@@ -57,14 +57,14 @@ fn distributions() -> [NoiseDistribution; 2] {
 /// The distribution itself must pass, and the same distribution with a scale 5 % larger must fail.
 fn passes_and_a_wrong_scale_fails(test: impl Fn(&NoiseDistribution, &[f64]) -> Result<(), String>) {
     for distribution in distributions() {
-        let of = |scale| (distribution.draw)(scale, &mut ChaCha20Rng::seed_from_u64(SEED));
+        let sample = |scale| (distribution.draw)(scale, &mut ChaCha20Rng::seed_from_u64(SEED));
         let right = Rational::new(SCALE, 1).unwrap();
-        if let Err(why) = test(&distribution, &of(right)) {
+        if let Err(why) = test(&distribution, &sample(right)) {
             panic!("seed {SEED}: {} does not have its distribution: {why}", distribution.name);
         }
         let wrong = Rational::new(SCALE / 20 * 21, 1).unwrap();
         assert!(
-            test(&distribution, &of(wrong)).is_err(),
+            test(&distribution, &sample(wrong)).is_err(),
             "seed {SEED}: {} 5 % too wide passes",
             distribution.name
         );

@@ -70,17 +70,17 @@ fn barriers_and_double_wells_are_as_they_are() {
 
 #[test]
 fn what_has_no_ground_state_is_named() {
-    let of = |potential: fn(f64) -> f64, weight, lower, upper, pieces| {
+    let refusal = |potential: fn(f64) -> f64, weight, lower, upper, pieces| {
         airy::ground_energy(potential, weight, lower, upper, pieces).unwrap_err()
     };
     assert_eq!(
-        of(|n| 1.0 / n, 1.0, -1.0, 1.0, 2).to_string(),
+        refusal(|n| 1.0 / n, 1.0, -1.0, 1.0, 2).to_string(),
         "the potential must be finite, and at 0 it is inf"
     );
-    assert_eq!(of(|n| n, 1.0, -1.0, 1.0, 0).to_string(), "pieces must be one or more, and 0 is not");
-    assert!(matches!(of(|n| n, -1.0, -1.0, 1.0, 3), Error::Parameter { .. }));
-    assert!(matches!(of(|n| n, 1.0, 1.0, 1.0, 3), Error::Interval { .. }));
-    assert!(matches!(of(|_| f64::NAN, 1.0, 0.0, 1.0, 3), Error::Potential { .. }));
+    assert_eq!(refusal(|n| n, 1.0, -1.0, 1.0, 0).to_string(), "pieces must be one or more, and 0 is not");
+    assert!(matches!(refusal(|n| n, -1.0, -1.0, 1.0, 3), Error::Parameter { .. }));
+    assert!(matches!(refusal(|n| n, 1.0, 1.0, 1.0, 3), Error::Interval { .. }));
+    assert!(matches!(refusal(|_| f64::NAN, 1.0, 0.0, 1.0, 3), Error::Potential { .. }));
 }
 
 proptest! {

@@ -128,12 +128,12 @@ fn outside_of_the_box_there_is_nothing() {
 
 #[test]
 fn what_has_no_ground_state_is_named() {
-    let of = |lambda, weights: Array2<f64>, bounds: &[(f64, f64)]| {
+    let refusal = |lambda, weights: Array2<f64>, bounds: &[(f64, f64)]| {
         BoxGroundState::new(lambda, weights.view(), bounds, 1e-6).unwrap_err()
     };
     let unit = [(-1.0, 1.0), (-1.0, 1.0)];
     assert_eq!(
-        of(1.0, array![[1.0, 2.0], [2.0, 1.0]], &unit).to_string(),
+        refusal(1.0, array![[1.0, 2.0], [2.0, 1.0]], &unit).to_string(),
         "the matrix of weights must be symmetric and positive definite, and it is not"
     );
     for weights in [
@@ -143,17 +143,17 @@ fn what_has_no_ground_state_is_named() {
         array![[f64::NAN, 0.0], [0.0, 1.0]],
         array![[f64::INFINITY, 0.0], [0.0, 1.0]],
     ] {
-        assert_eq!(of(1.0, weights, &unit), Error::NotPositiveDefinite);
+        assert_eq!(refusal(1.0, weights, &unit), Error::NotPositiveDefinite);
     }
-    assert_eq!(of(1.0, array![[1.0]], &unit).to_string(), "weights are 1 x 1 for 2 pairs of bounds");
-    assert!(matches!(of(1.0, Array2::zeros((0, 0)), &[]), Error::Shape(_)));
-    assert!(matches!(of(-1.0, array![[1.0]], &[(0.0, 1.0)]), Error::Parameter { .. }));
-    assert!(matches!(of(1.0, array![[1.0]], &[(1.0, 0.0)]), Error::Interval { .. }));
+    assert_eq!(refusal(1.0, array![[1.0]], &unit).to_string(), "weights are 1 x 1 for 2 pairs of bounds");
+    assert!(matches!(refusal(1.0, Array2::zeros((0, 0)), &[]), Error::Shape(_)));
+    assert!(matches!(refusal(-1.0, array![[1.0]], &[(0.0, 1.0)]), Error::Parameter { .. }));
+    assert!(matches!(refusal(1.0, array![[1.0]], &[(1.0, 0.0)]), Error::Interval { .. }));
     // This matrix is so nearly singular that a million products of states do not suffice.
     let weights = array![[1.0, 1.0 - 1e-9], [1.0 - 1e-9, 1.0]];
-    assert!(matches!(of(1.0, weights, &unit), Error::NotConverged { .. }));
+    assert!(matches!(refusal(1.0, weights, &unit), Error::NotConverged { .. }));
     let eight = Array2::eye(8);
-    assert!(matches!(of(1.0, eight, &[(-1.0, 1.0); 8]), Error::NotConverged { .. }));
+    assert!(matches!(refusal(1.0, eight, &[(-1.0, 1.0); 8]), Error::NotConverged { .. }));
 }
 
 proptest! {

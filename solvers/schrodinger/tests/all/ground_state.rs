@@ -11,7 +11,7 @@ fn solved(lambda: f64, weight: f64, lower: f64, upper: f64) -> GroundState {
 
 struct Fact {
     /// The parameters λ, ϑ, a, b.
-    of: [f64; 4],
+    parameters: [f64; 4],
     mu: f64,
     mean: f64,
     second_moment: f64,
@@ -24,7 +24,7 @@ struct Fact {
 /// x·e^{−x²/2}·M((3−E)/4, 3/2, x²). Here x = n/ℓ, ℓ⁴ = 4/(λϑ) and μ = ½√(λ/ϑ)·E.
 const FACTS: [Fact; 8] = [
     Fact {
-        of: [4.0, 2.0, -1.0, 3.0],
+        parameters: [4.0, 2.0, -1.0, 3.0],
         mu: 0.9349190898164348,
         mean: 0.283300035232835,
         second_moment: 0.3256609628089115,
@@ -35,7 +35,7 @@ const FACTS: [Fact; 8] = [
         ],
     },
     Fact {
-        of: [1.0, 1.0, -10.0, 10.0],
+        parameters: [1.0, 1.0, -10.0, 10.0],
         mu: 0.5,
         mean: 0.0,
         second_moment: 1.0,
@@ -47,7 +47,7 @@ const FACTS: [Fact; 8] = [
         ],
     },
     Fact {
-        of: [1e4, 2.0, -1.0, 0.02],
+        parameters: [1e4, 2.0, -1.0, 0.02],
         mu: 93.42091919678731,
         mean: -0.11879450999004755,
         second_moment: 0.017496238739456986,
@@ -58,7 +58,7 @@ const FACTS: [Fact; 8] = [
         ],
     },
     Fact {
-        of: [100.0, 3.0, 0.5, 2.0],
+        parameters: [100.0, 3.0, 0.5, 2.0],
         mu: 23.436698031977432,
         mean: 0.8079274151959817,
         second_moment: 0.6707158093201863,
@@ -70,28 +70,28 @@ const FACTS: [Fact; 8] = [
         ],
     },
     Fact {
-        of: [100.0, 3.0, -2.0, -0.5],
+        parameters: [100.0, 3.0, -2.0, -0.5],
         mu: 23.436698031977432,
         mean: -0.8079274151959817,
         second_moment: 0.6707158093201863,
         density: &[(-0.7, 2.6261194441427222)],
     },
     Fact {
-        of: [1.0, 1.0, -0.01, 12.0],
+        parameters: [1.0, 1.0, -0.01, 12.0],
         mu: 1.4920406814132945,
         mean: 1.5879598826832841,
         second_moment: 2.9761415634131723,
         density: &[(0.0, 7.9394045397994e-05), (1.0, 0.4873462333537194), (8.0, 6.262706630566137e-13)],
     },
     Fact {
-        of: [50.0, 1.0, 2.0, 3.0],
+        parameters: [50.0, 1.0, 2.0, 3.0],
         mu: 84.50250664416923,
         mean: 2.3824992156038167,
         second_moment: 5.702750247843891,
         density: &[(2.1, 0.561673513318526), (2.5, 1.6248269352883058), (2.95, 0.007645493575110907)],
     },
     Fact {
-        of: [1e-6, 1.0, -3.0, 1.0],
+        parameters: [1e-6, 1.0, -3.0, 1.0],
         mu: 0.616850655758976,
         mean: -0.9999997191011087,
         second_moment: 1.5227632644925178,
@@ -101,7 +101,7 @@ const FACTS: [Fact; 8] = [
 
 #[test]
 fn energies_moments_and_tails_are_those_of_hypergeometric_functions() {
-    for Fact { of: [lambda, weight, lower, upper], mu, mean, second_moment, density } in FACTS {
+    for Fact { parameters: [lambda, weight, lower, upper], mu, mean, second_moment, density } in FACTS {
         let state = solved(lambda, weight, lower, upper);
         assert_relative_eq!(state.mu(), mu, max_relative = 1e-13);
         assert_relative_eq!(state.second_moment(), second_moment, max_relative = 1e-12);
@@ -356,13 +356,12 @@ proptest! {
         let n = (state.mean() + 4.0 * (at - 0.5) * deviation)
             .clamp(lower + 0.1 * deviation, upper - 0.1 * deviation);
         let step = 2e-3 * deviation;
-        let [before, there, after] = [n - step, n, n + step].map(|n| state.amplitude(n));
-        let bend = (before - 2.0 * there + after) / (step * step);
-        let left = -bend / weight + lambda / 4.0 * n * n * there;
+        let [before, center, after] = [n - step, n, n + step].map(|n| state.amplitude(n));
+        let bend = (before - 2.0 * center + after) / (step * step);
+        let left = -bend / weight + lambda / 4.0 * n * n * center;
         let size = state.mu() - lambda / 4.0 * 0f64.clamp(lower, upper).powi(2);
-        prop_assert!(
-            (left - state.mu() * there).abs() < 1e-3 * size * there.max(state.amplitude(state.mean()))
-        );
+        let largest = center.max(state.amplitude(state.mean()));
+        prop_assert!((left - state.mu() * center).abs() < 1e-3 * size * largest);
     }
 
     /// The values hold even below 10⁻³⁰⁰, to the precision of the floats in this range.

@@ -20,7 +20,7 @@ const LEAST: f64 = 1e-6;
 /// scale gives the smallest error of the mean in the records' own units.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Taught", into = "Taught")]
-pub(crate) struct Frame {
+pub(crate) struct PrincipalBasis {
     taught: Taught,
     /// Standard deviation of records along each direction (k).
     deviations: Array1<f64>,
@@ -40,16 +40,16 @@ struct Taught {
     clipping_norm: f64,
 }
 
-impl From<Taught> for Frame {
+impl From<Taught> for PrincipalBasis {
     fn from(taught: Taught) -> Self {
         let deviations = deviations(taught.spread());
         Self { widths: deviations.mapv(|deviation| deviation.powf(1.5)), deviations, taught }
     }
 }
 
-impl From<Frame> for Taught {
-    fn from(frame: Frame) -> Self {
-        frame.taught
+impl From<PrincipalBasis> for Taught {
+    fn from(basis: PrincipalBasis) -> Self {
+        basis.taught
     }
 }
 
@@ -62,7 +62,7 @@ impl Taught {
     }
 }
 
-impl Frame {
+impl PrincipalBasis {
     /// Learns all directions in which `records` (n × d) of volunteers vary, without clipping.
     pub(crate) fn learn(plugin: &str, records: ArrayView2<f64>) -> Result<Self> {
         if records.ncols() == 0 {
@@ -82,14 +82,14 @@ impl Frame {
     /// Keeps the first `dimensions` directions, and clips at the length that a share `clipped` < 1 of
     /// `records` (n × d) exceeds.
     pub(crate) fn along(self, dimensions: usize, clipped: f64, records: ArrayView2<f64>) -> Self {
-        let frame = Self::from(Taught { dimensions, ..self.taught });
-        let mut lengths: Vec<f64> = records.outer_iter().map(|record| length(&frame.whole(record))).collect();
+        let basis = Self::from(Taught { dimensions, ..self.taught });
+        let mut lengths: Vec<f64> = records.outer_iter().map(|record| length(&basis.whole(record))).collect();
         lengths.sort_by(f64::total_cmp);
         let last = lengths.len().saturating_sub(1);
         let kept = ((1.0 - clipped) * last as f64) as usize;
         // If most records are equal, the length at this rank is zero; take the first positive one.
         let clipping_norm = lengths.split_off(kept).into_iter().find(|length| *length > 0.0);
-        Taught { clipping_norm: clipping_norm.unwrap_or(1.0), ..frame.taught }.into()
+        Taught { clipping_norm: clipping_norm.unwrap_or(1.0), ..basis.taught }.into()
     }
 
     /// Checks that the coordinates fit records of this domain.
