@@ -76,13 +76,12 @@ impl Rules {
 
     /// All faults of a file's text.
     fn faults(&self, path: &Path, text: &str) -> Vec<Fault> {
-        let is_rust = path.extension().is_some_and(|end| end == "rs");
-        let (paragraphs, mut found) = if is_rust {
-            (self.comments(text), long_lines(text, RUST_COLUMNS, |_| false))
-        } else {
-            let is_exempt =
-                |line: &str| line.trim_start().starts_with(['|', '<', '!']) || !line.trim().contains(' ');
-            (self.paragraphs(text), long_lines(&without_code(text), MARKDOWN_COLUMNS, is_exempt))
+        let is_exempt =
+            |line: &str| line.trim_start().starts_with(['|', '<', '!']) || !line.trim().contains(' ');
+        let (paragraphs, mut found) = match path.extension().and_then(|end| end.to_str()) {
+            Some("rs") => (self.comments(text), long_lines(text, RUST_COLUMNS, |_| false)),
+            Some("py" | "pyi") => (self.docstrings(text), vec![]),
+            _ => (self.paragraphs(text), long_lines(&without_code(text), MARKDOWN_COLUMNS, is_exempt)),
         };
         for Paragraph { row, is_doc, text } in paragraphs {
             if is_doc && self.first_word.is_match(&text) {
@@ -150,6 +149,28 @@ impl Rules {
         }
         found
     }
+
+    /// Paragraphs of the docstrings of Python code, without doctests.
+    fn docstrings(&self, text: &str) -> Vec<Paragraph> {
+        let mut row = 1;
+        let mut found = vec![];
+        for (at, piece) in text.split("\"\"\"").enumerate() {
+            if at % 2 == 1 {
+                let prose: Vec<&str> = piece
+                    .lines()
+                    .map(|line| if line.trim().starts_with(['>', '.']) { "" } else { line })
+                    .collect();
+                let paragraphs = self.paragraphs(&prose.join("\n")).into_iter().enumerate();
+                found.extend(paragraphs.map(|(nth, paragraph)| Paragraph {
+                    row: row + paragraph.row - 1,
+                    is_doc: nth == 0,
+                    ..paragraph
+                }));
+            }
+            row += piece.matches('\n').count();
+        }
+        found
+    }
 }
 
 /// Returns whether a piece of a sentence is a word: it contains two letters in a row.
@@ -188,7 +209,8 @@ fn every_text_keeps_the_rules_of_plain_english() {
     let mut found: BTreeMap<(Rule, String), Vec<String>> = BTreeMap::new();
     for file in texts(&root) {
         let path = file.strip_prefix(&root).unwrap().display().to_string();
-        let is_read = ["rs", "md"].iter().any(|end| file.extension().is_some_and(|other| other == *end));
+        let is_read =
+            ["rs", "md", "py", "pyi"].iter().any(|end| file.extension().is_some_and(|other| other == *end));
         if !is_read
             || GENERATED.iter().any(|page| path.ends_with(page))
             || path.ends_with("tests/all/prose.rs")
@@ -242,6 +264,11 @@ fn each_rule_finds_its_faults_and_nothing_else() {
         ("a.rs", format!("fn f() {{}}\n{wide}"), vec![(Rule::Line, 2)]),
         ("a.rs", format!("// {}\n// {}", &long[..75], &long[75..]), vec![(Rule::Sentence, 1)]),
         ("a.rs", format!("// {}.\n// {}", &long[..74], &long[75..]), vec![]),
+        (
+            "a.py",
+            "def f():\n    \"\"\"What it does.\n\n    As there.\"\"\"".to_owned(),
+            vec![(Rule::FirstWord, 2), (Rule::Phrase, 4)],
+        ),
         ("a.md", format!("- {}\n- {}", &long[..75], &long[75..]), vec![]),
         ("a.md", format!("```\n{wide} {long}\n```\n| {wide} |"), vec![]),
         ("a.md", format!("Text\n{wide}"), vec![(Rule::Line, 2)]),

@@ -61,7 +61,8 @@ pub(crate) fn texts(folder: &Path) -> Vec<PathBuf> {
     let entries = WalkDir::new(folder).into_iter().filter_entry(|entry| entry.depth() == 0 || is_ours(entry));
     let paths = entries.map(|entry| entry.unwrap().into_path());
     let is_text = |path: &PathBuf| {
-        path.extension().is_some_and(|end| ["rs", "md", "toml", "template"].iter().any(|text| end == *text))
+        path.extension()
+            .is_some_and(|end| ["rs", "md", "toml", "template", "py", "pyi"].iter().any(|text| end == *text))
     };
     paths.filter(is_text).collect()
 }
