@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What got slower, and what faster, between two commits, by ratios in one run.
+"""Comparison of the performance pages of two commits, by ratios of times in one run.
 
     python3 benches/compare.py BASE [HEAD] [--only WORDS] [--rounds N]
 
-Builds the performance page of both commits, each from a checkout of its own under target/compare, has them take turns round by round, and
-prints every row whose time differs by more than 5 %: the median of the ratios of a round's two times, so that what a machine does in
-between weighs on both. Python is not started. Exits with 1 where a row got slower.
+Builds both performance pages, each from its own checkout under target/compare. The two take turns, round by round, so that
+other load of the machine affects both. Prints each row whose time differs by more than 5 %, as the median ratio over the
+rounds. Python peers do not run. Exits with 1 if a row became slower.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def output(*command, **more):
 
 
 def build(commit):
-    """The performance page of a commit, built in a checkout that stays for the next time."""
+    """Builds the performance page of a commit, in a checkout that later runs use again."""
     sha = output("git", "rev-parse", f"{commit}^{{commit}}", cwd=ROOT).strip()
     folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "compare" / sha[:12]
     if not folder.exists():
@@ -42,7 +42,7 @@ def build(commit):
 
 
 def times(page):
-    """Nanoseconds of each row of a page's sections, by section and name."""
+    """Time of each row of a page, in nanoseconds, by section and name."""
     found, section, unit = {}, "", None
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -68,12 +68,12 @@ def main():
     ratios = {}
     for number in range(arguments.rounds):
         print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
-        # The one that begins changes from round to round.
+        # The two commits alternate in starting a round.
         order = (0, 1) if number % 2 == 0 else (1, 0)
         pages = {}
         for at in order:
             command = [str(binaries[at]), "--python", "/nonexistent", "--rounds", "1", "--only", arguments.only]
-            # Commits before it timed small sizes alone.
+            # Commits without this option time only small sizes.
             command += ["--small"] if small[at] else []
             pages[at] = times(output(*command, cwd=ROOT))
         for row in pages[0].keys() & pages[1].keys():

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What limits each command: where its time goes, by a sampling profiler.
+"""Time of each command by part of the code, from a sampling profiler.
 
     python3 benches/limits.py [--output LIMITS.md] [--only WORDS]
 
-Builds the command with symbols (profile `profiling`), makes a file of a million records under a temporary folder, and runs each command below under
-Linux `perf`. A sample belongs to the innermost function that is of no standard library: to a folder of this workspace, or to a library by name.
-Needs perf, llvm-symbolizer and readelf.
+Builds the command with symbols (profile `profiling`), writes a file of a million records to a temporary folder, and runs
+each command below under Linux `perf`. A sample counts for the innermost function outside the standard library: for its
+folder of this workspace, or for its library. Needs perf, llvm-symbolizer and readelf.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BINARY = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "profiling" / "scumble"
 
-# What a person reads, and what is run. {s} is the command; files are in the folder where it runs.
+# Titles in the table, and command lines. {s} is the command; files are in its working folder.
 COMMANDS = [
     ("`release`, a CSV file by `laplace`", "{s} release --design laplace.json --input records.csv --output released.csv"),
     ("`release`, a Parquet file by `laplace`", "{s} release --design laplace.json --input records.parquet --output released.parquet"),
@@ -48,7 +48,7 @@ RECORDS, COLUMNS = 1_000_000, 9
 
 
 def run(command, folder, prefix=()):
-    """CPU seconds, wall seconds and the largest memory in MB of a command."""
+    """Runs a command; returns CPU seconds, wall seconds and peak memory in MB."""
     words = command.format(s=BINARY).split() + (["--force"] if "--output" in command else []) + ["--quiet"]
     start = time.monotonic()
     process = subprocess.Popen([*prefix, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -75,14 +75,14 @@ def write_records(folder):
 
 
 def text_segments():
-    """Of the binary: where parts of the file are in memory, as (offset, address, size)."""
+    """Loaded segments of the binary, as (offset in the file, address, size)."""
     output = subprocess.run(["readelf", "-lW", str(BINARY)], check=True, capture_output=True, text=True).stdout
     loads = [line.split() for line in output.splitlines() if line.strip().startswith("LOAD")]
     return [(int(load[1], 16), int(load[2], 16), int(load[4], 16)) for load in loads]
 
 
 def samples(data):
-    """Of a profile: how often each address of the binary was seen, and each other object."""
+    """Numbers of samples in a profile, by address of the binary and by other object."""
     output = subprocess.run(
         ["perf", "script", "-i", str(data), "-F", "ip,dso", "--show-mmap-events"], check=True, capture_output=True, text=True
     ).stdout
@@ -111,7 +111,7 @@ def samples(data):
 
 
 def part(path):
-    """The folder of this workspace or the library that a source file is of; none of the standard library's."""
+    """Workspace folder or library of a source file; None for the standard library."""
     library = re.search(r"/registry/src/[^/]+/(.+?)-\d[^/]*/", path)
     if library:
         return library[1]
@@ -122,7 +122,7 @@ def part(path):
 
 
 def parts(data):
-    """How many samples each part has, and each function in it."""
+    """Numbers of samples by part, and by function within a part."""
     addresses, objects = samples(data)
     found, functions = collections.Counter(), collections.defaultdict(collections.Counter)
     for name, count in objects.items():
@@ -144,11 +144,11 @@ def parts(data):
 
 
 def shorter(function):
-    """A function's own name, with the type or the module that it is of."""
+    """Name of a function, with its type or module."""
     bare = re.sub(r" \(\.llvm\.\d+\)|::h[0-9a-f]{16}|\{\{?[^{}]*\}?\}", "", function)
     for written, meant in [("_$LT$", "<"), ("$LT$", "<"), ("$GT$", ">"), ("$u20$", " "), ("$C$", ","), ("..", "::")]:
         bare = bare.replace(written, meant)
-    # Of "<Type as Trait>::name", "Type::name"; and without what is generic.
+    # "<Type as Trait>::name" becomes "Type::name"; generic parameters are removed.
     bare = re.sub(r"^<(?:\w+::)*(\w+)[^>]*(?:<[^<>]*>)? as .*>::", r"\1::", bare)
     while re.search(r"<[^<>]*>", bare):
         bare = re.sub(r"<[^<>]*>", "", bare)

@@ -1,4 +1,7 @@
-"""The ε of DP-SGD by Google's dp-accounting. Waits for "ACCOUNTANT RATE MULTIPLIER STEPS DELTA", and answers with nanoseconds an answer."""
+"""The ε of DP-SGD by Google's dp-accounting.
+
+Reads lines "ACCOUNTANT RATE MULTIPLIER STEPS DELTA", and replies with nanoseconds per answer.
+"""
 
 import sys
 import time

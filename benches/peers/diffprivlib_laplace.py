@@ -1,4 +1,7 @@
-"""Laplace noise by diffprivlib, value by value, which is how it gives it. Waits for a line, and answers with nanoseconds a value."""
+"""Laplace noise by diffprivlib, which draws one value per call.
+
+Reads lines, and replies with nanoseconds per value.
+"""
 
 import sys
 import time

@@ -1,7 +1,10 @@
-"""MST by dpmm. Waits for "EPSILON DELTA LEVELS FILE", where LEVELS are those of each column and FILE has the levels of all records, n x m 32-bit numbers, and answers
-with nanoseconds a release.
+"""MST by dpmm.
 
-dpmm has an environment of its own (`pip install dpmm`), and is never part of the build. Its neighbouring relation is add/remove one record.
+Reads lines "EPSILON DELTA LEVELS FILE", and replies with nanoseconds per release. LEVELS lists the number of levels of each
+column. FILE has the levels of all records, as n x m 32-bit numbers.
+
+dpmm needs its own environment (`pip install dpmm`), and is never part of the build. Its neighbouring relation is add/remove
+one record.
 """
 
 import logging

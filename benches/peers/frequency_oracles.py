@@ -1,6 +1,9 @@
-"""Frequency oracles by multi-freq-ldpy. Waits for "KIND PART LEVELS EPSILON", where PART is `answers` or `estimates`, and answers with nanoseconds an answer.
+"""Frequency oracles by multi-freq-ldpy.
 
-multi-freq-ldpy has an environment of its own (`pip install multi-freq-ldpy`), and is never part of the build. Its answers are compiled by numba, before the time is taken.
+Reads lines "KIND PART LEVELS EPSILON", and replies with nanoseconds per answer. PART is `answers` or `estimates`.
+
+multi-freq-ldpy needs its own environment (`pip install multi-freq-ldpy`), and is never part of the build. Numba compiles its
+answers before the measurement.
 """
 
 import sys

@@ -1,5 +1,8 @@
-"""Ground states of -w''/THETA + LAMBDA/4 n^2 w = mu w by SciPy. Waits for "LAMBDA THETA LOWER UPPER MU SHARE": on the coarsest grid, of powers of two,
-whose lowest eigenvalue is within a share of mu, it answers with nanoseconds a solution."""
+"""Ground states of -w''/THETA + LAMBDA/4 n^2 w = mu w by SciPy.
+
+Reads lines "LAMBDA THETA LOWER UPPER MU SHARE", and replies with nanoseconds per solution. The number of cells is the least
+power of two whose lowest eigenvalue has a relative error of at most SHARE from MU.
+"""
 
 import sys
 import time

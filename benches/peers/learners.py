@@ -1,4 +1,7 @@
-"""Models in scikit-learn and PyTorch. Waits for "THREADS KIND RECORDS TARGETS WIDTH …", and answers with nanoseconds a record."""
+"""Models in scikit-learn and PyTorch.
+
+Reads lines "THREADS KIND RECORDS TARGETS WIDTH …", and replies with nanoseconds per record.
+"""
 
 import sys
 import time
@@ -24,7 +27,7 @@ def read(records, targets, width):
 
 @cache
 def logistic(records, targets, width, loss):
-    """The fewest iterations that are as good."""
+    """Returns a fit with the smallest number of iterations that reaches `loss`."""
     x, y = read(records, targets, width)
 
     def fit(iterations):

@@ -1,7 +1,9 @@
-"""Steps of a plain autoencoder under DP-Adam in Opacus. Waits for "MODE THREADS NOISE", and answers with nanoseconds a step.
+"""Steps of a plain autoencoder under DP-Adam in Opacus.
 
-Opacus has an environment of its own (`pip install opacus`, which brings PyTorch), and is never part of the build. A minibatch of 64 is given, not
-drawn, and noise comes from PyTorch's own generator in floating point: both are to its advantage.
+Reads lines "MODE THREADS NOISE", and replies with nanoseconds per step.
+
+Opacus needs its own environment (`pip install opacus`, which installs PyTorch), and is never part of the build. It gets a
+fixed minibatch of 64 instead of a random one, and floating-point noise from PyTorch's generator. Both make it faster.
 """
 
 import sys
@@ -27,7 +29,7 @@ def layers():
 
 
 class SquaredError(torch.nn.Module):
-    """A sum over the outputs; Opacus sets the reduction to "none" for one loss an example."""
+    """Sum of squares over the outputs; Opacus sets the reduction to "none" for per-example losses."""
 
     reduction = "mean"
 
@@ -71,7 +73,7 @@ for line in sys.stdin:
         steppers[mode, noise] = stepper(mode, float(noise))
     torch.set_num_threads(int(threads))
     step = steppers[mode, noise]
-    # The first step after a change of threads pays for it.
+    # The first step after a change of the number of threads is slow, and is not measured.
     step()
     start = time.perf_counter_ns()
     for _ in range(STEPS):

@@ -1,4 +1,7 @@
-"""Releases by the Python package, on one thread. Waits for "TASK RECORDS.parquet SCHEMA.toml", and answers with nanoseconds a value."""
+"""Releases by the Python package, on one thread.
+
+Reads lines "TASK RECORDS.parquet SCHEMA.toml", and replies with nanoseconds per value.
+"""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""Steps of a plain autoencoder in PyTorch. Waits for "OPTIMISER THREADS", and answers with nanoseconds a step."""
+"""Steps of a plain autoencoder in PyTorch.
+
+Reads lines "OPTIMISER THREADS", and replies with nanoseconds per step.
+"""
 
 import sys
 import time
@@ -38,7 +41,7 @@ for line in sys.stdin:
     name, threads = line.split()
     torch.set_num_threads(int(threads))
     step = steppers[name]
-    # The first step after a change of threads pays for it.
+    # The first step after a change of the number of threads is slow, and is not measured.
     step()
     start = time.perf_counter_ns()
     for _ in range(STEPS):

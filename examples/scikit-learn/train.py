@@ -1,8 +1,8 @@
 """Trains scikit-learn on a released file, and scores it on viewed records.
 
-A comparison says which mechanism to take, how well a model of its releases does, and which command designs it. This
-runs that command, releases, trains on what was released, and uses the model on records in the clear: viewed, and, to show the
-difference, unchanged.
+A comparison names a mechanism, the accuracy of a model of its releases, and the command that designs it. This script runs
+the command, releases, and trains on the released file. It then applies the model to records in the clear, viewed and, for
+comparison, unchanged.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def main():
 
 
 def path_of(program):
-    """The program from any folder: a path is made absolute, a name is looked for as usual."""
+    """Path of the program that works from any folder: an absolute path, or a name to find on PATH."""
     return str(Path(program).resolve()) if "/" in program else program
 
 
@@ -45,7 +45,7 @@ class Example:
         self.program, self.folder, self.seed = program, folder, seed
 
     def scumble(self, *words):
-        """Runs the command in the folder, and returns what it prints."""
+        """Runs the command in the folder, and returns its output."""
         done = subprocess.run([self.program, *words], cwd=self.folder, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(done.stderr)
@@ -65,15 +65,15 @@ class Example:
         }
 
     def compared(self, trial):
-        """What `compare` says of the mechanism, with volunteers and a split of this trial's own: the accuracy of a model of
-        its release, and the command that designs it."""
+        """Row of `compare` for the mechanism, with this trial's volunteers and split: the accuracy of a model of its release,
+        and the command that designs it."""
         words = ["--mechanism", MECHANISM, "--epsilon", EPSILON, "--volunteers", str(VOLUNTEERS)]
         words += ["--test-share", str(TEST_SHARE), "--trials", "1", "--seed", str(trial)]
         outcome = json.loads(self.scumble("compare", *words, "--json"))
         return next(row for row in outcome["rows"] if row["metric"] == "accuracy")
 
     def trial(self, design, header, wines, trial):
-        """The accuracies on viewed test records, and on the same unviewed."""
+        """Accuracies on viewed test records, and on the same records unviewed."""
         rows = list(wines)
         random.Random(None if self.seed is None else self.seed + trial).shuffle(rows)
         test = round(len(rows) * TEST_SHARE)
@@ -81,7 +81,7 @@ class Example:
         self.write("clean.csv", header, rows[:test])
         self.write("volunteers.csv", header, rows[test : test + volunteers])
         self.write("private.csv", header, rows[test + volunteers :])
-        # The three commands: design, release, view. The model sees what was released, and nothing else.
+        # The three commands: design, release, view. The model learns only from the released file.
         self.scumble(*shlex.split(design)[1:], "--force")
         seed = [] if self.seed is None else ["--seed", str(self.seed + trial)]
         release = ["--design", "design.json", "--input", "private.csv", "--output", "released.csv"]
@@ -97,14 +97,14 @@ class Example:
             csv.writer(file).writerows([header, *rows])
 
     def read(self, name):
-        """Features and labels of a file: the columns of numbers, and the target."""
+        """Reads the features (columns of numbers) and the labels (target) of a file."""
         rows = list(csv.DictReader((self.folder / name).open()))
         labels = [row.pop(TARGET) for row in rows]
         return numpy.array([list(map(float, row.values())) for row in rows]), numpy.array(labels)
 
 
 def summary(scores):
-    """Their mean, and its standard error."""
+    """Mean of the scores, and its standard error."""
     return {"mean": statistics.mean(scores), "error": statistics.stdev(scores) / len(scores) ** 0.5}
 
 

@@ -1,4 +1,4 @@
-//! Arbitrary bytes as the files that scumble reads. A refusal is an error of one line, and accepted input
+//! Fuzz targets for the readers of scumble's files. A refusal is an error of one line, and accepted input
 //! works.
 //!
 //! Each target is a plain function. It panics if the library panics, or if accepted input breaks a guarantee

@@ -1,10 +1,10 @@
-"""Compares what two builds of the command release, byte for byte.
+"""Compares the releases of two builds of the command, byte by byte.
 
     python3 compare_releases.py OLD NEW [--slow]
 
-Every mechanism that both list is designed by each build on several made-up files, released under several seeds,
-and viewed by its key where it has one. Files, messages and exit codes must be the same. Exits with 1 where one
-differs. With `--slow` mechanisms that train networks take part, for a few epochs.
+Each build designs every mechanism that both list on several synthetic files, releases with several seeds, and views
+with the key if there is one. Files, messages and exit codes must be equal. Exits with 1 if any differs. `--slow` adds
+mechanisms that train networks, for a few epochs.
 """
 
 import json
@@ -18,7 +18,7 @@ SEEDS = (1, 7)
 EPSILONS = ("0.7", "4", "inf")
 PASSPHRASE = "correct horse battery staple"
 
-#: Name, columns as TOML, target, and a function from a generator to a row.
+#: Columns as TOML, target, and a function from a generator to a row, by name.
 DATA = {
     "mixed": (
         """
@@ -110,7 +110,7 @@ DATA = {
     ),
 }
 
-#: What makes a design short, or the same each time.
+#: Parameters that make designs fast or deterministic.
 SETTINGS = {
     "vlm": {"epochs": 2, "seed": 1},
     "multiplicative-dp": {"records": 250},
@@ -123,7 +123,7 @@ SETTINGS = {
 
 
 def write(folder, schema, target, row):
-    """Files of 300 records and 200 volunteers, the same each time."""
+    """Writes files of 300 records and 200 volunteers, with fixed seeds."""
     columns = [line.split('"')[1] for line in schema.splitlines() if line.strip().startswith("name")]
     with open(os.path.join(folder, "schema.toml"), "w", encoding="utf-8") as file:
         file.write("\n".join(line.strip() for line in schema.splitlines()) + "\n")
@@ -135,7 +135,7 @@ def write(folder, schema, target, row):
 
 
 def run(command, folder, *words):
-    """Exit code and message, with the folder's name taken out."""
+    """Runs the command in the folder; returns the exit code, and the message of a failure."""
     done = subprocess.run(
         [command, *words],
         cwd=folder,
@@ -148,7 +148,7 @@ def run(command, folder, *words):
 
 
 def read(path, digest):
-    """The bytes of a file, without the digest of the design, which each build writes by itself; none where there is none."""
+    """Bytes of a file without the design's digest, which differs between builds; None without a file."""
     try:
         with open(path, "rb") as file:
             return file.read().replace(digest.encode(), b"DIGEST")
@@ -157,7 +157,7 @@ def read(path, digest):
 
 
 def outcome(command, folder, side, mechanism, target, epsilon):
-    """What one build makes of a mechanism: messages, and the bytes of each release and view."""
+    """Results of one build for a mechanism: messages, and the bytes of each release and view."""
     own = tempfile.mkdtemp(prefix=side, dir=folder)
     os.mkdir(os.path.join(own, "keys"))
     settings = [word for name, value in SETTINGS.get(mechanism, {}).items() for word in ("--set", f"{name}={json.dumps(value)}")]
@@ -183,7 +183,7 @@ def outcome(command, folder, side, mechanism, target, epsilon):
 
 
 def main():
-    """Compares all of them, and says what differs."""
+    """Compares all mechanisms, and prints the differences."""
     (old, new), slow = [os.path.abspath(word) for word in sys.argv[1:3]], "--slow" in sys.argv
     listed = [json.loads(subprocess.check_output([command, "list", "--json"])) for command in (old, new)]
     both = {one["name"] for one in listed[0]} & {other["name"] for other in listed[1]}

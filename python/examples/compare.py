@@ -5,7 +5,7 @@ import pandas as pd
 
 import scumble
 
-# Invented people with an illness that depends on age and smoking. Replace them by your own frame.
+# Synthetic people with an illness that depends on age and smoking. Replace them by your own frame.
 rng = np.random.default_rng(1)
 count = 4000
 age, cigarettes = rng.uniform(18, 90, count), rng.poisson(4, count).clip(0, 40)

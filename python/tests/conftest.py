@@ -1,4 +1,4 @@
-"""People made up, with a schema that says what is publicly known of them."""
+"""Synthetic people, and a schema with public knowledge about them."""
 
 import numpy as np
 import pandas as pd

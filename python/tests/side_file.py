@@ -1,4 +1,4 @@
-"""What every attempt of every task computed, and a process that is killed in the middle of one: for engines in tests."""
+"""Helpers for tests of engines: files with the output of every task attempt, and killed processes."""
 
 import os
 import signal
@@ -9,12 +9,12 @@ import pandas as pd
 
 
 def above(process: int) -> int:
-    """Its parent."""
+    """Parent of a process."""
     return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
 def executor_of(process: int) -> int:
-    """The Java process above a Python worker of Spark; the process itself where there is none."""
+    """Java process above a Python worker of Spark, or else the process itself."""
     at = process
     while (at := above(at)) > 1:
         if Path(f"/proc/{at}/comm").read_text().startswith("java"):
@@ -23,7 +23,7 @@ def executor_of(process: int) -> int:
 
 
 def record(folder: str, frame: pd.DataFrame) -> None:
-    """Keeps what one attempt computed. The first attempt for the record "p0" is killed then, with the whole of its executor."""
+    """Saves the output of one attempt. Then kills the first attempt for the record "p0", with its executor."""
     if not len(frame):
         return
     frame.to_pickle(Path(folder) / f"{os.getpid()}-{time.time_ns()}.attempt")
@@ -32,13 +32,13 @@ def record(folder: str, frame: pd.DataFrame) -> None:
             os.close(os.open(Path(folder) / "killed", os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             return
-        time.sleep(1)  # others get on meanwhile
+        time.sleep(1)  # other attempts make progress
         os.kill(executor_of(os.getpid()), signal.SIGKILL)
         time.sleep(60)
 
 
 def kill_executors() -> None:
-    """All executors of the Spark that this process started."""
+    """Kills all executors of the Spark session that this process started."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             at = process = int(folder.name)
@@ -47,7 +47,7 @@ def kill_executors() -> None:
             while at not in (os.getpid(), 0):
                 at = above(at)
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
         if at == os.getpid():
             os.kill(process, signal.SIGKILL)
 
@@ -57,7 +57,7 @@ def attempts(folder: Path) -> pd.DataFrame:
 
 
 def judge(folder: Path, released: pd.DataFrame, of_one_process: pd.DataFrame) -> None:
-    """No record with two noises among all that was computed, each record once in what came out, and the bits of one process."""
+    """Checks that each record has one noise over all attempts, and that the release equals a release by one process."""
     assert (Path(folder) / "killed").exists(), "nobody was killed"
     everything = attempts(folder)
     assert everything["person"].duplicated().any(), "nothing was computed twice"

@@ -1,4 +1,4 @@
-"""Comparisons: the command's numbers, and a page for a notebook."""
+"""Tests of comparisons: the numbers of the command, and a page for a notebook."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ def test_rows_are_of_mechanisms_and_budgets(comparison):
     without = [row for row in comparison.without_dp if row["metric"] == "accuracy"]
     assert {(row["mechanism"], row["epsilon"]) for row in without} == {("direct", "inf"), ("laplace", "inf")}
     assert without[0]["mean"] > 0.9
-    # Whoever takes the best row takes one with differential privacy.
+    # Only rows with differential privacy are candidates for the best row.
     assert all(row["dp"] is True for row in comparison.rows) and not any(row["dp"] for row in comparison.without_dp)
     assert comparison.to_json()["data"]["sha256"] is None and "NOT private" in comparison.to_json()["warning"]
     assert "NOT private" in str(comparison)
@@ -107,7 +107,7 @@ def test_a_draft_is_a_schema_for_review():
 
 
 def test_the_import_is_quick_and_needs_nothing():
-    """In a process of its own: no pandas, no numpy, no Arrow."""
+    """A new process imports no pandas, numpy or Arrow."""
     text = "import sys, time; t = time.perf_counter(); import scumble; t = time.perf_counter() - t\n"
     text += "print(t, *[name for name in ('numpy', 'pandas', 'polars', 'pyarrow', 'sklearn') if name in sys.modules])"
     took, *loaded = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout.split()

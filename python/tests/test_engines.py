@@ -1,4 +1,4 @@
-"""Engines that compute again: one release, one charge, and the bits of one process."""
+"""Tests of engines that repeat tasks: one release, one charge, and the bits of one process."""
 
 import json
 import pickle
@@ -53,7 +53,7 @@ def one_bit(people: pd.DataFrame) -> pd.DataFrame:
     return people.assign(age=np.where(people.index % 10 == 9, np.nextafter(people.age, 0), people.age))
 
 
-#: What a source may give when it is computed again: other values, other people, other ids.
+#: Changes of a source that is computed again: other values, other people, other ids.
 CHANGES = {
     "a last bit": one_bit,
     "a value": lambda people: people.assign(age=(people.age + 1) % 100),
@@ -82,7 +82,7 @@ def refuses_frames_of_engines(design, frame, call: str) -> None:
 
 
 class TestDask:
-    """Two worker processes."""
+    """Dask with two worker processes."""
 
     def test_a_killed_worker_repeats_one_release(self, client, design, people, ledger, tmp_path):
         import dask.dataframe as dd
@@ -127,7 +127,7 @@ class TestDask:
         assert len(released.compute()) == len(people)
 
     def test_two_drivers_are_one_charge(self, design, people, ledger, tmp_path):
-        """Two processes at once, with one ticket and one ledger."""
+        """Two concurrent processes share one ticket and one ledger."""
         people.to_pickle(tmp_path / "people.pickle")
         design.save(tmp_path / "design.json")
         driver = """
@@ -165,7 +165,7 @@ released.compute(scheduler="synchronous").to_pickle(folder + "/" + sys.argv[2])
         else:
             with pytest.raises(scumble.NotAdmitted, match="records were not admitted, or changed since.*snapshot"):
                 released.compute()
-            # With a snapshot, Dask knows the frame by its tasks, and gives the admitted records again.
+            # With a snapshot, Dask identifies the frame by its tasks, and returns the admitted records again.
             with pytest.raises(scumble.WrongTicket, match="not for|other records"):
                 scumble.dask.release(live, design, tmp_path / "ticket.json", **how)
         assert spent(ledger) == 2.0 and card["records"] == len(people)
@@ -227,7 +227,7 @@ released.compute(scheduler="synchronous").to_pickle(folder + "/" + sys.argv[2])
 
 
 class TestParts:
-    """Any engine, by the functions that Spark's and Dask's are made of."""
+    """Any engine, by the functions that the modules for Spark and Dask use."""
 
     def test_chunks_of_a_file_are_one_release(self, design, people, ledger, tmp_path):
         from scumble.engines import admit, check_part
@@ -308,7 +308,7 @@ class TestPolars:
         assert spent(ledger) == 2.0
 
     def test_sums_of_another_order_are_one_release(self, tmp_path):
-        """Float sums of rows that arrive in another order each time differ in their last bits."""
+        """Float sums of rows in varying order differ in their last bits."""
         import scumble.polars
 
         calls, rng = iter(range(100)), np.random.default_rng(0)
@@ -422,7 +422,7 @@ def spark(tmp_path_factory):
 
 
 def spied(df, folder):
-    """The same frame on Spark, with a side file of everything that any attempt computes."""
+    """The same Spark frame, which also saves the output of every attempt."""
     folder = str(folder)
 
     def written(batches):
@@ -437,7 +437,7 @@ def spied(df, folder):
 
 @pytest.mark.spark
 class TestSpark:
-    """A driver and two executors, each a process of its own."""
+    """Spark with a driver and two executors, each in a separate process."""
 
     def test_a_killed_executor_repeats_one_release(self, spark, design, ledger, tmp_path):
         import scumble.spark
@@ -465,7 +465,7 @@ class TestSpark:
         people = made_up(8000)
         folder, ticket = tmp_path / "attempts", tmp_path / "ticket.json"
         folder.mkdir()
-        (folder / "killed").touch()  # not while it is computed first
+        (folder / "killed").touch()  # no kill during the first computation
         released, _ = scumble.spark.release(spark.createDataFrame(people).repartition(8), design, ticket, id="person", keep_id=True)
 
         kept = spied(released, folder).cache()
@@ -512,7 +512,7 @@ class TestSpark:
     @pytest.mark.parametrize("unstable", ["dropDuplicates", "sample", "float sums", "a random function", "files"])
     @pytest.mark.parametrize("persist", [True, False])
     def test_an_unstable_frame_gives_no_person_two_noises(self, spark, persist, unstable, design, ledger, tmp_path):
-        """Two visits of each person, in files that Spark reads in parallel, and a frame that is another one each time."""
+        """Two visits of each person, in files that Spark reads in parallel, and a frame that differs at each evaluation."""
         from pyspark.sql import functions as F
 
         import scumble.spark
@@ -532,7 +532,7 @@ class TestSpark:
         }[unstable]()
         folder = tmp_path / "attempts"
         folder.mkdir()
-        (folder / "killed").touch()  # nobody is killed
+        (folder / "killed").touch()  # no kill
         how = dict(id="person", ledger=ledger, dataset="survey", keep_id=True, persist=persist)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", scumble.ClippedWarning)
@@ -540,7 +540,7 @@ class TestSpark:
         refused = 0
         for action in range(3):
             if unstable == "files" and action == 1:
-                # Not by Spark: it would empty the cache of a path that it overwrites.
+                # Without Spark, which would clear the cache of a path that it overwrites.
                 for checksum in (tmp_path / "visits").glob(".*.crc"):
                     checksum.unlink()
                 for file in (tmp_path / "visits").glob("*.parquet"):
@@ -613,14 +613,6 @@ class TestSpark:
         exec(block.replace("people.toml", str(tmp_path / "people.toml")), {"spark": spark})
         assert len(pd.read_parquet(tmp_path / "public" / "people")) == len(people)
         assert json.loads((tmp_path / "public" / "card.json").read_text())["records"] == len(people)
-
-    def test_the_readmes_python_runs(self, spark, design, people, ledger, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-        block = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)[2].replace("/shared/", f"{tmp_path}/")
-        block = block.replace('"released.parquet"', f'"{tmp_path}/released.parquet"')
-        exec(block, {"df": spark.createDataFrame(people), "design": design, "ledger": ledger})
-        assert len(pd.read_parquet(tmp_path / "released.parquet")) == len(people) and spent(ledger) == 2.0
 
     def test_reports_are_collected_as_on_one_machine(self, spark, tmp_path):
         import scumble.spark

@@ -1,4 +1,4 @@
-"""Estimators that know of the noise, by scikit-learn's own checks and by what they are for."""
+"""Tests of noise-aware estimators: scikit-learn's own checks, and the correction for noise."""
 
 import numpy as np
 import pandas as pd
@@ -23,19 +23,19 @@ def test_scikit_learns_checks_hold(estimator):
 
 
 def test_without_noise_it_is_scikit_learns_model():
-    """One penalty, on standardised features: the same probabilities to three digits."""
+    """With the same penalty on standardised features, probabilities agree within 0.002."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(500, 3))
     y = rng.random(500) < 1 / (1 + np.exp(-X @ [2, -1, 0]))
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
     own = NoiseAwareLogisticRegression(l2_penalty=1.0).fit(X, y).predict_proba(X)
-    theirs = LogisticRegression(C=2.0).fit(standard, y).predict_proba(standard)  # two rows of weights, w/2 and −w/2, share the penalty
+    theirs = LogisticRegression(C=2.0).fit(standard, y).predict_proba(standard)  # the two weight vectors, w/2 and −w/2, share the penalty
     assert np.abs(own - theirs).max() < 2e-3
 
 
 @pytest.mark.parametrize("levels", [["no", "yes"], ["high", "low", "middle"]])
 def test_coefficients_have_the_shape_and_the_signs_of_scikit_learns(levels):
-    """Without noise on labels, and with a small penalty, they are scikit-learn's within two hundredths of the largest."""
+    """Without label noise and with a small penalty, coefficients agree within 2 % of the largest."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(3000, 2))
     scores = X @ rng.normal(size=(2, len(levels))) * 2 + rng.gumbel(size=(3000, len(levels)))
@@ -49,7 +49,8 @@ def test_coefficients_have_the_shape_and_the_signs_of_scikit_learns(levels):
 
 
 def test_flipped_labels_are_seen_through():
-    """Of 20,000 records at ε = 1, two of seven labels are flipped: without T the slope is attenuated by more than a third, with T it is right within a tenth."""
+    """Two of seven labels of 20,000 records are flipped (ε = 1). Without T the slope is attenuated by a third or more; with T its
+    error is below a tenth."""
     rng = np.random.default_rng(2)
     x = rng.uniform(0, 10, 20_000)
     people = pd.DataFrame({"x": x, "y": np.where(rng.random(20_000) < 1 / (1 + np.exp(-1.5 * (x - 5))), "b", "a")})

@@ -1,4 +1,4 @@
-"""Released models: what they are to one who knows scikit-learn's, and the same bits as the command's."""
+"""Tests of released models: the interface of scikit-learn's models, and the same bits as the command."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def test_a_number_is_predicted_in_its_own_unit():
     model = scumble.Model(design.release(people, seed=2), design)
     scores = np.clip(encoded(people) @ model.coef_ + model.intercept_, 0, 1)
     assert np.abs(model.predict(people) - (50 + 200 * scores)).max() < 1e-9
-    assert np.abs(model.predict(people) - people.height).mean() < 30  # and the mean would be off by 37.5
+    assert np.abs(model.predict(people) - people.height).mean() < 30  # the mean baseline has an error of 37.5
     assert not hasattr(model, "classes_") and isinstance(model.intercept_, float)
     with pytest.raises(ValueError, match="is a number, and only classes have probabilities"):
         model.predict_proba(people)
@@ -111,7 +111,7 @@ def test_a_file_of_the_commands_predicts_what_the_command_does(tmp_path, suffix)
     run("release", "--design", "design.json", "--input", "people.parquet", "--output", f"model.{suffix}", "--seed", "5", "--card", "card.json")
     _, card = design.release_with_card(people, seed=5)
     of_command = json.loads((tmp_path / "card.json").read_text())
-    assert {**of_command, "file": None} == card  # a table in memory is no file
+    assert {**of_command, "file": None} == card  # a table in memory has no file
     run("predict", "--design", "design.json", "--model", f"model.{suffix}", "--input", "people.parquet", "--output", "predicted.parquet", "--probabilities")
     predicted = pd.read_parquet(tmp_path / "predicted.parquet")
     model = scumble.Model.read(tmp_path / f"model.{suffix}", design)

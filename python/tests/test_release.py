@@ -1,4 +1,4 @@
-"""Releases of one process: whatever the table is, and the same bits as the command's."""
+"""Tests of releases in one process: any type of table, and the same bits as the command."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def test_a_seed_gives_the_commands_bits(given, people, tmp_path):
     of_command = command("release --input people.parquet --seed 7 --card card.json --output released.parquet")
     released, card = design.release_with_card(pa.Table.from_pandas(people), seed=7)
     assert_same_bits(released, of_command)
-    assert {**json.loads((tmp_path / "card.json").read_text()), "file": None} == card  # a table in memory is no file
+    assert {**json.loads((tmp_path / "card.json").read_text()), "file": None} == card  # a table in memory has no file
     if given["mechanism"].endswith("-report") or given["mechanism"] == "pair-response":
         of_command = command("collect --reports released.parquet --seed 8 --output collected.parquet")
         released = design.collect(released, seed=8)
@@ -141,13 +141,13 @@ def test_a_ticket_gives_each_record_one_noise(design, people, tmp_path):
 
 
 def test_equal_records_have_independent_noise_by_their_ids(design, tmp_path):
-    """400,000 differences of pairs under one ticket: their correlation is zero within five standard errors (false alarm 6e-7), and the noise of
-    one id under two tickets likewise."""
+    """The correlation of 40,000 noises is within five standard errors of zero (false alarm 6e-7), between ids under one ticket,
+    and between two tickets for the same ids."""
     count = 40_000
     equal = pd.DataFrame({"person": range(count), "age": 50.0, "children": 5, "smokes": "no"})
     one = design.release(equal, ticket=tmp_path / "one.json", id="person").age.to_numpy()
     other = design.release(equal, ticket=tmp_path / "other.json", id="person").age.to_numpy()
-    clipped = lambda noise: np.clip(noise, -500, 600)  # noqa: E731  (tails of Laplace noise weigh too much else)
+    clipped = lambda noise: np.clip(noise, -500, 600)  # noqa: E731  (otherwise the tails of Laplace noise dominate)
     for left, right in [(one[:-1], one[1:]), (one, other), (one[: count // 2], one[count // 2 :])]:
         correlation = np.corrcoef(clipped(left), clipped(right))[0, 1]
         assert abs(correlation) < 5 / np.sqrt(len(left))
@@ -155,7 +155,7 @@ def test_equal_records_have_independent_noise_by_their_ids(design, tmp_path):
     sorted_one, sorted_blocks = np.sort(one), np.sort(by_blocks)
     grid = np.linspace(-200, 300, 200)
     distance = np.abs(np.searchsorted(sorted_one, grid) - np.searchsorted(sorted_blocks, grid)).max() / count
-    assert distance < 2.6 * np.sqrt(2 / count)  # Kolmogorov and Smirnov: false alarm 3e-6
+    assert distance < 2.6 * np.sqrt(2 / count)  # Kolmogorov-Smirnov test: false alarm 3e-6
 
 
 def test_a_release_is_charged_once_for_a_ticket(design, people, tmp_path):
@@ -232,7 +232,7 @@ def test_a_person_in_several_rows_is_warned_of(of, mechanism, people, recwarn, t
     visits = pd.concat([people[:50], people[7:9]], ignore_index=True)
     with pytest.warns(scumble.PrivacyWarning, match=f"'?person.* repeats .*{people.person[7]}.* in row 51"):
         design.release(of(visits))
-    if mechanism["mechanism"] == "laplace":  # which takes a ticket
+    if mechanism["mechanism"] == "laplace":  # a mechanism that supports tickets
         with pytest.warns(scumble.PrivacyWarning, match="in row 51"):
             design.release(of(visits), ticket=tmp_path / "rows.json")
         with pytest.raises(scumble.InvalidRecords, match="person"):
@@ -305,7 +305,7 @@ HOW = dict(strict=False, values="settled", ledger=None, dataset=None)
 
 
 class ChangesWhenReadAgain:
-    """A table that is computed whenever it is read, as a relation of a lazy engine."""
+    """Table that is computed at each reading, like a relation of a lazy engine."""
 
     def __init__(self, *readings):
         self.readings = list(readings)
@@ -316,7 +316,7 @@ class ChangesWhenReadAgain:
 
 
 def test_a_table_that_changes_when_it_is_read_again_is_read_once(tmp_path):
-    """One person, and values that differ in their last bits or more."""
+    """One person, with values that differ in their last bits or more."""
     design = scumble.design("direct", schema={"age": (0, 100)}, epsilon=1.0)
     ledger = scumble.Ledger(tmp_path / "ledger.json")
     ledger.open("survey", epsilon=5.0)
@@ -339,7 +339,7 @@ def test_a_reader_of_batches_is_released_whole(rows, design, tmp_path):
 
 
 def test_memory_that_is_written_to_meanwhile_gives_the_admitted_release_or_none(tmp_path):
-    """A thread that changes one cell of an array, which the table shares, while it is released by one ticket."""
+    """A thread changes a cell of an array, which the table shares, during releases with one ticket."""
     design = scumble.design("direct", schema={"age": (0, 100)}, epsilon=1.0)
     ages, stop, found = np.full(20_000, 10.0), threading.Event(), set()
     table = pa.table({"age": pa.Array.from_buffers(pa.float64(), len(ages), [None, pa.py_buffer(ages)])})
@@ -381,7 +381,7 @@ def test_the_secret_is_in_no_repr_pickle_or_error(design, people, tmp_path):
     _, card = design.release_with_card(people, ticket=ticket_file, id="person")
     secret = json.loads(ticket_file.read_text())["secret"]
     ticket = scumble.Ticket(ticket_file)
-    assert ticket.name  # read now
+    assert ticket.name  # the file is read here
     texts = [repr(ticket), str(ticket), ticket.binding(), str(pickle.dumps(ticket)), str(pickle.dumps(design)), json.dumps(card)]
     assert not any(secret in text or secret[:12] in text for text in texts)
     assert pickle.loads(pickle.dumps(ticket)).name == ticket.name
@@ -432,7 +432,7 @@ def test_all_mechanisms_are_there():
 
 
 def test_accounts_are_the_commands():
-    """Balle and Wang's sigma for ε = 1, δ = 1e-5."""
+    """Sigma of Balle and Wang for ε = 1, δ = 1e-5."""
     assert abs(scumble.account("gaussian", epsilon=1, delta=1e-5, sensitivity=1)["sigma"] - 3.730631634838411) < 1e-9
     with pytest.raises(ValueError, match="solves for the fourth"):
         scumble.account("gaussian", epsilon=1)
@@ -466,7 +466,8 @@ def test_clipping_is_told(design):
 
 @pytest.mark.parametrize("what, after", [("release", 0.7), ("mst", 1.5), ("mst", 4), ("design", 0.7), ("audit", 0.7), ("compare", 0.7)])
 def test_an_interrupt_is_heard_at_once(what, after):
-    """In a process of its own. The work would take minutes (mst: eight million pairs, some ten seconds); heard within two, for the machine may be busy."""
+    """Runs in a separate process. The work takes minutes (mst: eight million pairs, ten seconds); an interrupt stops it within two
+    seconds, which allows for a busy machine."""
     script = f"""
 import os, signal, threading, time
 import numpy as np, pandas as pd
@@ -501,7 +502,7 @@ try:
 except KeyboardInterrupt:
     late = time.monotonic() - asked[0]
     print("heard" if late < 2 else f"heard after {{late}} seconds")
-# The next one is not interrupted.
+# The next release is not interrupted.
 print(len(scumble.design("laplace", schema=schema, target="y", epsilon=1.0).release(people)))
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
@@ -523,7 +524,7 @@ calls = {
     "compare": lambda: scumble.compare(frame, schema={"age": (0, 120), "ill": ["no", "yes"]}, target="ill", mechanisms="direct", epsilon=2, trials=2),
     "audit": lambda: scumble.account("gaussian", epsilon=1, delta=1e-5, sensitivity=1),
 }
-busy = threading.Thread(target=lambda: [call() for call in calls.values()])  # in another thread, which a child does not have
+busy = threading.Thread(target=lambda: [call() for call in calls.values()])  # in another thread, which a forked child lacks
 busy.start()
 busy.join()
 read, write = os.pipe()
@@ -546,7 +547,7 @@ if answered.count(b"\n") <= len(calls):
     os.kill(child, 9)
 os.waitpid(child, 0)
 assert answered.decode().split() == [*calls, "grandchild"], answered
-design.release(frame)  # the parent goes on
+design.release(frame)  # the parent still works
 with multiprocessing.get_context("fork").Pool(2) as pool:
     released = pool.map(design.release, [frame] * 4)
 assert len({tuple(table.age) for table in released}) == 4

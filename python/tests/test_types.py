@@ -1,4 +1,4 @@
-"""What a release keeps of its input, in files by the command and in frames: types of columns, unchanged values, local days."""
+"""Tests of types, unchanged values and local days of releases, in files of the command and in frames."""
 
 import datetime as dt
 import decimal
@@ -30,12 +30,12 @@ ROWS = 400
 
 
 def table(whole=pa.int64(), size=pa.float64(), day=pa.date32(), rank=pa.int64(), town=pa.string()) -> pa.Table:
-    """A column of each kind, of these types."""
+    """Table with a column of each kind, in the given types."""
     rng = np.random.default_rng(1)
     days = [dt.date(2020, 1, 1) + dt.timedelta(int(at)) for at in rng.integers(0, 1800, ROWS)]
     towns = pa.array(rng.choice(SCHEMA["town"], ROWS).tolist())
     sizes = np.round(rng.uniform(0, 100_000, ROWS), 2)
-    sizes[0] = 100_000  # a type that does not hold the bounds is not kept
+    sizes[0] = 100_000  # a type that cannot hold the bounds is not kept
     sizes = [decimal.Decimal(f"{of:.2f}") for of in sizes] if pa.types.is_decimal(size) else sizes.astype(np.float32).astype(float)
     return pa.table(
         {
@@ -55,7 +55,7 @@ TABLES = {
     "unsigned": table(whole=pa.uint16(), day=pa.timestamp("ns"), rank=pa.int32(), town=pa.dictionary(pa.int32(), pa.string())),
     "text": table(whole=pa.uint64(), size=pa.decimal128(12, 2), day=pa.timestamp("us"), rank=pa.string()),
 }
-#: Mechanisms of each kind: in the clear, each person's, labels alone, reports that are collected, curators' rows.
+#: Mechanisms of each kind: in the clear, local, labels only, rows by curators.
 MECHANISMS = {
     "identity": dict(mechanism="identity", epsilon=float("inf")),
     "direct": dict(mechanism="direct", epsilon=20.0),
@@ -68,7 +68,7 @@ IN_THE_CLEAR = {"identity": list(SCHEMA), "label": [name for name in SCHEMA if n
 
 def designed(mechanism: str) -> scumble.Design:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", scumble.PrivacyWarning)  # of ε = 20
+        warnings.simplefilter("ignore", scumble.PrivacyWarning)  # about ε = 20
         return scumble.design(schema=SCHEMA, **MECHANISMS[mechanism])
 
 
@@ -81,7 +81,7 @@ def is_exact_real(of: pa.DataType) -> bool:
 def test_a_released_table_has_the_types_of_its_input(mechanism, types):
     given, design = TABLES[types], designed(mechanism)
     released = design.release(given)
-    # A number with noise is no multiple of a cent, and is not rounded to 24 bits.
+    # A noisy number need not be a multiple of a cent, and is not rounded to 24 bits.
     expected = [pa.float64() if is_exact_real(of) and mechanism not in IN_THE_CLEAR else of for of in given.schema.types]
     assert (released.column_names, released.schema.types) == (given.column_names, expected)
     for name in IN_THE_CLEAR.get(mechanism, []):
@@ -114,7 +114,7 @@ def test_a_released_file_has_the_types_of_its_input(mechanism, types, tmp_path):
     line = [COMMAND, "release", "--design", "design.json", "--input", "people.parquet", "--output", "released.parquet", "--quiet"]
     subprocess.run(line, cwd=tmp_path, check=True)
     released, given = pq.read_table(tmp_path / "released.parquet"), pq.read_table(tmp_path / "people.parquet")
-    plain = {pa.large_string(): pa.string(), pa.timestamp("s"): pa.timestamp("ms")}  # which Parquet itself does not tell apart
+    plain = {pa.large_string(): pa.string(), pa.timestamp("s"): pa.timestamp("ms")}  # Parquet does not distinguish these types
     for name, of in zip(given.column_names, given.schema.types):
         of = of.value_type if pa.types.is_dictionary(of) else plain.get(of, of)
         is_noisy = is_exact_real(of) and mechanism not in IN_THE_CLEAR
@@ -148,7 +148,7 @@ ZONES = ["Europe/Oslo", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Kiriti
 
 
 def instants(zone: str) -> tuple[pd.Series, list[str]]:
-    """The first and the last minute of some local days, in winter and summer, and these days."""
+    """First and last minutes of some local days, in winter and summer, and the days."""
     days = ["2023-12-31", "2024-01-01", "2024-02-29", "2024-07-01"]
     of_zone = zone if zone[0].isalpha() else dt.datetime.strptime(zone, "%z").tzinfo
     ends = [f"{day} {time}" for day in days for time in ("00:00", "23:59")]
@@ -197,7 +197,7 @@ def test_an_instant_is_on_its_local_day_in_files(zone, tmp_path):
         assert ran.returncode == 0, ran.stderr
         assert [line[:10] for line in (tmp_path / "days.csv").read_text().split()[1:]] == days, name
 
-    # Without its zone an instant is on no day that can be told, and the file is refused with its column.
+    # Without its time zone an instant has no known day, and the error names the column.
     pq.write_table(pq.read_table(tmp_path / "times.parquet").replace_schema_metadata(), tmp_path / "bare.parquet", store_schema=False)
     (tmp_path / "days.csv").unlink()
     ran = released("bare.parquet")
@@ -208,7 +208,7 @@ def test_an_instant_is_on_its_local_day_in_files(zone, tmp_path):
 @needs_command
 @pytest.mark.parametrize("as_dictionary", [True, False])
 def test_a_text_that_a_small_file_repeats_takes_its_memory_once(as_dictionary, tmp_path):
-    """A kilobyte of Parquet, whose one text of 20 MB stands in 100,000 rows. Within 3 GB."""
+    """A kilobyte of Parquet repeats one text of 20 MB in 100,000 rows. The limit is 3 GB of memory."""
     import resource
 
     texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(100_000, np.int32)), pa.array(["a" * 20_000_000]))

@@ -1,15 +1,17 @@
-//! `plugin-template-curator`: a mechanism for scumble, yours to change. A trusted curator releases a
-//! statistic of all records: as generated, the noisy mean of every number, as one row.
+//! `plugin-template-curator`: a plugin for scumble, in which a trusted curator releases a statistic of all
+//! records.
 //!
-//! | yours | where |
+//! As generated, it releases the noisy mean of every number, as one row. Parts to replace:
+//!
+//! | part | place |
 //! |---|---|
-//! | the noise, and its sensitivity | `Mean::build` |
+//! | the noise and its sensitivity | `Mean::build` |
 //! | the statistic of the records | `start` |
 //! | the proof | `THEOREM` |
 //! | claims, disclosures and assumptions | `guarantee` |
 //!
-//! `tests/privacy.rs` runs the conformance suite, and attacks the claim. A curator that keeps sums in place
-//! of records returns an `Accumulator` of its own from `start`. Memory use is then independent of the file
+//! `tests/privacy.rs` runs the conformance suite, and attacks the claim. A curator that accumulates sums
+//! instead of records returns its own `Accumulator` from `start`. Memory use is then independent of the file
 //! size.
 
 use scumble::prelude::*;
@@ -27,8 +29,8 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// The only constructor, for designs and for files, which checks every number. SENSITIVITY: that of
-    /// `SumNoise`.
+    /// The only constructor, for new and loaded designs; it checks every number. SENSITIVITY: `SumNoise`
+    /// computes it from the domain.
     fn build((domain, budget): (RecordDomain, Budget)) -> Result<Self> {
         let noise = SumNoise::calibrated(domain.flat(), budget)?;
         Ok(Self { domain, budget, noise })

@@ -1,9 +1,9 @@
-//! `plugin-template-local`: a mechanism for scumble, yours to change.
+//! `plugin-template-local`: a plugin for scumble, in which each person randomises their own record.
 //!
 //! As generated, each person rounds every number of their record to one of equal steps between its public
-//! bounds. Discrete Laplace noise is added to this integer. Places to edit:
+//! bounds. Discrete Laplace noise is added to this integer. Parts to replace:
 //!
-//! | yours | where |
+//! | part | place |
 //! |---|---|
 //! | the noise | `Mechanism::perturb` |
 //! | the sensitivity | `TryFrom<State> for Mechanism`, and the bound in `Mechanism::step_of` |
@@ -217,7 +217,7 @@ struct Parameters {
     steps: Option<u32>,
 }
 
-/// State for a brief: here volunteers' records could be learned from.
+/// Makes the state for a brief. A mechanism that learns from volunteers' records does so here.
 fn learn(parameters: Parameters, brief: &Brief) -> Result<State> {
     let steps = parameters.steps.unwrap_or(4096);
     Ok(State { domain: brief.domain.clone(), epsilon: brief.budget.epsilon(), steps })

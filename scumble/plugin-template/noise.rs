@@ -1,14 +1,13 @@
-//! `plugin-template-noise`: a mechanism for scumble, yours to change. It adds noise to every number of
-//! a record.
+//! `plugin-template-noise`: a plugin for scumble, which adds noise to every number of a record.
 //!
-//! As generated, it adds discrete Laplace noise, with a scale from the domain's ℓ₁ diameter. Places to edit:
+//! As generated, it adds discrete Laplace noise with a scale from the domain's ℓ₁ diameter. Parts to replace:
 //!
-//! | yours | where |
+//! | part | place |
 //! |---|---|
-//! | the noise, and its sensitivity | `calibrate` and `add` |
+//! | the noise and its sensitivity | `calibrate` and `add` |
 //! | the description of the noise, which an audit checks | `described` |
 //! | the proof | `THEOREM` |
-//! | parameters | in place of `NoParameters`: a type with `Serialize`, `Deserialize` and `JsonSchema` |
+//! | parameters | instead of `NoParameters`, a type with `Serialize`, `Deserialize` and `JsonSchema` |
 //!
 //! The rest is derived: the numbers that take noise, the release, the guarantee with its disclosures, and the
 //! saved form. `tests/privacy.rs` runs the conformance suite, and attacks the claim.
@@ -28,7 +27,7 @@ impl AdditiveNoise for Noise {
         "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers";
     type Parameters = NoParameters;
 
-    /// SENSITIVITY: the noise protects any two points of `set`, at ε.
+    /// Calibrates the noise. SENSITIVITY: it makes any two points of `set` indistinguishable at ε.
     fn calibrate(_parameters: &NoParameters, set: &Domain, budget: Budget) -> Result<Self> {
         Ok(Self(LaplaceNoise::calibrated(set, budget.epsilon())?))
     }
