@@ -1,4 +1,4 @@
-//! Time of an answer of the accountants: Gaussian noise in closed form, and DP-SGD by its number of steps.
+//! Time of privacy accounting: for Gaussian noise in closed form, and for DP-SGD by its number of steps.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use scumble::accounting::{Neighbours, Run, gaussian, loss, renyi};

@@ -1,5 +1,5 @@
-//! Step of private training of an autoencoder of 784 numbers, on all cores: gradients clipped, noise added,
-//! and parameters moved.
+//! Step of private training of an autoencoder of 784 numbers, on all cores: clips gradients, adds noise, and
+//! updates parameters.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::Array2;

@@ -1,4 +1,4 @@
-//! CSV file of 20,000 × 30 numbers released in a stream, compared with a copy by the `csv` crate.
+//! Release of a CSV file in a stream, 20,000 records × 30 numbers, compared with a copy by the `csv` crate.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use scumble::core::{Brief, Budget, Randomness, Registry};

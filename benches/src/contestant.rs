@@ -6,9 +6,9 @@ use std::time::Instant;
 /// A method of computing values.
 pub(crate) struct Contestant {
     pub(crate) name: String,
-    /// Computes some values and returns the nanoseconds per value.
+    /// Computes some values, and returns the mean time of a value in nanoseconds.
     make: Box<dyn FnMut() -> Result<f64>>,
-    /// Nanoseconds of each round.
+    /// Mean time of a value in each round, in nanoseconds.
     nanoseconds: Vec<f64>,
     /// Number of rounds in which the contestant takes part.
     rounds: usize,
@@ -58,7 +58,7 @@ impl Contestant {
     /// Times the contestant, unless it has completed its rounds.
     ///
     /// # Errors
-    /// The error of the contestant, with its name; also if it reports an invalid time.
+    /// The error of the contestant, with its name, and an error if the contestant reports an invalid time.
     pub(crate) fn take_turn(&mut self) -> Result<()> {
         if self.nanoseconds.len() >= self.rounds {
             return Ok(());
@@ -75,7 +75,8 @@ impl Contestant {
         Ok(())
     }
 
-    /// Returns a quantile of the rounds, in nanoseconds; `None` before the first round.
+    /// Returns the quantile of the rounds' times at the probability `p`, in nanoseconds per value; `None`
+    /// before the first round.
     pub(crate) fn quantile(&self, p: f64) -> Option<f64> {
         let mut sorted = self.nanoseconds.clone();
         sorted.sort_by(f64::total_cmp);

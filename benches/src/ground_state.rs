@@ -4,13 +4,14 @@ use crate::python::Python;
 use crate::{Contestant, Host, Result, Section};
 use scumble::schrodinger::GroundState;
 
-/// Program of the peer SciPy, on a grid.
+/// Program of the peer SciPy, which solves the equation on a grid.
 const PEER: &str = include_str!("../peers/ground_state.py");
 
-/// λ, ϑ, and the ends of the interval.
+/// λ, ϑ, and the ends of the interval, in the notation of Farokhi's equation (9).
 const PROBLEM: [f64; 4] = [100.0, 1.0, -1.0, 2.0];
 
-/// Relative distance of the peer's eigenvalue from ours, whose own error is far smaller.
+/// Largest relative difference between the peer's eigenvalue and ours. The peer uses the coarsest grid that
+/// reaches it. The error of our eigenvalue is far smaller.
 const SHARE: f64 = 1e-6;
 
 const SOLUTIONS: usize = 20;

@@ -56,7 +56,7 @@ impl GrowthLaw {
     }
 }
 
-/// Computes Σ(x − x̄)(y − ȳ) / Σ(x − x̄)².
+/// Computes the least-squares slope Σ(x − x̄)(y − ȳ) / Σ(x − x̄)².
 fn slope(x: &[f64], y: &[f64]) -> f64 {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (middle, height) = (mean(x), mean(y));
@@ -65,8 +65,8 @@ fn slope(x: &[f64], y: &[f64]) -> f64 {
 }
 
 impl Growth {
-    /// Times one row after the other, because some are large. All sizes of a row take turns for `rounds`
-    /// rounds.
+    /// Times one row after the other, so that only the inputs of one row are in memory. All sizes of a row
+    /// take turns for `rounds` rounds.
     ///
     /// # Errors
     /// The error of a contestant.
@@ -82,7 +82,7 @@ impl Growth {
         Ok(())
     }
 
-    /// Formats the times, under this title.
+    /// Formats the times as Markdown under the heading `title`.
     pub(crate) fn markdown(&self, title: &str) -> String {
         let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
         let mut text = format!(

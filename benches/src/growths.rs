@@ -18,12 +18,12 @@ use std::rc::Rc;
 const COLUMNS: usize = 30;
 const LATENTS: usize = 6;
 
-/// Numbers of records: up to a comparison of a million records, and ten times more.
+/// Numbers of records: up to a million, the size of a large comparison, and ten times more.
 const RECORDS: [usize; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 const WIDTHS: [usize; 5] = [10, 30, 100, 300, 1_000];
 const MOST_LATENTS: [usize; 8] = [4, 6, 8, 10, 12, 16, 20, 30];
 
-/// Number of values that takes seconds, so that it is timed in three rounds only.
+/// Tables of at least this number of values take seconds, so they are timed in only three rounds.
 const MANY: usize = 20_000_000;
 
 /// Returns the first three sizes if the host is small, otherwise all.
@@ -47,7 +47,7 @@ pub(crate) fn with_columns(host: &Host) -> Result<Growth> {
     Ok(Growth { what, size_unit: "columns", sizes: sizes(&WIDTHS, host), law: GrowthLaw::Power, rows })
 }
 
-/// Tasks on tables of n × d numbers.
+/// Tasks on tables of numbers. `dim` converts a size to numbers of records and columns.
 fn table_rows(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
     let table = move |size| {
         let (records, columns) = dim(size);
@@ -76,8 +76,8 @@ fn table_rows(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
     rows
 }
 
-/// Creates a linear machine that learns which of the first two columns is larger, with label noise of equal
-/// size.
+/// Creates a contestant that fits a linear support vector machine. The class of a record tells which of its
+/// first two columns is larger, with noise of the same magnitude.
 fn machine(table: &Table) -> Contestant {
     let mut rng = ChaCha20Rng::seed_from_u64(2);
     let points = table.records().to_owned();

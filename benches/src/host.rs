@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// Resources of the sections.
 pub(crate) struct Host {
     python: PathBuf,
-    /// Python program of each peer, or `None` if it could not be started.
+    /// Python process of each program of a peer, or `None` if it could not be started.
     guests: RefCell<BTreeMap<&'static str, Option<Python>>>,
     missing: RefCell<Vec<String>>,
     /// Folder for files that some contestants read.
@@ -34,7 +34,7 @@ impl Host {
         })
     }
 
-    /// Returns the Python that runs `program`, or `None` if the packages in `needs` are missing.
+    /// Returns the Python process that runs `program`, or `None` if the packages in `needs` are missing.
     pub(crate) fn guest(&self, program: &'static str, needs: &str) -> Option<Python> {
         let start = || match Python::start(&self.python, program, needs) {
             Ok(python) => Some(python),
@@ -46,7 +46,8 @@ impl Host {
         self.guests.borrow_mut().entry(program).or_insert_with(start).clone()
     }
 
-    /// Returns a contestant that runs `task` in numpy or scikit-learn, or `None` if they are missing.
+    /// Returns a contestant that runs `task` in numpy or scikit-learn, or `None` if these packages are
+    /// missing.
     pub(crate) fn numpy(&self, name: &str, task: &str) -> Option<Contestant> {
         let numpy = self.guest(python::NOISE_AND_MACHINES, "numpy and scikit-learn")?;
         Some(numpy.contestant(name, task.into()))

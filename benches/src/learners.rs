@@ -67,7 +67,7 @@ fn peer(host: &Host) -> Option<Python> {
     host.guest(PEER, "scikit-learn and PyTorch")
 }
 
-/// Creates our contestants, on one thread and on more.
+/// Creates our contestants that call `fit`, one for each number of threads in [`THREADS`].
 fn ours<T: Send + Sync + 'static, M: Send>(
     name: &str,
     dataset: &Rc<Dataset<f64, T, Ix1>>,

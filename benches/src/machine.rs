@@ -1,4 +1,4 @@
-//! Machine on which the page was measured.
+//! Description of the machine on which the page was measured.
 
 use std::fs;
 use std::thread::available_parallelism;

@@ -1,6 +1,9 @@
-//! Performance page: exact noise, releases of tables and files, locally and by a curator, linear machines,
-//! ground states, accountants and networks. Named peers, and limits of the machine, take turns with ours in
-//! the same run, on one thread unless stated otherwise. The page also shows how times grow.
+//! Program that writes the performance page. It times exact noise, releases of tables and files, locally and
+//! by a curator, linear machines, ground states, accountants and networks.
+//!
+//! A *contestant* is a method of computing some values: one of Scumble's, a named peer's, or one that reaches
+//! a limit of the machine. All contestants of a section take turns in the same run, on one thread unless
+//! stated otherwise. The page also shows how times grow with sizes.
 
 mod accounting;
 mod contestant;
@@ -52,7 +55,7 @@ struct Arguments {
     /// Only sections whose title contains these words.
     #[arg(long, value_name = "WORDS", default_value = "")]
     only: String,
-    /// Time growth at its three smallest sizes only: it takes seconds instead of half an hour.
+    /// Measure the growth of times only at the three smallest sizes, in seconds instead of half an hour.
     #[arg(long)]
     small: bool,
     /// File for the page; by default it is printed.

@@ -5,7 +5,8 @@ use crate::Contestant;
 /// Number of copies per round.
 const TIMES: usize = 10;
 
-/// Creates a plain copy that moves `bytes` bytes, half of them read and half written, for `values` values.
+/// Creates a contestant that copies memory. A copy moves `bytes` bytes, half of them read and half written.
+/// Its time is divided by `values`.
 pub(crate) fn moved(name: &str, bytes: usize, values: usize) -> Contestant {
     // Non-zero contents make the system allocate the memory before the timing.
     let (from, mut to) = (vec![1u8; bytes / 2], vec![2u8; bytes / 2]);

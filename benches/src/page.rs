@@ -8,10 +8,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Heading of the tables of growth.
 const GROWTH: &str = "How cost grows";
 
-/// Function that creates a part of the page when it is timed.
+/// Function that creates a section or a growth table just before it is timed.
 type Make<T> = fn(&Host) -> Result<T>;
 
-/// Sections of our contestants with the available peers.
+/// Titles of the sections, and the functions that create them.
 const SECTIONS: [(&str, Make<Section>); 20] = [
     ("Laplace noise", noise::laplace),
     ("Gaussian noise", noise::gaussian),
@@ -48,7 +48,7 @@ const GROWTHS: [(&str, Make<Growth>); 4] = [
 /// turns.
 ///
 /// # Errors
-/// Returns an error if no title contains the words; also the errors of our contestants.
+/// Returns an error if no title contains the words, and the errors of our contestants.
 pub(crate) fn page(arguments: &Arguments) -> Result<String> {
     let (words, rounds) = (&arguments.only, arguments.rounds.get());
     let sections = SECTIONS.iter().filter(|(title, _)| title.contains(words)).collect::<Vec<_>>();
@@ -59,7 +59,7 @@ pub(crate) fn page(arguments: &Arguments) -> Result<String> {
     }
     let bar = ProgressBar::new((sections.len() + growths.len()) as u64);
     bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} sections: {msg}")?);
-    // Read the load before our own work begins.
+    // Reads the load of the machine before our own work begins.
     let mut text = head(arguments);
     let host = Host::new(arguments)?;
     for (title, make) in sections {

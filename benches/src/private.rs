@@ -15,10 +15,11 @@ use std::time::Instant;
 /// Program of the peer Opacus.
 const PEER: &str = include_str!("../peers/opacus_autoencoder.py");
 
-/// Number of records; each step draws 64 in expectation, independently.
+/// Number of records. Each step includes every record independently with the same probability, 64 in
+/// expectation.
 const RECORDS: usize = 60_000;
 
-/// Number of different records among them, which limits the memory.
+/// Number of different records among the [`RECORDS`]. Repeated records save memory.
 const DIFFERENT: usize = 2_000;
 
 const STEPS: u64 = 20;
@@ -97,8 +98,8 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     Ok(section.with_peers(opacus.iter().flat_map(peers)))
 }
 
-/// Returns the number of random bits of `draws` bulk draws, at a scale of 2²⁰ steps, the smallest in a
-/// training run.
+/// Returns the number of random bits that `draws` bulk draws of Gaussian noise use. The scale is 2²⁰ lattice
+/// steps, the smallest scale in a training run.
 fn bits(draws: usize) -> Result<f64> {
     let distribution = DiscreteGaussian::new(Rational::new(1 << 20, 1)?)?;
     let mut drawn = vec![0; draws];

@@ -4,7 +4,7 @@ use crate::{Contestant, Result, threads};
 use ndarray::Array2;
 use scumble::neural::{Activation, Architecture, Initialisation, Network, Pass};
 
-/// Side of the square matrices whose product reaches the highest known rate.
+/// Side of the square matrices whose product reaches the highest known rate of operations.
 const LARGE: usize = 1024;
 
 /// Product of an m × k and a k × n matrix in single precision. It is the backward pass of m examples through
@@ -30,8 +30,9 @@ impl Product {
     }
 }
 
-/// Returns the shapes [m, k, n] of the products of a step on `batch` examples: forward, gradients of the
-/// weights, and backward except for the first layer.
+/// Returns the shapes [m, k, n] of the matrix products in a training step on `batch` examples. Each layer has
+/// a forward product and one for the gradient of its weights. All layers but the first also have a backward
+/// product.
 pub(crate) fn step_shapes(architecture: &Architecture, batch: usize) -> Vec<[usize; 3]> {
     let mut width = architecture.inputs;
     let mut shapes = vec![];
@@ -45,7 +46,7 @@ pub(crate) fn step_shapes(architecture: &Architecture, batch: usize) -> Vec<[usi
     shapes
 }
 
-/// Returns the number of additions and multiplications.
+/// Returns the number of additions and multiplications in products of these shapes.
 pub(crate) fn operations(shapes: &[[usize; 3]]) -> f64 {
     shapes.iter().map(|shape| 2.0 * shape.iter().product::<usize>() as f64).sum()
 }

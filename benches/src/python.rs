@@ -8,8 +8,9 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
-/// Program that waits for a task, and answers with nanoseconds per value. A machine's tolerance is the
-/// loosest one within the share of the optimum; it is found when the task is first received.
+/// Program that waits for a task, and answers with nanoseconds per value. A support vector machine is fitted
+/// with the loosest tolerance for which the objective is within a given share of the optimum. The program
+/// searches for this tolerance when it first receives the task.
 pub(crate) const NOISE_AND_MACHINES: &str = "
 import sys, time, warnings
 import sklearn

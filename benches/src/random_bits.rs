@@ -37,7 +37,7 @@ fn take(rng: &mut ChaCha20Rng, bits: f64) {
     }
 }
 
-/// Returns the mean number of bits per draw.
+/// Returns the mean number of random bits that a call of `draw` uses.
 pub(crate) fn bits_per_draw<T>(draws: usize, mut draw: impl FnMut(&mut Counted) -> T) -> f64 {
     let mut rng = Counted { rng: ChaCha20Rng::seed_from_u64(1), bytes: 0 };
     (0..draws).for_each(|_| drop(draw(&mut rng)));
@@ -72,7 +72,7 @@ impl RngCore for Counted {
     }
 }
 
-/// Returns the entropy in bits of the discrete Laplace distribution of scale t: −log₂ tanh(1/2t) +
+/// Returns the entropy in bits of the discrete Laplace distribution of scale t: −log₂ tanh(1/(2t)) +
 /// 1/(t·sinh(1/t)·ln 2).
 pub(crate) fn laplace_entropy(scale: f64) -> f64 {
     let rate = 1.0 / scale;

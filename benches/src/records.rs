@@ -11,14 +11,14 @@ use scumble::core::{
 /// Number of volunteers who shape a design.
 pub(crate) const VOLUNTEERS: usize = 1_000;
 
-/// Creates records (n × d) in the unit box, with independent columns.
+/// Creates random records in the unit box, with independent uniform columns.
 pub(crate) fn table(records: usize, columns: usize) -> Result<Table> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let numbers = Array2::from_shape_simple_fn((records, columns), || rng.r#gen());
     Ok(Table::new(names(columns), numbers, Target::None)?)
 }
 
-/// Designs the plugin called `name` for such records, without volunteers.
+/// Designs the plugin called `name` for records in the unit box of `columns` dimensions, without volunteers.
 pub(crate) fn design(name: &str, columns: usize) -> Result<Design> {
     design_in(name, domain(columns)?)
 }
@@ -28,8 +28,9 @@ pub(crate) fn design_in(name: &str, domain: RecordDomain) -> Result<Design> {
     Ok(Registry::installed()?.get(name)?.design(&Default::default(), &Brief::new(domain, budget()?))?)
 }
 
-/// Designs `task-aware-linear` from `volunteers` for a task that needs the first `latents` columns. At this ε
-/// every latent is worth its noise, so the design must have `latents` latents.
+/// Designs `task-aware-linear` from `volunteers` for a task that needs the first `latents` columns. Latents
+/// are the linear combinations of columns that the mechanism releases with noise. At ε = 1,000 the noise is
+/// small, so the design must have `latents` latents.
 pub(crate) fn task_aware(volunteers: Table, latents: usize) -> Result<Design> {
     let columns = volunteers.columns().len();
     let mut brief = Brief::new(domain(columns)?, Budget::pure(1e3)?);

@@ -40,7 +40,7 @@ pub(crate) fn released(
     Ok(Contestant::timed(name, values, move || Ok(design.mechanism().release(&table, &mut randomness)?)))
 }
 
-/// Returns the random bits per value, from the position of the stream.
+/// Returns the number of random bits per released value, from the final position of the random stream.
 fn bits(design: &Design, table: &Table) -> Result<f64> {
     let mechanism = design.local()?;
     let mut stream = Randomness::from_os()?.streams().stream(0);

@@ -15,10 +15,10 @@ const LEVELS: u64 = 100;
 const EPSILON: f64 = 1.0;
 const ANSWERS: u64 = 20_000;
 
-/// Number of wines that train codes and models.
+/// Number of wines whose records train codes and models.
 const VOLUNTEERS: usize = 384;
 
-/// Kinds of oracles, and the peer's name of each, if it has it.
+/// Kinds of frequency oracles, and the peer's name of each kind, or `None` if the peer lacks it.
 const KINDS: [(Kind, Option<&str>); 4] = [
     (Kind::RandomizedResponse, Some("grr")),
     (Kind::UnaryEncoding, Some("oue")),
@@ -70,7 +70,7 @@ pub(crate) fn estimates(host: &Host) -> Result<Section> {
     section(host, what, "estimates", ours)
 }
 
-/// Builds a section of our contestant and the peer's, for each kind.
+/// Builds a section with our contestant and the peer's contestant for each kind of oracle.
 fn section(
     host: &Host,
     what: String,

@@ -1,17 +1,19 @@
-//! Sections: contestants compared with each other and with lower limits.
+//! Sections of the page. In a section, contestants (methods of computing the same values) are compared with
+//! each other and with lower limits.
 
 use crate::unit::{Unit, figures};
 use crate::{Contestant, Problem, Result};
 use std::fmt::Write;
 
-/// Contestants that are compared with the first of them.
+/// Section with contestants that are compared with the first one, which is ours.
 pub(crate) struct Section {
-    /// Description of one value.
+    /// Description of one value that the contestants compute.
     pub(crate) what: String,
     pub(crate) contestants: Vec<Contestant>,
-    /// Resources that every contestant needs, at the rate of this machine.
+    /// Contestants whose times are lower limits. They only use a resource that every contestant needs, at the
+    /// rate of this machine.
     pub(crate) limits: Vec<Contestant>,
-    /// Conclusion from the medians of the contestants, in their order.
+    /// Function that writes a conclusion from the median times of `contestants`, in their order.
     pub(crate) conclusion: Option<fn(&[f64]) -> String>,
 }
 
@@ -28,7 +30,7 @@ impl Section {
         Self { conclusion: Some(conclusion), ..self }
     }
 
-    /// Adds peers.
+    /// Adds contestants of peers.
     pub(crate) fn with_peers(mut self, guests: impl IntoIterator<Item = Contestant>) -> Self {
         self.contestants.extend(guests);
         self
@@ -53,7 +55,7 @@ impl Section {
         Ok(failed)
     }
 
-    /// Formats the times, under this title.
+    /// Formats the times as Markdown under the heading `title`.
     pub(crate) fn markdown(&self, title: &str) -> String {
         let ours = self.contestants.first().map_or(f64::NAN, Contestant::median);
         let unit = Unit::for_nanoseconds(ours);

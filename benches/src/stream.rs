@@ -1,4 +1,5 @@
-//! Files released in a stream: reading, releasing and writing, each compared with the whole.
+//! Releases of files in a stream. The times of reading, adding noise and writing are compared with the time
+//! of the whole release.
 
 use crate::{Contestant, Host, Result, Section, memory, records, threads};
 use scumble::core::{Design, LocalMechanism, Randomness, RecordDomain, Table};
@@ -14,7 +15,7 @@ const RECORDS: usize = 20_000;
 const COLUMNS: usize = 30;
 const VALUES: usize = RECORDS * COLUMNS;
 
-/// Numbers of a file, in both formats and encoded.
+/// Same records as a CSV file, as a Parquet file, and as an encoded table.
 pub(crate) struct Files {
     schema: Schema,
     csv: String,
@@ -59,7 +60,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Formats a task of the Python package on these files.
+    /// Returns the arguments of the peer's program for `task` on these files.
     pub(crate) fn arguments(&self, task: &str) -> String {
         format!("{task} {} {}", self.parquet().display(), self.folder.path().join("schema.toml").display())
     }
@@ -144,7 +145,7 @@ pub(crate) fn parquet_section(_: &Host) -> Result<Section> {
     section(Format::Parquet, &Arc::new(Files::new()?))
 }
 
-/// Builds a section of the whole release and its parts.
+/// Builds a section that compares the whole release with its parts: reading, adding noise and writing.
 fn section(format: Format, files: &Arc<Files>) -> Result<Section> {
     let mut contestants = vec![];
     for name in ["laplace", "identity"] {
@@ -220,7 +221,7 @@ fn schema_text(columns: usize) -> Result<String> {
     Ok(text)
 }
 
-/// Formats numbers with two digits before the point and four after it.
+/// Returns the text of a CSV file whose numbers have up to two digits before the point and four after it.
 fn text(records: usize, columns: usize) -> String {
     let row = |cell: &dyn Fn(usize) -> String| (1..=columns).map(cell).collect::<Vec<_>>().join(",") + "\n";
     let mut text = row(&|column| format!("x{column}"));

@@ -1,4 +1,4 @@
-//! Linear soft-margin machines, to one ten-thousandth of the optimum.
+//! Linear soft-margin support vector machines, fitted to within one ten-thousandth of the optimal objective.
 
 use crate::task::Task;
 use crate::{Contestant, Host, Result, Section};
@@ -6,12 +6,12 @@ use linfa::traits::Fit;
 use ndarray::Array1;
 use scumble::svm::SvmParams;
 
-/// Bias penalty ρ of ½‖w‖² + ½ρb² + Σ max(0, 1 − yᵢ(w·xᵢ + b)), for both contestants; 1 is the value of
-/// `LinearSVC`.
+/// Bias penalty ρ in the objective ½‖w‖² + ½ρb² + Σ max(0, 1 − yᵢ(w·xᵢ + b)) of both contestants. The default
+/// of `LinearSVC` corresponds to 1.
 const BIAS_PENALTY: f64 = 1.0;
 
-/// Share of the optimum within which the objective must lie. Each contestant has the loosest sufficient
-/// tolerance, of powers of √10.
+/// Largest relative distance of the objective from its optimum. Each contestant has the loosest tolerance,
+/// among powers of √10, that reaches this distance.
 const SHARE: f64 = 1e-4;
 
 pub(crate) fn adult(host: &Host) -> Result<Section> {

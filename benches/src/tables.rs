@@ -17,7 +17,7 @@ const PEER: &str = include_str!("../peers/dpmm_mst.py");
 const BINS: usize = 16;
 const EPSILON: f64 = 1.0;
 const DELTA: f64 = 1e-6;
-/// Number of rounds of a peer that takes minutes.
+/// Number of rounds of a peer that takes minutes per round.
 const PEER_ROUNDS: usize = 3;
 
 pub(crate) fn wine(host: &Host) -> Result<Section> {
@@ -32,9 +32,11 @@ pub(crate) fn adult(host: &Host) -> Result<Section> {
 struct Task {
     data: DataSet,
     table: Rc<Table>,
-    /// Time of the authors' own code on the data set, in seconds of one core. The code is on no registry.
+    /// Time of the authors' own code on the data set, in seconds of one core. The code is in no package
+    /// registry.
     official: &'static str,
-    /// File of the levels for peers that do not read our records: n × m 32-bit numbers.
+    /// File of the levels for peers that do not read our records: one 32-bit number for each of n records and
+    /// m attributes.
     file: PathBuf,
     levels: Vec<usize>,
 }

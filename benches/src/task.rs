@@ -13,7 +13,8 @@ use tempfile::TempDir;
 /// Training records and targets, and a description of their files for peers.
 pub(crate) struct Task<T> {
     pub(crate) dataset: Rc<Dataset<f64, T, Ix1>>,
-    /// Paths of the files of records and of targets, in 64-bit numbers, and the number of columns.
+    /// Arguments of a peer's program: the paths of the files of records and of targets, both 64-bit numbers,
+    /// and the number of columns.
     pub(crate) arguments: String,
 }
 

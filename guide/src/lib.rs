@@ -9,8 +9,8 @@
 pub mod reference;
 pub mod site;
 
-// The examples of the README are tests of this crate too. The facade cannot test them, because the README is
-// not part of its package.
+// The examples of the README are tests of this crate too. The crate `scumble` cannot test them, because the
+// README is not part of its package.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 mod readme {}

@@ -1,4 +1,4 @@
-//! Builds the site: `cargo run -p scumble-guide`. An argument replaces the folder `guide/book`.
+//! Builds the site: `cargo run -p scumble-guide`. An argument names another output folder than `guide/book`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

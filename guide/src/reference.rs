@@ -1,5 +1,5 @@
-//! Reference pages from the registry: the purpose of a mechanism, its parameters, its card, and its results
-//! in the suite.
+//! Reference pages from the registry. A page has the purpose of a mechanism, its parameters, its card, and
+//! its results in the benchmark suite. The card is the guarantee of an example in words.
 
 use scumble::core::{Plugin, Registry};
 use serde_json::Value;
@@ -8,14 +8,14 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{fs, io};
 
-/// The page of all mechanisms.
+/// Name of the page that lists all mechanisms.
 pub const INDEX: &str = "index";
 
-/// The pages of the linked mechanisms, by name, with [`INDEX`] first. `benchmark` is the suite's document, as
-/// Markdown.
+/// Names and Markdown texts of the pages: first [`INDEX`], then one page per registered mechanism.
+/// `benchmark` is the Markdown text of `BENCHMARK.md`, with the results of the suite.
 ///
 /// # Errors
-/// An error if the registry holds two mechanisms of one name, or a mechanism cannot be designed by its
+/// An error if two registered mechanisms have the same name, or if a mechanism cannot be designed for its own
 /// example.
 pub fn pages(benchmark: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let registry = Registry::installed()?;
@@ -87,8 +87,8 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// The release of a mechanism and the reason for its guarantee, from its file in `equations/`. A mechanism
-/// without a file gets a reference to its card.
+/// Text with the equations of a mechanism's release, and the reason for its guarantee, from the mechanism's
+/// file in `equations/`. The text refers to the card if there is no such file.
 fn equations(name: &str) -> io::Result<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("equations").join(format!("{name}.md"));
     match fs::read_to_string(file) {
@@ -115,7 +115,7 @@ fn values(schema: &Value) -> Vec<String> {
     options.flat_map(option_values).collect()
 }
 
-/// A card as a table. Its cells break at the ends of the card's lines.
+/// A card as a Markdown table, with one row per line of the card.
 fn table(card: &str) -> String {
     let row = |line: &str| {
         let (what, text) = line.split_once("  ").unwrap_or(("", line));
@@ -129,7 +129,8 @@ fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
 
-/// The results of this mechanism over all tasks, by unit of privacy.
+/// Table with the results of the mechanism `name` over all tasks of the suite, by unit of privacy. The table
+/// is empty if `benchmark` has no such results.
 fn accuracy(name: &str, benchmark: &str) -> String {
     let mut table = String::new();
     let (mut heading, mut is_overall) = ("", false);

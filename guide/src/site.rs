@@ -25,8 +25,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
 /// Builds the site into `folder`.
 ///
 /// # Errors
-/// An error if a mechanism cannot be designed by its example, a chapter is missing, or a file cannot be read
-/// or written.
+/// An error if a mechanism cannot be designed for its own example, a chapter is missing, or a file cannot be
+/// read or written.
 pub fn build(folder: &Path) -> Result<(), Box<dyn Error>> {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR"));
     let book = tempfile::tempdir()?;

@@ -1,4 +1,5 @@
-//! Gains of one release over another at several budgets.
+//! Gains of one release over another at several budgets. A gain is the improvement of a measure, such as the
+//! accuracy.
 
 use crate::report::four;
 use crate::trials::Mean;
@@ -46,7 +47,8 @@ pub(crate) fn gain_finding(
     }
 }
 
-/// Same finding as [`gain_finding`] for a gain that the paper claims: `Reproduced` where the release gains.
+/// Same finding as [`gain_finding`] for a gain that the paper claims. Its verdict is `Reproduced` where that
+/// of [`gain_finding`] is `Better`, and `Differs` otherwise.
 pub(crate) fn claimed_gain_finding(
     what: String,
     paper: &str,

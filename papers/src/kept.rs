@@ -6,7 +6,7 @@ use std::path::Path;
 /// Reads the claims of each result from the files NAME.json in a folder, in the order of [`all`].
 ///
 /// # Errors
-/// [`Error::Kept`] for a result without a readable report.
+/// [`Error::Kept`] if the report of a result is missing, invalid, or about another result.
 pub fn kept(folder: &Path) -> Result<Vec<Claims>> {
     let read = |name: &'static str| {
         let file = folder.join(name).with_added_extension("json");

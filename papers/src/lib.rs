@@ -101,7 +101,7 @@ pub enum Error {
     /// A classifier that cannot be fitted.
     #[error(transparent)]
     Classifier(#[from] classifier::Error),
-    /// An accuracy ceiling that does not exist.
+    /// An error of privacy accounting, such as an accuracy ceiling that does not exist.
     #[error(transparent)]
     Accounting(#[from] accounting::Error),
     /// A store of finished trials that cannot be used.
@@ -110,7 +110,7 @@ pub enum Error {
     /// A sensitivity that cannot be computed.
     #[error(transparent)]
     Sensitivity(#[from] sensitivity::Error),
-    /// A kept report that is missing or invalid.
+    /// A report of an earlier run that is missing or invalid.
     #[error("{}: {problem}; run scumble reproduce {name} --output {} to make \
         it", file.display(), folder.display())]
     Kept {
@@ -181,7 +181,7 @@ fn assessment(paper: &str) -> &'static str {
 /// Returns the result called `name`.
 ///
 /// # Errors
-/// [`Error::Unknown`] with the nearest name and all names.
+/// [`Error::Unknown`] if no result is called `name`. The error has the nearest name and all names.
 pub fn get(name: &str) -> Result<&'static Reproduction> {
     let names = || all().iter().map(|result| result.name);
     all().iter().find(|result| result.name == name).ok_or_else(|| Error::Unknown {
@@ -292,8 +292,8 @@ impl Reproduction {
     /// Runs the result on all cores.
     ///
     /// # Errors
-    /// [`Error`] for missing data, for a number of trials outside 2 to 100,000, and for failures of a
-    /// mechanism or a model.
+    /// [`Error::Trials`] if the number of trials is outside 2 to 100,000. Other errors if data are missing,
+    /// or if a mechanism or a model fails.
     pub fn run(&self, options: &RunOptions) -> Result<Report> {
         let start = Instant::now();
         if let Some(trials) = options.trials.filter(|trials| !(2..=MOST_TRIALS).contains(trials)) {

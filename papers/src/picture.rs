@@ -72,7 +72,7 @@ pub enum Marks {
     /// A horizontal line at this height.
     Level(f64),
     /// Images side by side, labelled with the layer's name. A panel that has only images is a sheet: it has
-    /// no axes, and its strips follow each other.
+    /// no axes, and its layers are strips of images, one below the other.
     Images {
         /// Number of pixels in a row of an image.
         width: usize,
@@ -323,8 +323,8 @@ impl PanelAxes {
 
     /// Points where the line a·x + b·y + c = 0 enters and leaves the frame, if any, on linear scales.
     fn cut(&self, [a, b]: [f64; 2], c: f64) -> Option<[[f64; 2]; 2]> {
-        // As shares u and v of the frame, x = x₀ + u·w and y = y₀ + v·h.
-        // The line is then a·w·u + b·h·v + (a·x₀ + b·y₀ + c) = 0.
+        // With u and v as fractions of the frame's width w and height h, x = x₀ + u·w and y = y₀ + v·h. The
+        // line is then a·w·u + b·h·v + (a·x₀ + b·y₀ + c) = 0.
         let span = |axis: &Axis| {
             let start = -axis.share(0.0);
             let width = 1.0 / (axis.share(1.0) - axis.share(0.0));
@@ -344,7 +344,7 @@ impl PanelAxes {
     }
 }
 
-/// Encodes shares of ink as digits from 0 to 7.
+/// Encodes each pixel, a share of ink in [0, 1], as a digit from 0 to 7.
 pub(super) fn shades(image: ArrayView1<f64>) -> String {
     image.iter().map(|ink| char::from(b'0' + (8.0 * ink).clamp(0.0, 7.0) as u8)).collect()
 }

@@ -106,9 +106,10 @@ impl Agreement {
         if holds { Self::Reproduced } else { Self::Refuted }
     }
 
-    /// Verdict on our results beside a paper's at several places, from our gain in standard errors at each
-    /// place. A gain or a loss counts if it exceeds two standard errors. The verdict is `Better` if more
-    /// gains than losses count, `Reproduced` if neither counts anywhere, and `Differs` otherwise.
+    /// Verdict on a comparison of our results with a paper's under several conditions. `gains` has our gain
+    /// in standard errors under each condition. A gain or a loss counts if it exceeds two standard errors.
+    /// The verdict is `Better` if more gains than losses count, `Reproduced` if neither counts anywhere, and
+    /// `Differs` otherwise.
     pub(super) fn from_gains(gains: impl Iterator<Item = f64> + Clone) -> Self {
         let better = gains.clone().filter(|errors| *errors > 2.0).count();
         let worse = gains.filter(|errors| *errors < -2.0).count();

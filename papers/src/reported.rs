@@ -1,5 +1,6 @@
-//! Reports of people: learned codes and class means along directions as classifiers, and the class that a
-//! public classifier predicts.
+//! Classifiers learned from people's local reports: of codes, or of coordinates along principal directions. A
+//! code is the index of a cluster of records. A report can also be the class that a public classifier
+//! predicts.
 
 use crate::task::classes_of;
 use crate::{Error, Result};
@@ -12,10 +13,11 @@ use serde_json::Value;
 /// Maximum number of volunteers for learning codes; clustering more takes longer.
 pub(crate) const VOLUNTEERS: usize = 15_000;
 
-/// The volunteers who teach codes or directions, the people who report, and the test records.
+/// The volunteers whose records determine codes or directions, the people who report, and the test records.
 pub(crate) struct Study<'a> {
     pub domain: &'a RecordDomain,
-    /// Records of the volunteers: the first [`VOLUNTEERS`] teach codes, and all of them teach directions.
+    /// Records of the volunteers: the first [`VOLUNTEERS`] determine codes, and all of them determine
+    /// directions.
     pub volunteers: &'a Table,
     /// Wraps the volunteers' table with the terms on which it may be used.
     pub whose: fn(Table) -> Volunteers,

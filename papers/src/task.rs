@@ -7,7 +7,7 @@ use scumble_neural::{Adam, Architecture, Examples, Initialisation, Loss, Network
 use scumble_task_aware::NetworkTask;
 use std::sync::Arc;
 
-/// Returns the classes (n) of a table's records; empty if its target is not a class.
+/// Returns the class of each record of a table; empty if the target is not a class.
 pub(crate) fn classes_of(table: &Table) -> Array1<usize> {
     match table.target() {
         Target::Class(classes) => classes.clone(),

@@ -99,7 +99,7 @@ class Design:
 
     @property
     def needs_view(self) -> bool:
-        """Whether a model of a release predicts from :meth:`view` of records."""
+        """True if a model of a release predicts from the :meth:`view` of records."""
         return self._native.needs_view
 
     @property

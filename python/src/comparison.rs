@@ -150,18 +150,18 @@ impl Comparison {
         self.comparison.to_json(&self.outcome).to_string()
     }
 
-    /// Returns the first screen of the command.
+    /// Returns the first screen that `scumble compare` prints.
     fn summary(&self) -> String {
         let hints = Hints { reasons: ".to_json()[\"skipped\"]", volunteers: "volunteers=0.2" };
         scumble::command::summary(&self.comparison, &self.outcome, hints)
     }
 
-    /// Returns all rows, as CSV.
+    /// Returns all results as CSV.
     fn to_csv(&self) -> String {
         self.comparison.to_csv(&self.outcome)
     }
 
-    /// Returns the page, which loads nothing else.
+    /// Returns the HTML page of the comparison, which loads no other file.
     fn to_html(&self) -> String {
         self.page().to_html()
     }

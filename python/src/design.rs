@@ -1,4 +1,4 @@
-//! Designs, and releases by them.
+//! Designs, and releases by them. A design is a mechanism whose parameters, schema and budget are fixed.
 
 use crate::errors::{Cells, Failed};
 use crate::interrupt::interruptible;
@@ -43,10 +43,10 @@ pub(crate) struct Released {
     repeats: Vec<String>,
 }
 
-/// Clipped cells, as Python takes them.
+/// Clipped cells of a column, as a Python tuple: column, number of cells, lower and upper bound.
 type ClippedCells = (String, usize, String, String);
 
-/// Released batches, the card of their release if it has its own, and the clipped cells.
+/// Released batches, the card of their release (empty without one), and the clipped cells.
 type Made = (Vec<RecordBatch>, String, Vec<Clipped>);
 
 /// Designs a mechanism for records of a schema.
@@ -145,7 +145,8 @@ impl How {
         parse_values(&self.values)
     }
 
-    /// Returns the ledger that pays, with the data set's name in it.
+    /// Returns the ledger to charge, with the data set's name in it. Returns `None` if the options name no
+    /// ledger.
     fn account(&self) -> Result<Option<(Ledger, &str)>, Failed> {
         match (&self.ledger, &self.dataset) {
             (Some(ledger), Some(dataset)) => Ok(Some((Ledger::at(ledger), dataset))),
@@ -219,7 +220,8 @@ impl Design {
         Ok(serde_json::to_string(&card.to_json()?)?)
     }
 
-    /// Starts a release by a ticket. Returns the admitted records, and the card of the release.
+    /// Starts a release by a ticket. Returns the admission of the records by the ticket, and the card of the
+    /// release.
     fn admitted(
         &self,
         fingerprint: Fingerprint,
@@ -396,13 +398,15 @@ impl Design {
         Ok(self.shipped.rounded_columns()?.into_iter().map(str::to_owned).collect())
     }
 
-    /// True if models of a release are used on viewed records.
+    /// True if models of a release must be used on viewed records: records mapped into the space of the
+    /// release.
     #[getter]
     fn needs_view(&self) -> Result<bool, Failed> {
         Ok(self.shipped.mechanism().releases().is_viewed())
     }
 
-    /// Warnings about the guarantee of a release of `people` records, and about texts that spreadsheets run.
+    /// Warnings about the guarantee of a release of `people` records, and about texts that spreadsheets run
+    /// as formulas.
     fn warnings(&self, people: Option<u64>) -> Vec<String> {
         custody::warnings(&self.shipped, people)
     }
@@ -446,8 +450,8 @@ impl Design {
         Ok(Released { repeats, ..given(py, released)? })
     }
 
-    /// Releases the records of a table by a ticket. It checks them, draws or reads the ticket, and has the
-    /// ledger charge it once. It returns the released records only if they are the checked ones.
+    /// Releases the records of a table by a ticket. It checks the records, draws or reads the ticket, and has
+    /// the ledger charge the release once. It returns the released records only if they are the checked ones.
     fn release_keyed(
         &self,
         py: Python,
@@ -502,9 +506,9 @@ impl Design {
         })
     }
 
-    /// Draws or reads the ticket for a table whose parts were all checked. Stores the admitted records beside
-    /// the ticket, and has the ledger charge it once. Returns the card of the release, as JSON, and the
-    /// clipped cells.
+    /// Draws or reads the ticket for a table whose parts were all checked. Stores in a file beside the ticket
+    /// which records it admits, and has the ledger charge the release once. Returns the card of the release,
+    /// as JSON, and the clipped cells.
     fn admit(
         &self,
         py: Python,

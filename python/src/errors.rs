@@ -21,7 +21,7 @@ pub(crate) enum Cells {
     Hidden,
 }
 
-/// Error of this package, from an error of any of the other crates.
+/// Error of this package, converted from an error of any other crate.
 pub(crate) struct Failed(PyErr);
 
 impl From<Failed> for PyErr {

@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// stopped.
 ///
 /// # Errors
-/// The error of `work`, or the exception of a signal's handler.
+/// The error of `work`, the exception of a signal's handler, or an error if the threads cannot be started.
 pub(crate) fn interruptible<T: Send>(
     py: Python,
     work: impl FnOnce() -> Result<T, Failed> + Send,

@@ -32,13 +32,13 @@ impl Given {
         Ok(schema.for_learning(target, learning)?)
     }
 
-    /// Location of the schema for commands.
+    /// Location of the schema file, for the design commands that a comparison prints.
     pub(crate) fn place(&self) -> Option<SchemaAt> {
         self.file.clone().map(SchemaAt::File)
     }
 }
 
-/// Removes the line and column of a JSON text that the user did not write from an error message.
+/// Returns the message of an error in JSON, without line and column. The user did not write the JSON text.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

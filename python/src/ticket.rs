@@ -1,5 +1,5 @@
-//! Tickets: files that Python knows by their path. The secret never becomes a Python object, so it is in no
-//! pickle and no plan.
+//! Tickets: files with the secret of a release, which Python knows by their path. The secret never becomes a
+//! Python object, so no pickle and no query plan contains it.
 
 use crate::errors::Failed;
 use pyo3::prelude::*;
@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::path::{self, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The ticket in a file: the secret of one keyed release, which may be repeated and is paid for once.
+/// The ticket in a file: the stored secret of one keyed release. With it, the release can be repeated at the
+/// cost of one.
 ///
 /// The file is read on every use: a forgotten ticket is gone, and a new file at its path is another ticket.
 #[pyclass(frozen, module = "scumble")]
@@ -17,10 +18,12 @@ pub(crate) struct Ticket {
     path: PathBuf,
 }
 
-/// Admitted records with the absolute path and the name of their ticket.
+/// Admitted records, which are the records that a ticket releases, with the absolute path and the name of the
+/// ticket.
 type Kept = (PathBuf, String, Arc<AdmittedRecords>);
 
-/// Admitted records that this process read last: a process runs many tasks of one release.
+/// Admitted records that this process read last. They are kept because a process runs many tasks of one
+/// release.
 static KEPT: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
 
 /// Number of releases whose admitted records a process keeps.
@@ -78,7 +81,7 @@ impl Ticket {
         Self { path }
     }
 
-    /// The public name, which reveals nothing about the secret.
+    /// The public name of the ticket, which reveals nothing about the secret.
     #[getter]
     fn name(&self) -> Result<String, Failed> {
         Ok(self.content()?.key().name())
@@ -95,8 +98,8 @@ impl Ticket {
         self.path.clone()
     }
 
-    /// Overwrites and removes the file, with the records that it admits. The release can then not be
-    /// repeated, and whoever finds the file cannot remove its noise.
+    /// Overwrites and removes the file, and the list of the records that it admits. The release can then not
+    /// be repeated, and its noise cannot be removed with this file.
     fn forget(&self) -> Result<(), Failed> {
         custody::forget(&self.path)?;
         Ok(())

@@ -16,8 +16,8 @@ use scumble::datasets::DataSet;
 use scumble::noise::{AdditiveNoise, LaplaceNoise, register};
 use serde::{Deserialize, Serialize};
 
-/// Laplace noise for the middle of the bounds, into which every number is moved first. A class is released in
-/// the clear.
+/// Laplace noise for numbers that are first moved into the middle of their bounds. A class is released in the
+/// clear.
 #[derive(Debug, Clone)]
 pub struct CentralNoise(LaplaceNoise);
 
@@ -25,7 +25,8 @@ pub struct CentralNoise(LaplaceNoise);
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// Share of the bounds that is kept, above 0 and at most 1; 0.5 by default.
+    /// Length of the middle interval, divided by the length of the interval between the bounds: above 0 and
+    /// at most 1; 0.5 by default.
     share: Option<f64>,
 }
 

@@ -51,8 +51,8 @@ pub struct Mechanism {
     noise: Option<DiscreteLaplace>,
 }
 
-/// State of a design: all that is saved of it. It holds what a client needs, and nothing that can be derived
-/// from it.
+/// State of a design, as saved in its file. It holds what a client needs, and nothing that can be derived
+/// from these fields.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {

@@ -10,8 +10,8 @@ use scumble_reports as _;
 use scumble_task_aware as _;
 use scumble_vlm as _;
 
-/// Sorted names of the plugins that this crate links. It is the only such list; tests compare the registry
-/// with it. A new name needs faulty variants in `integration-tests/tests/variants`.
+/// Sorted names of the plugins that this crate links. No other list of these names exists; tests compare the
+/// registry with it. A new name needs faulty variants in `integration-tests/tests/variants`.
 pub const NAMES: [&str; 35] = [
     "adaptive-marginals",
     "column-space",

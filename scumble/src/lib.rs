@@ -1,21 +1,21 @@
 //! Releases data under a stated privacy guarantee, so that models can still be learned from it.
 //!
-//! This crate is the facade: it re-exports the other crates, links the built-in mechanisms, and holds the
+//! This crate is the facade: it re-exports the other crates, links the built-in mechanisms, and defines the
 //! `scumble` command.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`prelude`] | names that the author of a mechanism needs |
 //! | [`core`] | the vocabulary: tables, domains, budgets, guarantees, mechanisms, plugins, composition |
-//! | [`noise`] | exact noise on lattices, mechanisms that add it, and noise that belongs to a record |
+//! | [`noise`] | exact noise on lattices, mechanisms that add it, and noise keyed by a record's id |
 //! | [`records`] | schemas, files of records as text, encoders and decoders, streams |
-//! | [`custody`] | saved designs, keys, tickets and the ledger |
-//! | [`parquet`] | Parquet files of records, beside CSV: opening either, and writing Parquet |
+//! | [`custody`] | saved designs, keys, tickets (secrets that repeat a release), and the budget ledger |
+//! | [`parquet`] | opening of CSV and Parquet files of records, and writing of Parquet |
 //! | [`classic`] | baselines: identity, Laplace, Gaussian, randomised response, |
 //! | | direct, piecewise, Duchi, hybrid |
-//! | [`fisher_svm`] | noise that is optimal by Fisher information, or keeps a support vector machine |
-//! | [`task_aware`] | noise budgets spent on the needs of a task |
-//! | [`vlm`] | latents trained to carry noise |
+//! | [`fisher_svm`] | noise of least Fisher information, and noise that preserves a support vector machine |
+//! | [`task_aware`] | records encoded into the few numbers that a task needs, and noise on these numbers |
+//! | [`vlm`] | records encoded into a few latents, by an autoencoder trained for the noise on them |
 //! | [`dauntless`] | records mixed and transformed at random, with this transformation's exact guarantee |
 //! | [`linear`] | logistic and ridge regression, optionally noise-aware |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
@@ -23,7 +23,7 @@
 //! | [`classifier`] | a network as a classifier, optionally aware of flipped labels |
 //! | [`private`] | networks trained under central differential privacy, with exact noise |
 //! | [`kkt`] | convex programmes solved by their KKT conditions |
-//! | [`schrodinger`] | ground states: the density of least Fisher information in a box |
+//! | [`schrodinger`] | ground states: the density of least Fisher information in an interval |
 //! | [`sampling`] | exact integer samplers |
 //! | [`accounting`] | privacy accounting: composition, privacy profiles, and the noise that meets a budget |
 //! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |

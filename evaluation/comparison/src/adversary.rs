@@ -1,4 +1,5 @@
-//! Measured results of adversaries against a release, and the upper bounds that its guarantee implies.
+//! Measured results of adversaries against a release, and the bounds on these results that its guarantee
+//! implies.
 
 use super::metric::Subject;
 use super::{Error, Metric, Result, split::check_share};
@@ -18,7 +19,8 @@ use std::fmt;
 pub struct Adversary {
     /// Share of the records that the adversary knows, in (0, 1).
     pub known_share: f64,
-    /// Also trains a network, and uses it for the coordinates that it reconstructs better.
+    /// Also trains a neural network, and uses it for the coordinates that the network reconstructs better
+    /// than ridge regression does.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
 }
@@ -46,11 +48,14 @@ impl Adversary {
         check_share("known_share", self.known_share)
     }
 
-    /// Scores the adversary on the released `records` (n × d). The scores are NaN if released rows do not
-    /// correspond to single records, so that the adversary could not know any.
+    /// Scores the adversary on the `release` of `records`.
+    ///
+    /// If `keeps_rows` is false, released rows do not correspond to single records. The adversary then knows
+    /// no record's released row, and all scores are NaN.
     ///
     /// # Errors
-    /// Same errors as [`acquaintance`], and an error if the release has no key to view the records by.
+    /// Same errors as [`acquaintance`], and [`Error::Core`] if the released table is not one of reports of
+    /// the mechanism.
     pub(super) fn scores(
         &self,
         records: &Table,
@@ -62,7 +67,7 @@ impl Adversary {
             return Ok(Metric::for_subject(Subject::Acquaintance).map(|metric| (metric, f64::NAN)).collect());
         }
         let adversary = Acquaintance { known_share: self.known_share, network: self.network, seed };
-        // Reports are converted to the numbers that they state.
+        // If the release has reports, they are converted to numbers that the adversary can learn from.
         let adversary_view =
             release.collector().map(|collector| collector.adversary_view(&release.table)).transpose()?;
         let seen = adversary_view.as_ref().unwrap_or(&release.table);
@@ -80,7 +85,7 @@ impl Adversary {
 /// Lower bound on the distinguishing advantage between the worst pair of records, from a quick audit.
 ///
 /// The mechanism must claim local differential privacy of whole records; otherwise the result is NaN. The
-/// bound is wrong in one audit in a million.
+/// bound exceeds the true advantage in one audit in a million.
 ///
 /// # Errors
 /// Same errors as [`audit`].
@@ -92,15 +97,16 @@ pub(super) fn audited(name: &str, mechanism: &Designed, seed: u64) -> Result<f64
     Ok(findings.iter().filter_map(|finding| finding.advantage()).fold(f64::NAN, f64::max))
 }
 
-/// Mean squared error of the released features (n × d), as a share of their variance. The result is NaN if
-/// the release is no unbiased estimate of them.
+/// Mean squared error of the released features, divided by the variance of the features of `records`. The
+/// result is NaN if the release is no unbiased estimate of these features.
 fn unbiased_error(records: &Table, release: &Release) -> f64 {
     let (clean, released) = (records.records(), release.table.records());
     let is_of_them = release.table.columns() == records.columns() && released.dim() == clean.dim();
     let is_unbiased = release.noise.features.iter().all(|distribution| {
         !matches!(distribution, NoiseDistribution::Unknown { .. } | NoiseDistribution::Flip { .. })
     });
-    // The decoded output of a local mechanism without noise need not be the record.
+    // Some local mechanisms do not release records. Even without noise, their decoded output differs from the
+    // record.
     let is_record = match &release.key {
         Key::Design(mechanism) => mechanism.releases() == Releases::Records,
         Key::None | Key::Secret(_) | Key::Model(_) => true,
@@ -112,27 +118,27 @@ fn unbiased_error(records: &Table, release: &Release) -> f64 {
     squares / records.len() as f64 / variance(clean.view())
 }
 
-/// Sum of the variances of all columns of `records` (n × d).
+/// Sum of the variances of all columns of `records` (n records × d columns).
 pub(super) fn variance(records: ArrayView2<f64>) -> f64 {
     records.var_axis(Axis(0), 0.0).sum()
 }
 
 impl Metric {
-    /// Bound that a guarantee for whole records implies for this metric, if any. `variance` is that of all
-    /// features together.
+    /// Bound that a guarantee for whole records implies for this metric, if any. `variance` is the sum of the
+    /// variances of all features.
     ///
     /// It is an upper bound for reconstruction R² and the advantages, and a lower bound for the normalised
     /// MSE of an unbiased estimate.
     ///
-    /// - Differential privacy, local, or central under replace one: (ε, δ) implies an advantage of at most
-    ///   (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015). A known privacy profile implies an
-    ///   advantage of at most δ(0).
+    /// - Local differential privacy, or central differential privacy if neighbours replace one record. (ε, δ)
+    ///   implies an advantage of at most (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015). A known
+    ///   privacy profile δ(·) implies an advantage of at most δ(0).
     /// - Pure differential privacy with δ = 0 implies a reconstruction R² of at most 1 − e^−ε. The posterior
     ///   of a record is a mixture that contains its prior with a weight of at least e^−ε. The posterior
     ///   variance is therefore at least e^−ε of the prior variance.
     /// - Perfect secrecy: an advantage and a reconstruction R² of zero.
-    /// - Mutual information: a bound on the advantage of inferring membership of the half that was used, by
-    ///   the data-processing inequality.
+    /// - Mutual information, if the mechanism uses a random half of the records. It bounds the advantage of
+    ///   inferring whether a record is in this half (data-processing inequality).
     /// - Cramér–Rao: a bound on the normalised MSE of an unbiased estimate.
     pub fn bound(self, guarantee: &Guarantee, variance: f64) -> Option<f64> {
         let claims = guarantee.claims.iter();

@@ -1,4 +1,5 @@
-//! Models that learn from no release: from all or fewer records in the clear, and from the volunteers alone.
+//! Models that learn from no release. They learn from all or fewer training records in the clear, or from the
+//! volunteers' records.
 
 use super::cells::Cell;
 use super::reference::{Knows, LearnsFrom, Reference};
@@ -13,8 +14,8 @@ use serde_json::Value;
 const FEWEST: usize = 20;
 
 impl Comparison {
-    /// Numbers of training records in the clear: a small number, repeatedly doubled, and all that a trial
-    /// releases.
+    /// Sizes of the learning curve: a small number of training records, repeatedly doubled, and finally as
+    /// many as a trial releases.
     fn clean_sizes(&self) -> Vec<usize> {
         let (released, _) = self.split(0).sizes();
         let classes = match self.data.domain.target() {
@@ -54,8 +55,8 @@ impl Comparison {
         Ok(clean.chain(from_volunteers).map(cell).collect())
     }
 
-    /// References by model and metric, from the trials of their cells in order, and from the `baseline` of
-    /// each trial.
+    /// References by model and metric. `scored` has the trials of `cells` in order, and `baseline` returns
+    /// the baseline's score in each trial.
     pub(super) fn references(
         &self,
         cells: &[Cell],

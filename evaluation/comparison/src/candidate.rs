@@ -14,8 +14,8 @@ pub struct Candidate {
     pub parameters: Value,
     /// Candidate values of parameters that are chosen on volunteers, separately at each budget.
     pub tune: BTreeMap<String, Vec<Value>>,
-    /// True if the mechanism was requested by name. It is then an error if it does not apply; otherwise it is
-    /// left out.
+    /// True if the mechanism was requested by name. If such a mechanism does not apply to the data, the
+    /// comparison fails. Any other mechanism that does not apply is left out.
     pub is_named: bool,
 }
 
@@ -25,13 +25,15 @@ impl Candidate {
         Self { plugin, parameters: Value::Null, tune: BTreeMap::new(), is_named: false }
     }
 
-    /// Every registered mechanism with a quick design, with its defaults.
+    /// Every registered mechanism that is designed quickly ([`Pace::Quick`](scumble_core::Pace::Quick)), with
+    /// its default parameters.
     pub fn quick(registry: &Registry) -> Vec<Self> {
         let plugins = registry.iter().filter(|plugin| plugin.descriptor.pace == scumble_core::Pace::Quick);
         plugins.map(|plugin| Self::new(*plugin)).collect()
     }
 
-    /// Given parameters: an object, with a list for each parameter that is chosen.
+    /// Parameters that were given, as an object. A parameter that is chosen on volunteers has the list of its
+    /// candidate values.
     pub(super) fn given(&self) -> Value {
         let mut given = match &self.parameters {
             Value::Null => json!({}),
@@ -43,7 +45,8 @@ impl Candidate {
         given
     }
 
-    /// Options of the choice. A candidate without choices is its own option.
+    /// Options to choose from: one candidate for each combination of the values in `tune`. If `tune` is
+    /// empty, the only option is the candidate itself.
     pub(super) fn options(&self) -> Vec<Self> {
         if self.tune.is_empty() {
             return vec![self.clone()];
@@ -54,7 +57,7 @@ impl Candidate {
         all.map(|parameters| Self { parameters: option(parameters), ..Self::new(self.plugin) }).collect()
     }
 
-    /// Chosen parameters, if this is one of the options of `tuned`.
+    /// Values that this candidate has for the parameters in the `tune` of `tuned`.
     pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
         let own = self.parameters.as_object().into_iter().flatten();
         let own = own.filter(|(name, _)| tuned.tune.contains_key(*name));

@@ -1,4 +1,4 @@
-//! Cells: every mechanism that applies, designed at every budget.
+//! Cells of a comparison. A cell is one candidate that applies to the data, designed at one budget ε.
 
 use super::outcome::{Failed, LABEL_SHARE, SHUFFLED};
 use super::reference::LearnsFrom;
@@ -11,13 +11,13 @@ use serde_json::Value;
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
 
-/// Designed mechanism at its budget.
+/// Candidate that was designed at one budget, with its scorers.
 pub(super) struct Cell {
     /// Candidate with the chosen parameters.
     pub(super) candidate: Candidate,
     /// Parameters in the form that rows list.
     pub(super) parameters: Value,
-    /// Command that saves this design, if there is one.
+    /// Shell command that saves this design; `None` if the data have no schema.
     pub(super) design: Option<String>,
     pub(super) epsilon: Option<f64>,
     pub(super) designed: Design,
@@ -43,7 +43,7 @@ impl Cell {
         self.designed.mechanism()
     }
 
-    /// Entry for a cell whose trial `trial`, counted from 0, failed.
+    /// Describes the failure of this cell in the trial with index `trial`, counted from 0.
     pub(super) fn failed(&self, trial: usize, error: &Error) -> Failed {
         Failed {
             mechanism: self.candidate.plugin.name.into(),
@@ -63,13 +63,13 @@ struct Entered<'a> {
     brief: &'a Brief,
     rehearsal: Option<&'a Rehearsal<'a>>,
     arrangement: Arrangement,
-    /// Guarantee of the mechanism alone.
+    /// Guarantee of the mechanism without a separate label mechanism.
     guarantee: Guarantee,
 }
 
 impl Entered<'_> {
-    /// Cell of the option that does best at this budget. If the mechanism needs no label mechanism, it reuses
-    /// one of the `probes` that were designed for it.
+    /// Cell of the option that does best at `epsilon`. The cell reuses the option's design in `probes` if
+    /// this design makes the same claims and needs no separate label mechanism.
     fn cell_at(&self, epsilon: f64, probes: &mut [Option<Design>]) -> Result<Cell> {
         let place = self.comparison.best_of(&self.options, self.rehearsal, epsilon)?;
         // A mechanism without differential privacy makes the same claims at every budget.
@@ -91,10 +91,11 @@ impl Entered<'_> {
         design.map_err(|error| named(option, epsilon, error))
     }
 
-    /// Cell of reports with this `local` ε that satisfy a central `epsilon` after shuffling.
+    /// Cell of a mechanism whose reports have the local ε `local`, and the central ε `epsilon` after
+    /// shuffling.
     ///
-    /// The result is `None` if no shuffling bound is known for such a mechanism, or if its parameters are
-    /// chosen.
+    /// The result is `None` if no shuffling bound is known for the mechanism, or if its parameters are chosen
+    /// on volunteers.
     fn shuffled_at(&self, epsilon: f64, local: f64) -> Result<Option<Cell>> {
         let shuffled = self.comparison.shuffled();
         if !self.candidate.tune.is_empty()
@@ -111,7 +112,7 @@ impl Entered<'_> {
         Ok(Some(Cell { epsilon: Some(epsilon), ..cell }))
     }
 
-    /// Cell of a mechanism that was designed at this ε, with or without shuffled reports.
+    /// Cell of the option `chosen`, which was designed at `epsilon`, with or without shuffled reports.
     fn cell(
         &self,
         chosen: &Candidate,
@@ -233,12 +234,14 @@ impl Comparison {
         Budget::new(epsilon, self.delta).map(|budget| brief.with_budget(budget))
     }
 
-    /// First finite budget. An infinite budget claims nothing, and would not show the kind of the guarantee.
+    /// Budget ε of designs that show the kind of a mechanism's claims: the first finite one. At an infinite
+    /// budget, mechanisms claim nothing.
     fn probe_epsilon(&self) -> f64 {
         self.epsilons.iter().copied().find(|epsilon| epsilon.is_finite()).unwrap_or(1.0)
     }
 
-    /// Designs of every option at this budget, which show the kind of a mechanism's claims.
+    /// Design of every option at [`probe_epsilon`](Self::probe_epsilon). Its guarantee shows the kind of the
+    /// option's claims.
     fn probes(&self, options: &[Candidate], brief: &Brief) -> Result<Vec<Design>> {
         let epsilon = self.probe_epsilon();
         let probe = |option: &Candidate| {
@@ -275,8 +278,8 @@ impl Comparison {
         rehearsal.best(&pairs, epsilon)
     }
 
-    /// Checks that a release which is a model belongs to a family of the comparison. No other model could be
-    /// scored on it.
+    /// Checks that the comparison has a model of the same family, such as logistic regression, if the
+    /// mechanism releases a model. No other model can be scored on such a release.
     fn check_family(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
         match probe.releases().family() {
             Some(family) if !self.models.iter().any(|model| model.name() == family) => {
@@ -287,8 +290,8 @@ impl Comparison {
         }
     }
 
-    /// Scorers on releases of this mechanism. Tuned models without private validation become the ones that do
-    /// best on volunteers.
+    /// Scorers on releases of this candidate. Without private validation, a tuned model is replaced by its
+    /// option that does best on volunteers.
     pub(super) fn chosen_scorers(
         &self,
         candidate: &Candidate,
@@ -310,7 +313,7 @@ impl Comparison {
     }
 }
 
-/// Error of a design at this budget.
+/// Adds the mechanism and its ε to a budget error of a design. Other errors are only converted.
 fn named(candidate: &Candidate, epsilon: f64, error: scumble_core::Error) -> Error {
     match error {
         // The error's numbers are shares of the budget, so the budget is added.

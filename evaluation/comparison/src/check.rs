@@ -13,7 +13,8 @@ impl Comparison {
     /// Checks all settings.
     ///
     /// # Errors
-    /// [`Error`] for settings that are out of range, do not fit the data, or are listed twice.
+    /// [`Error::Data`] for settings that are out of range, do not fit the data, or are listed twice.
+    /// [`Error::Core`] for an invalid budget.
     pub(super) fn check_settings(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         check_trials(self.trials)?;
@@ -53,7 +54,8 @@ impl Comparison {
         check_share("label_share", self.label_share)
     }
 
-    /// Checks that every choice of parameters has records to be made on.
+    /// Checks that there are records to choose parameters on, and values to choose from, wherever parameters
+    /// are chosen.
     fn check_tuning(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         let is_tuned = |candidate: &&Candidate| !candidate.tune.is_empty();
@@ -113,7 +115,7 @@ pub(super) fn check_trials(trials: usize) -> Result<()> {
 /// Checks the budgets.
 ///
 /// # Errors
-/// [`Error`] for an empty list, for an invalid budget, and for one that is listed twice.
+/// [`Error::Data`] if `epsilons` is empty or has the same ε twice. [`Error::Core`] for an invalid ε or δ.
 pub(super) fn check_epsilons(epsilons: &[f64], delta: f64) -> Result<()> {
     if epsilons.is_empty() {
         return Err(Error::Data("a comparison needs one epsilon or more".into()));

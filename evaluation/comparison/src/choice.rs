@@ -28,33 +28,32 @@ impl fmt::Display for Goal {
 }
 
 impl Goal {
-    /// Goal of a row with differential privacy; `None` for a row without.
+    /// Goal of a row with differential privacy; `None` for any other row.
     pub fn from_row(row: &Row) -> Option<Self> {
         let protects = row.guarantee.protects(Notion::is_dp)?;
         Some(Self { protects, trust: row.trust })
     }
 }
 
-/// Mechanism with the best mean at one budget, among those with differential privacy of one unit in one trust
-/// model.
+/// Mechanism with the best mean score at one budget, among all mechanisms with the same [`Goal`].
 #[derive(Debug, Clone)]
 pub struct Choice<'a> {
     /// Unit of privacy, and trust model.
     pub goal: Goal,
-    /// Budget.
+    /// Budget ε.
     pub epsilon: f64,
-    /// Title and row of the best mechanism. The value is `None` without evidence that it is
+    /// Title and row of the best mechanism. The value is `None` without evidence that this mechanism is
     /// [better](Scores::is_better) than predictions without a release.
     pub best: Option<(&'a str, &'a Row)>,
-    /// Reference that the best mechanism was compared with.
+    /// Reference that the best mechanism was tested against, and the p-value of the test.
     pub tried: Option<Against>,
-    /// Loss of score against records in the clear, in units of the metric.
+    /// Loss of score compared with a model of all training records in the clear, in the metric's unit.
     pub cost: Option<f64>,
 }
 
 impl Scores<'_> {
-    /// Returns true if there is evidence that a row is better than predictions without a release. The level
-    /// is 1 % over all rows that were tried (Bonferroni).
+    /// Returns true if there is evidence that `row` is better than predictions without a release. The
+    /// significance level is 1 % for all rows with differential privacy at a finite ε together (Bonferroni).
     pub fn is_better(&self, row: &Row) -> bool {
         let rows = self.series.iter().flat_map(|series| series.rows);
         let is_tried = |row: &&Row| row.epsilon.is_some_and(f64::is_finite) && Goal::from_row(row).is_some();

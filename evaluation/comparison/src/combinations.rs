@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Every combination of the varied values, each with the fixed ones. The first name varies slowest.
+/// Every combination of one value for each name in `varied`, together with the values in `fixed`. The first
+/// name varies slowest.
 pub(super) fn combinations<V: Clone>(
     fixed: BTreeMap<String, V>,
     varied: &BTreeMap<String, Vec<V>>,

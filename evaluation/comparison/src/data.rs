@@ -38,7 +38,8 @@ pub(super) fn check_learnable(data: &DataSet) -> Result<()> {
     Ok(())
 }
 
-/// Error for a setting, `what`, that needs the other kind of target.
+/// Error for the setting `what`, which needs a class if the target is a number, and a number if the target is
+/// a class.
 pub(super) fn misfit(data: &DataSet, what: &str) -> Error {
     let (needed, found) = match data.domain.target() {
         TargetDomain::Class { .. } => ("numbers", "a class"),
@@ -60,7 +61,8 @@ pub(super) fn score(
 /// SHA-256, in hexadecimal, of all data that scores depend on: the records, their target, and their domain.
 ///
 /// # Errors
-/// No error that a user can cause.
+/// [`Error::Data`] if the domain cannot be serialised, and [`Error::Core`] if rows cannot be selected. A
+/// loaded data set causes neither.
 pub(super) fn digest(data: &DataSet) -> Result<String> {
     let mut digest = Sha256::new();
     let domain = serde_json::to_vec(&(&data.domain, data.target_width, data.bins()));

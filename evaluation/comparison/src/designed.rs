@@ -6,15 +6,16 @@ use scumble_core::{Designed, Protect, ShapedBy};
 use scumble_datasets::SchemaAt;
 use serde_json::Value;
 
-/// Placeholder file name for the volunteers' records in design commands. A comparison draws volunteers at
-/// random from its records.
+/// Placeholder file name for the volunteers' records in design commands. A comparison selects its volunteers
+/// among the data set's records, so they have no file of their own.
 pub const VOLUNTEERS: &str = "volunteers.csv";
 
 impl Comparison {
-    /// Command that designs `mechanism` for the candidate at this ε, with the given protection.
+    /// Shell command that designs `candidate` at `epsilon` and protects the part `protects` of a record.
     ///
-    /// `is_completed` adds a label mechanism, and `shuffled` designs for shuffled reports. The result is
-    /// `None` if the data have no schema.
+    /// `mechanism` is the result of this design. `is_completed` adds a separate mechanism for the label.
+    /// `shuffled` states the number of shuffled reports and the central δ. The result is `None` if the data
+    /// have no schema.
     pub(super) fn design_command(
         &self,
         candidate: &Candidate,
@@ -64,7 +65,8 @@ impl Comparison {
     }
 }
 
-/// Parameter value as `--set` reads it. Text is unchanged, unless it would be read as another JSON value.
+/// Parameter value in the form that `--set` reads. Text has no quotes, unless it would be read as another
+/// JSON value.
 fn as_set(value: &Value) -> String {
     match value {
         Value::String(text) if serde_json::from_str::<Value>(text).is_err() => text.clone(),

@@ -50,7 +50,7 @@ pub enum Error {
         mechanism: String,
         /// Reason why it does not apply, with the column if one is the reason.
         reason: String,
-        /// True if it learns from volunteers' records, and there were none.
+        /// True if the mechanism learns from volunteers' records, and there were no volunteers.
         lacks_volunteers: bool,
     },
     /// A store of finished trials cannot be used.

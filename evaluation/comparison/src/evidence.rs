@@ -4,14 +4,15 @@ use super::Metric;
 use super::spread::mean_and_sd;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Largest type I error of all recommendations together.
+/// Largest probability of a type I error in all recommendations together.
 pub(super) const LEVEL: f64 = 0.01;
 
 /// One-sided p-value of the hypothesis that `scores` have no better mean than `baseline` in the same trials.
 ///
 /// The test is the corrected resampled t-test of Nadeau and Bengio (2003). Its variance accounts for records
-/// that splits share. `shared` is the ratio of test to training records for random splits, and zero if splits
-/// do not differ. The result is 1 for a single trial or a non-finite score.
+/// that the splits of different trials share. `shared` is the ratio of test to training records for random
+/// splits, and zero if all trials have the same split. The result is 1 for a single trial or a non-finite
+/// score.
 pub fn p_value(metric: Metric, scores: &[f64], baseline: &[f64], shared: f64) -> f64 {
     let sign = if metric.less_is_better() { -1.0 } else { 1.0 };
     let ahead: Vec<f64> = scores.iter().zip(baseline).map(|(score, other)| sign * (score - other)).collect();

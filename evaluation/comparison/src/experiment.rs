@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Default share of the most recent records for tests, in a split by time.
+/// Default share of test records in a split by time. The test records are the most recent ones.
 const DEFAULT_TEST_SHARE: f64 = 0.2;
 
 /// Largest number of combinations of a grid. A larger grid is assumed to be a mistake.
@@ -40,7 +40,7 @@ const MOST_COMBINATIONS: usize = 10_000;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Experiment {
-    /// Path of the file, for errors and for the paths in it.
+    /// Path of the file. Errors name it, and paths in the file are relative to its folder.
     #[serde(skip)]
     file: PathBuf,
     /// Text of the file.
@@ -58,9 +58,9 @@ pub struct Experiment {
     data: Data,
     split: Option<Split>,
     adversary: Option<Adversary>,
-    /// Adds every quick mechanism, even if others are named.
+    /// Adds every mechanism with a quick design, even if `mechanism` is not empty.
     all_quick: bool,
-    /// Names of quick mechanisms that are left out.
+    /// Names of mechanisms with a quick design that are left out.
     leave_out: Vec<String>,
     mechanism: Vec<Section>,
     model: Vec<Section>,
@@ -113,7 +113,8 @@ enum Kind {
     Time,
 }
 
-/// Mechanism or model: its name, and its fixed, varied and chosen parameters.
+/// Mechanism or model. `set` fixes parameters, `grid` compares several values of a parameter, and `tune`
+/// chooses among several values.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Section {
@@ -133,7 +134,7 @@ impl Experiment {
     /// Parses an experiment from the TOML `text` of `file`.
     ///
     /// # Errors
-    /// [`Error::File`] with the line or the key.
+    /// [`Error::File`] for invalid TOML, with its line, and for a setting out of range, with its key.
     pub fn from_toml(text: &str, file: &Path) -> Result<Self> {
         let read: Self = toml::from_str(text).map_err(|error| {
             let place = error.span().map_or(String::new(), |span| {
@@ -181,8 +182,9 @@ impl Experiment {
     /// Loads the data.
     ///
     /// # Errors
-    /// [`Error::File`] for an unknown data set, for a set that is not in the folder `SCUMBLE_DATA`, and for
-    /// incomplete file settings. Errors of reading the file are passed on.
+    /// [`Error::File`] for an unknown data set, for one that is missing in the [folder](datasets::folder) of
+    /// data sets, and if `input`, `schema` and `target` are incomplete. [`Error::DataSet`] if the input file
+    /// or its schema cannot be read.
     pub fn data(&self) -> Result<DataSet> {
         let Data { name, input, schema, target, delimiter, decimal, encoding, task } = &self.data;
         let format = TextFormat { delimiter: *delimiter, decimal: *decimal, encoding: *encoding };
@@ -210,8 +212,8 @@ impl Experiment {
 
     /// Mechanisms of the experiment, with one candidate for each combination of a grid.
     ///
-    /// Every quick mechanism is included if none is named or all are requested, except for those that are
-    /// left out.
+    /// If the file names no mechanism or sets `all_quick`, every mechanism with a quick design is included,
+    /// except for the names in `leave_out`.
     ///
     /// # Errors
     /// [`Error::File`] for an unknown plugin name or parameter.
@@ -241,7 +243,7 @@ impl Experiment {
     /// Comparison of `candidates` on `data`, with the file's settings.
     ///
     /// # Errors
-    /// [`Error::File`] for models and metrics that are unknown or do not fit the target.
+    /// [`Error::File`] for an unknown model, and for models, metrics or a split that do not fit the data.
     pub fn comparison(&self, data: DataSet, candidates: Vec<Candidate>) -> Result<Comparison> {
         let default = Comparison::new(data, candidates);
         let models = match &self.model[..] {
@@ -257,7 +259,7 @@ impl Experiment {
             None => default.splitting,
             Some(split) => {
                 let kind = match split.kind {
-                    // Data that were read by time have a split of their own.
+                    // Records that were read by time are already split.
                     Kind::Own | Kind::Time => SplitKind::Own,
                     Kind::Random => match split.test_share {
                         Some(test_share) => SplitKind::Random { test_share },
@@ -362,7 +364,7 @@ impl Experiment {
         self.named(place, Err(Error::Data(problem.into())))
     }
 
-    /// Adds the file and the place in it to an error.
+    /// Adds the file name and `place`, a key or section of the file, to an error.
     fn named<T>(&self, place: &str, result: Result<T>) -> Result<T> {
         result.map_err(|error| Error::File {
             file: self.file.display().to_string(),
@@ -372,7 +374,7 @@ impl Experiment {
 }
 
 impl Section {
-    /// Every combination of the varied parameters, each with the fixed ones.
+    /// Every combination of the values in `grid`, together with the values in `set`.
     fn combinations(&self) -> Result<Vec<Map<String, Value>>> {
         let lists = [("grid", &self.grid), ("tune", &self.tune)];
         for (list, (name, values)) in
@@ -403,7 +405,7 @@ impl Section {
         Ok(all.into_iter().map(Map::from_iter).collect())
     }
 
-    /// Candidate values of the chosen parameters.
+    /// Candidate values of each parameter in `tune`.
     fn tune(&self) -> BTreeMap<String, Vec<Value>> {
         lists_to_json(&self.tune)
     }
@@ -413,7 +415,7 @@ fn lists_to_json(lists: &BTreeMap<String, Vec<toml::Value>>) -> BTreeMap<String,
     lists.iter().map(|(name, values)| (name.clone(), values.iter().map(to_json).collect())).collect()
 }
 
-/// Value in JSON, as `--set` reads it. Infinite numbers and dates become text.
+/// JSON value that `--set` would read from the same text. Infinite numbers and dates become text.
 fn to_json(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) => text.as_str().into(),
@@ -454,7 +456,7 @@ mod tests {
         for (text, expected) in [
             ("epsilonn = [1]", "exp.toml: line 1: unknown field `epsilonn`, expected one of"),
             ("trials = 5\nseed = -1", "exp.toml: line 2: "),
-            ("trials = 0", "exp.toml: trials: a comparison needs between 1 and 100000 trials, and not 0"),
+            ("trials = 0", "exp.toml: trials: a comparison needs between 1 and 100000 trials, not 0"),
             ("epsilon = [1, 0]", "exp.toml: epsilon: epsilon must be above zero"),
             ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 is listed twice"),
             ("epsilon = [1, 1e400]", "exp.toml: line 1: floating-point number overflowed"),

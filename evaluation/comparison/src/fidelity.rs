@@ -1,7 +1,8 @@
 //! Distances of a released table from its training records.
 //!
-//! They compare shares of records in public cells: by one column, by two, and by random conjunctions of two
-//! or three conditions.
+//! Each column is divided into public bins, which the code calls cells: a number into 16 bins of equal width,
+//! a category into its levels. The distances compare the shares of records in the bins of one column, in
+//! pairs of bins of two columns, and under random conjunctions of conditions.
 
 use super::Metric;
 use super::prediction::mean;
@@ -14,18 +15,19 @@ use scumble_core::{Domain, Factor, RecordDomain, Table};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-/// Number of cells of equal width for a number.
+/// Number of bins of equal width for a number.
 const BINS: usize = 16;
-/// Largest number of pairs of columns, and number of queries.
+/// Largest number of pairs of columns.
 const MOST_PAIRS: usize = 1_000;
+/// Number of random queries.
 const QUERIES: usize = 1_000;
-/// Seed of pairs and queries: the same for all tables of a domain.
+/// Random seed of the pairs and queries, which are the same for all tables of a domain.
 const SEED: u64 = 1;
 
 /// Distances of `released` from `records` by every metric of a table.
 ///
 /// Without `released`, the distances are those of the baseline, which spreads records uniformly over the
-/// cells. The distances are NaN if the release lacks the columns or the kind of target of `domain`.
+/// bins. The distances are NaN if the release lacks the columns or the kind of target of `domain`.
 pub(super) fn fidelity(
     domain: &RecordDomain,
     records: &Table,
@@ -51,7 +53,8 @@ pub(super) fn fidelity(
     ]
 }
 
-/// Attributes of a domain: intervals and one-hot groups, and each coordinate of any other factor as a number.
+/// Attributes of a domain, which is a product of factors. An interval is a numeric attribute, and a one-hot
+/// group is a category. Each coordinate of any other factor is a numeric attribute.
 fn attributes(domain: &Domain) -> Vec<Attribute> {
     let center = domain.center();
     let factor_attributes = |(at, factor): (Range<usize>, &Factor)| match *factor {
@@ -65,14 +68,14 @@ fn attributes(domain: &Domain) -> Vec<Attribute> {
     domain.factors().flat_map(factor_attributes).collect()
 }
 
-/// Cell of each attribute of each record: a list of n cells per attribute.
+/// Bins of the records: for each attribute, a list with the bin of each record.
 struct Cells {
     columns: Vec<Vec<u32>>,
     records: usize,
 }
 
 impl Cells {
-    /// Assigns records to cells. Returns `None` if the table has other columns or another kind of target.
+    /// Assigns records to bins. Returns `None` if the table has other columns or another kind of target.
     fn assign(domain: &RecordDomain, attributes: &[Attribute], table: &Table) -> Option<Self> {
         let layout = domain.layout();
         layout.check(table).ok()?;
@@ -87,7 +90,7 @@ impl Cells {
         Some(Self { columns, records: table.len() })
     }
 
-    /// Cell of each record by one attribute or by two together.
+    /// Bin of each record by one attribute, or pair of bins by two attributes, as one number.
     fn together(&self, attributes: &[usize]) -> impl Iterator<Item = u64> {
         let joint_cell =
             |row: usize| attributes.iter().fold(0, |cell, &at| cell << 32 | u64::from(self.columns[at][row]));
@@ -101,11 +104,11 @@ impl Cells {
     }
 }
 
-/// Attribute, and the cells that satisfy the condition.
+/// Condition on one attribute: the attribute's index, and the bins that satisfy the condition.
 type Condition = (usize, RangeInclusive<u32>);
 
-/// Training records and the released ones. Without a release, the comparison is with uniformly spread
-/// records.
+/// Bins of the training records and of the released records. If `released` is `None`, the training records
+/// are compared with records that are spread uniformly over the bins.
 struct Compared<'a> {
     attributes: &'a [Attribute],
     truth: Cells,
@@ -113,12 +116,12 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// Mean total variation distance over these attributes, or pairs of them.
+    /// Mean total variation distance over all `sets` of one or two attributes.
     fn mean_distance(&self, sets: &[Vec<usize>]) -> f64 {
         mean(sets.iter().map(|attributes| self.distance(attributes)))
     }
 
-    /// Total variation distance of one attribute or two: half the sum over all cells of the absolute
+    /// Total variation distance by one or two attributes: half the sum over all bins of the absolute
     /// difference of shares.
     fn distance(&self, attributes: &[usize]) -> f64 {
         let mut counts: HashMap<u64, [usize; 2]> = HashMap::new();
@@ -140,7 +143,7 @@ impl Compared<'_> {
         (counts.values().map(difference).sum::<f64>() + without_records) / 2.0
     }
 
-    /// Mean absolute error of the answers to a workload.
+    /// Mean absolute error of the released table's answers to the queries in `workload`.
     fn workload_error(&self, workload: &[Vec<Condition>]) -> f64 {
         mean(workload.iter().map(|query| {
             let answer = self.released.as_ref().map_or_else(|| self.even(query), |table| table.share(query));
@@ -156,7 +159,7 @@ impl Compared<'_> {
     }
 }
 
-/// All pairs of `attributes` attributes, or random pairs if there are many.
+/// Index pairs of `attributes` attributes: all of them, or 1,000 random ones if there are more than 1,000.
 fn pairs(attributes: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<usize>> {
     let all = attributes * attributes.saturating_sub(1) / 2;
     if all <= MOST_PAIRS {
@@ -166,8 +169,9 @@ fn pairs(attributes: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<usize>> {
     (0..MOST_PAIRS).map(|_| index::sample(rng, attributes, 2).into_vec()).collect()
 }
 
-/// Random conjunctions of conditions on two or three attributes. A number is in a range of cells, and a
-/// category has one level. The result is empty for fewer than two attributes.
+/// Random queries. Each is a conjunction of conditions on two or three attributes. A condition is that a
+/// number is in a range of bins, or that a category has one level. The result is empty for fewer than two
+/// attributes.
 fn workload(attributes: &[Attribute], rng: &mut ChaCha20Rng) -> Vec<Vec<Condition>> {
     if attributes.len() < 2 {
         return vec![];

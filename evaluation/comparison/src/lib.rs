@@ -1,8 +1,13 @@
 //! Comparison of mechanisms on the same splits of a data set.
 //!
-//! Each mechanism is designed and releases training records. A model learns from the release, and is scored
-//! on held-out test records. An adversary learns from the release, and is scored on the records that it does
-//! not know. The released table is compared with the training records.
+//! A *candidate* is a mechanism with its parameters, and a *cell* is a candidate at one budget ε. Each cell
+//! runs the same number of *trials*. In each trial, it releases the training records of one split.
+//! *Volunteers* are people who allow designs and models to learn from their records. These records are
+//! neither released nor used for tests.
+//!
+//! A model learns from the release, and is scored on held-out test records. An adversary learns from the
+//! release, and is scored on the records that it does not know. The released table is compared with the
+//! training records.
 
 mod adversary;
 mod baselines;
@@ -76,7 +81,8 @@ pub struct Comparison {
     pub epsilons: Vec<f64>,
     /// δ of every budget, in [0, 1). Mechanisms that do not need it spend none.
     pub delta: f64,
-    /// Number of trials of each cell, each with another split and other noise.
+    /// Number of trials of each cell (one mechanism at one ε). Each trial has its own noise, and its own
+    /// random split unless the data set's own split is used.
     pub trials: usize,
     /// Split of the records into training and test records.
     pub splitting: Splitting,
@@ -86,12 +92,14 @@ pub struct Comparison {
     pub metrics: Vec<Metric>,
     /// Reconstruction adversary, which is used if a metric measures its results.
     pub adversary: Adversary,
-    /// Protected part of a record. Mechanisms that cannot protect it are left out, except for those that
-    /// claim nothing. By default, each mechanism protects as much as it can, and its row names this.
+    /// Part of each record that must be protected. Mechanisms that cannot protect it are left out, unless
+    /// they claim nothing. With `None`, each mechanism protects as much as it can, and its row names the
+    /// protected part.
     pub protect: Option<Protect>,
-    /// Share of ε for a label that is released by a mechanism of its own, in (0, 1).
+    /// Share of ε for the label, in (0, 1), if a separate mechanism releases the label.
     pub label_share: f64,
-    /// Also compares local reports of whole records through a shuffler, at the central budgets.
+    /// Also compares local mechanisms whose reports pass through a shuffler. Their central ε is then one of
+    /// `epsilons`.
     pub shuffler: bool,
     /// Restricts models to the release. Otherwise they also learn from volunteers' records with labels.
     pub release_alone: bool,
@@ -104,16 +112,17 @@ const NOT_PRIVATE: &str = "NOT private: no guarantee covers these scores of priv
                            They are for the owner of the data. Choosing a mechanism by these scores spends \
                            privacy that no budget counts.";
 
-/// Budgets of a plain `compare`.
+/// Default budgets ε of a comparison.
 const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
 
 impl Comparison {
     /// Creates a comparison of `candidates` on `data` with the command's defaults.
     ///
-    /// The defaults are six budgets from ε = 0.5 to infinity with δ = 10⁻⁶, and 50 trials on random splits
-    /// with a fifth of the records for tests. Labels of their own get half of ε, and the seed is 1. The model
-    /// is the first that fits the target. The metrics are [`Metric::default_for`], and the results of an
-    /// adversary that knows half of the records.
+    /// The defaults are six budgets from ε = 0.5 to infinity with δ = 10⁻⁶. Each cell has 50 trials on random
+    /// splits, with a fifth of the records for tests. A label that a separate mechanism releases gets half of
+    /// ε, and the seed is 1. The model is [`Model::default_for`] the target. The metrics are
+    /// [`Metric::default_for`] the data, [`Metric::Recovered`] and [`Metric::Advantage`]. The adversary knows
+    /// half of the records.
     pub fn new(data: DataSet, candidates: Vec<Candidate>) -> Self {
         let target = data.domain.target();
         Self {
@@ -134,7 +143,7 @@ impl Comparison {
         }
     }
 
-    /// Budget at which claims are printed in full: 1 if it is listed, otherwise the first finite one.
+    /// Budget ε at which claims are printed in full: 1 if `epsilons` has it, otherwise the first finite one.
     pub fn claims_at(&self) -> Option<f64> {
         let finite = || self.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
         finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
@@ -145,15 +154,17 @@ impl Comparison {
         (!self.data.is_public).then_some(NOT_PRIVATE)
     }
 
-    /// All rows as CSV: the numbers of the JSON, with the guarantee in one line.
+    /// Rows of `outcome` as CSV, with the same numbers as in [`to_json`](Self::to_json) and each guarantee in
+    /// one line.
     pub fn to_csv(&self, outcome: &Outcome) -> String {
         outcome.to_csv(self.warning().unwrap_or_default())
     }
 
-    /// Outcome for machines, with the data, versions, settings and seed. Rows with differential privacy are
-    /// in `rows`. All other rows are in `without_dp`, because the two must not be compared.
+    /// `outcome` as JSON, with a description of the data, versions, settings and seed. Rows with differential
+    /// privacy are in `rows`. All other rows are in `without_dp`, because scores with and without
+    /// differential privacy must not be compared.
     pub fn to_json(&self, outcome: &Outcome) -> Value {
-        // Non-finite numbers become null, so serialisation cannot fail.
+        // NaN becomes null and infinities become text, so serialisation cannot fail.
         let mut value = json!(outcome);
         let rows = outcome.rows.iter().map(|row| {
             let mut value = json!(row);

@@ -23,50 +23,52 @@ pub enum Metric {
     MacroF1,
     /// Area under the ROC curve, as the mean over the classes, each against the rest.
     ///
-    /// It is the probability that a record of a class has a larger score for it than a record of another
-    /// class; a tie counts half. The value is NaN if a model has no scores, or if a release's key turns its
-    /// predictions into others.
+    /// It is the probability that a record of the class scores higher for this class than a record outside
+    /// it; a tie counts half. The value is NaN if a model has no scores, or if the release's key, which
+    /// decodes predictions, changes them.
     Auc,
     /// Root of the mean squared error, in the target's unit.
     Rmse,
     /// Mean absolute error, in the target's unit.
     Mae,
-    /// R², the explained share of the test targets' variance. It is below zero if their mean predicts better.
+    /// R², the explained share of the test targets' variance. It is below zero if the mean of the test
+    /// targets predicts better than the model does.
     R2,
     /// Reconstruction R²: the share of the features' variance that an adversary explains for records that it
     /// does not know ([`Learned::recovered`](scumble_adversary::Learned)).
     Recovered,
-    /// Distinguishing advantage of an adversary that decides which of two records became a released row
+    /// Distinguishing advantage of an adversary that decides which of two records a released row belongs to
     /// ([`Learned::advantage`](scumble_adversary::Learned)).
     Advantage,
     /// Audited lower bound on the distinguishing advantage between the worst pair of all possible records
-    /// ([`Finding::advantage`](scumble_adversary::Finding::advantage)), once for all trials.
+    /// ([`Finding::advantage`](scumble_adversary::Finding::advantage)). The audit runs once for all trials.
     ///
-    /// The value is NaN without a claim of differential privacy of whole records, and for a claim with a δ
-    /// and no privacy profile.
+    /// The value is NaN without a claim of local differential privacy of whole records, and for a claim with
+    /// a δ and no privacy profile.
     Audited,
-    /// Normalised MSE of the release: its mean squared error as an unbiased estimate of the features, as a
-    /// share of their variance.
+    /// Normalised MSE of the release: its mean squared error as an unbiased estimate of the features, divided
+    /// by the variance of the features.
     ///
     /// A value above 1 means that the release estimates the features worse than their mean does. The value is
-    /// NaN if the release is no such estimate.
+    /// NaN if the release is no unbiased estimate of the features.
     UnbiasedError,
-    /// Membership advantage of an adversary that knows all other records, from the noisy statistics of a
+    /// Membership advantage of an adversary that knows all other records and the noisy statistics of a
     /// curator's release ([`membership`](scumble_adversary::membership())).
     ///
-    /// For a release from half of the records, it is the advantage of inferring membership in the half, by an
-    /// adversary that knows all records. The value is NaN if the mechanism has no such statistics.
+    /// For a release from a random half of the records, the adversary knows all records, and infers whether a
+    /// record is in this half. The value is NaN if the mechanism has no noisy statistics.
     Membership,
     /// Total variation distance of the released table from the training records by one column. It is the mean
     /// over all columns and the target.
     ///
-    /// Numbers are in 16 public bins of equal width. The value is NaN if the release has other columns.
+    /// Numbers are in 16 public bins of equal width. The value is NaN if the release has other columns than
+    /// the training records.
     OneWayDistance,
-    /// Total variation distance by two columns together, as the mean over all pairs of up to 45 columns,
-    /// otherwise over 1,000 random pairs.
+    /// Total variation distance by two columns together. It is the mean over all pairs of columns, or over
+    /// 1,000 random pairs if there are more than 45 columns, with the target.
     TwoWayDistance,
-    /// Mean absolute error of the released table on 1,000 random conjunctions of two or three conditions, in
-    /// shares of the records.
+    /// Mean absolute error of the released table's answers to 1,000 random queries. Each query asks for the
+    /// share of records that meet two or three conditions.
     WorkloadError,
 }
 
@@ -77,7 +79,7 @@ pub(super) enum Subject {
     Classes,
     /// Numbers that a model predicts.
     Numbers,
-    /// Results of an adversary that knows some records about the others.
+    /// Results of an adversary that knows some records, and reconstructs the others.
     Acquaintance,
     /// Inferences of membership by an adversary that knows all other records.
     Membership,
@@ -191,8 +193,8 @@ impl Metric {
         }
     }
 
-    /// Returns true if the metric applies to this kind of target. Metrics that are not about models apply to
-    /// all.
+    /// Returns true if the metric applies to this kind of target. Metrics of adversaries and tables apply to
+    /// every kind.
     pub fn fits(self, target: &TargetDomain) -> bool {
         match self.subject() {
             Subject::Classes => matches!(target, TargetDomain::Class { .. }),
@@ -212,7 +214,8 @@ impl Metric {
         }
     }
 
-    /// Metrics in `asked`, after the default metric of models if none of them is about models.
+    /// Metrics in `asked`. If none of them scores a model's predictions, the default metric of models comes
+    /// first.
     pub fn with_default(asked: &[Self], data: &DataSet) -> Vec<Self> {
         let missing = (!asked.iter().any(|metric| metric.is_of_model())).then(|| Self::default_for(data));
         missing.into_iter().chain(asked.iter().copied()).collect()
@@ -237,14 +240,15 @@ impl Metric {
         }
     }
 
-    /// Text of a difference of two scores, in points if they are in per cent.
+    /// Text of a difference of two scores, in percentage points if the scores are in per cent.
     pub fn shown_difference(self, value: f64) -> String {
         let unit = if self.is_share() { " points" } else { "" };
         format!("{}{unit}", self.shown(value))
     }
 
-    /// Score of `prediction` (n) against `truth` (n); one unit of a number is `width` target units.
-    /// The result is `None` for a metric of another subject, or if the two kinds of target differ.
+    /// Score of `prediction` against `truth`, both for the same records. A difference of 1 between encoded
+    /// targets is `width` in the target's own unit. The result is `None` if the metric does not measure
+    /// predictions of this kind, or if `prediction` and `truth` have different kinds of target.
     pub(super) fn score(self, prediction: &Predicted, truth: &Target, width: f64) -> Option<f64> {
         match (&prediction.target, truth) {
             (Target::Class(predicted), Target::Class(truth)) => match self {

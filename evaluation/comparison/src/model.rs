@@ -1,6 +1,6 @@
 //! Models that a comparison knows by name.
 //!
-//! A new model is one more [`Learner`] in [`LEARNERS`].
+//! To add a model, add a [`Learner`] to [`LEARNERS`].
 
 use super::combinations::combinations;
 use super::prediction::{ClassScores, Predicted};
@@ -34,17 +34,19 @@ struct Learner {
     settings: &'static [&'static str],
     /// Checks that the settings are in their ranges.
     check: fn(&Settings) -> Result<()>,
-    /// Fits the release once, and predicts the targets (n) of viewed test records (n × d), with class scores
-    /// if it has them. A noise-aware learner uses the release's noise.
+    /// Fits the model to the release, and predicts the targets of test records. The test records are given in
+    /// the space of the release. Classifiers also return class scores. A noise-aware learner uses the noise
+    /// distribution that the release states.
     predict: Predictor,
-    /// Same function for labels that are released as vectors, if the learner supports them.
+    /// Function like `predict` for labels that are released as vectors; `None` if the learner does not
+    /// support them.
     vectors: Option<Predictor>,
 }
 
 type Predictor = fn(&Settings, &Release, &Table) -> Result<Predicted>;
 
-/// [`Learner`] of classes, with the hyper-parameters that `$params` reads. A noise-aware learner has
-/// `$setter`, which sets the matrix of flipped labels.
+/// [`Learner`] of classes, with the hyper-parameters that `$params` reads. For a noise-aware learner, the
+/// method `$setter` of the parameters sets the probabilities of flipped labels.
 macro_rules! learner {
     ($name:literal, $title:literal, $settings:ident, $params:ident $(, $setter:ident)?) => {
         Learner {
@@ -66,10 +68,10 @@ macro_rules! learner {
     };
 }
 
-/// All learners. The first one that learns a kind of target is its default.
+/// All learners. The first one that learns a kind of target is the default for this kind.
 ///
 /// A noise-aware learner uses the information of [`Release::noise`]. Without usable information it equals the
-/// plain one.
+/// learner without noise awareness.
 const LEARNERS: &[Learner] = &[
     learner!("logistic", "logistic regression", LOGISTIC, logistic),
     learner!("noise-aware-logistic", "noise-aware logistic regression", LOGISTIC, logistic, label_flip),
@@ -104,7 +106,7 @@ const LEARNERS: &[Learner] = &[
     },
 ];
 
-/// Passes `known` information to the parameters, if there is any.
+/// Passes `known` to `params` by their method `tell`, or returns `params` unchanged if `known` is `None`.
 fn with_known<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
     match known {
         Some(known) => tell(params, known),
@@ -112,13 +114,13 @@ fn with_known<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
     }
 }
 
-/// View of the records of a release, and their targets.
+/// Borrowed records of a release, and their targets.
 type Seen<'a, T> = DatasetBase<ArrayView2<'a, f64>, T>;
 type Classes<'a> = Seen<'a, Array1<usize>>;
 
 /// Fitted classifier with a score for each class.
 trait Scoring: PredictInplace<Array2<f64>, Array1<usize>> {
-    /// Class scores of `records` (n × d).
+    /// Class scores of `records` (n records × d features).
     fn scores(&self, records: &Array2<f64>) -> Result<ClassScores>;
 }
 
@@ -144,7 +146,7 @@ fn classes<M: Scoring>(
 ) -> Result<Predicted> {
     let seen: Classes = (&release.table).try_into()?;
     let (classes, scores) = match seen.targets.first() {
-        // A model that learned from one class predicts it.
+        // If the release has only one class, all predictions are this class.
         Some(&only) if seen.targets.iter().all(|class| *class == only) => {
             (Array1::from_elem(test.len(), only), ClassScores::for_one_class(only, test.len()))
         }
@@ -211,7 +213,7 @@ const NETWORK: &[&str] =
 fn network(settings: &Settings) -> Result<ClassifierParams> {
     settings.iter().try_fold(ClassifierParams::default(), |params, (name, &value)| {
         Ok(match name.as_str() {
-            // One hidden layer: a list of widths is not a number.
+            // A setting is one number, so the network has one hidden layer of this width.
             "hidden" => params.hidden(vec![whole(name, value)? as usize]),
             "epochs" => params.epochs(whole(name, value)? as usize),
             "batch_size" => params.batch_size(whole(name, value)? as usize),
@@ -276,7 +278,7 @@ impl PartialEq for Model {
 }
 
 impl Model {
-    /// Model called `name` with the hyper-parameters `settings`, numbers by name.
+    /// Model called `name`. `settings` has the values of its hyper-parameters by name.
     ///
     /// # Errors
     /// - [`Error::Data`] for an unknown name or hyper-parameter, with the nearest or all valid names.
@@ -308,7 +310,7 @@ impl Model {
     /// private validation.
     ///
     /// # Errors
-    /// Same errors as [`new`](Self::new) for each of the values, and an error for an empty list.
+    /// Same errors as [`new`](Self::new) for each of the values, and [`Error::Data`] for an empty list.
     pub fn tuned(self, tune: &BTreeMap<String, Vec<Value>>) -> Result<Self> {
         if let Some((name, _)) = tune.iter().find(|(_, values)| values.is_empty()) {
             return Err(Error::Data(format!("the model {self}: the list of values for {name} is empty")));
@@ -322,18 +324,19 @@ impl Model {
         Ok(Self { tune, ..self })
     }
 
-    /// Options of the choice. A model without choices is its own option.
+    /// One model for each combination of the values to choose from. The result is the model itself if nothing
+    /// is chosen.
     pub fn options(&self) -> Vec<Self> {
         let all = combinations(self.settings.clone(), &self.tune).into_iter();
         all.map(|settings| Self { settings, learner: self.learner, tune: BTreeMap::new() }).collect()
     }
 
-    /// Returns true if at least one hyper-parameter is chosen.
+    /// Returns true if at least one hyper-parameter is chosen among several values.
     pub fn is_tuned(&self) -> bool {
         !self.tune.is_empty()
     }
 
-    /// Chosen hyper-parameters, if this is one of the options of `tuned`.
+    /// Values that this model has for the hyper-parameters that are chosen in `tuned`.
     pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
         let own = self.settings.iter().filter(|(name, _)| tuned.tune.contains_key(*name));
         own.map(|(name, &value)| (name.clone(), number::to_json(value))).collect()
@@ -350,7 +353,8 @@ impl Model {
         self.learner.name
     }
 
-    /// Hyper-parameters that were given, with a list for each that is chosen. The others have their defaults.
+    /// Hyper-parameters that were given. One that is chosen has the list of its candidate values. All
+    /// hyper-parameters that are not listed have their defaults.
     pub fn settings(&self) -> BTreeMap<String, Value> {
         let given = self.settings.iter().map(|(name, &value)| (name.clone(), number::to_json(value)));
         let lists = self.tune.iter().map(|(name, values)| {
@@ -364,16 +368,16 @@ impl Model {
         self.learner.learns == what_is_learned(target)
     }
 
-    /// Returns true if the model learns from releases with such targets, its own kind or another.
+    /// Returns true if the model can learn from releases whose targets have the layout `released`.
     pub(super) fn learns(&self, released: TargetLayout) -> bool {
         !matches!(released, TargetLayout::Vector { .. }) || self.learner.vectors.is_some()
     }
 
-    /// Learns from the release, and predicts the targets (n) of test records (n × d) as the release's key
-    /// views them. The result has class scores if the model has them.
+    /// Learns from the release, and predicts the targets of test records. `test` has these records in the
+    /// space of the release. The result has class scores if the model has them.
     ///
     /// # Errors
-    /// Any error of the fit; an error for a released target of another kind.
+    /// Any error of the fit, and an error if the released targets are not of the kind that the model learns.
     pub(super) fn predict(&self, release: &Release, test: &Table) -> Result<Predicted> {
         let predict = match (release.table.target(), self.learner.vectors) {
             (Target::Vector(_), Some(vectors)) => vectors,

@@ -11,28 +11,29 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Parameter of a row with shuffled reports. Its ε is then a central one.
+/// Name of the parameter that marks rows with shuffled reports. The ε of such a row is central, not local.
 pub(super) const SHUFFLED: &str = "shuffled";
 
-/// Parameter of a row whose label is released by a mechanism of its own: the label's share of ε.
+/// Name of the parameter with the label's share of ε, in rows whose label a separate mechanism releases.
 pub(super) const LABEL_SHARE: &str = "label_share";
 
 /// Outcome of a comparison.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
-    /// One row per scorer, metric, mechanism with its parameters, and budget, in this order.
+    /// One row per scorer, metric, mechanism with its parameters, and budget ε, sorted in this order.
     #[serde(skip)]
     pub rows: Vec<Row>,
-    /// Scores of models without a release, by model and metric: the baseline, all and fewer records in the
-    /// clear, and volunteers alone.
+    /// Scores that need no release, by model and metric. They are the scores of the baseline, of models of
+    /// all or fewer training records in the clear, and of models of the volunteers' records.
     pub references: Vec<Reference>,
     /// Mechanisms that do not apply to the data, with the reasons.
     pub skipped: Vec<Skipped>,
-    /// Cells with a failed trial. Their scores are NaN.
+    /// Cells (one mechanism at one ε) with a failed trial. The means of their scores are NaN.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
-    /// Score of the baseline by the first metric. It is the majority-class or mean baseline of a model, and
-    /// an adversary's result without a release.
+    /// Score of the baseline by the first metric. For models it is the majority-class or mean baseline. For
+    /// adversaries it is the result without a release. For tables it is the score of uniformly spread
+    /// records.
     #[serde(serialize_with = "score")]
     pub baseline: f64,
     /// Scores of the baseline by every metric.
@@ -42,14 +43,14 @@ pub struct Outcome {
     pub train_records: usize,
     /// Test records per trial.
     pub test_records: usize,
-    /// Number of volunteers, whose records designs could learn from. They are neither training nor test
-    /// records in any trial.
+    /// Number of volunteers. Designs may learn from the volunteers' records. In no trial are these records
+    /// training or test records.
     pub volunteers: usize,
     /// Number of people per trial who answer in private validation. Their records are not released.
     pub asked: usize,
 }
 
-/// Score of a cell, a mechanism at a budget.
+/// Score of a cell (one mechanism at one ε) by one metric.
 ///
 /// It is the score of a model on held-out test records, of an adversary on released records, or of the
 /// released table.
@@ -57,23 +58,23 @@ pub struct Outcome {
 pub struct Row {
     /// Name of the plugin.
     pub mechanism: String,
-    /// Parameters of the mechanism, with a list for each that was chosen. They include the label's share of ε
-    /// if a mechanism of its own releases the label.
+    /// Parameters of the mechanism. A parameter that was chosen among several values has the list of these
+    /// values. If a separate mechanism releases the label, the label's share of ε is included.
     pub parameters: Value,
-    /// Shell command that saves this design; `None` if the data have no schema. For a design that volunteers
-    /// shaped, `volunteers.csv` is a placeholder for a file with their records.
+    /// Shell command that designs the mechanism and saves the design; `None` if the data have no schema. For
+    /// a design that volunteers shaped, `volunteers.csv` is a placeholder for a file with their records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
-    /// Budget ε; null for a mechanism that never claims differential privacy.
+    /// Budget ε; `None` for a mechanism that never claims differential privacy.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
     /// Trust model.
     pub trust: Trust,
-    /// Model with the hyper-parameters that were given, or the adversary.
+    /// Scored object, for example a model with the hyper-parameters that were given, or an adversary.
     #[serde(flatten)]
     pub scorer: Scorer,
-    /// Metric of the score. An error such as `rmse` is in the target's own unit, against targets clipped to
-    /// their public bounds.
+    /// Metric of the score. Errors such as `rmse` are in the target's own unit. They compare predictions with
+    /// targets that are clipped to their public bounds.
     pub metric: Metric,
     /// Mean over trials.
     #[serde(serialize_with = "score")]
@@ -90,32 +91,36 @@ pub struct Row {
     /// Score of each trial.
     #[serde(serialize_with = "numbers")]
     pub scores: Vec<f64>,
-    /// Number of records in the clear that would give the same score; `None` if the score is not a model's.
+    /// Number of training records in the clear from which the same model would reach the same score; `None`
+    /// if the score is not a model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worth: Option<Worth>,
-    /// Number of records in the clear that the release is worth beyond the volunteers alone; `None` without
-    /// volunteers who have labels.
+    /// Number of clean records that would improve a model of the volunteers' records as much as the release
+    /// does; `None` without volunteers who have labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adds: Option<Worth>,
-    /// Test against predictions without a release; `None` if the score is not a model's.
+    /// Significance test against the better prediction without a release; `None` if the score is not a
+    /// model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,
-    /// Choices of mechanism and model parameters, and the records they were made on.
+    /// Choices of mechanism and model parameters, and the records that the choices were made on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tuned: Vec<Tuned>,
-    /// Guarantee of a release of the same number of training records with fresh randomness, with a warning if
-    /// a claim is void.
+    /// Guarantee that a release of as many training records has if its randomness is fresh. It has a warning
+    /// if a claim is void.
     #[serde(serialize_with = "guarantee_for_machines")]
     pub guarantee: Guarantee,
-    /// Time of all trials, release and model, summed, in seconds. Trials run in parallel, so the sum exceeds
-    /// the elapsed time. Models that learn from one release each count its time.
+    /// Sum over all trials of the time for the release and the scorer, in seconds. Trials run in parallel, so
+    /// the sum exceeds the elapsed time. If several models learn from one release, each counts the time of
+    /// this release.
     pub seconds: f64,
 }
 
-/// Better one of the baseline and the volunteers' records, and the p-value of the test against it.
+/// Reference without a release that a model's score is tested against, and the p-value. The reference is the
+/// better of two: the baseline, and a model of the volunteers' records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Against {
-    /// Information of the reference.
+    /// Training data of the reference.
     pub baseline: Knows,
     /// p-value of the corrected resampled t-test (Nadeau and Bengio 2003) on the scores of the same trials; 1
     /// for one trial.
@@ -135,17 +140,17 @@ impl Row {
         })
     }
 
-    /// Text for people: the mean, and the standard deviation if it is known.
+    /// Text for people: the mean, and the standard deviation if there is more than one trial.
     pub fn shown(&self) -> String {
         let (mean, sd) = (self.metric.shown(self.mean), self.metric.shown(self.sd));
         if self.trials > 1 { format!("{mean} ± {sd}") } else { mean }
     }
 }
 
-/// Rows of one scorer and metric: a table, or a chart.
+/// Rows of one scorer and one metric. They are displayed as one table or chart.
 #[derive(Debug, Clone)]
 pub struct Scores<'a> {
-    /// Model or adversary.
+    /// Scored object, for example a model or an adversary.
     pub scorer: &'a Scorer,
     /// Metric.
     pub metric: Metric,
@@ -153,7 +158,7 @@ pub struct Scores<'a> {
     pub series: Vec<Series<'a>>,
 }
 
-/// Rows of a mechanism with its parameters, over the budgets.
+/// Rows of one mechanism with fixed parameters at all budgets ε.
 #[derive(Debug, Clone)]
 pub struct Series<'a> {
     /// Name of the mechanism, with the parameters that distinguish it from others of the same name.
@@ -168,7 +173,8 @@ impl Series<'_> {
         self.rows.iter().any(|row| row.epsilon.is_some())
     }
 
-    /// Row at this budget.
+    /// Row at the budget `epsilon`. A mechanism without differential privacy has the same row at every
+    /// budget.
     pub fn at(&self, epsilon: f64) -> Option<&Row> {
         self.rows.iter().find(|row| row.epsilon.is_none_or(|row_epsilon| row_epsilon == epsilon))
     }
@@ -248,8 +254,8 @@ impl Outcome {
         String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
     }
 
-    /// Scores of models without a mechanism: of the baseline, of the volunteers alone, and of all training
-    /// records in the clear.
+    /// Scores that need no mechanism: of the baseline, and of models of the volunteers' records and of all
+    /// training records in the clear.
     pub fn references(&self, scores: &Scores) -> impl Iterator<Item = &Reference> {
         let (scorer, metric, all) = (scores.scorer.clone(), scores.metric, self.train_records);
         self.references.iter().filter(move |reference| {
@@ -259,7 +265,7 @@ impl Outcome {
         })
     }
 
-    /// The same references as a sentence for people.
+    /// Sentence for people with the mean scores that [`references`](Self::references()) returns.
     pub fn without_mechanism(&self, scores: &Scores) -> String {
         let shown = self
             .references(scores)
@@ -267,7 +273,7 @@ impl Outcome {
         format!("Without a mechanism: {}.", shown.collect::<Vec<_>>().join("; "))
     }
 
-    /// Rows by scorer and metric.
+    /// Rows grouped by scorer and metric.
     pub fn scores(&self) -> Vec<Scores<'_>> {
         let groups = self.rows.chunk_by(|a, b| a.scorer == b.scorer && a.metric == b.metric);
         groups
@@ -287,7 +293,7 @@ fn title(own: &[Row], all: &[&[Row]]) -> String {
     let namesakes = || all.iter().map(|rows| &rows[0]).filter(|other| other.mechanism == row.mechanism);
     let varies = |name: &str| namesakes().any(|other| other.parameters.get(name) != row.parameters.get(name));
     let given = row.parameters.as_object().into_iter().flatten();
-    // The label's share of ε follows from the other parameters.
+    // The title omits the label's share of ε, which follows from the other parameters.
     let varying = given.filter(|(name, _)| *name != LABEL_SHARE && varies(name));
     let varying: Vec<String> = varying
         .map(|(name, value)| match value {
@@ -302,7 +308,7 @@ fn title(own: &[Row], all: &[&[Row]]) -> String {
     format!("{}, {}", row.mechanism, varying.join(", "))
 }
 
-/// Mechanism that does not apply.
+/// Mechanism that does not apply to the data.
 #[derive(Debug, Clone, Serialize)]
 pub struct Skipped {
     /// Name of the plugin.
@@ -311,12 +317,12 @@ pub struct Skipped {
     pub parameters: Value,
     /// Reason.
     pub reason: String,
-    /// True if it learns from volunteers' records, and there were none.
+    /// True if the mechanism learns from volunteers' records, and there were no volunteers.
     #[serde(skip)]
     pub lacks_volunteers: bool,
 }
 
-/// Cell that failed.
+/// Cell (one mechanism at one ε) with a failed trial.
 #[derive(Debug, Clone, Serialize)]
 pub struct Failed {
     /// Name of the plugin; `identity` if a model could not learn from records in the clear.

@@ -15,14 +15,14 @@ pub(super) struct Predicted {
 /// Class scores of n records. A larger score favours the class more.
 #[derive(Debug, Clone)]
 pub(super) struct ClassScores {
-    /// Classes (K).
+    /// Indices of the K classes that the model knows.
     pub(super) classes: Vec<usize>,
-    /// Scores (n × K).
+    /// Scores (n records × K classes).
     pub(super) values: Array2<f64>,
 }
 
 impl Predicted {
-    /// Predictions of a released model for `records` (n × d).
+    /// Predictions of a released model for `records`.
     ///
     /// # Errors
     /// Same errors as [`ReleasedModel::predict`].
@@ -43,8 +43,8 @@ impl Predicted {
         Self { target, scores: None }
     }
 
-    /// Predictions for the rows of several parts, each at its indices in the whole. The scores are for all
-    /// classes that occur in any part.
+    /// Joins the predictions of `parts`. Each part has the indices of its records in the result, and the
+    /// predictions for them. The scores cover all classes that any part has scores for.
     pub(super) fn joined(parts: &[(Vec<usize>, Self)]) -> Self {
         let records = parts.iter().map(|(rows, _)| rows.len()).sum();
         let classes: BTreeSet<usize> = parts
@@ -92,7 +92,7 @@ impl Predicted {
     }
 }
 
-/// All targets (n) but the first `count`.
+/// All targets but the first `count`.
 fn without_first(targets: &Target, count: usize) -> Target {
     match targets {
         Target::None => Target::None,
@@ -105,7 +105,7 @@ fn without_first(targets: &Target, count: usize) -> Target {
 }
 
 impl ClassScores {
-    /// Equal scores for all records, for training records of one class.
+    /// Equal scores for all records, for a model whose training records have only the class `class`.
     pub(super) fn for_one_class(class: usize, records: usize) -> Self {
         Self { classes: vec![class], values: Array2::zeros((records, 1)) }
     }
@@ -125,10 +125,10 @@ pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Mean area under the ROC curve over all classes that occur, each against the rest.
+/// Mean area under the ROC curve over all classes that occur in `truth`, each against the rest.
 ///
-/// Two classes with opposite scores have equal areas. The result is NaN if only one class occurs, or if a
-/// score is NaN.
+/// If two classes have opposite scores, their areas are equal. The result is NaN if only one class occurs, or
+/// if a score is NaN.
 pub(super) fn auc(scores: &ClassScores, truth: &Array1<usize>) -> f64 {
     let classes: BTreeSet<usize> = truth.iter().copied().collect();
     match classes.len() {
@@ -139,8 +139,8 @@ pub(super) fn auc(scores: &ClassScores, truth: &Array1<usize>) -> f64 {
     }
 }
 
-/// Probability that a record with `within` has a larger score than one without; a tie counts half (Mann and
-/// Whitney 1947).
+/// Probability that a random record of a class has a larger score than a random other record; a tie counts
+/// half (Mann and Whitney 1947). `within` marks the records of the class.
 fn area(scores: &Array1<f64>, within: &[bool]) -> f64 {
     if scores.iter().any(|score| score.is_nan()) {
         return f64::NAN;

@@ -24,7 +24,7 @@ impl LearnsFrom {
     }
 }
 
-/// Information without a release.
+/// Training data of a reference, which learns from no release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knows {
@@ -50,9 +50,9 @@ impl std::fmt::Display for Knows {
 /// Reference for rows: the score of a model that learns from no release.
 #[derive(Debug, Clone, Serialize)]
 pub struct Reference {
-    /// Information of the model.
+    /// Training data of the model.
     pub knows: Knows,
-    /// Number of training records.
+    /// Number of training records; zero for the baseline.
     pub records: usize,
     /// Model.
     #[serde(flatten)]
@@ -70,12 +70,12 @@ pub struct Reference {
     pub scores: Vec<f64>,
 }
 
-/// Serialises a score, with null for a non-finite value, for example after an overflow.
+/// Serialises a score, with null for NaN, and the text `inf` or `-inf` for an infinite value.
 pub(super) fn score<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     number::to_json(*value).serialize(serializer)
 }
 
-/// Serialises several scores, with null for non-finite values.
+/// Serialises several scores as [`score`] does.
 pub(super) fn numbers<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(values.iter().map(|value| number::to_json(*value)))
 }
@@ -91,7 +91,8 @@ impl Reference {
         Self { knows, records, scorer: scorer.clone(), metric, mean, sd, scores }
     }
 
-    /// Text for people: the information, with the baseline named by its prediction.
+    /// Text for people: the training data. The baseline is named by its prediction, for example `mean
+    /// baseline`.
     pub fn named(&self) -> String {
         match (self.knows, self.metric.subject()) {
             (Knows::Guess, Subject::Classes) => "majority-class baseline".into(),

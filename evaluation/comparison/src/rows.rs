@@ -17,8 +17,8 @@ use super::{
 use scumble_core::{Designed, Guarantee, ShapedBy, Unit};
 
 impl Comparison {
-    /// Rows from the trials of each cell in order. Each trial released `released` records and asked `asked`
-    /// people.
+    /// Rows of all scorers and metrics. `scored` has the trials of `cells` in order. Each trial released
+    /// `released` records, and `asked` people answered in private validation.
     pub(super) fn rows(
         &self,
         cells: &[Cell],
@@ -81,8 +81,8 @@ impl Comparison {
         })
     }
 
-    /// Choice of a model's hyper-parameters: on volunteers once for this cell, or by private validation in
-    /// each trial.
+    /// Choice of a model's hyper-parameters: once for this cell on volunteers, or in each trial by private
+    /// validation.
     fn tuned_model(
         &self,
         cell: &Cell,
@@ -147,7 +147,8 @@ impl Comparison {
 impl Row {
     /// Upper bound on the worth under the row's guarantee, if one is known.
     ///
-    /// It is known for local differential privacy of whole records, without a δ and without volunteers.
+    /// A bound is known for local differential privacy of whole records with δ = 0, if no volunteers were
+    /// used.
     fn at_most(&self, released: usize) -> Option<f64> {
         let dp = self.guarantee.local_dp(Unit::Record)?;
         let is_alone = self.guarantee.shaped_by == ShapedBy::PublicKnowledge && self.tuned.is_empty();

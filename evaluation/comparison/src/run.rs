@@ -1,4 +1,4 @@
-//! Run of a comparison: all trials of all cells, on all cores.
+//! Run of a comparison: all trials of all cells (one mechanism at one ε), on all cores.
 
 use super::cells::Cell;
 use super::data::{baseline, check_learnable, score};
@@ -21,13 +21,14 @@ type Failures = BTreeMap<usize, (usize, Error)>;
 impl Comparison {
     /// Runs the comparison on all cores.
     ///
-    /// A cell with a failed trial has NaN scores, and the others continue. `on_start` receives the number of
-    /// trials, and `on_trial` is called at the end of each. The same seed gives the same scores for any
-    /// number of threads.
+    /// If a trial of a cell (one mechanism at one ε) fails, the means of this cell's scores are NaN, and all
+    /// other trials continue. `on_start` receives the number of trials of all cells, and `on_trial` is called
+    /// at the end of each trial. The same seed gives the same scores for any number of threads.
     ///
     /// # Errors
-    /// [`Error`] for settings out of range, for too few records or classes, and for a failed design. If every
-    /// cell failed, it is the error of the first cell.
+    /// [`Error::Data`] for settings out of range, for too few records or classes, and if no mechanism
+    /// applies. [`Error::Core`] for an invalid budget or a failed design. If every cell fails, the error of
+    /// the first cell.
     pub fn run(&self, on_start: impl FnOnce(u64), on_trial: impl Fn() + Sync) -> Result<Outcome> {
         self.run_with(None, on_start, on_trial)
     }
@@ -35,8 +36,8 @@ impl Comparison {
     /// Runs the comparison, takes finished trials from the file `store`, and adds the others to it.
     ///
     /// # Errors
-    /// Same errors as [`run`](Self::run), and errors if the store cannot be read or written, or is open in
-    /// another run. The store keeps all trials that were finished before an error.
+    /// Same errors as [`run`](Self::run), and [`Error::Store`] if the store cannot be read or written, or is
+    /// open in another run. The store keeps all trials that were finished before an error.
     pub fn resume(
         &self,
         store: &Path,
@@ -65,7 +66,7 @@ impl Comparison {
         let released = cells.len();
         cells.extend(self.reference_cells(&volunteers, rehearsal.as_ref())?);
         on_start((cells.len() * self.trials) as u64);
-        // A refused comparison must not leave a file behind.
+        // The store is opened only now, because a refused comparison must not leave a file behind.
         let stored = store.map(|file| Stored::new(Store::open(file)?, self, &cells)).transpose()?;
         let (scored, mut failures) = self.scored(&cells, stored.as_ref(), on_trial)?;
         if (0..released).all(|cell| failures.contains_key(&cell))
@@ -126,8 +127,8 @@ impl Comparison {
     ) -> Result<(Vec<Vec<Scored>>, Failures)> {
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
-        // Each job draws its split again. Storing all splits would take the size of the data times the number
-        // of trials.
+        // Each job draws its split again. To store all splits would take memory of the size of the data times
+        // the number of trials.
         let scored: Result<Vec<Result<Vec<Scored>>>> = jobs
             .par_iter()
             .map(|&(cell, trial)| {
@@ -161,8 +162,9 @@ impl Comparison {
 
     /// Score of the baseline in each trial, by every requested metric.
     ///
-    /// For accuracy it is the better one of a random class and the most frequent class. For a table it is
-    /// that of records spread uniformly over their public bounds.
+    /// For accuracy it is the better score of two predictions: a random class, and the most frequent class of
+    /// the training records. For a metric of tables it is the score of records that are spread uniformly over
+    /// their public bounds.
     fn baseline_scores(&self) -> Result<BTreeMap<Metric, Vec<f64>>> {
         let targets = self.data.table.without_features().into();
         let mut scores: BTreeMap<Metric, Vec<f64>> =
@@ -180,8 +182,8 @@ impl Comparison {
             }
         }
         let known = |metric: Metric, scores: &[f64]| match metric {
-            // Without a release an adversary estimates the mean, whose error is the variance, and has no
-            // advantage.
+            // Without a release, an adversary's best estimate of a record is the mean. The mean squared error
+            // is then the variance, and the advantage is zero.
             Metric::UnbiasedError => Some(1.0),
             _ if metric.is_of_adversary() => Some(0.0),
             // The baseline has the same score for all records.

@@ -1,4 +1,4 @@
-//! Scores of models, in the form that a store keeps.
+//! Scores of one scorer in one trial, in the form that a store of finished trials has.
 
 use super::Metric;
 use scumble_core::number;
@@ -24,7 +24,7 @@ impl Scored {
     }
 }
 
-/// Score, serialised as null if it is not finite, for example after an overflow.
+/// Score, serialised as null if it is NaN, and as text if it is infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Score(pub(super) f64);
 

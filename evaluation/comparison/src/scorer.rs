@@ -15,7 +15,7 @@ pub enum Scorer {
     Model(Model),
     /// Adversary, which learns to reconstruct records.
     Adversary(Adversary),
-    /// Adversary that knows all records but one, and infers the membership of this one.
+    /// Adversary that knows all records but one, and infers whether this one was used.
     Membership,
     /// Audit, which distinguishes the worst pair of records, once for all trials.
     Audit,
@@ -30,7 +30,7 @@ pub(super) struct Named {
     pub(super) model_parameters: BTreeMap<String, Value>,
 }
 
-/// Parameters of an adversary: its knowledge, and its network if it has one.
+/// Parameters of an adversary: the share of records that it knows, and `network` if it trains one.
 fn adversary_parameters(adversary: Adversary) -> BTreeMap<String, Value> {
     let share = ("known_share".to_owned(), adversary.known_share.into());
     let network = adversary.network.then(|| ("network".to_owned(), true.into()));
@@ -75,8 +75,8 @@ impl Scorer {
         trial == 0 || *self != Self::Audit
     }
 
-    /// Returns true if the object can be scored on a release that is a model of this family, or on any other
-    /// release. Only the model of the same family applies to a released model.
+    /// Returns true if the object can be scored on a release. `family` is the family of a released model, and
+    /// `None` for any other release. On a released model, no model of another family can be scored.
     pub(super) fn is_of(&self, family: Option<&str>) -> bool {
         match (self, family) {
             (Self::Model(model), Some(family)) => model.name() == family,

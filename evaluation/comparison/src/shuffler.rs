@@ -1,18 +1,21 @@
-//! Local reports through a shuffler: local ε that give a central ε.
+//! Local ε of reports that satisfy a given central ε after shuffling.
+//!
+//! A shuffler permutes the reports of all people at random. The guarantee of the shuffled reports is central,
+//! and its ε is smaller than the local ε of one report.
 
 use super::{Comparison, Result};
 use scumble_core::ShuffledDp;
 
-/// People whose reports are shuffled together, and the δ of the central guarantee.
+/// Number of people whose reports are shuffled together, and the δ of the central guarantee.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shuffled {
     pub(super) people: u64,
     pub(super) delta: f64,
 }
 
-/// Largest ε of a report.
+/// Largest local ε of a report.
 const LARGEST: f64 = 16.0;
-/// Reciprocal of the resolution of local ε: three decimals.
+/// Reciprocal of the step between values of local ε, which have three decimals.
 const DECIMALS: f64 = 1000.0;
 
 impl Comparison {
@@ -20,9 +23,10 @@ impl Comparison {
         Shuffled { people: self.splitting.released(&self.data) as u64, delta: self.delta }
     }
 
-    /// Each finite budget with the largest local ε, to three decimals, whose shuffled reports satisfy it.
+    /// Pairs of a finite budget ε and a local ε. The local ε is the largest one, to three decimals, for which
+    /// shuffled reports satisfy the budget.
     ///
-    /// The list is empty without a shuffler, or if no bound is known.
+    /// The list is empty without a shuffler, with private validation, or if no shuffling bound is known.
     pub(super) fn shuffled_epsilons(&self) -> Result<Vec<(f64, f64)>> {
         let Shuffled { people, delta } = self.shuffled();
         // Answers in private validation are not shuffled.

@@ -13,7 +13,8 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-/// Random stream of the volunteers. No trial has this number.
+/// Number of the random stream that draws the volunteers. Each trial has its own number as stream, and no
+/// trial has this number.
 const OF_VOLUNTEERS: u64 = u64::MAX;
 
 /// Split of the records in each trial.
@@ -21,20 +22,21 @@ const OF_VOLUNTEERS: u64 = u64::MAX;
 pub struct Splitting {
     /// Source of the test records.
     pub kind: SplitKind,
-    /// Largest number of training records, drawn anew in each trial.
+    /// Largest number of training records. If there are more, each trial draws its own subset.
     pub most_train: Option<usize>,
-    /// Largest number of test records, drawn anew in each trial.
+    /// Largest number of test records. If there are more, each trial draws its own subset.
     pub most_test: Option<usize>,
-    /// Share of the training records that are volunteers, in [0, 1). Designs may learn from them.
+    /// Share of the training records, in [0, 1), that are volunteers' records. Designs may learn from these.
     ///
-    /// These records are the same in all trials, and are neither released nor used for tests. They are the
-    /// first ones of a data set's own split, otherwise drawn from the seed.
+    /// The volunteers' records are the same in all trials, and are neither released nor used for tests. In a
+    /// data set's own split they are the first records. In a random split they are drawn with the seed.
     pub volunteers: f64,
     /// Withholds the volunteers' labels. Neither designs nor models then learn from the labels.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unlabelled: bool,
-    /// Share of the other training records, in [0, 1), that is not released. These people say in private
-    /// validation which model is right about them. They are drawn anew in each trial.
+    /// Share of the other training records, in [0, 1), that is used for private validation and not released.
+    /// The people with these records say by randomised response which model is right about them. Each trial
+    /// draws them anew.
     #[serde(skip_serializing_if = "is_zero")]
     pub validation: f64,
     /// Balances the classes of the training records: each class gets as many records as the rarest, drawn
@@ -55,7 +57,8 @@ pub enum SplitKind {
         /// Share of the records for tests.
         test_share: f64,
     },
-    /// The data set's own split. Without a limit, only the noise differs between trials.
+    /// The data set's own split. Only the noise differs between trials, unless records are limited, balanced
+    /// or used for private validation.
     Own,
 }
 
@@ -77,7 +80,8 @@ impl Splitting {
     /// Checks the split against the data.
     ///
     /// # Errors
-    /// [`Error::Data`] for a share or a limit out of range, or if the data have no split of their own.
+    /// [`Error::Data`] for a share or a limit out of range, for balanced classes of a numeric target, and if
+    /// the data set lacks its own split.
     pub(super) fn check(&self, data: &DataSet) -> Result<()> {
         for (name, most) in [("most_train", self.most_train), ("most_test", self.most_test)] {
             if most == Some(0) {
@@ -162,7 +166,7 @@ impl Splitting {
 }
 
 impl SplitKind {
-    /// Numbers of training and test records without a limit.
+    /// Numbers of training and test records, without `most_train`, `most_test` and volunteers.
     fn sizes(&self, data: &DataSet) -> (usize, usize) {
         let records = data.table.len();
         let train = match self {
@@ -179,7 +183,7 @@ impl SplitKind {
 /// Checks that a share is in (0, 1).
 ///
 /// # Errors
-/// [`Error::Data`] otherwise.
+/// [`Error::Data`] for any other share.
 pub(super) fn check_share(name: &str, share: f64) -> Result<()> {
     if share > 0.0 && share < 1.0 {
         return Ok(());
@@ -190,7 +194,7 @@ pub(super) fn check_share(name: &str, share: f64) -> Result<()> {
 /// Checks that a share is in [0, 1).
 ///
 /// # Errors
-/// [`Error::Data`] otherwise.
+/// [`Error::Data`] for any other share.
 pub(super) fn check_part(name: &str, share: f64) -> Result<()> {
     if (0.0..1.0).contains(&share) {
         return Ok(());
@@ -202,8 +206,7 @@ fn is_zero(share: &f64) -> bool {
     *share == 0.0
 }
 
-/// Records of one trial by their rows, and its seed of noise. They are the same for every mechanism and
-/// budget.
+/// Rows of the records of one trial, and its random seeds. They are the same for every mechanism and budget.
 pub(super) struct Split {
     train: Vec<usize>,
     pub(super) asked: Vec<usize>,
@@ -243,7 +246,7 @@ impl Split {
         test.truncate(most_test);
         let noise_seed = rng.next_u64();
         if let (SplitKind::Random { .. }, true) = (&splitting.kind, splitting.stratified) {
-            // Random order, independent of the classes.
+            // The order becomes random, independent of the classes.
             train.shuffle(&mut rng);
         }
         if let (true, Target::Class(classes)) = (splitting.balance, data.table.target()) {
@@ -256,8 +259,8 @@ impl Split {
         Self { train, asked, test, noise_seed, answer_seed }
     }
 
-    /// Selects `records` training records, or all. The first ones include one of each class, and the rest
-    /// follow the class shares. A larger selection contains the smaller ones.
+    /// Selects `records` training records, or all if there are fewer. The first of them include one of each
+    /// class, and the rest follow the class shares. A larger selection contains the smaller ones.
     pub(super) fn some_of_train(&self, records: usize, table: &PackedTable) -> Result<Table> {
         if records >= self.train.len() {
             return self.train(table);
@@ -287,7 +290,8 @@ impl Split {
     }
 }
 
-/// Number of `rows` in a share of them: at least one if the share is positive, with at least one row left.
+/// Number of rows in a share of `rows` rows. It is at least one if the share is positive, and leaves at least
+/// one row.
 fn share_of(rows: usize, share: f64) -> usize {
     match share {
         0.0 => 0,
@@ -308,8 +312,8 @@ fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> 
 
 /// Orders `rows` so that any number of first rows has the class shares of all rows.
 ///
-/// `classes` has the class of each row. The n-th row of a class of N is placed at the fraction
-/// (n + `offset`)/N of all rows. Rows of one class keep their order.
+/// `classes` has the class of each row. In a class with N rows, row n, counted from 0, is placed at the
+/// fraction (n + `offset`)/N of all rows. Rows of one class keep their order.
 pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset: f64) {
     let mut class_rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, &row) in rows.iter().enumerate() {
@@ -334,7 +338,7 @@ pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset:
 
 /// Keeps as many `rows` of each class as the rarest class has, sampled uniformly at random and in order.
 ///
-/// `classes` (n) has the class of each row. A row beyond it has no class and is removed.
+/// `classes` has the class of each row. A row without an entry in `classes` is removed.
 pub fn balance(rows: &mut Vec<usize>, classes: &Array1<usize>, rng: &mut impl Rng) {
     let mut class_rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &row in rows.iter() {
@@ -356,8 +360,8 @@ impl Comparison {
         self.splitting.parted(&self.data, self.seed).0
     }
 
-    /// Ratio of test to training records if these are drawn in each trial; zero if only the noise differs
-    /// between trials.
+    /// Ratio of test to training records if each trial draws its own; zero if only the noise differs between
+    /// trials.
     pub(super) fn shared(&self) -> f64 {
         let Splitting { kind, most_train, most_test, .. } = &self.splitting;
         let (train, test) = self.split(0).sizes();

@@ -1,9 +1,10 @@
 //! Combined predictions of a model of the release and a model of the volunteers' records.
 //!
-//! A learner with volunteers' labelled records also learns from these. Two models are *stacked* (Wolpert
-//! 1992): one learns from the release, and the other from the volunteers. Their class probabilities or
-//! numbers are mixed. The weight maximises the fit to the volunteers' own targets. For this fit, the second
-//! model predicts records that it did not learn from, by cross-validation.
+//! If volunteers' records have labels, the analyst can learn from these records too. Two models are *stacked*
+//! (Wolpert 1992): one learns from the release, and the other from the volunteers' records. The combined
+//! prediction is a weighted mean of their class probabilities or numbers. The weight maximises the fit to the
+//! volunteers' targets. For this fit, cross-validation predicts each volunteer's target by a model that did
+//! not learn from it.
 
 use super::Result;
 use super::prediction::{ClassScores, Predicted};
@@ -11,19 +12,21 @@ use super::split::interleave;
 use ndarray::{Array1, Array2, Axis, Zip};
 use scumble_core::{Table, Target};
 
-/// Number of steps of the weight of the volunteers' model. Among equally good weights the largest is taken.
+/// Number of equal steps of the volunteers' model's weight from 0 to 1. Among equally good weights, the
+/// largest is used.
 const WEIGHTS: usize = 20;
-/// Powers of √2 for the scale of scores before they become probabilities.
+/// Exponents k of the candidate scales √2^k. Scores are multiplied by a scale before the softmax.
 const SCALES: std::ops::RangeInclusive<i32> = -10..=14;
-/// Smallest probability.
+/// Lower limit of probabilities before their logarithm.
 const LEAST: f64 = 1e-6;
 
-/// Smallest number of volunteers for cross-validation.
+/// Smallest number of volunteers for a model of their records.
 pub(super) const FEWEST: usize = 10;
 /// Number of folds.
 const FOLDS: usize = 5;
 
-/// Cross-validated predictions for `volunteers`, followed by predictions for `records` from all volunteers.
+/// Cross-validated predictions for `volunteers`, followed by predictions for `records` by a model that
+/// learned from all volunteers.
 ///
 /// `learned` learns from its first table, and predicts the second.
 ///
@@ -54,8 +57,9 @@ pub(super) fn crossed(
     Ok(Predicted::joined(&parts))
 }
 
-/// Predictions of two models for n records. The first of these records are the volunteers, with targets
-/// `truth`. The second model predicts each volunteer without having learned from it.
+/// Predictions of two models for the same records: `released` by a model of the release, and `own` by a model
+/// of the volunteers' records. The first records are the volunteers' own, with targets `truth`. For each of
+/// them, `own` is predicted by a model that did not learn from it.
 pub(super) struct Two<'a> {
     pub(super) released: &'a Predicted,
     pub(super) own: &'a Predicted,
@@ -66,8 +70,8 @@ pub(super) struct Two<'a> {
 impl Two<'_> {
     /// Combined predictions for all records after the volunteers.
     ///
-    /// For classes, if one model has no scores, the model that is right about more volunteers decides alone.
-    /// A tie goes to the volunteers' model.
+    /// For classes, if one model has no scores, the result is the predictions of the model that is right
+    /// about more volunteers. In a tie it is those of the volunteers' model.
     pub(super) fn stacked(&self) -> Predicted {
         let Self { released, own, truth } = self;
         let both = match (&released.target, &own.target, truth) {
@@ -134,17 +138,17 @@ fn classes(scores: [&ClassScores; 2], truth: &Array1<usize>) -> Predicted {
     Predicted { target, scores: Some(ClassScores { classes: (0..levels).collect(), values }) }
 }
 
-/// Mean logarithm of the probabilities of the first records' true classes.
+/// Mean logarithm of the probability of the true class, over the first records, whose classes are in `truth`.
 fn log_likelihood(shares: &Array2<f64>, truth: &Array1<usize>) -> f64 {
     let logarithms = truth.iter().enumerate().map(|(row, class)| shares[[row, *class]].max(LEAST).ln());
     logarithms.sum::<f64>() / truth.len() as f64
 }
 
-/// Probabilities of all classes (n × `levels`): the softmax of scaled scores. The scale maximises the
+/// Probabilities (n records × `levels` classes): the softmax of scaled scores. The scale maximises the
 /// likelihood on the volunteers.
 ///
-/// Scores that are probabilities are replaced by their logarithms. A class that a model does not know has
-/// probability zero.
+/// Scores that already are probabilities are first replaced by their logarithms. A class that a model does
+/// not know has probability zero.
 fn calibrated(scores: &ClassScores, levels: usize, truth: &Array1<usize>) -> Array2<f64> {
     let sums = scores.values.axis_iter(Axis(0)).all(|row| (row.sum() - 1.0).abs() < 1e-6);
     let are_shares = sums && scores.values.iter().all(|value| (0.0..=1.0).contains(value));

@@ -1,8 +1,8 @@
-//! File of finished trials. An interrupted comparison or reproduction continues from it, and a changed one
-//! runs only new trials.
+//! File of finished trials. An interrupted comparison or reproduction of published results continues from it.
+//! After a change of its settings, it runs only trials that the file lacks.
 //!
-//! The file has one line of JSON per trial. The key of a line is the SHA-256 of all that the trial depends
-//! on. Lines are only appended.
+//! The file has one line of JSON per trial. The key of a line is the SHA-256 of all inputs that the trial
+//! depends on. Lines are only appended.
 
 use scumble_core::text::hexadecimal;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file cannot be used.
+    /// A file is in use by another run, is not a file of finished trials, or has an invalid line.
     #[error("{file}: {problem}")]
     File {
         /// File name.
@@ -42,16 +42,16 @@ pub enum Error {
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// SHA-256, in hexadecimal, of all that a trial depends on.
+/// SHA-256, in hexadecimal, of all inputs that a trial depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Key(String);
 
 impl Key {
-    /// Computes the key of `everything`.
+    /// Computes the key from `everything`, the inputs that a trial depends on.
     ///
     /// # Errors
-    /// [`Error::Key`] for a NaN, which cannot be written.
+    /// [`Error::Key`] if `everything` cannot be serialised, for example because of a NaN.
     pub fn from_content(everything: &impl Serialize) -> Result<Self> {
         let text = serde_json::to_vec(everything);
         let text = text.map_err(|problem| Error::Key(problem.to_string()))?;
@@ -81,7 +81,7 @@ pub struct Store<T> {
     file: Mutex<Appended>,
 }
 
-/// File, and its length up to the end of its last whole line.
+/// File, and its length in bytes up to the end of its last whole line.
 #[derive(Debug)]
 struct Appended {
     file: File,
@@ -92,8 +92,8 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
     /// Opens the file, or creates it. An incomplete last line is removed.
     ///
     /// # Errors
-    /// [`Error::File`] for a file that is open in another run, or with the number of an invalid line;
-    /// [`Error::Io`].
+    /// [`Error::File`] if another run has the file open, if it is not a file of finished trials, or if a line
+    /// is invalid. [`Error::Io`] if the file cannot be opened, read or shortened.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |source| Error::Io { file: path.into(), source };
         let refuse = |problem: String| Error::File { file: path.display().to_string(), problem };
@@ -109,7 +109,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
         let mut bytes = vec![];
         file.read_to_end(&mut bytes).map_err(failed)?;
         // A run that was killed while writing leaves a line without an end. Any other file without a line end
-        // belongs to somebody else, and is not changed.
+        // is not a store, and is not changed.
         let torn = bytes.split_off(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
         if bytes.is_empty() && !torn.iter().zip(BEGINNING).all(|(found, ours)| found == ours) {
             return Err(refuse("it is not a file of finished trials".into()));
@@ -151,7 +151,8 @@ impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
     }
 }
 
-/// Message of an error, without serde's own line number, which is always the first.
+/// Message of an error, without serde's own line number. This number is always 1, because each line is parsed
+/// separately.
 fn without_place(problem: &serde_json::Error) -> String {
     let text = problem.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);

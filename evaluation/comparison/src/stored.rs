@@ -14,11 +14,11 @@ pub(super) struct Stored<'a> {
     store: Store<Scored>,
     metrics: Vec<Metric>,
     cells: &'a [Cell],
-    /// Key of each cell; the keys of its trials follow from it.
+    /// Key of each cell, from which the keys of its trials are computed.
     keys: Vec<Key>,
 }
 
-/// All that the scores of a cell depend on, except for the trial and the scorer.
+/// All inputs that the scores of a cell depend on, except for the trial and the scorer.
 #[derive(Serialize)]
 struct Everything<'a> {
     scumble: &'a str,
@@ -58,7 +58,8 @@ impl<'a> Stored<'a> {
         Ok(Key::from_content(&(&self.keys[cell], trial, scorer))?)
     }
 
-    /// Stored scores of each scorer that has scores by all of its metrics.
+    /// Stored scores of each scorer in one trial; `None` for a scorer that lacks a score by one of its
+    /// metrics.
     pub(super) fn find(&self, cell: usize, trial: usize) -> Result<Vec<Option<Scored>>> {
         let found = |scorer: &Scorer| {
             if !scorer.takes_part_in(trial) {

@@ -1,4 +1,4 @@
-//! One trial of a cell: a release, and all scores on it.
+//! One trial of a cell (one mechanism at one ε): a release, and all scores on it.
 
 use super::adversary::audited;
 use super::cells::Cell;
@@ -30,8 +30,8 @@ struct Trial<'a> {
     test: Table,
     /// Release of the mechanism.
     seen: Release,
-    /// Training data of models: the release with the values of its file, or the records that are collected
-    /// from it.
+    /// Training data of models: the release, or the records that are collected from its reports. The values
+    /// are the ones that a file of the release would have.
     learned: Release,
     /// Test records in the space of the release.
     viewed: Table,
@@ -109,10 +109,11 @@ impl<'a> Trial<'a> {
         score(&self.comparison.data, predicted, self.test.target()).collect()
     }
 
-    /// Predictions for `records` by a model that learns from the release; `viewed` is their view.
+    /// Predictions for `records` by a model that learns from the release. `viewed` has these records in the
+    /// space of the release.
     ///
     /// If the release's key changes the predictions, the scores are dropped, because they do not apply to the
-    /// changed ones.
+    /// changed predictions.
     fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Predicted> {
         if let Some(released) = self.seen.key.model() {
             return Ok(Predicted::by(released, records)?);
@@ -147,7 +148,8 @@ impl<'a> Trial<'a> {
     /// Predictions for the test records by the option that private validation chooses, and its index.
     fn predicted_by_chosen(&self, model: &Model) -> Result<(Predicted, usize)> {
         let asked = self.split.asked.len();
-        // The people who answer come first, so that each option learns once.
+        // One table has the people who answer, and then the test records, so that each option learns only
+        // once.
         let both = self.comparison.data.table.select(&[&self.split.asked[..], &self.split.test].concat())?;
         let viewed = self.comparison.viewed_as_in_file(&self.seen, &both)?;
         let options = model.options();
@@ -162,7 +164,8 @@ impl<'a> Trial<'a> {
 }
 
 impl Comparison {
-    /// Release with the values of its file: settled integers, dates and ordered levels, and groups as levels.
+    /// Release with the values that its file would have. Integers, dates and ordered levels are rounded, and
+    /// one-hot groups become one level.
     fn as_in_file(&self, cell: &Cell, release: &Release) -> Result<Release> {
         let is_model = release.key.model().is_some();
         let Some(schema) = self.data.columns.as_ref().filter(|_| !is_model) else {
@@ -174,7 +177,8 @@ impl Comparison {
         Ok(Release { table: decoder.settled_table(&release.table)?, noise, ..release.clone() })
     }
 
-    /// View of records by the key of a release, with the values of its file.
+    /// Records mapped to the space of the release by its key. One-hot groups become one level, as in the
+    /// release's file.
     fn viewed_as_in_file(&self, release: &Release, records: &Table) -> Result<Table> {
         let viewed = release.key.view(records)?;
         let Some(schema) = &self.data.columns else { return Ok(viewed) };
@@ -188,7 +192,8 @@ impl Comparison {
         has_labels && !self.release_alone && cell.learns_from.is_release()
     }
 
-    /// Releases once for all scorers without scores in `before`. Calls `on_scored` for each new score.
+    /// Runs trial `number` of a cell. Releases once for all scorers without scores in `before`, and calls
+    /// `on_scored` with the index and the scores of each of these scorers.
     pub(super) fn trial(
         &self,
         cell: &Cell,

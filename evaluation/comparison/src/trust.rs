@@ -8,7 +8,7 @@ use serde::Serialize;
 pub enum Trust {
     /// Local model: no party is trusted, and each person's report is noisy.
     Nobody,
-    /// A shuffler, which permutes all people's reports at random, and sees only these.
+    /// A shuffler, which permutes all people's reports at random, and sees only the reports.
     Shuffler,
     /// A curator, which holds all records in the clear and releases records that models learn from.
     Curator,

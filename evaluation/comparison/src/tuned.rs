@@ -1,4 +1,4 @@
-//! Choices of parameters of a mechanism or a model, and the records they were made on.
+//! Choices of parameters of a mechanism or a model, and the records that the choices were made on.
 
 use scumble_core::number;
 use serde::Serialize;
@@ -9,13 +9,13 @@ use std::fmt;
 /// Choice of parameters of a row's mechanism or model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tuned {
-    /// Object with the chosen parameters.
+    /// Mechanism or model whose parameters were chosen.
     pub what: Tunable,
     /// Records that the choice was made on.
     pub on: TunedOn,
-    /// Number of people with these records.
+    /// Number of people whose records were used for the choice.
     pub people: usize,
-    /// Chosen options; on volunteers one option for all trials.
+    /// Chosen options. A choice on volunteers has one option for all trials.
     pub chosen: Vec<Chosen>,
 }
 
@@ -29,15 +29,15 @@ pub enum Tunable {
     Model,
 }
 
-/// Records that pay for a choice.
+/// Records that are used for a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TunedOn {
-    /// Volunteers. Options are compared on their records alone: some shape designs, some are released, and
-    /// some are for tests.
+    /// Volunteers. Options are compared only on the volunteers' records: some of these shape designs, some
+    /// are released, and some are for tests.
     Volunteers,
-    /// People whose records are not released. Each says of one option whether it is right about them, by
-    /// randomised response at the row's own ε. Nobody spends more than this ε.
+    /// People whose records are not released. Each person says by randomised response at the row's ε whether
+    /// one option is right about them. Nobody spends more than this ε.
     PrivateValidation,
 }
 

@@ -1,7 +1,7 @@
-//! Choice of parameters among several values, and the records that pay for it.
+//! Choice of parameters among several values, on volunteers or by private validation.
 //!
-//! The records are volunteers', or those of people who answer privately about models that are learned from
-//! the other records. Test records never pay.
+//! In private validation, people whose records are not released answer by randomised response which model is
+//! right about them. Test records are never used for a choice.
 
 use super::tuned::Tunable;
 use super::{Candidate, Comparison, Error, Model, Outcome, Result, Scorer, Splitting, in_words};
@@ -15,7 +15,7 @@ use scumble_datasets::DataSet;
 /// Number of trials of each option on volunteers.
 const REHEARSALS: usize = 5;
 
-/// Share of the volunteers for scores of options.
+/// Share of the volunteers that are test records for the scores of options.
 const TEST_SHARE: f64 = 1.0 / 3.0;
 
 /// Share of the remaining volunteers for designs. The rest is released.
@@ -24,7 +24,7 @@ const SHAPING_SHARE: f64 = 0.5;
 /// Coverage probability of the intervals of a private validation. The choice does not depend on it.
 const LEVEL: f64 = 0.95;
 
-/// Choice of parameters at some budgets, for people.
+/// Text for people about a choice of parameters at one or more budgets.
 #[derive(Debug, PartialEq)]
 pub struct Tuning {
     /// Mechanism, or model on a mechanism, whose parameters were chosen.
@@ -60,7 +60,8 @@ impl Outcome {
     }
 }
 
-/// Volunteers as a data set of their own, for a comparison of options under the conditions of the release.
+/// Volunteers' records as a separate data set, on which options are compared with the settings of the
+/// comparison.
 pub(super) struct Rehearsal<'a> {
     comparison: &'a Comparison,
     data: DataSet,
@@ -82,10 +83,10 @@ impl<'a> Rehearsal<'a> {
     }
 
     /// Index of the option with the best mean by the first metric of predictions; the first one among equals.
-    /// An option is a mechanism with a model that learns from it, at the given budget.
+    /// An option is a mechanism at the budget `epsilon`, with a model that learns from its releases.
     ///
     /// # Errors
-    /// The error of a failed option, with its name.
+    /// [`Error::Data`] if an option fails, with the name of its mechanism and the cause.
     pub(super) fn best(&self, options: &[(Candidate, Model)], epsilon: f64) -> Result<usize> {
         let metric = self.comparison.metrics.iter().copied().find(|metric| metric.is_of_model());
         let means: Vec<f64> = options
@@ -125,10 +126,10 @@ impl<'a> Rehearsal<'a> {
     }
 }
 
-/// Asks each person about one option at this ε (infinite for answers in the clear), and returns the index of
-/// the best option by the answers.
+/// Asks each person about one option at `epsilon`, which is infinite for answers in the clear. Returns the
+/// index of the best option by the answers.
 ///
-/// `right` has the true answers of all people for each option.
+/// `right[k][i]` is true if option k is right about person i.
 ///
 /// # Errors
 /// [`Error::Core`] if there are fewer people than options.
@@ -151,10 +152,11 @@ pub(super) fn chosen_by_volunteers(mut release: Guarantee) -> Guarantee {
     release
 }
 
-/// Guarantee for everybody, if some records were released and other people were asked.
+/// Guarantee for every person, if some people's records were released, and other people answered at `epsilon`
+/// in private validation.
 ///
 /// # Errors
-/// No error for an ε that a release could have.
+/// [`Error::Core`] for an invalid ε.
 pub(super) fn with_asked(release: &Guarantee, epsilon: f64) -> Result<Guarantee> {
     let answer = PrivateAnswer::new(epsilon)?.guarantee();
     Ok(in_parallel(&[release.clone(), answer], Partition::FixedInAdvance))

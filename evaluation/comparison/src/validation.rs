@@ -19,8 +19,8 @@ impl<'a, E> Candidate<'a, E> {
     /// Creates a candidate.
     ///
     /// `judge` trains it. It then returns for each of the given validation people, by their indices counted
-    /// from 0, whether the candidate is right. These values are computed on the people's side, and leave it
-    /// only flipped.
+    /// from 0, whether the candidate is right. Each value is computed on the person's device, and leaves the
+    /// device only after randomised response.
     pub fn new(name: &str, judge: impl FnOnce(&[usize]) -> Result<Vec<bool>, E> + 'a) -> Self {
         Self { name: name.into(), judge: Box::new(judge) }
     }
@@ -29,10 +29,10 @@ impl<'a, E> Candidate<'a, E> {
 /// Assignment of people to m candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {
-    /// Everybody answers about all candidates: m answers, and m·ε, for each person.
+    /// Everybody answers about all m candidates, and spends m·ε.
     EverybodyAboutAll,
-    /// Each person answers about one candidate: one answer, and ε, but fewer answers per candidate. The
-    /// assignment depends on the index alone, and is fixed before any record is seen.
+    /// Each person answers about one candidate, and spends ε. Each candidate then gets fewer answers. The
+    /// assignment depends only on the person's index, and is fixed before any record is seen.
     EachAboutOne,
 }
 
@@ -41,7 +41,7 @@ impl Asking {
     fn people(self, count: usize, at: usize, candidates: usize) -> Vec<usize> {
         match self {
             Self::EverybodyAboutAll => (0..count).collect(),
-            // In turn, so that no part is a contiguous piece of the file.
+            // People are assigned in turn, so that the people of a candidate are not contiguous in the file.
             Self::EachAboutOne => (at..count).step_by(candidates).collect(),
         }
     }
@@ -85,8 +85,8 @@ pub struct GridSearch {
     pub asking: Asking,
     /// ε of one answer, in nats.
     pub epsilon: f64,
-    /// Probability that all intervals together cover the truth, at least (Bonferroni). It therefore also
-    /// holds for the chosen candidate's interval.
+    /// Lower bound on the probability that the intervals of all candidates cover their true accuracies
+    /// (Bonferroni). It therefore also applies to the interval of the chosen candidate.
     pub level: f64,
 }
 
@@ -106,7 +106,7 @@ pub struct Selection {
     pub candidates: Vec<Judged>,
     /// Index of the candidate with the largest estimate; the first one among equals.
     pub chosen: usize,
-    /// ε that was spent of every validation record, in nats.
+    /// ε that was spent for each validation record, in nats.
     pub epsilon: f64,
     /// Guarantee for every validation record; no claims if the randomness has a known seed.
     pub guarantee: Guarantee,
@@ -122,20 +122,20 @@ impl Selection {
 impl GridSearch {
     /// Trains the candidates in order, and asks about each of them.
     ///
-    /// The cost is charged to the accounts of `dataset`, which belong to the validation people. The charge
-    /// comes after all trainings and before the first answer is flipped. A failed training therefore costs
-    /// nothing. If the remaining budget is too small, nothing is trained.
+    /// The cost is charged to the accounts of `dataset` in `ledger`, which belong to the validation people.
+    /// The charge comes after all trainings and before the first answer is flipped. A failed training
+    /// therefore costs nothing. If the remaining budget is too small, nothing is trained.
     ///
-    /// A search with randomness from a known seed has no guarantee. Only an unlimited account can bear its
-    /// cost.
+    /// A search with randomness from a known seed has no guarantee. Its cost is infinite, so that only an
+    /// account without a limit can pay it.
     ///
     /// # Errors
     /// - [`Error::Shape`] without a candidate, if nobody is asked about a candidate, or if `judge` returns a
     ///   wrong number of answers.
     /// - [`Error::Budget`] for an invalid ε or level.
     /// - Any error of a training.
-    /// - [`Overdrawn`](scumble_custody::Error::Overdrawn), and the other errors of
-    ///   [`Ledger::charge_release`].
+    /// - [`Overdrawn`](scumble_custody::Error::Overdrawn) if the remaining budget is too small, and the other
+    ///   errors of [`Ledger::charge_release`].
     pub fn run<E: From<Error> + From<scumble_custody::Error>>(
         &self,
         candidates: Vec<Candidate<'_, E>>,
@@ -153,7 +153,8 @@ impl GridSearch {
         Ok(self.found(truths, randomness)?)
     }
 
-    /// Runs the search on one's own records as a preview. No account is charged, and no result may leave.
+    /// Runs the search as a preview on records in the clear. No account is charged, so no result may be
+    /// disclosed.
     ///
     /// # Errors
     /// Same errors as [`run`](Self::run), except for those of a ledger.
@@ -188,7 +189,7 @@ impl GridSearch {
         Ok(truths)
     }
 
-    /// Result of the flipped answers.
+    /// Flips the answers, and selects the candidate with the best estimate.
     fn found(
         &self,
         truths: Vec<(String, Vec<bool>)>,
@@ -216,7 +217,7 @@ impl GridSearch {
         Ok(Selection { candidates, chosen, epsilon, guarantee })
     }
 
-    /// Answer mechanism for `candidates` candidates, after checks of the settings.
+    /// Checks the settings for `candidates` candidates, and returns the mechanism of one answer.
     fn check(&self, candidates: usize) -> Result<PrivateAnswer, Error> {
         if candidates == 0 {
             return Err(Error::shape("a search needs a candidate, and there is none"));

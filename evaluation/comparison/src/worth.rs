@@ -1,9 +1,9 @@
 //! Worth of a release: the number of records in the clear from which a model learns as much.
 //!
-//! The mean score of the same model on more and more records in the clear is a *learning curve*, made
-//! monotone by least squares. Between its sizes it is linear in the logarithm of the number of records. From
-//! no record, with the baseline's score, to the first size it is linear in the number. The inverse of the
-//! curve converts a score to a number of records.
+//! A *learning curve* is the mean score of the same model by the number n of its training records in the
+//! clear. It is measured at several sizes n, and made monotone by least squares. Between two sizes it is
+//! linear in log n. Between n = 0, with the baseline's score, and the first size it is linear in n. The
+//! inverse of the curve converts a score to a number of records.
 
 use super::Metric;
 use rand::{Rng, SeedableRng};
@@ -38,8 +38,8 @@ impl std::fmt::Display for Worth {
 
 /// Upper bound on the worth of `records` records under (ε, 0) local differential privacy of each record.
 ///
-/// The bound holds for the information about any parameter. The output of such a channel has at most
-/// tanh²(ε/2) of the input's χ²-divergence, relative entropy and Fisher information.
+/// The bound is about information on any parameter. The output of a channel with (ε, 0) local differential
+/// privacy has at most tanh²(ε/2) of the input's χ²-divergence, relative entropy and Fisher information.
 ///
 /// Source: Asoodeh and Zhang, Contraction of locally differentially private mechanisms, 2022.
 pub fn at_most(records: usize, epsilon: f64) -> f64 {
@@ -50,12 +50,13 @@ pub fn at_most(records: usize, epsilon: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub struct LearningCurve {
     sizes: Vec<f64>,
-    /// Scores of the baseline, and then at each size, in each trial; a larger value is better.
+    /// Lists of scores in each trial: first of the baseline, and then at each size. A larger value is better.
     scores: Vec<Vec<f64>>,
     /// 1, or −1 if a smaller value of the metric is better.
     sign: f64,
-    /// Learning curve of all trials, and curves of bootstrap draws with their trials.
+    /// Learning curve of all trials.
     curve: Curve,
+    /// Bootstrap draws: the indices of the drawn trials, and the learning curve of these trials.
     drawn: Vec<(Vec<usize>, Curve)>,
 }
 
@@ -64,13 +65,13 @@ pub struct LearningCurve {
 struct Curve {
     /// Monotone values: without records, and at each size.
     values: Vec<f64>,
-    /// Mean score of all records, not made monotone. A mean that is as good is worth all records, even if
-    /// fewer records did better by chance.
+    /// Mean score at the largest size, before the values are made monotone. A score that is as good is worth
+    /// the largest size, even if a smaller size had a better score by chance.
     all: f64,
 }
 
 impl LearningCurve {
-    /// Learning curve of a metric through the sizes in `points`, in ascending order, with their scores in all
+    /// Learning curve of a metric. `points` lists sizes in ascending order, each with its scores in all
     /// trials.
     ///
     /// `baseline` has the scores without any record. The result is `None` without a size or a trial, or with
@@ -108,8 +109,8 @@ impl LearningCurve {
         Curve { values: monotone(&means), all: means[means.len() - 1] }
     }
 
-    /// Worth of the scores of all trials. For one trial the interval is the whole range. The result is `None`
-    /// for a non-finite score or another number of trials.
+    /// Worth of the scores of all trials. For one trial the interval is from zero to the largest size. The
+    /// result is `None` for a non-finite score or another number of trials.
     pub fn worth(&self, scores: &[f64]) -> Option<Worth> {
         if scores.len() != self.scores[0].len() || scores.iter().any(|score| !score.is_finite()) {
             return None;
@@ -123,7 +124,8 @@ impl LearningCurve {
         Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
     }
 
-    /// Difference in worth between the scores of all trials and those of a baseline.
+    /// Difference between the worth of `scores` and the worth of `baseline`, which both have one score per
+    /// trial.
     pub fn added(&self, scores: &[f64], baseline: &[f64]) -> Option<Worth> {
         let [more, less] = [self.worth(scores)?, self.worth(baseline)?];
         let [scores, baseline]: [Vec<f64>; 2] =
@@ -143,8 +145,8 @@ impl LearningCurve {
         Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
     }
 
-    /// Largest number of records at which the learning curve is at most `score`; all records if the score is
-    /// as good as theirs.
+    /// Largest number of records at which the learning curve is at most `score`. It is the largest size if
+    /// `score` is as good as the mean score at this size.
     fn records(&self, curve: &Curve, score: f64) -> f64 {
         let Curve { values: curve, all } = curve;
         if score >= *all {
@@ -152,7 +154,7 @@ impl LearningCurve {
         }
         let Some(at) = curve.iter().rposition(|value| *value <= score) else { return 0.0 };
         match (self.sizes.get(at), at.checked_sub(1)) {
-            // As good as all records.
+            // The score is as good as at the largest size.
             (None, _) => self.sizes[at - 1],
             (Some(next), None) => between(score, curve[0], curve[1]) * next,
             (Some(next), Some(before)) => {
@@ -171,7 +173,7 @@ fn interval(drawn: &mut [f64]) -> Option<(f64, f64)> {
     Some((lower, upper))
 }
 
-/// Position of a score in the interval from `low`, which it has reached, to `high`, which it has not.
+/// Relative position of `score` between `low` and `high`, from 0 to 1.
 fn between(score: f64, low: f64, high: f64) -> f64 {
     ((score - low) / (high - low)).clamp(0.0, 1.0)
 }

@@ -36,7 +36,7 @@ const FILE_COLUMNS: [&str; 15] = [
     TARGET,
 ];
 
-/// The header line of the test file, meant for a program of its time.
+/// First line of the test file, which is not a record.
 const FIRST_LINE_OF_TEST: &str = "|1x3 Cross validator";
 
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {

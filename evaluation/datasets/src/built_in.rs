@@ -11,7 +11,7 @@ pub(crate) const IRIS: &str = include_str!("../schemas/iris.toml");
 /// The public schema of the patients with diabetes.
 pub(crate) const DIABETES: &str = include_str!("../schemas/diabetes.toml");
 
-/// The points, out of ten, from which on a wine is good.
+/// Smallest number of points, out of ten, of a good wine.
 const GOOD: usize = 6;
 const SPECIES: [&str; 3] = ["setosa", "versicolor", "virginica"];
 
@@ -21,7 +21,7 @@ impl DataSet {
     /// 240 wines repeat another row, so a split may put copies on both sides.
     ///
     /// # Errors
-    /// No error that a user could cause.
+    /// An error only if the built-in data do not fit their schema.
     pub fn wine() -> Result<Self> {
         let wine = linfa_datasets::winequality();
         let quality =
@@ -57,7 +57,7 @@ struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// Loads `records` (n × d) with the columns `features` and a target each.
+    /// Loads `records` (n records × d columns called `features`). Each record has one of `targets`.
     fn load(
         &self,
         features: &[impl AsRef<str>],

@@ -1,12 +1,12 @@
 //! The binary format of CIFAR-10 (Krizhevsky 2009): a sequence of images, each a byte for its class followed
 //! by its colours.
 //!
-//! Pixels are bytes over 255, in the order of the files.
+//! The value of a pixel is its byte divided by 255. Columns are in the order of the bytes of an image.
 
 use crate::{DataSet, Error, Images, Result, stored};
 use std::path::Path;
 
-/// The classes.
+/// Names of the classes, in the order of their codes in a file.
 pub const CLASSES: [&str; 10] =
     ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"];
 
@@ -16,8 +16,8 @@ const COLOURS: [&str; 3] = ["red", "green", "blue"];
 /// Bytes of an image: all of its red, row by row, then its green, then its blue.
 const PIXELS: usize = COLOURS.len() * SIDE * SIDE;
 
-/// Reads the images in `bytes` (n × 3072). `file` names them in errors. Memory use is little more than
-/// `bytes`.
+/// Reads n images from `bytes` (n × 3,073 bytes). Errors name `file`. Memory use is little more than the size
+/// of `bytes`.
 ///
 /// # Errors
 /// [`Error::Format`] for bytes that are not a whole number of images, for no images, or for an unknown class.
@@ -40,7 +40,8 @@ pub fn read(bytes: &[u8], file: &str) -> Result<Images> {
 /// Reads `file`. If it does not exist, reads `file.gz` or `file.xz`.
 ///
 /// # Errors
-/// [`Error::Missing`], and the errors of [`read`].
+/// [`Error::Missing`] if none of these files exists, [`Error::Records`] if the file cannot be read or
+/// unpacked, and the errors of [`read`].
 pub fn read_file(file: &Path) -> Result<Images> {
     let stored = stored::read(file)?;
     read(&stored.bytes, &stored.file)

@@ -14,15 +14,17 @@ pub(crate) struct CsvFile {
 }
 
 impl CsvFile {
-    /// Reads the file.
+    /// Reads the CSV file in `stored`.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] for a file that is not CSV, [`Error::RowLength`] for a row of another length.
+    /// [`Error::Unreadable`] for a file that is not CSV, and [`Error::RowLength`] for a row that differs in
+    /// length from the header.
     pub fn read(stored: &Stored) -> Result<Self> {
         let name = stored.file.clone();
         let unreadable =
             |error: csv::Error| Error::Unreadable { file: name.clone(), problem: error.to_string() };
-        // None of these files has quotation marks, and an unclosed one would swallow rows.
+        // No file of the data sets has quotation marks. An unclosed quotation mark would join the following
+        // rows into one cell.
         let mut reader = ReaderBuilder::new().flexible(true).quoting(false).from_reader(&stored.bytes[..]);
         let header = reader.headers().map_err(unreadable)?.clone();
         let mut rows = vec![];
@@ -45,7 +47,7 @@ impl CsvFile {
     /// The index of `column` in a row.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] with the nearest name.
+    /// [`Error::MissingColumn`] if no column has this name, with the nearest name.
     pub fn place(&self, column: &str) -> Result<usize> {
         let found = self.header.iter().position(|name| name.trim() == column);
         Ok(found.ok_or_else(|| Error::MissingColumn {

@@ -12,7 +12,7 @@ use scumble_records::{Clipped, Kind, Learning, Loaded, OutOfBounds, Reader, Sche
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The place of a data set's public schema. Mechanisms are designed by this schema.
+/// Location of a data set's public schema, for which mechanisms are designed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchemaAt {
     /// A file.
@@ -30,7 +30,7 @@ pub struct Input<'a> {
     pub schema: &'a Path,
     /// The column to learn.
     pub target: &'a str,
-    /// The text format, as far as it is given.
+    /// The parts of the text format that are given. The other parts are recognised from the file.
     pub format: TextFormat,
     /// Classification or regression, if the schema leaves it open.
     pub learning: Option<Learning>,
@@ -71,25 +71,28 @@ pub struct DataSet {
     pub domain: RecordDomain,
     /// The schema of the columns; `None` for images, which have none.
     pub columns: Option<Schema>,
-    /// The place of the schema; `None` for images, which have none.
+    /// The location of the schema; `None` for images, which have none.
     pub schema: Option<SchemaAt>,
-    /// The width of the target's bounds in its own unit; 1 for a class.
+    /// Difference of the target's bounds in the target's own unit; 1 for a class.
     pub target_width: f64,
-    /// Number of values of a numeric target, if all are whole and few enough to be codes of classes.
+    /// Number of different values of a numeric target. It is `None` unless all are whole, and at most 12, so
+    /// that they may be codes of classes.
     pub codes: Option<usize>,
     /// The given kind of learning, classification or regression.
     pub learning: Option<Learning>,
     /// The recognised text format of the file, for display.
     pub recognised: Option<String>,
-    /// True if the records are public. Records of the named data sets are, and records of files are not.
+    /// True if the records are public. Records of a [`Source`](crate::Source) are public, and records of a
+    /// user's file are not.
     pub is_public: bool,
     /// True if the schema is a draft, with bounds taken from the records. No guarantee holds for the records
     /// then.
     pub is_drafted: bool,
-    /// The cells that were clipped to the public bounds. They depend on the data: for the data owner only.
+    /// The cells that were clipped to the public bounds. They depend on the data, so only the data owner may
+    /// see them.
     pub clipped: Vec<Clipped>,
-    /// Number of training records, if the set has its own split, given or by time. They come first. The other
-    /// records are test records.
+    /// Number of training records, if the data set has its own split. The training records come first, and
+    /// all other records are test records.
     pub train_records: Option<usize>,
 }
 
@@ -137,7 +140,7 @@ impl DataSet {
         Ok(Self { table, train_records: Some(records.saturating_sub(test).max(1)), ..data })
     }
 
-    /// Creates the same data set with the records of `table`, without its own split.
+    /// Creates a data set with the same description and the records of `table`, without a split.
     pub fn with_table(&self, name: String, table: Table) -> Self {
         Self {
             name,
@@ -157,12 +160,13 @@ impl DataSet {
         }
     }
 
-    /// Number of bins of the numbers whose schema states it, for mechanisms that count.
+    /// Number of bins of each numeric column whose schema states one. Mechanisms that count values use these
+    /// bins.
     pub fn bins(&self) -> BTreeMap<String, usize> {
         self.columns.as_ref().map(|schema| schema.bins(Some(&self.target))).unwrap_or_default()
     }
 
-    /// Creates a data set from the records loaded by `schema`, without its own split.
+    /// Creates a data set from records that were loaded by `schema`, without a split.
     ///
     /// # Errors
     /// [`MissingColumn`](scumble_records::Error::MissingColumn) if the schema lacks the target.
@@ -194,7 +198,7 @@ fn file_name(file: &Path) -> String {
     file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Number of values of a number, if all are whole and few.
+/// Number of different values of a numeric target; `None` unless all are whole, and at most 12.
 fn codes(kind: &Kind, target: &Target) -> Option<usize> {
     const FEW: usize = 12;
     let (lower, width) = match kind {

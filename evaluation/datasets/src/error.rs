@@ -9,7 +9,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The name of no data set.
+    /// A name that no data set has.
     #[error("there is no data set {name:?}{}; there are {known}", did_you_mean(nearest))]
     Unknown {
         /// The requested name.
@@ -26,10 +26,10 @@ pub enum Error {
         file.display()
     )]
     Missing {
-        /// The file, by its name without packing.
+        /// The path of the file, without the ending of a packed file.
         file: PathBuf,
     },
-    /// A file of images or labels in another format.
+    /// A file of images or labels that is not in the expected format.
     #[error("{file}: {problem}")]
     Format {
         /// The file.

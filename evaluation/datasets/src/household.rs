@@ -1,9 +1,9 @@
-//! Power of a house in France (Hebrail and Berard 2012), hour by hour. The features are the hours of a day,
-//! and the target is the mean of the next day.
+//! Power of a house in France (Hebrail and Berard 2012), hour by hour. The features are the mean powers of
+//! the 24 hours of a day, and the target is the mean power of the next day.
 //!
 //! A day without a next day in the file is left out. The target of the last training record is the mean of
-//! the first test record's day. Task-aware privacy learns no target from these data; [`power`] gives the
-//! matrix that it starts from, 1,417 × 24 in kW.
+//! the first test record's day. Results of task-aware privacy on these data need no target. Their input is
+//! the matrix of [`power`], in kW (1,417 days × 24 hours).
 
 use crate::csv_file::CsvFile;
 use crate::encoded::Encoded;
@@ -27,11 +27,12 @@ struct Day {
     power: [f64; HOURS],
 }
 
-/// The power of every day in `folder` (1,417 × 24) in kW: the means of hours 0 to 23. Days are in the order
-/// of time. Between the first and the last day, 23 days are missing.
+/// Reads the mean power of every hour of every day from `folder`, in kW (1,417 days × 24 hours). Days are in
+/// order of time. Between the first and the last day, 23 days are missing.
 ///
 /// # Errors
-/// [`Error::Missing`], and any error of the file, with the row, the column and the value.
+/// [`Error::Missing`] if the file does not exist, and any error of the file, with the row, the column and the
+/// value.
 pub fn power(folder: &Path) -> Result<Array2<f64>> {
     let (_, days) = days(folder)?;
     Ok(Array2::from_shape_fn((days.len(), HOURS), |(day, hour)| days[day].power[hour]))
@@ -43,7 +44,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let mut encoded = Encoded::new(&schema, TARGET, &file)?;
     for (number, pair) in (1..).zip(days.windows(2)) {
         let [today, next] = pair else { continue };
-        // After a gap, the next record belongs to a later day.
+        // After a gap, the next day in the file is later than tomorrow.
         if today.date.tomorrow().ok() != Some(next.date) {
             continue;
         }
@@ -55,7 +56,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     Ok(DataSet { train_records, ..encoded.data_set("household")? })
 }
 
-/// The file's name and its days, which are whole and in the order of time.
+/// The file's name and its days, which are complete and in order of time.
 fn days(folder: &Path) -> Result<(String, Vec<Day>)> {
     let csv = CsvFile::read(&stored::read(&folder.join(FILE))?)?;
     let (datetime, power) = (csv.place("datetime")?, csv.place("Power")?);

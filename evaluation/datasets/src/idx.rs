@@ -1,5 +1,5 @@
-//! The idx format of MNIST: a header with the sizes, then bytes. A forged header is refused, and claims no
-//! memory.
+//! The idx format of MNIST: a header with the size of each dimension, and then the values as bytes. A header
+//! with wrong sizes is refused before any memory is allocated.
 
 use crate::{Error, Result, stored};
 use std::path::Path;
@@ -12,13 +12,13 @@ pub struct Idx {
 }
 
 impl Idx {
-    /// The sizes, the slowest dimension first. All are positive, and their product is the number of
-    /// [`values`](Self::values).
+    /// The size of each dimension. The first dimension varies slowest among the values. All sizes are
+    /// positive, and their product is the number of [`values`](Self::values).
     pub fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
-    /// The values, with the last dimension fastest.
+    /// The values. The last dimension varies fastest.
     pub fn values(&self) -> &[u8] {
         &self.values
     }
@@ -28,10 +28,10 @@ impl Idx {
     }
 }
 
-/// Two zeros, then the type: unsigned bytes.
+/// First bytes of a file: two zeros, and the code of the type unsigned byte.
 const MAGIC: [u8; 3] = [0, 0, 0x08];
 
-/// Reads the array in `bytes`. `file` names them in errors. Memory use is at most that of `bytes`.
+/// Reads the array in `bytes`. Errors name `file`. Memory use is at most the size of `bytes`.
 /// ```
 /// use scumble_datasets::idx;
 ///
@@ -46,7 +46,8 @@ const MAGIC: [u8; 3] = [0, 0, 0x08];
 /// ```
 ///
 /// # Errors
-/// [`Error::Format`] for another magic number, a size of 0, or a number of bytes that differs from the sizes.
+/// [`Error::Format`] for invalid first bytes or header, for a size of 0, and if the number of values is not
+/// the product of the sizes.
 pub fn read(bytes: &[u8], file: &str) -> Result<Idx> {
     let refuse = |problem: String| Err(Error::format(file, problem));
     let Some((&dimensions, rest)) = bytes.strip_prefix(&MAGIC).and_then(<[u8]>::split_first) else {
@@ -73,7 +74,8 @@ pub fn read(bytes: &[u8], file: &str) -> Result<Idx> {
 /// Reads `file`. If it does not exist, reads `file.gz` or `file.xz`.
 ///
 /// # Errors
-/// [`Error::Missing`], and the errors of [`read`].
+/// [`Error::Missing`] if none of these files exists, [`Error::Records`] if the file cannot be read or
+/// unpacked, and the errors of [`read`].
 pub fn read_file(file: &Path) -> Result<Idx> {
     let stored = stored::read(file)?;
     read(&stored.bytes, &stored.file)

@@ -1,4 +1,4 @@
-//! Images of bytes, each with a class.
+//! Images whose pixels are bytes, each with a class.
 
 use crate::{DataSet, Error, PackedTable, Result};
 use ndarray::{Array1, Array2};
@@ -7,9 +7,9 @@ use scumble_core::{Domain, RecordDomain, Target, TargetDomain};
 /// Images of d bytes each, and their classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Images {
-    /// The bytes (n × d).
+    /// The bytes (n images × d bytes).
     pub pixels: Array2<u8>,
-    /// The classes (n), counted from 0.
+    /// The class of each image, counted from 0.
     pub labels: Array1<u8>,
 }
 
@@ -17,8 +17,8 @@ impl Images {
     /// Creates images from `pixels` (n times d bytes, image by image) with the classes `labels` (n).
     ///
     /// # Errors
-    /// [`Error::Format`] for a label that is not below `classes`, or for pixels that are not n images. `file`
-    /// names them in errors.
+    /// [`Error::Format`] for a label that is not below `classes`, and if `pixels` cannot be divided into n
+    /// equal images. The error names `file`.
     pub(crate) fn new(pixels: Vec<u8>, labels: Vec<u8>, classes: usize, file: &str) -> Result<Self> {
         if let Some((at, label)) =
             labels.iter().enumerate().find(|(_, label)| usize::from(**label) >= classes)

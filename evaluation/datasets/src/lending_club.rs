@@ -5,37 +5,40 @@
 //! The rate is to be learned from information known before it is set. These columns are left out:
 //!
 //! - `grade`, `sub_grade` and `installment` follow from the rate.
-//! - `funded_amnt` and `loan_status` are settled later. `verification_status` may be: the platform asked for
-//!   proof of income while a loan was open to investors.
+//! - `funded_amnt` and `loan_status` are settled later. `verification_status` may also be settled later: the
+//!   platform asked for proof of income while a loan was open to investors.
 //! - `fico_range_high` is `fico_range_low` plus 4.
 //! - `acc_now_delinq`, `delinq_amnt`, `chargeoff_within_12_mths`, `collections_12_mths_ex_med` and
 //!   `tax_liens` are 0 for all but at most four loans, because the platform's policy rules out other values.
 //!
-//! `issue_d` gives the order and the split. With `earliest_cr_line` it gives the years of credit history.
-//! Within a month, loans keep the order of the file.
+//! `issue_d` is the month of issue. It determines the order of the loans and the split. The years from
+//! `earliest_cr_line` to `issue_d` are the credit history. Within a month, loans keep the order of the file.
 //!
 //! # Columns of `lending-club-default`
 //!
 //! `int_rate`, `grade` and `verification_status` are features. `installment`, `sub_grade` and `funded_amnt`
 //! are left out, because they repeat other columns. Loans that "do not meet the credit policy" are included,
-//! by their status.
+//! with the repayment status that the file states for them.
 //!
 //! # Missing values
 //!
-//! - `mths_since_last_delinq` and `mths_since_last_record` are empty if there never was one, and until 2008
-//!   they are 0 in this case. Both become the upper bound, 84 and 120 months: the time for which a bureau
-//!   keeps a record. A few zeros of 2008 and 2009 may be true; the file does not distinguish them.
+//! - `mths_since_last_delinq` and `mths_since_last_record` are empty if there never was a delinquency or a
+//!   public record. Until 2008 they are 0 in this case. Empty cells and zeros become the upper bounds of the
+//!   two columns, 84 and 120 months, for which a bureau keeps an entry. A few zeros of 2008 and 2009 may be
+//!   true values; the file does not distinguish them.
 //! - `emp_length` has the level `n/a` (1,112 loans).
 //! - `annual_inc` becomes 50,000 dollars (4 loans).
 //! - `delinq_2yrs`, `inq_last_6mths`, `open_acc`, `pub_rec`, `total_acc` and the credit history (29 loans
-//!   each), `revol_util` (90) and `pub_rec_bankruptcies` (1,365) become 0: the bureau knows of none.
+//!   each), `revol_util` (90) and `pub_rec_bankruptcies` (1,365) become 0, because the credit bureau has no
+//!   entry.
 //!
 //! # Data join
 //!
-//! [`loans`] returns the loans with their months of issue, and the columns that a data join in *Learning to
-//! noise* (E.1.3) keeps apart: six of the paper's eight. The paper's 540,000 loans include later years. Its
-//! later loans have several initial listing statuses and types of application, but all loans of 2007 to 2011
-//! have the same.
+//! [`loans`] returns the loans with their months of issue. In *Learning to noise* (E.1.3), a data join
+//! combines two tables with different columns of the same loans. [`Loans::joined`] divides the columns in
+//! this way, with six of the eight columns that the paper lists for one table. The other two are the initial
+//! listing status and the type of application. They vary among the paper's 540,000 loans, which include later
+//! years, but all loans of 2007 to 2011 have the same.
 
 use crate::csv_file::CsvFile;
 use crate::encoded::Encoded;
@@ -51,7 +54,7 @@ const FILE: &str = "lending_club/loans_2007_2011.csv";
 /// The first month of the test loans. Loans issued before, seven in ten, are for training.
 const FIRST_TEST_MONTH: Date = date(2011, 7, 1);
 
-/// The public schema of a borrower's data and the rate.
+/// The public schema of a borrower's data and the interest rate.
 pub(crate) const LOAN: &str = include_str!("../schemas/lending-club.toml");
 
 /// The public schema of a loan's data at the time when its rate is set.
@@ -62,32 +65,33 @@ pub(crate) const ISSUED_LOAN: &str = concat!(
 
 const CREDIT_HISTORY: &str = "credit history";
 
-/// Loads the rate, with the data known before it is set.
+/// Loads the loans with their interest rate as target, and the data that are known before the rate is set.
 pub(crate) fn load_rate(folder: &Path) -> Result<DataSet> {
     Ok(read(folder, "lending-club", LOAN, "int_rate")?.data)
 }
 
-/// Loads the repayment status, with the data known when a loan is issued.
+/// Loads the loans with their repayment status as target, and the data that are known when a loan is issued.
 pub(crate) fn load_default(folder: &Path) -> Result<DataSet> {
     Ok(loans(folder)?.data)
 }
 
-/// The columns on one side of a data join in *Learning to noise* (E.1.3), which names eight.
+/// Columns on one side of a data join in *Learning to noise*. E.1.3 names eight columns on this side.
 ///
-/// They are the month of the earliest credit line (years since then in this crate), number of open lines,
-/// state, home, employment and bankruptcies. The initial listing status and the type of application are the
-/// same for all these loans, and are not in the file.
+/// Six of the eight are listed here: the number of open credit lines, the state, home ownership, the length
+/// of employment, bankruptcies and the credit history. The paper has the month of the earliest credit line
+/// instead of the credit history. The other two, the initial listing status and the type of application, are
+/// the same for all these loans, and are not in the file.
 const JOINED: [&str; 6] =
     [CREDIT_HISTORY, "open_acc", "addr_state", "home_ownership", "emp_length", "pub_rec_bankruptcies"];
 
-/// Loans by time, with the parts into which a data join divides their columns.
+/// Loans in order of time, and the division of their columns by a data join.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Loans {
-    /// The encoded loans, oldest first (42,535 × 110). Class 0 was paid, and class 1 charged off. Loans
-    /// issued before July 2011 are for training.
+    /// The encoded loans, oldest first (42,535 loans × 110 columns). Loans of class 0 were paid back, and
+    /// loans of class 1 were charged off. Loans issued before July 2011 are for training.
     pub data: DataSet,
-    /// The month in which each loan was issued (n), as its first day.
+    /// First day of the month in which each loan was issued.
     pub issued: Vec<Date>,
 }
 
@@ -95,9 +99,10 @@ impl Loans {
     /// The indices of the encoded columns on both sides of a data join. The first side has six columns of the
     /// file (E.1.3), and the second side has all others.
     ///
-    /// E.1.3 puts the first side into the data of the mechanism. But its accuracies match the first side in
-    /// the clear and the second side private. On balanced loans, the six columns alone reach an accuracy of
-    /// 51 to 53 %, and the others reach 65 %. The paper has 56.1 % for the side in the clear.
+    /// According to E.1.3, the mechanism releases the first side. But the paper's accuracies match the
+    /// reverse: the first side in the clear, and the second side private. On loans with balanced classes, the
+    /// six columns alone reach an accuracy of 51 to 53 %, and the other columns reach 65 %. The paper reports
+    /// 56.1 % for the side in the clear.
     pub fn joined(&self) -> [Vec<usize>; 2] {
         let is_joined = |name: &str| {
             JOINED.iter().any(|joined| {
@@ -113,8 +118,8 @@ impl Loans {
 /// The loans in `folder` with their repayment status, and the data known when they are issued.
 ///
 /// # Errors
-/// [`Error::Missing`](crate::Error::Missing), and any error of the file, with the row, the column and the
-/// value.
+/// [`Error::Missing`](crate::Error::Missing) if the file does not exist, and any error of the file, with the
+/// row, the column and the value.
 pub fn loans(folder: &Path) -> Result<Loans> {
     read(folder, "lending-club-default", ISSUED_LOAN, "loan_status")
 }
@@ -148,7 +153,7 @@ fn read(folder: &Path, name: &str, schema: &str, target: &'static str) -> Result
     })
 }
 
-/// The name of the column in the file.
+/// The name that a column of the schema has in the file.
 fn file_column(column: &Column) -> &str {
     if column.name == CREDIT_HISTORY { "earliest_cr_line" } else { &column.name }
 }
@@ -156,7 +161,7 @@ fn file_column(column: &Column) -> &str {
 /// The cell, or the replacement of a missing value, as stated in the schemas.
 fn clean<'c>(column: &Column, cell: &'c str) -> Cow<'c, str> {
     match (column.name.as_str(), cell, &column.kind) {
-        // Until 2008 the file has 0 if there never was one.
+        // Until 2008 the file has 0 if there never was a delinquency or a public record.
         ("mths_since_last_delinq" | "mths_since_last_record", "" | "0" | "0.0", Kind::Real { upper, .. }) => {
             upper.to_string().into()
         }

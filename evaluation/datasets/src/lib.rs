@@ -1,7 +1,8 @@
-//! The public data sets on which mechanisms are compared, as encoded tables with public bounds.
+//! Public data sets for comparisons of mechanisms. Each is an encoded table: numbers are scaled by public
+//! bounds, and a category has one column per level.
 //!
 //! The data are not part of the crate. They are in a [`folder`], and a [`Source`] reads a data set from it.
-//! The data sets of linfa are built in.
+//! The data sets of the crate `linfa-datasets` are built in.
 //!
 //! ```
 //! use scumble_datasets::{folder, source};
@@ -17,7 +18,7 @@
 //!
 //! Bounds, levels and replacements of missing values are in `schemas/`, each with its reason. They come from
 //! public knowledge of such data, never from the smallest and largest value of a file. The module of each
-//! data set lists its other decisions.
+//! data set lists the columns that are left out, and other choices.
 //!
 //! # Files and sources
 //!
@@ -28,7 +29,7 @@
 //!   `cifar10/test_batch_first1017.bin` (Krizhevsky 2009, binary version).
 //! - `diabetes`: built in, from `linfa-datasets` (Efron, Hastie, Johnstone and Tibshirani 2004).
 //! - `household`: `household/household_power_consumption_aggre_clean.csv` with the columns `datetime` and
-//!   `Power` (UCI, Hebrail and Berard 2012, means of hours).
+//!   `Power` (UCI, Hebrail and Berard 2012, hourly means).
 //! - `iris`: built in, from `linfa-datasets` (UCI, Fisher 1936).
 //! - `lending-club`, `lending-club-default`: `lending_club/loans_2007_2011.csv` (LendingClub's LoanStats3a).
 //! - `mnist`: `mnist/{train,t10k}-images-idx3-ubyte` and `mnist/{train,t10k}-labels-idx1-ubyte` (LeCun,
@@ -42,16 +43,16 @@
 //!
 //! - `adult`: the survey's own top codes (age 90, capital gain 99,999), and tax law.
 //! - `cifar10`, `mnist`: a byte, 0 to 255. The domain is the unit box.
-//! - `diabetes`: 4.2 standard deviations of each measurement. The published file is scaled to them, by the
-//!   sample itself, before any step of this crate.
+//! - `diabetes`: 4.2 standard deviations of each measurement. The published file is already scaled by the
+//!   sample's own standard deviations.
 //! - `household`: a subscribed power of 9 kVA, and the yearly use of a house heated by electricity.
-//! - `iris`: floras.
+//! - `iris`: floras, which describe the species.
 //! - `lending-club`, `lending-club-default`: the platform's published rules and rate tables, credit scoring,
 //!   and the time for which a bureau keeps a record.
-//! - `valuation`: the place of the district, the life of a house in tax law, an hour's walk, and the price of
-//!   a luxury flat.
-//! - `wdbc`: the definition of each property of an outline, its geometry, and the usual size of a standard
-//!   error (a few are larger, and clipped).
+//! - `valuation`: the location of the district, the life of a house in tax law, an hour's walk, and the price
+//!   of a luxury flat.
+//! - `wdbc`: the geometric definition of each property of a nucleus's outline, and the usual size of a
+//!   standard error. A few standard errors are larger, and are clipped.
 //! - `wine`: wine law and oenology.
 
 mod adult;

@@ -1,4 +1,5 @@
-//! Handwritten digits (LeCun, Cortes and Burges 1998). Pixels are bytes over 255, in the order of the files.
+//! Handwritten digits (LeCun, Cortes and Burges 1998). The value of a pixel is its byte divided by 255.
+//! Columns are in the order of the bytes of an image.
 
 use crate::idx::{self, Idx};
 use crate::{DataSet, Error, Images, Result};
@@ -21,7 +22,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     Images::data_set("mnist", "digit", names.collect(), &DIGITS, [&[train], &[test]])
 }
 
-/// The images of the part `name`, and their two sizes.
+/// The images of the part `name` (`train` or `t10k`), and their height and width.
 fn part(folder: &Path, name: &str) -> Result<(Images, [usize; 2])> {
     let file = |kind: &str| folder.join(format!("mnist/{name}-{kind}-ubyte"));
     let (images, labels) = (file("images-idx3"), file("labels-idx1"));

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A table (n × d) with one, four or eight bytes per record and column.
+/// A table of n records and d columns, with one, four or eight bytes per value.
 ///
-/// A column takes one byte if it has at most 256 values, four if single precision restores them exactly, and
-/// eight otherwise. Every number read has the bits of the number stored.
+/// The values of a column take one byte if at most 256 of them differ, four if single precision restores them
+/// exactly, and eight otherwise. Every number is restored bit for bit.
 ///
 /// ```
 /// use ndarray::array;
@@ -29,7 +29,8 @@ pub struct PackedTable {
     packed: Option<Packed>,
 }
 
-/// Packed records (n × d) in sequence, of `stride` bytes each: the fields in their order.
+/// Packed records in sequence. Each record has `stride` bytes, with one field per column in the order of
+/// `columns`.
 #[derive(Debug, Clone, PartialEq)]
 struct Packed {
     columns: Vec<String>,
@@ -48,8 +49,8 @@ enum Field {
 }
 
 impl Field {
-    /// The narrowest field that restores the numbers of `column`. For codes, it adds the code of each value,
-    /// by its bits.
+    /// The narrowest field that restores the numbers of `column` exactly. For [`Field::Code`], the map has
+    /// the code of each value, by the bits of the value.
     fn from_column(column: impl Iterator<Item = f64> + Clone) -> (Self, HashMap<u64, u8>) {
         let mut codes = HashMap::new();
         let mut values = [0.0; 256];
@@ -122,7 +123,8 @@ impl From<Table> for PackedTable {
 }
 
 impl PackedTable {
-    /// Creates the table of `bytes` (n × d, record by record). Each byte stands for its `value`.
+    /// Creates a table from `bytes` (n records × d columns, record by record). `value` converts a byte to a
+    /// number.
     ///
     /// # Errors
     /// Same errors as [`Table::new`].
@@ -148,12 +150,12 @@ impl PackedTable {
         Ok(Self { table, packed: Some(Packed { columns, fields, stride, bytes }) })
     }
 
-    /// The columns' names (d).
+    /// Names of the d columns.
     pub fn columns(&self) -> &[String] {
         self.packed.as_ref().map_or(self.table.columns(), |packed| &packed.columns)
     }
 
-    /// The target (n).
+    /// The targets of the n records.
     pub fn target(&self) -> &Target {
         self.table.target()
     }
@@ -168,7 +170,7 @@ impl PackedTable {
         self.table.is_empty()
     }
 
-    /// The same target without features (n × 0).
+    /// A table with the same targets, and without features.
     pub fn without_features(&self) -> Table {
         self.table.without_features()
     }
@@ -194,7 +196,7 @@ impl PackedTable {
     /// The whole table.
     ///
     /// # Errors
-    /// No error that a user could cause.
+    /// An error only if the packed records are inconsistent, which no constructor permits.
     pub fn whole(&self) -> Result<Cow<'_, Table>> {
         Ok(match &self.packed {
             None => Cow::Borrowed(&self.table),

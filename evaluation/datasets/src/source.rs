@@ -106,7 +106,7 @@ pub fn sources() -> &'static [Source] {
 /// The data set with this name.
 ///
 /// # Errors
-/// [`Error::Unknown`] with the nearest name and all names.
+/// [`Error::Unknown`] if no data set has this name, with the nearest name and all names.
 pub fn source(name: &str) -> Result<&'static Source> {
     let names = || sources().iter().map(|source| source.name);
     sources().iter().find(|source| source.name == name).ok_or_else(|| Error::Unknown {

@@ -11,7 +11,7 @@ use std::path::Path;
 /// terabytes.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Maximum memory for unpacking .xz, in KiB. The strongest setting of the packer needs 65 MiB.
+/// Maximum memory for unpacking .xz, in KiB. The strongest setting of xz needs 65 MiB.
 const MOST_MEMORY: u32 = 128 << 10;
 
 /// A file's bytes, unpacked.
@@ -37,7 +37,8 @@ impl Stored {
 /// Reads `file`. If it does not exist, reads `file.gz` or `file.xz`.
 ///
 /// # Errors
-/// [`Error::Missing`]; [`scumble_records::Error::Io`] for a file that cannot be read or unpacked.
+/// [`Error::Missing`] if none of these files exists, and [`scumble_records::Error::Io`] if a file cannot be
+/// read or unpacked.
 pub(crate) fn read(file: &Path) -> Result<Stored> {
     for packing in [Packing::None, Packing::Gzip, Packing::Xz] {
         let path = file.with_added_extension(packing.extension());
@@ -71,7 +72,7 @@ impl Packing {
     }
 }
 
-/// Reads all bytes, at most `most`.
+/// Reads and unpacks all bytes. Fails if there are more than `most`.
 fn unpack(input: impl Read, packing: Packing, most: u64) -> io::Result<Vec<u8>> {
     let unpacked: &mut dyn Read = match packing {
         Packing::None => &mut { input },

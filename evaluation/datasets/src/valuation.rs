@@ -15,17 +15,18 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let stored = stored::read(&folder.join("valuation/valuation.csv"))?;
     let schema = schema()?;
     let loaded = csv::read(&stored.bytes[..], &stored.file, &schema, Some(TARGET))?;
-    // As in task-aware privacy: the first 289 of the 414 houses, in the file's order.
+    // The results of task-aware privacy also use the first 289 of the 414 houses for training, in the file's
+    // order.
     let train_records = Some(loaded.table.len() * 7 / 10);
     Ok(DataSet { train_records, ..DataSet::loaded("valuation", TARGET, &schema, loaded)? })
 }
 
-/// The houses in `folder` (414 × 6), in the file's order and the units of the schema, without clipping. The
-/// target is the price of a ping, in 10,000 New Taiwan dollars.
+/// Reads the houses from `folder` (414 houses × 6 columns), in the file's order and the units of the schema,
+/// without clipping. The target is the price per ping, a unit of area, in 10,000 New Taiwan dollars.
 ///
 /// # Errors
-/// [`Error::Missing`](crate::Error::Missing), and any error of the file, with the row, the column and the
-/// value.
+/// [`Error::Missing`](crate::Error::Missing) if the file does not exist, and any error of the file, with the
+/// row, the column and the value.
 pub fn measurements(folder: &Path) -> Result<Table> {
     let stored = stored::read(&folder.join("valuation/valuation.csv"))?;
     let schema = schema()?;

@@ -17,12 +17,12 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     read(folder, &schema()?, OutOfBounds::Clip)
 }
 
-/// The tumours in `folder` (569 × 30) in the units of the schema (pixels, pixels², shares), without clipping.
-/// The target is 0 for malignant and 1 for benign.
+/// Reads the tumours from `folder` (569 tumours × 30 columns) in the units of the schema (pixels, pixels²,
+/// shares), without clipping. The target is 0 for malignant and 1 for benign.
 ///
 /// # Errors
-/// [`Error::Missing`](crate::Error::Missing), and any error of the file, with the row, the column and the
-/// value.
+/// [`Error::Missing`](crate::Error::Missing) if the file does not exist, and any error of the file, with the
+/// row, the column and the value.
 pub fn measurements(folder: &Path) -> Result<Table> {
     let schema = schema()?;
     let encoded = read(folder, &schema, OutOfBounds::Keep)?.table;
@@ -59,7 +59,7 @@ fn read(folder: &Path, schema: &Schema, out_of_bounds: OutOfBounds) -> Result<Da
     encoded.data_set("wdbc")
 }
 
-/// The file's coding, equal to that of scikit-learn.
+/// Level of the diagnosis that the file codes as 0.0 or 1.0. scikit-learn has the same coding.
 fn diagnosis(cell: &str) -> &str {
     match cell {
         "0.0" => "malignant",

@@ -1,13 +1,14 @@
-//! Dates in the formats of the files.
+//! Dates in the formats of the data sets' files.
 
 use crate::{Error, Result};
 use jiff::civil::Date;
 
-/// The day in a cell of data row `row`, counted from 1. It is `2011-12-01`, with or without a time of day, or
-/// the first of a month, `2011-12` or `Dec-2011`.
+/// The day in a cell of data row `row`, counted from 1. A cell may be a day such as `2011-12-01`, with or
+/// without a time of day. It may also be a month, such as `2011-12` or `Dec-2011`, which means the first day
+/// of this month.
 ///
 /// # Errors
-/// An error with the file, the row, the column and the value.
+/// [`Error::Records`] for any other cell, with the file, the row, the column and the value.
 pub(crate) fn day(file: &str, row: usize, column: &str, cell: &str) -> Result<Date> {
     let first_of_month = |months: &str, cell: &str| {
         // Years of two digits are ambiguous, and are refused.

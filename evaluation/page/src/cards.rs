@@ -52,7 +52,7 @@ impl Page<'_> {
     }
 }
 
-/// The guarantee in a line, at the budget at which guarantees are spelled out.
+/// The guarantee at the budget `claimed_epsilon`, in one line.
 fn guaranteed(rows: &[Row], claimed_epsilon: Option<f64>) -> String {
     let row = rows.iter().find(|row| row.epsilon == claimed_epsilon).or(rows.first());
     row.map_or(String::new(), |row| row.guarantee.summary())

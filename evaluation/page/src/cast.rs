@@ -5,7 +5,7 @@ use scumble_comparison::{Outcome, Scores, Series};
 
 /// Number of available colours.
 const MOST: usize = 8;
-/// Number of mechanisms that are shown if available, even if they were not chosen.
+/// Number of mechanisms up to which the cast is filled with mechanisms that are not recommended.
 const ENOUGH: usize = 6;
 
 /// The titles of the series in colours, in the order of the colours.
@@ -14,8 +14,8 @@ pub(super) struct Cast {
 }
 
 impl Cast {
-    /// Selects the cast among mechanisms with differential privacy: the choices by `scores` for any goal and
-    /// budget, then the best at the middle budget.
+    /// Selects the cast among mechanisms with differential privacy. First come the mechanisms that `scores`
+    /// recommend for any goal and budget, then those with the best means at the middle budget.
     pub(super) fn new(outcome: &Outcome, scores: &Scores) -> Self {
         let chosen = outcome.choices(scores);
         let chosen = chosen.iter().filter_map(|choice| choice.best).map(|(title, _)| title.to_owned());

@@ -1,15 +1,15 @@
 //! Charts of scores against ε, and of scores against an adversary's success, as inline SVG.
 //!
-//! The crate draws the SVG itself. The SVG of plotters has fixed fonts and colours, without classes or
-//! groups. It could not adapt to dark mode, paper or a phone, and neither readers nor tests could tell series
-//! apart.
+//! This crate writes the SVG itself, because the SVG of the crate `plotters` has fixed fonts and colours, and
+//! no classes or groups. It cannot adapt to dark mode, paper or a phone, and neither readers nor tests can
+//! identify a series in it.
 
 use super::cast::Cast;
 use crate::draw::{self, Axis, BOTTOM, HEIGHT, LEFT, Look, TOP, at, ends};
 use maud::{Markup, html};
 use scumble_comparison::{Metric, Row, Scores, Series, in_words};
 
-/// The width of a chart, with the names of its series to the right of the plot.
+/// The width of a chart, including the names of its series to the right of the plot.
 const WIDE: f64 = 800.0;
 /// The right edge of the plot.
 const END: f64 = WIDE - 190.0;
@@ -35,7 +35,8 @@ pub(super) struct Known {
     pub(super) score: f64,
 }
 
-/// The name of a series that ends at a point, to the right of the plot or beside the point.
+/// The name of a series whose line ends at the point `from`. The name is to the right of the plot, or beside
+/// this point.
 struct Label {
     y: f64,
     from: (f64, f64),
@@ -44,8 +45,9 @@ struct Label {
     ink: String,
 }
 
-/// The chart of `scores` at the budgets `epsilons`. The cast is in colours, and other mechanisms with a
-/// guarantee are grey. `all` adds the elements of a separate image.
+/// The chart of `scores` at the budgets `epsilons`. Mechanisms in the cast are in colours, and other
+/// mechanisms with differential privacy are grey. `known` has scores that need no mechanism. `all` has
+/// elements that only a separate image needs, such as styles.
 pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &Cast, all: Markup) -> Markup {
     let metric = scores.metric;
     let across = Across::new(epsilons);
@@ -91,8 +93,8 @@ pub(super) fn caption(text: &str) -> Markup {
     html! { text x=(at(WIDE - 6.0)) y=(at(HEIGHT - 10.0)) text-anchor="end" { (text) } }
 }
 
-/// The axes: labels from left to right and their heading `what`, and a line for each score that is known
-/// without a release.
+/// The axes. `across` has the horizontal coordinates and labels of the horizontal axis, and `what` is its
+/// heading. Each score in `known` has a horizontal line.
 fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> Markup {
     let heading = html! { text x=(at(LEFT + 4.0)) y=(at(TOP + 12.0)) { (up.metric.title()) } };
     html! {
@@ -106,8 +108,8 @@ fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> M
     }
 }
 
-/// Names to the right of the plot, each with a thin line from its last point, or beside the point. Names do
-/// not overlap.
+/// The names of series. A name is beside the last point of its series, or to the right of the plot with a
+/// thin line from this point. Names do not overlap.
 fn named(mut labels: Vec<Label>) -> Markup {
     labels.sort_by(|a, b| a.y.total_cmp(&b.y));
     let mut below = TOP - LINE;
@@ -145,8 +147,9 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// The chart of scores against an adversary's success on the same releases, for the cast only, with ε at the
-/// points. A thin line leads from a point to the bound implied by its guarantee.
+/// The chart of scores against an adversary's success on the same releases. It shows only mechanisms in the
+/// cast, with ε at each point. A thin line leads from a point to the bound that the mechanism's guarantee
+/// implies.
 pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) -> Markup {
     let [utility, attack] = scores;
     let [up, across] = [0, 1].map(|at| Gauge::new(scores[at], known[at]));
@@ -175,7 +178,8 @@ pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) 
     }
 }
 
-/// A series between two gauges, `up` and `across`.
+/// A series in the chart of an attack. The mechanism's scores are on the axis `up`, and the adversary's
+/// success is on the axis `across`.
 fn attacked_at(
     series: &Series,
     attacked: &Series,
@@ -270,7 +274,8 @@ fn drawn_in_ink(
     }
 }
 
-/// A line through `places`. The first `finite` places are at finite budgets, and a leap connects the others.
+/// A line through the points `places`. The first `finite` of these have finite budgets. A line of the CSS
+/// class `leap` leads from the last of them to the point at ε = ∞.
 fn joined(places: &[String], finite: usize, dashes: &str) -> Markup {
     html! {
         @if finite > 1 { path.line d={ "M" (places[..finite].join("L")) } stroke-dasharray=(dashes) {} }
@@ -278,7 +283,7 @@ fn joined(places: &[String], finite: usize, dashes: &str) -> Markup {
     }
 }
 
-/// Returns true if the row has a spread, and its mean is on the chart.
+/// Returns true if the row has a positive standard deviation, and its mean is on the chart.
 fn has_bar(row: &Row, up: &Gauge) -> bool {
     row.sd > 0.0 && row.sd.is_finite() && up.holds(row.mean)
 }
@@ -291,7 +296,7 @@ fn bar(x: f64, ends: [f64; 2], up: &Gauge) -> String {
     format!("M{} {low}V{high}{caps}", at(x))
 }
 
-/// A sample of a series of the cast, for the legend.
+/// A sample of the line and the marker of a series in the cast, for the legend.
 pub(super) fn sample(ink: &str, place: usize) -> Markup {
     let Look { marker, dashes } = Look::nth(place);
     html! {
@@ -307,7 +312,7 @@ pub(super) fn is_logarithmic(scores: &Scores, known: &[Known]) -> bool {
     Gauge::new(scores, known).axis.is_logarithmic()
 }
 
-/// Returns true if a mean is outside the chart, and is drawn at its edge.
+/// Returns true if a mean is below the scale of the chart, and is drawn at its lower edge.
 pub(super) fn is_cut(scores: &Scores) -> bool {
     let rows = scores.series.iter().flat_map(|series| series.rows);
     rows.into_iter().any(|row| row.mean < lowest_shown(scores.metric))
@@ -350,7 +355,7 @@ impl Across {
         (place as f64 - (count - 1) as f64 / 2.0) * step
     }
 
-    /// Labels, as many as fit.
+    /// Horizontal coordinates and labels of budgets. Budgets whose labels would overlap have none.
     fn ticks(&self) -> Vec<(f64, String)> {
         let mut ticks: Vec<(f64, String)> = vec![];
         // From right to left, so that ∞ always has a label.
@@ -367,14 +372,14 @@ impl Across {
     }
 }
 
-/// Scores along an axis: linear, or logarithmic for errors of many magnitudes.
+/// An axis for the scores of a metric. It is linear, or logarithmic for errors of many magnitudes.
 struct Gauge {
     axis: Axis,
     metric: Metric,
 }
 
-/// The factor between the means of errors from which on the scale is logarithmic. On a linear scale the good
-/// errors would be one line.
+/// The scale of errors is logarithmic if the largest mean exceeds the smallest by more than this factor. On a
+/// linear scale, all small errors would have nearly the same position.
 const MANY_MAGNITUDES: f64 = 8.0;
 
 impl Gauge {
@@ -425,8 +430,8 @@ impl Gauge {
     }
 }
 
-/// The lowest score on a chart. R² has no lower end, and values far below zero say no more than values a
-/// little below.
+/// The lowest score on a chart. R² has no lower bound, and values far below zero are no more informative than
+/// values slightly below zero.
 fn lowest_shown(metric: Metric) -> f64 {
     if metric == Metric::R2 { -1.0 } else { f64::NEG_INFINITY }
 }

@@ -1,4 +1,4 @@
-//! Charts, with their statements in words.
+//! Charts, with explanations in words.
 
 use super::cast::Cast;
 use super::chart::{chart, is_cut, is_logarithmic, sample, tradeoff};
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use scumble_comparison::{Metric, Scores};
 
 impl Page<'_> {
-    /// The scores of the first model on the releases, by ε.
+    /// Section with a chart of `scores` by ε.
     pub(super) fn by_budget(&self, scores: &Scores, cast: &Cast) -> Markup {
         html! {
             section {
@@ -18,7 +18,7 @@ impl Page<'_> {
         }
     }
 
-    /// Charts of other models and metrics by ε, one below the other, in closed sections.
+    /// Charts of other models and metrics by ε, one below the other, in collapsed sections.
     pub(super) fn other_charts(&self, others: &[Scores], cast: &Cast) -> Markup {
         html! {
             @for scores in others {
@@ -48,8 +48,8 @@ impl Page<'_> {
         }
     }
 
-    /// The scores of the first model on the releases against an adversary's success. The first attack is
-    /// shown, and the others are in closed sections.
+    /// Section with charts of the first model's scores against an adversary's success. The chart of the first
+    /// attack is visible, and the charts of other attacks are in collapsed sections.
     pub(super) fn tradeoffs(&self, scores: &[Scores], cast: &Cast) -> Markup {
         let attacks: Vec<&Scores> = scores.iter().filter(|scores| scores.metric.is_of_adversary()).collect();
         let (Some(utility), [first, others @ ..]) = (scores.first(), &attacks[..]) else {
@@ -115,7 +115,7 @@ impl Page<'_> {
     }
 }
 
-/// The title of scores: a metric and a model.
+/// The title of scores: a metric and a scored object, such as a model.
 pub(super) fn title_of(scores: &Scores) -> String {
     let less = if scores.metric.less_is_better() { " (less is better)" } else { "" };
     format!("{} by {}{less}", scores.metric.title(), scores.scorer)

@@ -7,7 +7,8 @@ use scumble_comparison::{Comparison, in_words};
 use scumble_core::Plugin;
 
 impl Page<'_> {
-    /// The tuned parameters of mechanisms and models, and who paid for each tuning.
+    /// Section with the tuned parameters of mechanisms and models, and the people whose records were used for
+    /// each choice.
     pub(super) fn tunings(&self) -> Markup {
         let tunings = self.outcome.tunings();
         html! {

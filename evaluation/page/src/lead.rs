@@ -1,4 +1,4 @@
-//! The lead: the candidates of the comparison, and its data.
+//! The first paragraphs of the page: the compared mechanisms, and the data.
 
 use super::page::Page;
 use super::words::{counted, grouped};
@@ -11,7 +11,7 @@ impl Page<'_> {
         format!("The cost of privacy: “{}” learned from {}", data.target, data.name)
     }
 
-    /// The lead: the candidates of the comparison, and its data.
+    /// The first paragraphs of the page: the compared mechanisms, and the data.
     pub(super) fn lead(&self, scores: &[Scores]) -> Markup {
         let Comparison { data, models, epsilons, trials, splitting, .. } = self.comparison;
         let Outcome { train_records, test_records, volunteers, asked, .. } = self.outcome;

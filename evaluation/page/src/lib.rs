@@ -1,7 +1,7 @@
-//! A comparison as one self-contained HTML page: recommendations, charts, scores, the card of every
-//! mechanism, and the settings.
+//! A comparison as one self-contained HTML page: recommendations, charts, scores, the card of every mechanism
+//! (its guarantee in words), and the settings.
 //!
-//! The page loads nothing, and is readable without scripts.
+//! The page loads no other file, and is readable without scripts.
 
 mod cards;
 mod cast;
@@ -22,12 +22,12 @@ use crate::draw::STYLE;
 use cast::Cast;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// The Content-Security-Policy. It refuses scripts and pictures from elsewhere; a chart becomes a picture
-/// from its own data.
+/// The Content-Security-Policy. It refuses scripts and images from other origins. It permits images in
+/// `data:` URLs, because the page's script converts a chart to an image.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src \
     data:; base-uri 'none'; form-action 'none'";
 
-/// A page with the title `title` that loads nothing, in the common style.
+/// An HTML page with the title `title`, in the common style. It loads no other file.
 pub fn document(title: &str, content: Markup) -> String {
     let page = html! {
         (DOCTYPE)
@@ -74,7 +74,7 @@ impl Page<'_> {
         document(&title, content)
     }
 
-    /// The first chart, of scores by ε, as a separate SVG file.
+    /// The chart of the first scores by ε, as a separate SVG file; `None` if there are no scores.
     pub fn to_svg(&self) -> Option<String> {
         let scores = self.outcome.scores();
         let first = scores.first()?;

@@ -23,13 +23,14 @@ pub struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The score without a release, by `metric`.
+    /// The score of the baseline, which needs no release, by `metric`.
     pub(super) fn baseline(&self, metric: Metric) -> f64 {
         self.outcome.baselines.get(&metric).copied().unwrap_or(f64::NAN)
     }
 
-    /// The scores without a mechanism. For a model they are those of the baseline, of volunteers and of
-    /// records in the clear. For an adversary they are those without a release.
+    /// The scores that need no mechanism. For a model they are the scores of the baseline, and of models of
+    /// volunteers' records and of records in the clear. For an adversary it is the score without a release.
+    /// For tables it is the score of uniformly spread records.
     pub(super) fn known(&self, scores: &Scores) -> Vec<Known> {
         let metric = scores.metric;
         if metric.is_of_adversary() || metric.is_of_table() {

@@ -1,4 +1,5 @@
-//! Scores: a mechanism per row and a budget per column; on a phone, a budget per card.
+//! Tables of scores, with one row per mechanism and one column per budget. A narrow screen shows one card per
+//! budget instead.
 
 use super::figures::title_of;
 use super::page::Page;
@@ -9,8 +10,8 @@ use maud::{Markup, html};
 use scumble_comparison::{Row, Scores, Series, in_words};
 
 impl Page<'_> {
-    /// All scores. Those of the first model and metric are shown, and the others are in closed sections. The
-    /// same numbers are available as files.
+    /// Section with all scores. The scores of the first model and metric are visible, and all others are in
+    /// collapsed sections. Links save the same numbers as files.
     pub(super) fn pivots(&self, scores: &[Scores]) -> Markup {
         html! {
             section {
@@ -100,7 +101,7 @@ impl Page<'_> {
         }
     }
 
-    /// The numbers of the page as files embedded in it.
+    /// Links to files with the numbers of the page. The page contains these files.
     fn exports(&self) -> Markup {
         let json = self.comparison.to_json(self.outcome).to_string();
         let link = |name: &str, kind: &str, text: &str| {
@@ -119,7 +120,7 @@ impl Page<'_> {
     }
 }
 
-/// All scores at one budget, the best first.
+/// Card with the scores `rows` at one budget, the best first.
 fn card(scores: &Scores, title: &str, mut rows: Vec<(&str, &Row)>) -> Markup {
     rows.sort_by(|(_, a), (_, b)| scores.metric.best_first(a.mean, b.mean));
     html! {

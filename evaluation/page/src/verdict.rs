@@ -6,7 +6,8 @@ use scumble_comparison::{Choice, Metric, Scores, VOLUNTEERS, in_words};
 
 impl Page<'_> {
     /// The verdicts, one for each unit of privacy and trust model. A verdict shows the best mechanism at each
-    /// budget, its cost and worth, and the command of the middle budget. The other commands follow below.
+    /// budget, its cost and its worth. It also shows the command that designs the mechanism at the middle
+    /// budget, and the commands at other budgets in a collapsed section.
     pub(super) fn verdicts(&self, scores: &Scores) -> Markup {
         let choices = self.outcome.choices(scores);
         let metric = scores.metric;
@@ -37,7 +38,7 @@ impl Page<'_> {
     }
 }
 
-/// The verdict for one goal.
+/// The verdict for one goal, a unit of privacy and a trust model.
 fn verdict(choices: &[Choice], metric: Metric) -> Markup {
     let made: Vec<(&Choice, &str)> =
         choices.iter().filter_map(|choice| Some((choice, command(choice)?))).collect();
@@ -93,7 +94,7 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
     }
 }
 
-/// The command that designs the chosen mechanism.
+/// The command that designs the recommended mechanism, if there is one.
 fn command<'a>(choice: &Choice<'a>) -> Option<&'a str> {
     choice.best?.1.design.as_deref()
 }

@@ -1,9 +1,9 @@
-//! Words and numbers of all parts of the page.
+//! Texts and numbers in the forms that all parts of the page use.
 
 use maud::{Markup, html};
 use scumble_core::{Guarantee, Unit};
 
-/// A cell with a number, as a sort key and as shown text. A NaN sorts last.
+/// A table cell with a number: its sort key, and the displayed text `shown`. A NaN sorts last.
 pub(super) fn number(value: f64, shown: Markup) -> Markup {
     let key = match value {
         f64::INFINITY => "Infinity".into(),

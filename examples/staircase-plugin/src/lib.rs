@@ -62,8 +62,7 @@ impl AdditiveNoise for StaircaseNoise {
     }
 
     fn on_lattice(&self, point: &mut [f64]) {
-        let rounded =
-            |x: f64, bounds: (f64, f64)| value_of(step_of(x, bounds), bounds).clamp(bounds.0, bounds.1);
+        let rounded = |x: f64, at: (f64, f64)| value_of(step_of(x, at), at).clamp(at.0, at.1);
         point.iter_mut().zip(&self.bounds).for_each(|(x, bounds)| *x = rounded(*x, *bounds));
     }
 

@@ -150,12 +150,13 @@ impl Rules {
         found
     }
 
-    /// Paragraphs of the docstrings of Python code, without doctests.
+    /// Paragraphs of the docstrings of Python code, without doctests. Text that begins after a line break is a
+    /// string.
     fn docstrings(&self, text: &str) -> Vec<Paragraph> {
         let mut row = 1;
         let mut found = vec![];
         for (at, piece) in text.split("\"\"\"").enumerate() {
-            if at % 2 == 1 {
+            if at % 2 == 1 && !piece.starts_with('\n') {
                 let prose: Vec<&str> = piece
                     .lines()
                     .map(|line| if line.trim().starts_with(['>', '.']) { "" } else { line })

@@ -1,29 +1,32 @@
-//! Random answer for one number: unbiased, with odds of exactly e^ε between likely and unlikely answers.
+//! Randomised answer for one number. It is unbiased, and likely answers are exactly e^ε times as probable as
+//! unlikely ones.
 
 use scumble_core::Stream;
 use scumble_sampling::{Rational, randomized_response, uniform_below};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
-/// Mechanism that answers a number.
+/// Mechanism that randomises a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
-    /// A number near the truth, or one from the rest of an interval (Wang et al. 2019, Algorithm 2).
+    /// A random number from an interval that contains the possible truths. Numbers in a window around the
+    /// truth are e^ε times as likely as all others (Wang et al. 2019, Algorithm 2).
     Piecewise,
-    /// One of two numbers (Duchi, Jordan and Wainwright 2018).
+    /// One of two fixed numbers, chosen at random (Duchi, Jordan and Wainwright 2018).
     OneBit,
     /// `Piecewise` or `OneBit`, decided by a coin with a public probability (Wang et al. 2019, Section
     /// III-C).
     Hybrid,
 }
 
-/// Answer for a number u in [−1, 1], at ε.
+/// Randomised answer for a number u in [−1, 1], at ε.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer {
     kind: Kind,
     epsilon: Rational,
-    /// Number of chunks of the lattice of answers; the truth has one chunk. Two chunks for one bit.
+    /// Number of chunks into which the lattice of answers is divided. One of them contains the likely
+    /// answers. An answer of one bit has two chunks.
     chunks: NonZeroU64,
 }
 
@@ -38,20 +41,23 @@ const STEPS: NonZeroU64 = NonZeroU64::new(1 << 50).unwrap();
 const PARTS: NonZeroU64 = NonZeroU64::new(1 << 53).unwrap();
 
 impl Answer {
-    /// Creates the answer at ε, with the number of chunks that minimises its largest second moment.
+    /// Creates the answer at ε, with the number of chunks that minimises the largest second moment of the
+    /// answer.
     ///
-    /// For a hybrid answer the number of chunks minimises the largest variance.
+    /// For a hybrid answer, the number of chunks minimises the largest variance instead.
     pub(crate) fn new(kind: Kind, epsilon: Rational) -> Self {
         let with =
             |chunks: u64| Self { kind, epsilon, chunks: NonZeroU64::new(chunks).unwrap_or(TWO).max(TWO) };
         let (mut low, mut high) = match kind {
             Kind::OneBit => (2, 2),
-            // The paper's window, with e^{ε/2} + 1 chunks, is never too wide.
+            // The paper's window corresponds to e^{ε/2} + 1 chunks, and the best number of chunks is never
+            // larger.
             Kind::Piecewise | Kind::Hybrid => {
                 (2, ((epsilon.to_f64() / 2.0).exp() + 1.0).clamp(2.0, MOST_CHUNKS).ceil() as u64)
             }
         };
-        // The objective decreases, then increases, so this search finds its minimum.
+        // As a function of the number of chunks, the objective first decreases and then increases. This
+        // search therefore finds its minimum.
         while low < high {
             let middle = low + (high - low) / 2;
             if with(middle).objective() <= with(middle + 1).objective() {
@@ -65,10 +71,10 @@ impl Answer {
 
     /// Draws the answer w, with E[w] = u exactly, up to rounding u to a lattice of step 2⁻¹⁹ or finer.
     ///
-    /// The computation uses integers: the lattice is a ring of chunks, and the truth's chunk begins at u.
-    /// Randomised response picks a chunk, and all points of a chunk are equally likely. Hence any point has
-    /// at most e^ε times the probability under one u that it has under another. The remaining steps are
-    /// post-processing.
+    /// The computation uses integers. The lattice points form a ring of chunks of equal length, and the true
+    /// chunk begins at the lattice point of u. Randomised response picks a chunk, and all points of the chunk
+    /// are equally likely. The probability of any point under one u is therefore at most e^ε times its
+    /// probability under another u. The later steps are post-processing.
     pub(crate) fn sample(&self, u: f64, stream: &mut Stream) -> f64 {
         let share = (u.clamp(-1.0, 1.0) + 1.0) / 2.0;
         match self.kind {
@@ -94,18 +100,21 @@ impl Answer {
         }
     }
 
-    /// The piecewise and the one-bit answer, the components of a hybrid answer.
+    /// Components of a hybrid answer: the piecewise answer and the one-bit answer.
     fn components(&self) -> [Self; 2] {
         [Self { kind: Kind::Piecewise, ..*self }, Self { kind: Kind::OneBit, chunks: TWO, ..*self }]
     }
 
-    /// Probability α that a hybrid answer is a piecewise one, in parts of 2⁵³.
+    /// Probability α that a hybrid answer is a piecewise one, in units of 2⁻⁵³.
     ///
-    /// α is public and the same for every u, so the mixture has odds of e^ε, like both answers.
+    /// α is public and the same for every u. The mixture is therefore ε-differentially private, like both of
+    /// its components.
     ///
-    /// With α = gain, the variance αa + (1 − α)a′ + (αb − 1)u² is the same for all u. For the paper's chunks
-    /// this is the paper's α = 1 − e^{−ε/2} (Wang et al. 2019, equation 13). α is zero if one bit is better,
-    /// which holds for small ε (in the paper for ε ≤ 0.61).
+    /// The second moment given u is a + b·u² for the piecewise answer and a′ for the one-bit answer. With α =
+    /// [`gain`](Self::gain) = 1/b, the variance αa + (1 − α)a′ + (αb − 1)u² of the mixture is the same for
+    /// all u. For the paper's chunks this is the paper's α = 1 − e^{−ε/2} (Wang et al. 2019, equation 13). α
+    /// is zero if the one-bit answer has the smaller variance, which holds for small ε (in the paper for ε ≤
+    /// 0.61).
     fn parts_of_piecewise(&self) -> u64 {
         let [piecewise, bit] = self.components();
         if piecewise.moments().0 < bit.moments().0 {
@@ -127,7 +136,7 @@ impl Answer {
         }
     }
 
-    /// Logarithm of the probability that u is answered with w, up to a constant.
+    /// Logarithm of the probability that the answer for u is w, up to a constant.
     pub(crate) fn log_likelihood(&self, u: f64, w: f64) -> f64 {
         let share = (u.clamp(-1.0, 1.0) + 1.0) / 2.0;
         match self.kind {
@@ -145,7 +154,7 @@ impl Answer {
             }
             Kind::Hybrid => {
                 let [piecewise, bit] = self.components();
-                // The one-bit answer has two values, and almost no piecewise answer comes this close to one
+                // The one-bit answer has two possible values. Almost no piecewise answer is this close to one
                 // of them.
                 let is_bit = ((w * bit.gain()).abs() - 1.0).abs() < 1e-9;
                 (if is_bit { bit } else { piecewise }).log_likelihood(u, w)
@@ -153,20 +162,20 @@ impl Answer {
         }
     }
 
-    /// Largest distance between the first lattice point and the start of the truth's chunk.
+    /// Largest distance, in lattice steps, between the first lattice point and the start of the true chunk.
     fn starts(&self) -> u64 {
         (self.chunks.get() - 1) * CHUNK.get()
     }
 
-    /// E of the undivided answer over u: (e^ε − 1)/(e^ε + K − 1). For a hybrid answer, the gain of its
-    /// piecewise answer.
+    /// Factor by which randomised response with K chunks shrinks the expected answer: (e^ε − 1)/(e^ε + K −
+    /// 1). The answer is divided by it. For a hybrid answer, this is the factor of its piecewise answer.
     fn gain(&self) -> f64 {
         // Dividing by e^ε avoids overflow; `exp_m1` avoids a difference of two numbers near one.
         let epsilon = -self.epsilon.to_f64();
         -epsilon.exp_m1() / (1.0 + (self.chunks.get() - 1) as f64 * epsilon.exp())
     }
 
-    /// Coefficients (a, b) of E[w² | u] = a + b·u².
+    /// Coefficients (a, b) of the second moment E[w² | u] = a + b·u² of the answer w for u.
     pub(crate) fn moments(&self) -> (f64, f64) {
         match self.kind {
             Kind::OneBit => (self.gain().powi(-2), 0.0),
@@ -177,8 +186,9 @@ impl Answer {
             }
             Kind::Piecewise => {
                 let gain = self.gain();
-                // The mean square of an integer from n consecutive ones about their centre is (n² − 1)/12.
-                // The truth's chunk has the surplus of weight `gain`; all points together have the rest.
+                // A uniform integer from n consecutive integers has the mean square (n² − 1)/12 about their
+                // centre. The point is a mixture: uniform on the true chunk with weight `gain`, else uniform
+                // on all points.
                 let mean_square = |n: u64| ((n as f64).powi(2) - 1.0) / 12.0;
                 let unit = (gain * self.starts() as f64 / 2.0).powi(-2);
                 let chunk = mean_square(CHUNK.get());
@@ -188,7 +198,7 @@ impl Answer {
         }
     }
 
-    /// Largest second moment, at u = ±1.
+    /// Largest second moment over all u, at u = ±1.
     pub(crate) fn worst(&self) -> f64 {
         let (constant, slope) = self.moments();
         constant + slope

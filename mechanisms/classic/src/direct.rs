@@ -1,4 +1,4 @@
-//! Direct feature noising, the papers' benchmark: each column by itself.
+//! Direct feature noising: each column is released separately. Two papers use it as a benchmark.
 
 use crate::{Laplace, RandomizedResponse};
 use scumble_core::{
@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 const NAME: &str = "direct";
 
-/// Releases each column and the target by itself at ε/d: numbers by [`Laplace`], levels by
+/// Releases each column and the target separately at ε/d: numbers by [`Laplace`], levels by
 /// [`RandomizedResponse`].
 ///
 /// d is the number of columns of the schema: a one-hot group counts as one column, and so does the target.
-/// This is the direct feature noising that *Learning to noise* (Section 4 and E.2) compares with. Here the
-/// bounds are public; in the paper they are taken from the data (errata V4). The mechanism is a plain
-/// [`Composed`], and its ε is derived by composition.
+/// This is the direct feature noising to which *Learning to noise* (Section 4 and E.2) compares its
+/// mechanism. Here the bounds are public; in the paper they are taken from the data (errata V4). The
+/// mechanism is a [`Composed`] of one mechanism per column, and its ε is derived by composition.
 ///
 /// ```
 /// use scumble_classic::direct;

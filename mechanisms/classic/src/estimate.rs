@@ -1,4 +1,4 @@
-//! Estimates about the population from a release: means, variances, frequencies and histograms, with
+//! Estimates about the population from released records: means, variances, frequencies and histograms, with
 //! confidence intervals.
 
 use scumble_core::{
@@ -7,10 +7,10 @@ use scumble_core::{
 };
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Quantity to estimate: a column of the released table, or its target.
+/// Variable whose distribution is estimated: a column of the released table, or its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variable<'a> {
-    /// The column of this name. For a histogram, the group of columns `name=level`.
+    /// The column with this name. For a histogram, the group of columns `name=level`.
     Column(&'a str),
     /// The target.
     Target,
@@ -25,15 +25,15 @@ impl<'a> From<&'a str> for Variable<'a> {
 /// Estimator for the population from which the people of a release were sampled at random.
 ///
 /// All values are in units of the encoded record. The distribution of the noise is public, so the estimator
-/// removes its effect. Means are unbiased, variances exclude the noise's variance, and frequencies of flipped
-/// levels are solved for. Intervals use the central limit theorem for the records (n of some hundreds or
-/// more), with Student's t for n − 1 degrees of freedom.
+/// removes its effect. Means are unbiased, variances exclude the variance of the noise, and frequencies are
+/// corrected for randomised response. Intervals use the central limit theorem, with Student's t for n − 1
+/// degrees of freedom. They need a number of records n of some hundreds or more.
 ///
-/// The input is the result of [`release`](scumble_core::LocalMechanism::release), or a file read back by
-/// `ShippedDesign::read_released` of `scumble-custody`. In a file, a one-hot group under additive noise has
-/// become its largest level, and the estimator refuses it. It also refuses a column that the mechanism alters
-/// beside adding noise ([`keeps_values`](local::keeps_values)). Decoders alter columns in this way when they
-/// complete a record from the volunteers' data.
+/// The input is the result of [`release`](scumble_core::LocalMechanism::release), or a file that
+/// `ShippedDesign::read_released` of `scumble-custody` reads. If a one-hot group has additive noise, a file
+/// contains only the level with the largest value, and the estimator refuses such a group. It also refuses a
+/// column that the mechanism changes in another way than by noise ([`keeps_values`](local::keeps_values)). An
+/// example is a decoder that completes a record from the volunteers' data.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -54,30 +54,31 @@ impl<'a> From<&'a str> for Variable<'a> {
 pub struct Estimator<'a> {
     table: &'a Table,
     noise: &'a Noise,
-    /// One flag for each column, then for each coordinate of the target: true if the mechanism keeps it but
-    /// for noise.
+    /// One flag for each column, then for each coordinate of the target: true if noise is the only change
+    /// that the mechanism makes to it.
     keeps: Vec<bool>,
     confidence: f64,
 }
 
-/// Distribution of one released coordinate given the value.
+/// Distribution of one released coordinate given its true value.
 #[derive(Debug, Clone, Copy)]
 enum Coordinate {
-    /// Unbiased, with these moments.
+    /// An unbiased value with these moments.
     Moments(Moments),
-    /// One level of a flipped group: 1 with probability `p` for a value of 1, and with probability `q` for 0.
+    /// One level of a group under randomised response. The released value is 1 with probability `p` if the
+    /// true value is 1, and with probability `q` if it is 0.
     Flip { p: f64, q: f64 },
 }
 
 impl<'a> Estimator<'a> {
-    /// Creates an estimator for `table`, which `mechanism` released under `noise`.
+    /// Creates an estimator for `table`, which `mechanism` released with the noise distribution `noise`.
     ///
-    /// Each interval covers the truth with probability `confidence`.
+    /// Each interval covers the true value with the probability `confidence`.
     ///
     /// # Errors
     /// [`Error::Budget`] unless 0 < `confidence` < 1. [`Error::Shape`] if the table or the noise belongs to
-    /// another mechanism, or if there are fewer than two records. Errors of the mechanism on a record of its
-    /// own domain.
+    /// another mechanism, or if there are fewer than two records. Also any error of the mechanism for a
+    /// record of its own domain.
     pub fn new(
         mechanism: &dyn LocalMechanism,
         table: &'a Table,
@@ -105,7 +106,8 @@ impl<'a> Estimator<'a> {
         Ok(Self { table, noise, keeps: local::keeps_values(mechanism)?, confidence })
     }
 
-    /// Estimates the mean of a number. For a column `name=level` this is the level's frequency.
+    /// Estimates the mean of a numeric variable. For a column `name=level` this is the frequency of the
+    /// level.
     ///
     /// # Errors
     /// [`Error::Shape`] if there is no such number.
@@ -114,14 +116,14 @@ impl<'a> Estimator<'a> {
         Ok(self.mean_of(&values, distribution, self.confidence))
     }
 
-    /// Estimates the variance of a number.
+    /// Estimates the variance of a numeric variable.
     ///
-    /// From E\[w² | u\] = a + b·u² the mean square is (E w² − a)/b. The interval uses the influence function
-    /// w²/b − 2·E\[w\]·w.
+    /// Let u be the true value and w the released value, with E\[w² | u\] = a + b·u². The mean square of u is
+    /// then (E\[w²\] − a)/b. The interval uses the influence function w²/b − 2·E\[w\]·w.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no such number, if it is a level, or if its answers contain no
-    /// information about squares (as one-bit answers).
+    /// [`Error::Shape`] if there is no such number, if it is a level, or if its answers have one bit, which
+    /// contains no information about squares.
     pub fn variance<'n>(&self, variable: impl Into<Variable<'n>>) -> Result<Estimate> {
         let (values, distribution) = self.number(variable.into())?;
         let Coordinate::Moments(Moments { center, constant, slope }) = distribution else {
@@ -151,7 +153,7 @@ impl<'a> Estimator<'a> {
     /// Estimates the frequencies of all levels of a group of columns `name=level`, or of the target's
     /// classes.
     ///
-    /// All intervals together cover the truth with the estimator's confidence (Bonferroni).
+    /// All intervals together cover the true frequencies with the confidence of the estimator (Bonferroni).
     ///
     /// # Errors
     /// [`Error::Shape`] if there is no such group.
@@ -175,7 +177,7 @@ impl<'a> Estimator<'a> {
             .collect())
     }
 
-    /// Returns the values of a number, and the distribution of the number.
+    /// Returns the released values of a numeric variable, and their distribution.
     fn number(&self, variable: Variable) -> Result<(Vec<f64>, Coordinate)> {
         match (variable, self.table.target()) {
             (Variable::Column(name), _) => {
@@ -190,7 +192,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Returns each class as a level.
+    /// Returns the indicator values of each class of the target, and their distribution.
     fn classes(&self) -> Result<Vec<(Vec<f64>, Coordinate)>> {
         let Target::Class(classes) = self.table.target() else {
             return Err(Error::shape("the target is not a class"));
@@ -206,11 +208,11 @@ impl<'a> Estimator<'a> {
         self.table.records().column(place).to_vec()
     }
 
-    /// Checks that the mechanism keeps coordinate `place` but for noise; columns come before the target's
-    /// coordinates.
+    /// Checks that noise is the only change that the mechanism makes to coordinate `place`. The coordinates
+    /// of the target follow those of the columns.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a coordinate that the mechanism alters beside adding noise.
+    /// [`Error::Shape`] for a coordinate that the mechanism changes in another way than by noise.
     fn check_kept(&self, place: usize) -> Result<()> {
         if self.keeps.get(place) == Some(&true) {
             return Ok(());
@@ -256,7 +258,7 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// Returns the distribution of coordinate `at` of a block.
+/// Returns the distribution of coordinate `at` within the block of coordinates that `distribution` describes.
 ///
 /// # Errors
 /// [`Error::Shape`] if the distribution is unknown, or if nothing can be estimated from it.

@@ -5,12 +5,14 @@ use scumble_core::{
 };
 use scumble_noise::{AdditiveNoise, GaussianNoise, Noisy, register};
 
-/// Gaussian noise on every number, from Δ₂, the ℓ₂ diameter of the domain, at (ε, δ).
+/// Gaussian noise on every number for (ε, δ)-differential privacy, scaled to Δ₂, the ℓ₂ diameter of the
+/// domain.
 ///
-/// Δ₂ grows with the square root of the number of columns; Δ₁, which scales Laplace noise, grows with the
-/// number itself. For many columns Gaussian noise is therefore smaller, at the price of a δ. A one-hot group
-/// adds √2, whatever its width. The claim carries the whole privacy profile δ(ε). A class label receives no
-/// noise: it is released in the clear unless another mechanism releases it.
+/// Δ₂ grows with the square root of the number of columns. The ℓ₁ diameter, to which Laplace noise is scaled,
+/// grows linearly with this number. For many columns Gaussian noise is therefore smaller than Laplace noise,
+/// at the price of a δ. A one-hot group adds 2 to Δ₂², whatever its width. The claim contains the whole
+/// privacy profile δ(ε). A class label receives no noise: it is released in the clear unless another
+/// mechanism releases it.
 ///
 /// ```
 /// use scumble_classic::Gaussian;
@@ -37,7 +39,7 @@ impl AdditiveNoise for Gaussian {
                                    discrete noise (Canonne, Kamath and Steinke 2020) adds to it";
     type Parameters = NoParameters;
 
-    /// The ε of the whole budget.
+    /// ε of the budget. The noise spends the whole budget.
     fn epsilon(_parameters: &NoParameters, _set: &Domain, budget: &Budget) -> Result<f64> {
         budget.check_for_gaussian(Self::NAME)?;
         Ok(budget.epsilon())
@@ -63,7 +65,7 @@ impl AdditiveNoise for Gaussian {
         self.0.log_likelihood(point, released).ok()
     }
 
-    /// Claim with the whole privacy profile δ(ε).
+    /// Claim at `epsilon` and `delta`, with the whole privacy profile δ(ε) of the noise.
     fn local_dp(&self, epsilon: f64, delta: f64) -> LocalDp {
         LocalDp::new(epsilon, delta).along(self.0.profile())
     }
@@ -89,12 +91,12 @@ impl Gaussian {
         Noisy::new(None, domain, budget, NoParameters {})
     }
 
-    /// Adds noise to this portion of each record; the rest is released in the clear.
+    /// Adds noise to the portion `protect` of each record; the rest of the record is released in the clear.
     ///
     /// # Errors
-    /// [`scumble_core::Error::NotApplicable`] if there is no such portion, a class label would need noise, or
-    /// δ is zero. [`scumble_core::Error::Budget`] if ε and δ are so small that the noise does not fit the
-    /// lattice.
+    /// [`scumble_core::Error::NotApplicable`] if records have no such portion, if a class label would need
+    /// noise, or if δ is zero. [`scumble_core::Error::Budget`] if ε and δ are so small that the noise does
+    /// not fit the integers of the lattice.
     pub fn protecting(protect: Protect, domain: RecordDomain, budget: Budget) -> Result<Noisy<Self>> {
         Noisy::new(Some(protect), domain, budget, NoParameters {})
     }

@@ -1,4 +1,4 @@
-//! The identity as a mechanism: the reference row of every comparison.
+//! The identity as a mechanism: the reference in every comparison of mechanisms.
 
 use scumble_core::{
     Brief, Descriptor, Example, Guarantee, LocalMechanism, NoParameters, Noise, NoiseDistribution, Output,
@@ -12,7 +12,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Creates the identity on records of `domain`.
+    /// Creates the mechanism for records of `domain`.
     pub fn new(domain: RecordDomain) -> Self {
         Self { domain }
     }

@@ -8,7 +8,7 @@ use scumble_core::{
 use scumble_noise::{AdditiveNoise, LaplaceNoise, Noisy, register};
 use serde::{Deserialize, Serialize};
 
-/// Laplace noise of scale Δ₁/ε on every number, with Δ₁ the ℓ₁ diameter of the domain.
+/// Laplace noise of scale Δ₁/ε on every number, where Δ₁ is the ℓ₁ diameter of the domain.
 ///
 /// A one-hot group adds 2 to Δ₁, whatever its width. A class label receives no noise: it is released in the
 /// clear unless another mechanism releases it (see [`Composed`](scumble_core::Composed)).
@@ -35,8 +35,8 @@ pub struct Laplace {
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// Fisher information of a released number about the true number, per squared unit of the encoded record.
-    /// Noise of scale b has 1/b². By default, b follows from the budget. If this parameter is given, ε
-    /// follows from it, and the budget is an upper limit for this ε.
+    /// Noise of scale b has the Fisher information 1/b². By default, b follows from the budget. If this
+    /// parameter is given, ε follows from it, and the budget is an upper limit for this ε.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     information: Option<f64>,
 }
@@ -47,7 +47,8 @@ impl AdditiveNoise for Laplace {
                                    Proposition 1) on integers, with the domain's ℓ₁ diameter as sensitivity";
     type Parameters = Parameters;
 
-    /// Δ₁·√`information` if this parameter is given, else the ε of the budget.
+    /// Δ₁·√`information` if the parameter `information` is given, else the ε of the budget. Δ₁ is the ℓ₁
+    /// diameter of `set`.
     fn epsilon(parameters: &Parameters, set: &Domain, budget: &Budget) -> Result<f64> {
         let Some(information) = parameters.information else { return Ok(budget.epsilon()) };
         let fits = information > 0.0 && information.is_finite();
@@ -82,13 +83,13 @@ impl AdditiveNoise for Laplace {
         self.noise.log_likelihood(point, released).ok()
     }
 
-    /// The Cramér–Rao error of the features, if the noise was designed by its information.
+    /// Claim about the Cramér–Rao error of the features, if the parameter `information` determined the noise.
     fn additional_claims(&self, portion: &Portion, unit: Unit) -> Vec<Claim> {
         if !self.by_information {
             return vec![];
         }
-        // A level has no neighbouring values, so no bound limits the error of an adversary who knows that the
-        // column holds levels.
+        // A level has no neighbouring values. The bound therefore does not limit the error of an adversary
+        // that knows that the column contains levels.
         let per_column = portion.domain.features().factors().flat_map(|(at, factor)| match factor {
             Factor::OneHot { .. } => vec![f64::INFINITY; at.len()],
             _ => vec![self.noise.information(); at.len()],
@@ -123,20 +124,22 @@ impl Laplace {
         Noisy::new(None, domain, Budget::pure(epsilon)?, Parameters::default())
     }
 
-    /// Adds noise to this portion of each record; the rest is released in the clear.
+    /// Adds noise to the portion `protect` of each record; the rest of the record is released in the clear.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if there is no such portion, or a class label would need noise.
+    /// [`Error::NotApplicable`] if records have no such portion, or if a class label would need noise.
     /// [`Error::Budget`] unless ε > 0 (ε = ∞ adds no noise).
     pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Noisy<Self>> {
         Noisy::new(Some(protect), domain, Budget::pure(epsilon)?, Parameters::default())
     }
 
-    /// Adds noise such that a released number has Fisher information `information` about the true number.
+    /// Adds noise to the portion `protect` such that a released number has the Fisher information
+    /// `information` about the true number.
     ///
-    /// The unit of `information` is per squared unit of the encoded record: b² = 1/`information`, and
-    /// ε = Δ₁/b. The guarantee claims the Cramér–Rao error and ε. The mechanism is therefore comparable with
-    /// noise designed by its Fisher information (Farokhi, Section 3.2).
+    /// `information` is per squared unit of the encoded record. The noise has the scale b with b² =
+    /// 1/`information`, and ε = Δ₁/b, where Δ₁ is the ℓ₁ diameter of the portion. The guarantee claims both ε
+    /// and the Cramér–Rao error. The mechanism can therefore be compared to noise that is designed for its
+    /// Fisher information (Farokhi, Section 3.2).
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `information` is finite and above zero. [`Error::NotApplicable`] if the

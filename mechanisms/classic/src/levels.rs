@@ -1,14 +1,17 @@
-//! Frequency-oracle answer for one of K levels, released as an unbiased estimate of its one-hot coordinates.
+//! Answer of a frequency oracle for one of K levels, released as an unbiased estimate of the one-hot
+//! coordinates of the level.
 
 use scumble_core::{Error, Moments, Result, Stream, largest};
 use scumble_oracles::Oracle;
 
-/// Answer for a level at ε, weighted for an attribute that is sampled with probability 1/`weight`.
+/// Randomised answer for a level at ε. `weight` corrects for the sampling of the attribute, which is sampled
+/// with probability 1/`weight`.
 ///
-/// An answer supports each level or not: the person's own level with probability p, each other level with
+/// An answer supports some of the K levels: the person's own level with probability p, each other level with
 /// probability q. The value released for a level is c + W·((1\[supported\] − q)/(p − q) − c), with c = 1/K
-/// and the weight W = d/k. If the attribute is not sampled, the value is c. With sampling probability 1/W,
-/// the mean over both cases is the level's one-hot coordinate (Wang et al. 2019, Section IV-C).
+/// and the weight W = `weight`. If the attribute is not sampled, the value released for each level is c. With
+/// sampling probability 1/W, the mean over both cases is the level's one-hot coordinate (Wang et al. 2019,
+/// Section IV-C).
 #[derive(Debug, Clone)]
 pub(crate) struct LevelAnswer {
     oracle: Oracle,
@@ -16,10 +19,10 @@ pub(crate) struct LevelAnswer {
 }
 
 impl LevelAnswer {
-    /// Creates the answer at ε by the best oracle for `levels` levels.
+    /// Creates the answer at `epsilon`, by the oracle with the smallest variance for `levels` levels.
     ///
     /// # Errors
-    /// [`Error::Budget`] if ε is so small that nothing can be estimated.
+    /// [`Error::Budget`] if `epsilon` is so small that no level can be estimated from the answers.
     pub(crate) fn new(levels: usize, epsilon: f64, weight: f64) -> Result<Self> {
         let oracle = Oracle::best(levels as u64, epsilon).map_err(|_| Error::Budget {
             name: "epsilon",
@@ -39,13 +42,14 @@ impl LevelAnswer {
         1.0 / self.oracle.levels() as f64
     }
 
-    /// Value released for a level that the answer supports, or for one that it does not support.
+    /// Value released for a level that the answer supports, or for a level that it does not support.
     fn estimate(&self, supported: bool) -> f64 {
         let (p, q, center) = (self.oracle.p(), self.oracle.q(), self.center());
         center + self.weight * ((f64::from(u8::from(supported)) - q) / (p - q) - center)
     }
 
-    /// Writes an answer over the one-hot group. Everything after the oracle's answer is post-processing.
+    /// Replaces the one-hot group by the values released for an answer. Everything after the oracle's answer
+    /// is post-processing.
     pub(crate) fn sample(&self, group: &mut [f64], stream: &mut Stream) {
         let mut answer = vec![0; self.oracle.words()];
         self.oracle.answer(stream, largest(group) as u64, &mut answer);
@@ -60,21 +64,22 @@ impl LevelAnswer {
         group.fill(self.center());
     }
 
-    /// Logarithm of the probability that this one-hot group is released as `released`, up to a constant.
+    /// Logarithm of the probability that the one-hot group `group` is released as `released`, up to a
+    /// constant.
     pub(crate) fn log_likelihood(&self, group: &[f64], released: &[f64]) -> f64 {
-        // A supported level is above the centre, an unsupported one below it, and a group that was not
-        // sampled equals it.
+        // The value of a supported level is above the centre, and that of an unsupported level is below it.
+        // All values of a group that was not sampled equal the centre.
         match released.get(largest(group)) {
             Some(&own) if own > self.center() => self.oracle.epsilon(),
             _ => 0.0,
         }
     }
 
-    /// Moments E\[w² | u\] of each coordinate w about zero.
+    /// Moments E\[w² | u\] about zero of the value w that is released for a one-hot coordinate u.
     ///
-    /// E\[w² | u\] is affine in u, and u = u² on {0, 1}. With the variances V₁ = p(1 − p)/(p − q)² and
-    /// V₀ = q(1 − q)/(p − q)², it is W·V₀ + c²(W − 1) at u = 0. At u = 1 it is larger by
-    /// W(V₁ − V₀) + W(1 − 2c) + 2c.
+    /// E\[w² | u\] is affine in u, and u = u² on {0, 1}. Let p, q, c and W be as in the documentation of
+    /// [`LevelAnswer`], V₁ = p(1 − p)/(p − q)² and V₀ = q(1 − q)/(p − q)². The moment is W·V₀ + c²(W − 1) at
+    /// u = 0. At u = 1 it is larger by W(V₁ − V₀) + W(1 − 2c) + 2c.
     pub(crate) fn moments(&self) -> Moments {
         let (p, q, center, weight) = (self.oracle.p(), self.oracle.q(), self.center(), self.weight);
         Moments {
@@ -84,7 +89,8 @@ impl LevelAnswer {
         }
     }
 
-    /// E‖w − c‖² of an unweighted answer, as a multiple of ‖u − c‖² = 1 − 1/K.
+    /// E‖w − c‖² of the released values w of an unweighted answer, as a multiple of ‖u − c‖² = 1 − 1/K. Here
+    /// u is the one-hot vector of the true level, and c the vector with all coordinates 1/K.
     pub(crate) fn relative_second_moment(&self) -> f64 {
         1.0 + self.oracle.total_variance() / (1.0 - self.center())
     }

@@ -1,20 +1,20 @@
-//! Baseline mechanisms, with which every other mechanism is compared.
+//! Baseline mechanisms, to which every other mechanism is compared.
 //!
 //! | plugin | mechanism |
 //! |---|---|
 //! | `identity` | none: records are released in the clear |
-//! | `laplace` | Laplace noise on every number, from the ℓ₁ diameter of the domain |
-//! | `gaussian` | Gaussian noise on every number, from the ℓ₂ diameter of the domain, at (ε, δ) |
-//! | `randomized-response` | each level kept, or exchanged for another |
-//! | `piecewise` | k of d attributes: numbers near or far from the truth, levels by a frequency oracle |
+//! | `laplace` | Laplace noise on every number, scaled to the ℓ₁ diameter of the domain |
+//! | `gaussian` | Gaussian noise on every number, scaled to the ℓ₂ diameter of the domain, at (ε, δ) |
+//! | `randomized-response` | each level of a category kept, or exchanged for another |
+//! | `piecewise` | k of d attributes: a random number near each number, levels by a frequency oracle |
 //! | `duchi` | like `piecewise`, but each number answered with one bit |
 //! | `hybrid` | like `piecewise`, but a coin picks `piecewise` or `duchi` for each number |
-//! | `direct` | each column by itself at ε/d: numbers by Laplace noise, levels by randomised response |
+//! | `direct` | d columns separately, at ε/d: numbers by Laplace noise, levels by randomised response |
 //!
 //! [`Estimator`] estimates means, variances, frequencies and histograms from the releases.
 //!
-//! All mechanisms are local, and their noise is exact: it is an integer on a lattice. No claim depends on
-//! floating-point error.
+//! All mechanisms are local: each record is randomised without knowledge of the others. Their noise is an
+//! exact integer on a lattice. No floating-point error can invalidate a privacy claim.
 
 mod answer;
 mod direct;

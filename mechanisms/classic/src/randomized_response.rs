@@ -1,4 +1,4 @@
-//! Randomised response: each level is kept, or exchanged for another.
+//! Randomised response: each level of a category is kept, or exchanged for another.
 
 use schemars::JsonSchema;
 use scumble_core::{
@@ -13,11 +13,11 @@ use std::ops::Range;
 
 const NAME: &str = "randomized-response";
 
-/// Keeps each level with probability e^ε/(e^ε + K − 1), else picks one of the other K − 1 with equal
-/// probability.
+/// Keeps each level of a group of K levels with probability e^ε/(e^ε + K − 1). Otherwise it picks one of the
+/// other K − 1 levels with equal probability.
 ///
-/// With g groups to protect, each group is answered at ε/g. The mechanism needs levels: it refuses a portion
-/// that contains a number.
+/// If g groups are protected, each is randomised at ε/g. The mechanism refuses a portion that contains a
+/// number.
 ///
 /// ```
 /// use scumble_classic::RandomizedResponse;
@@ -45,8 +45,8 @@ impl TryFrom<Portion> for RandomizedResponse {
     fn try_from(portion: Portion) -> Result<Self> {
         let set = portion.set(NAME)?;
         if !is_categorical(&set) {
-            // For the features or the whole record, the first coordinates are the columns'. For a label alone
-            // there is no column.
+            // In the features and in the whole record, the coordinates of the columns come first. A portion
+            // that is the label has no column.
             let first = set.factors().find(|(_, factor)| !matches!(factor, Factor::OneHot { .. }));
             let column = first.filter(|_| portion.protect != Protect::Label);
             let column = column.and_then(|(place, _)| portion.domain.columns().get(place.start));
@@ -74,7 +74,8 @@ fn is_categorical(domain: &Domain) -> bool {
     domain.factors().all(|(_, factor)| matches!(factor, Factor::OneHot { .. }))
 }
 
-/// Returns the record if it consists of levels only, else the class label, else the features.
+/// Returns the default portion: the record if it consists of levels only, else a class label, else the
+/// features.
 fn all_that_can(domain: &RecordDomain) -> Protect {
     match domain.target() {
         _ if is_categorical(domain.flat()) => Protect::Record,
@@ -84,7 +85,7 @@ fn all_that_can(domain: &RecordDomain) -> Protect {
 }
 
 impl RandomizedResponse {
-    /// Protects the record if it consists of levels only, else the class label, else the features.
+    /// Protects the record if it consists of levels only, else a class label, else the features.
     ///
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
@@ -92,11 +93,11 @@ impl RandomizedResponse {
         Self::protecting(all_that_can(&domain), domain, epsilon)
     }
 
-    /// Randomises this portion of each record; the rest is released in the clear.
+    /// Randomises the portion `protect` of each record; the rest of the record is released in the clear.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if there is no such portion, or if it contains a number. [`Error::Budget`]
-    /// unless ε > 0.
+    /// [`Error::NotApplicable`] if records have no such portion, or if it contains a number.
+    /// [`Error::Budget`] unless ε > 0.
     pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Self> {
         Portion { domain, protect, epsilon }.try_into()
     }
@@ -134,7 +135,7 @@ impl LocalMechanism for RandomizedResponse {
             let Some(levels) = NonZeroU64::new(group.len() as u64) else {
                 continue; // unreachable: a group has two levels or more
             };
-            // A point of the range has exactly one 1; any other content counts as the first level.
+            // A valid point has exactly one 1 in each group. A group without a 1 counts as the first level.
             let truth = group.iter().position(|&x| x == 1.0).unwrap_or(0);
             let answer = randomized_response(stream, truth as u64, levels, epsilon);
             group.fill(0.0);
@@ -188,7 +189,7 @@ impl LocalMechanism for RandomizedResponse {
 #[serde(deny_unknown_fields)]
 struct Parameters {
     /// Portion of the record to randomise: "record", "features" or "label". The default is the record if it
-    /// consists of levels only, else the label.
+    /// consists of levels only, else a class label, else the features.
     protect: Option<Protect>,
 }
 

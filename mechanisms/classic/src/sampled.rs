@@ -1,4 +1,5 @@
-//! Mechanisms that sample k of a record's d attributes uniformly at random and answer them one by one.
+//! Mechanisms that sample k of a record's d attributes uniformly at random and randomise each of them
+//! separately.
 
 use crate::answer::{Answer, Kind};
 use crate::levels::LevelAnswer;
@@ -14,21 +15,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// Samples k of a record's d attributes uniformly at random, and answers each at ε/k with weight d/k.
+/// Samples k of a record's d attributes uniformly at random, and randomises each sampled attribute at ε/k
+/// with weight d/k.
 ///
-/// The other attributes are released as the centre of their range (Wang et al. 2019, Algorithm 4 and Section
-/// IV-C).
+/// Attributes that are not sampled are released as the centre of their possible values (Wang et al. 2019,
+/// Algorithm 4 and Section IV-C).
 ///
-/// An attribute is a number or a one-hot group. A number is answered with a number. A level is answered by
-/// the best frequency oracle for its number of levels. Its group is released as the unbiased estimate of its
-/// coordinates. These are no longer 0 and 1, and the largest coordinate is not an unbiased answer. A class
-/// label must be released as a class, so it is not an attribute here.
+/// An attribute is a number or a one-hot group. The answer for a number is a number. The answer for a group
+/// comes from the best frequency oracle for its number of levels. It is released as an unbiased estimate of
+/// the coordinates of the group. The released coordinates are no longer 0 and 1, and the level with the
+/// largest coordinate is not an unbiased answer. A class label must be released as a class, so these
+/// mechanisms cannot release it.
 ///
-/// Every coordinate is unbiased. The choice of attributes does not depend on the record, so the k answers
-/// together cost ε. Sampling blurs the dependence of two attributes, also of a numeric target and the
-/// features. k = 1 is best for each attribute by itself. With k = 1, no two attributes are ever answered
-/// together, and nothing about pairs can be learned. To learn about pairs, choose a larger k, or release the
-/// target by its own part.
+/// Every released coordinate is unbiased. The choice of attributes does not depend on the record, so the k
+/// answers together cost ε. Sampling weakens the dependence between two released attributes, also between a
+/// numeric target and the features. The default k is the best for estimates about single attributes, and is 1
+/// at small ε. With k = 1, no two attributes of a record are ever answered together, so the release contains
+/// no information about pairs. To learn about pairs, choose a larger k, or release the target by a separate
+/// mechanism.
 ///
 /// ```
 /// use scumble_classic::SampledNumbers;
@@ -57,7 +61,7 @@ struct State {
     portion: Portion,
 }
 
-/// Attribute of the portion, and the mechanism that answers it.
+/// Attribute of the portion, and the mechanism that randomises it.
 #[derive(Debug, Clone)]
 enum Attribute {
     /// An interval: its coordinate, its centre, and half its width.
@@ -93,7 +97,7 @@ impl Kind {
     }
 }
 
-/// Returns the portion's domain if all of it consists of attributes that can be answered.
+/// Returns the portion's domain if it consists of attributes that these mechanisms can randomise.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] for a class label, for a group with more than [`MOST_LEVELS`] levels, and for
@@ -134,7 +138,7 @@ fn checked_set(answer: Kind, portion: &Portion) -> Result<Domain> {
     Ok(set)
 }
 
-/// Returns the attributes, each answered at an equal share of ε; `None` at ε = ∞.
+/// Returns the attributes, each randomised at an equal share of ε if it is sampled; `None` at ε = ∞.
 fn attributes(answer: Kind, state: &State, set: &Domain) -> Result<Option<Vec<Attribute>>> {
     let Some(epsilon) = share(state.portion.epsilon, state.k)? else {
         return Ok(None);
@@ -160,10 +164,10 @@ fn weight(set: &Domain, k: usize) -> f64 {
     set.factors().count() as f64 / k as f64
 }
 
-/// Upper limit for the second moment of an answer, with room for weights and units.
+/// Upper limit for the second moment of an answer. Products with weights and units then still fit the floats.
 const LARGEST_SQUARE: f64 = 1e200;
 
-/// Returns ε of each of `k` answers; `None` at ε = ∞.
+/// Returns the ε of each of `k` answers; `None` at ε = ∞.
 fn share(epsilon: f64, k: usize) -> Result<Option<f64>> {
     let share = Budget::pure(epsilon)?.divide(k)?.epsilon();
     Ok(share.is_finite().then_some(share))
@@ -182,10 +186,10 @@ fn answer_at(kind: Kind, epsilon: f64) -> Result<Answer> {
     })
 }
 
-/// Returns the k with the smallest second moment d/k·E[w²], summed over all attributes.
+/// Returns the k that minimises the second moments d/k·E[w²] of the answers w, summed over the d attributes.
 ///
-/// A number's moment is taken at the ends of its interval; a group's is summed over its coordinates. Each
-/// moment is relative to the true value's.
+/// The moment of a number is that at the ends of its interval. The moment of a group is the sum over its
+/// coordinates. Each moment is relative to the square of the true value's distance from the centre.
 fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
     let (mut d, mut numbers, mut groups) = (0, 0, BTreeMap::<usize, u32>::new());
     for (_, factor) in set.factors() {
@@ -196,7 +200,7 @@ fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
         }
     }
     let mut best = (f64::INFINITY, d);
-    // Answers at less than half a nat each are worse than a smaller sample.
+    // If each answer has less than half a nat, a smaller k is better.
     let most = (2.0 * epsilon).ceil().min(d as f64).max(1.0) as usize;
     for k in 1..=most {
         let Some(epsilon) = share(epsilon, k)? else {
@@ -228,10 +232,10 @@ impl SampledNumbers {
         Ok(mechanism)
     }
 
-    /// Answers numbers by the piecewise mechanism, and protects the record, or only the features if the label
+    /// Randomises numbers by the piecewise mechanism. Protects the record, or only the features if the label
     /// is a class.
     ///
-    /// k is the best for this ε.
+    /// k is the best number of sampled attributes for this ε.
     ///
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
@@ -239,7 +243,7 @@ impl SampledNumbers {
         Self::with(Kind::Piecewise, Portion::for_numbers(domain, epsilon), None)
     }
 
-    /// Answers numbers by Duchi's mechanism, each with one of two numbers. Otherwise like
+    /// Randomises numbers by Duchi's mechanism, which answers with one of two numbers. Otherwise the same as
     /// [`piecewise`](Self::piecewise).
     ///
     /// # Errors
@@ -248,11 +252,11 @@ impl SampledNumbers {
         Self::with(Kind::OneBit, Portion::for_numbers(domain, epsilon), None)
     }
 
-    /// Answers numbers by the hybrid mechanism: a coin with a public probability picks the piecewise or
-    /// Duchi's mechanism.
+    /// Randomises numbers by the hybrid mechanism: a coin with a public probability picks the piecewise
+    /// mechanism or Duchi's mechanism.
     ///
-    /// The largest variance of an answer is at most the largest variance of either mechanism. Otherwise like
-    /// [`piecewise`](Self::piecewise).
+    /// The largest variance of an answer is at most the largest variance of either mechanism. Otherwise the
+    /// same as [`piecewise`](Self::piecewise).
     ///
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
@@ -260,12 +264,13 @@ impl SampledNumbers {
         Self::with(Kind::Hybrid, Portion::for_numbers(domain, epsilon), None)
     }
 
-    /// Answers for this portion of each record with the same mechanism; the rest is released in the clear.
+    /// Randomises the portion `protect` of each record with the same mechanism; the rest of the record is
+    /// released in the clear.
     ///
-    /// k is the best for this ε.
+    /// k is the best number of sampled attributes for this ε.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if there is no such portion, or if it contains a class label or anything
+    /// [`Error::NotApplicable`] if records have no such portion, or if it contains a class label or anything
     /// other than numbers and levels. [`Error::Budget`] unless ε > 0.
     pub fn protecting(self, protect: Protect) -> Result<Self> {
         Self::with(self.answer, Portion { protect, ..self.state.portion }, None)
@@ -280,11 +285,11 @@ impl SampledNumbers {
         self.state.k
     }
 
-    /// Checks that answers fit the floats.
+    /// Checks that answers and their squares fit the floats.
     ///
     /// # Errors
-    /// [`Error::Budget`] if an answer in the units of its interval, or its square, overflows. (An answer
-    /// about a level never does, because ε is a fraction of 62 bits.)
+    /// [`Error::Budget`] if an answer in the units of its interval, or its square, overflows. (The answer for
+    /// a level never overflows, because ε is a fraction of 62 bits.)
     fn check_fits(&self) -> Result<()> {
         let fits = |attribute: &Attribute| match attribute {
             Attribute::Number { center, half_width, answer, .. } => {
@@ -305,20 +310,21 @@ impl SampledNumbers {
         self.attributes.as_ref().map_or(0, Vec::len) as f64 / self.state.k as f64
     }
 
-    /// Returns the joint noise distribution of some attributes of the portion.
+    /// Returns the joint noise distribution of `attributes`, which are adjacent in the portion.
     ///
-    /// For a group it contains the mean square of each coordinate, and no products. The product of two levels
-    /// of one record is zero, and E\[w·w′ | u, u′\] of their answers is not a multiple of this product.
+    /// For a one-hot group, the distribution contains the mean square of each coordinate, but no products of
+    /// two coordinates. The product of two true coordinates u and u′ is zero. The mean E\[w·w′ | u, u′\] of
+    /// the released coordinates w and w′ is therefore not a multiple of it.
     fn distribution(&self, attributes: &[Attribute]) -> NoiseDistribution {
         let pairs = if attributes.iter().all(Attribute::is_number) { self.pairs() } else { 0.0 };
         let moments = attributes.iter().flat_map(|attribute| attribute.moments(self.weight())).collect();
         NoiseDistribution::Unbiased { moments, pairs, lot: 0 }
     }
 
-    /// Factor by which the product of two attributes survives the sampling.
+    /// Ratio of the expected product of two released numbers to the product of the true numbers.
     ///
-    /// Two of d attributes are both among k with probability k(k − 1)/d(d − 1), and then each has the weight
-    /// d/k.
+    /// Two of d attributes are both among the k sampled ones with probability k(k − 1)/d(d − 1). Each then
+    /// has the weight d/k.
     fn pairs(&self) -> f64 {
         let (k, d) = (self.state.k as f64, self.attributes.as_ref().map_or(0, Vec::len) as f64);
         if d > 1.0 { (k - 1.0) * d / (k * (d - 1.0)) } else { 1.0 }
@@ -346,7 +352,7 @@ impl Attribute {
         }
     }
 
-    /// Writes the answer of a sampled attribute over its coordinates.
+    /// Replaces the coordinates of a sampled attribute by its answer.
     fn sample(&self, x: &mut [f64], weight: f64, stream: &mut Stream) {
         match self {
             Self::Number { center, half_width, answer, .. } => {
@@ -357,7 +363,7 @@ impl Attribute {
         }
     }
 
-    /// Writes the values of an attribute that is not sampled.
+    /// Replaces the coordinates of an attribute that is not sampled by their centre.
     fn leave_out(&self, x: &mut [f64]) {
         match self {
             Self::Number { center, .. } => x[0] = *center,
@@ -368,8 +374,8 @@ impl Attribute {
     fn log_likelihood(&self, x: &[f64], released: &[f64], weight: f64) -> f64 {
         match self {
             Self::Number { center, half_width, answer, .. } => {
-                // The choice of attributes contains no information; a number that was not sampled equals the
-                // centre.
+                // The choice of attributes contains no information about the record. A number that was not
+                // sampled equals the centre.
                 let answered = place(released[0], *center, *half_width) / weight;
                 let x = place(x[0], *center, *half_width);
                 if answered == 0.0 { 0.0 } else { answer.log_likelihood(x, answered) }
@@ -378,7 +384,7 @@ impl Attribute {
         }
     }
 
-    /// Moments of each coordinate of the attribute.
+    /// Moments of each released coordinate of the attribute.
     fn moments(&self, weight: f64) -> Vec<Moments> {
         match self {
             Self::Number { center, half_width, answer, .. } => {
@@ -462,7 +468,7 @@ impl LocalMechanism for SampledNumbers {
         let (feature_attributes, target_attributes) = attributes.split_at(
             attributes.partition_point(|attribute| start + attribute.coordinates().start < features),
         );
-        // Adjacent numbers share one distribution, and each group has its own.
+        // Adjacent numbers have one joint distribution, and each group has a separate one.
         let runs = feature_attributes.chunk_by(|one, other| one.is_number() && other.is_number());
         let features_distributions = runs.map(|run| self.distribution(run)).collect();
         match portion.protect {
@@ -482,7 +488,8 @@ fn place(x: f64, center: f64, half_width: f64) -> f64 {
     if half_width > 0.0 { (x - center) / half_width } else { 0.0 }
 }
 
-/// Samples `k` of `d` uniformly at random; every set of `k` is equally likely (Knuth, Algorithm S).
+/// Samples `k` of `d` attributes uniformly at random, so that every set of `k` is equally likely (Knuth,
+/// Algorithm S). An element of the result is true if its attribute is sampled.
 fn sample_of(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
     let mut needed = k as u64;
     let rest = (1..=d as u64).rev();
@@ -512,11 +519,11 @@ impl State {
 #[serde(deny_unknown_fields)]
 struct Parameters {
     /// Portion of the record to randomise: "record", "features" or "label". The default is everything except
-    /// a class label, which these mechanisms cannot answer.
+    /// a class label, which these mechanisms cannot release.
     protect: Option<Protect>,
-    /// Number of attributes sampled from each record; each is answered at ε/k. The default is the best k for
-    /// each attribute by itself at this ε. With k = 1, nothing can be learned about the dependence of two
-    /// attributes.
+    /// Number of attributes sampled from each record; each is answered at ε/k. The default is the best k at
+    /// this ε for estimates about single attributes. With k = 1, nothing can be learned about the dependence
+    /// of two attributes.
     k: Option<usize>,
 }
 

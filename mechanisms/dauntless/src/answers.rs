@@ -1,4 +1,5 @@
-//! Key that answers queries of a model, each mixed with a private record before it is transformed.
+//! Key for queries to a model of a release. It mixes each query with a private record and transforms the
+//! mixture.
 
 use crate::disguise::{Disguise, labels, vectors};
 use ndarray::{Array1, Array2, ArrayView1};
@@ -8,14 +9,14 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::sync::{Mutex, PoisonError};
 
-/// Key of a release whose model is queried by mixtures. Each new query takes the next private record of a
-/// pool, and no other query uses that record. A repeated query gets its first answer again. It discloses
-/// nothing new and is not counted again.
+/// Key of a release whose model receives mixtures in place of queries. Each new query is mixed with the next
+/// private record of a pool, and no other query uses that record. A repeated query gets its first answer
+/// again, which discloses nothing new and is not counted.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answers {
     disguise: Disguise,
-    /// One private record per query (q × d), with its class if records have classes.
+    /// One private record for each of q queries (q × d). `classes` has their classes if records have classes.
     pool: Array2<f64>,
     classes: Option<Array1<usize>>,
     /// Digests of the queries asked so far, in order.
@@ -27,8 +28,8 @@ impl Answers {
         Self { disguise, pool, classes, asked: Mutex::default() }
     }
 
-    /// Returns the positions in the pool of the partners of these queries (n × d). Counts either all new
-    /// queries or none.
+    /// Returns the index in the pool of the private record with which each of `queries` (n × d) is mixed.
+    /// Counts all new queries, or none if it fails.
     ///
     /// # Errors
     /// [`Error::Spent`] if the pool has fewer records left than there are new queries.
@@ -63,8 +64,8 @@ fn digest(query: ArrayView1<f64>) -> String {
 }
 
 impl SecretKey for Answers {
-    /// Mixes each record as a query, half and half with its partner, and transforms it. The target is the
-    /// query's own.
+    /// Takes each record as a query, and transforms its mean with a private record of the pool. The target is
+    /// the label vector of the query alone.
     fn view(&self, clean: &Table) -> Result<Table> {
         let queries = self.disguise.projected(clean)?;
         let drawn = self.disguise.drawn()?;
@@ -73,8 +74,8 @@ impl SecretKey for Answers {
         self.disguise.released(&drawn, &mixed, labels(clean).map(|classes| drawn.bases.select(classes)))
     }
 
-    /// Returns the class whose vector is nearest to 2·(f − y′/2). f is the prediction for the mixture, and y′
-    /// is the partner's own vector.
+    /// Returns the class whose vector is nearest to 2·(f − y′/2). Here f is the predicted vector for the
+    /// mixture, and y′ the label vector of the private record in it.
     fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
         let Some(classes) = &self.classes else {
             return Ok(predicted);

@@ -4,7 +4,7 @@ use crate::secret_matrix::gaussian;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use scumble_core::{Result, Stream};
 
-/// One vector per class, of independent normal coordinates (c × c′).
+/// One vector of c′ independent standard normal coordinates for each of c classes (c × c′).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bases(Array2<f64>);
 
@@ -13,12 +13,12 @@ impl Bases {
         Ok(Self(gaussian(classes, dim, stream)?))
     }
 
-    /// Returns the vectors of these classes (n × c′).
+    /// Returns the vectors (n × c′) of n `classes`.
     pub(crate) fn select(&self, classes: &Array1<usize>) -> Array2<f64> {
         self.0.select(Axis(0), &classes.to_vec())
     }
 
-    /// Returns the class with the nearest vector.
+    /// Returns the class whose vector is nearest to `vector`.
     pub(crate) fn nearest(&self, vector: ArrayView1<f64>) -> usize {
         let distance = |basis: ArrayView1<f64>| (&basis - &vector).mapv(|x| x * x).sum();
         let distances = self.0.outer_iter().map(distance).enumerate();

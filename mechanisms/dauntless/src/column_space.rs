@@ -18,18 +18,17 @@ const NAME: &str = "column-space";
 /// For features X (n × d) of rank r, the release is X̂ = QH. Q is any orthonormal basis (n × r) of their
 /// column space, and H a Haar-distributed orthogonal matrix (r × r). Another basis of the same space is QO
 /// for an orthogonal O (Lemma 5), and OH has the distribution of H. So all features with this column space
-/// give the same distribution of X̂, and are indistinguishable in this ambiguity set. The key is A = X⁺X̂ =
-/// (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: errata D6). The view of a record x in the clear is
-/// x·A; for a released record this is its row of X̂.
+/// give the same distribution of X̂. They form an *ambiguity set*, whose members the release does not
+/// distinguish. The secret key is A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: errata D6). It
+/// maps a record x in the clear to its view x·A. For a released record the view is its row of X̂.
 ///
-/// Features with linearly dependent columns are released in their rank, in fewer columns. Singular values
-/// below 10⁻¹⁰ of the largest count as zero. If the number of independent records is at most the number of
-/// columns, the space is all of ℝⁿ. X̂ then discloses nothing else about the features.
+/// The release has r columns, fewer than d if the columns of X are linearly dependent. Singular values below
+/// 10⁻¹⁰ times the largest count as zero. If the n records are linearly independent, the column space is all
+/// of ℝⁿ. X̂ then discloses nothing else about the features.
 ///
 /// The release is not differentially private: X̂X̂ᵀ is the projection onto the column space and discloses
 /// every linear relation among the records. It shows which records are equal or multiples of each other, and
-/// how far each record stands out. An adversary that knows r independent records computes all records
-/// exactly.
+/// the leverage of each record. An adversary that knows r independent records computes all records exactly.
 ///
 /// ```
 /// use scumble_dauntless::{COLUMN_SPACE, ColumnSpace};
@@ -53,10 +52,10 @@ pub struct ColumnSpace {
 }
 
 impl ColumnSpace {
-    /// Creates the mechanism for features of this domain.
+    /// Creates the mechanism for the features of `domain`.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for a domain without features.
+    /// [`Error::NotApplicable`] if `domain` has no features.
     pub fn new(domain: RecordDomain) -> Result<Self> {
         if domain.columns().is_empty() {
             return Err(Error::not_applicable(
@@ -131,8 +130,8 @@ impl CuratorMechanism for ColumnSpace {
 }
 
 impl ColumnSpace {
-    /// Returns the records, and the same records with two columns of equal bounds replaced by weighted means
-    /// of both.
+    /// Returns `table`, and a copy in which two numeric columns with equal bounds are replaced by weighted
+    /// means of both. The two tables have the same column space.
     fn alike(&self, table: &Table) -> Option<[Table; 2]> {
         let features = self.domain.features();
         let numbers: Vec<(usize, (f64, f64))> = features

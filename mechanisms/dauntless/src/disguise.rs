@@ -1,5 +1,5 @@
-//! Secret of the owner of a release: the seed from which the transformation of labels and records is drawn
-//! again.
+//! Secret key of the owner of a release. It stores the seed from which the transformation of records and
+//! labels can be drawn again.
 
 use crate::bases::Bases;
 use crate::transformation::{Shape, Transformation};
@@ -9,7 +9,7 @@ use scumble_core::{Error, RecordDomain, Result, SecretKey, Stream, Table, Target
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A transformation of records and labels, kept as a seed.
+/// A transformation of records and labels, stored as the seed from which it is drawn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Disguise {
@@ -33,23 +33,23 @@ impl Disguise {
         Self { domain: domain.clone(), shape: shape.clone(), label_dim, seed }
     }
 
-    /// The number of coordinates of a label.
+    /// Number of coordinates of a label vector.
     pub(crate) fn label_dim(&self) -> usize {
         self.label_dim
     }
 
-    /// Draws the vectors of the classes, the same each time.
+    /// Draws the label vector of each class. Every call returns the same vectors.
     ///
     /// # Errors
-    /// Returns an error if no vector can be drawn.
+    /// Same errors as [`gaussian`](crate::secret_matrix::gaussian).
     pub(crate) fn bases(&self) -> Result<Bases> {
         Bases::draw(classes(self.domain.target()), self.label_dim, &mut Stream::from_seed(self.seed))
     }
 
-    /// Draws the transformation, the same each time.
+    /// Draws the transformation. Every call returns the same one.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for a transformation that cannot be drawn.
+    /// [`Error::NotApplicable`] if no invertible matrix of weights is drawn.
     pub(crate) fn drawn(&self) -> Result<Drawn> {
         let mut stream = Stream::from_seed(self.seed);
         stream.set_stream(1);
@@ -62,12 +62,14 @@ impl Disguise {
     /// Returns the features (n × d) of a table, projected onto the domain.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape.
+    /// [`Error::Shape`] if the columns of `table` do not fit the domain, [`Error::Empty`] if it has no
+    /// records, [`Error::NonFinite`] if a value is not finite.
     pub(crate) fn projected(&self, table: &Table) -> Result<Array2<f64>> {
         self.domain.projected_features(table)
     }
 
-    /// Builds the released table: records (m × d) transformed by `drawn`, with the vectors of their labels.
+    /// Builds the released table: `records` (m × d) transformed by `drawn`, with `labels`, the vectors of
+    /// their labels.
     ///
     /// # Errors
     /// [`Error::Shape`] if the number of labels differs from the number of records.
@@ -83,7 +85,7 @@ impl Disguise {
     }
 }
 
-/// Number of classes; zero without a label.
+/// Number of classes of a target; zero if the target has no classes.
 pub(crate) fn classes(target: &TargetDomain) -> usize {
     match target {
         TargetDomain::Class { levels } => levels.len(),
@@ -99,10 +101,10 @@ pub(crate) fn labels(table: &Table) -> Option<&Array1<usize>> {
     }
 }
 
-/// Predicted vectors for `records` records, with `label_dim` coordinates each.
+/// Returns the label vectors in `predicted`, for `records` records with `label_dim` coordinates each.
 ///
 /// # Errors
-/// [`Error::Shape`] for a prediction of another kind or shape.
+/// [`Error::Shape`] if `predicted` does not consist of vectors, or has another shape.
 pub(crate) fn vectors(predicted: &Target, records: usize, label_dim: usize) -> Result<&Array2<f64>> {
     match predicted {
         Target::Vector(vectors) if vectors.dim() == (records, label_dim) => Ok(vectors),

@@ -27,7 +27,7 @@ pub(crate) fn for_release(state: &State, private: usize) -> Guarantee {
 pub(crate) fn for_design(state: &State) -> Guarantee {
     let mut guarantee = common(state);
     match outside(state, true) {
-        // A budget below one sample is known before any release.
+        // With a budget below one sample, the claim is already known to cover no release.
         None if budget(state) < 1.0 => guarantee.claims.insert(0, resistance(state, 0.0)),
         None => {
             guarantee.each_release = vec![format!(
@@ -50,7 +50,8 @@ fn no_budget(reason: &str) -> String {
     format!("everything that can be recovered: no budget is claimed, because {reason}")
 }
 
-/// Reason why Corollary 1 does not cover such releases; `None` if it does.
+/// Reason why Corollary 1 does not cover a release; `None` if it does. `is_fresh` tells if the release uses
+/// every record at most once.
 fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
     let mixing = &state.mixing;
     let features = state.domain.features();
@@ -83,24 +84,24 @@ fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
     .find_map(|(holds, reason)| (!holds).then_some(reason))
 }
 
-/// Upper bound on the ℓ₂ error of a baseline estimate of a mixture of a known record and any other. The
+/// Upper bound on the ℓ₂ error of a baseline estimate of the mean of a known and an unknown record. The
 /// estimate is the mean of the known record and the middle of the domain.
 fn baseline_error(features: &Domain) -> f64 {
     features.squared_radius().sqrt() / 2.0
 }
 
-/// Number of samples that Corollary 1 allows; zero if it does not apply.
+/// Number of samples (mixed records and queries) that Corollary 1 allows; zero if it does not apply.
 fn budget(state: &State) -> f64 {
     let Resistance { error, confidence_gap, public_variance, private_variance } = state.resistance;
     let dim = state.domain.columns().len();
     let setting = Setting {
         error,
-        // The theorem covers all matrices, the claim those that are not redrawn; δ pays for the difference.
+        // The theorem is about matrices that are never redrawn, so the probability of a redraw is added to δ.
         delta: confidence_gap + state.shape.redrawn(dim),
         dim: dim as u64,
-        // The budget is the same for every β, and so is the release.
+        // Neither the budget nor the distribution of the release depends on β.
         beta: 1.0,
-        // The theorem adds up one half of each record. A half has a quarter of the record's variance.
+        // A mixture is the sum of one half of each record. Half a record has a quarter of its variance.
         public_variance: public_variance / 4.0,
         private_variance: private_variance / 4.0,
     };
@@ -150,8 +151,8 @@ fn assumed(state: &State) -> Vec<String> {
 /// Returns claims, disclosures and assumptions that do not depend on the number of records.
 fn common(state: &State) -> Guarantee {
     let mut claims = vec![];
-    // With public records neither ambiguity holds: U would rotate them too, visibly, and their classes keep
-    // their names.
+    // With public records neither claim of ambiguity holds. U would visibly rotate the public records too,
+    // and their classes have known names.
     let is_normal = state.shape.weights == Weights::Gaussian && !state.shape.layers.is_empty();
     if is_normal && state.public.is_none() {
         claims.push(Claim {

@@ -1,4 +1,5 @@
-//! Queries of a model of a release, each mixed with a private record before it is transformed (Algorithm 3).
+//! Plugin `dauntless-inference`: queries to a model of a release are mixed with private records and
+//! transformed (Algorithm 3).
 
 use crate::MIX;
 use crate::mix::{Dauntless, Parameters};
@@ -13,8 +14,8 @@ const NAME: &str = "dauntless-inference";
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct InferenceParameters {
-    /// Number of different queries that the key answers; 1000 by default. Each counts against the release's
-    /// budget, asked or not.
+    /// Number of different queries that the key answers; 1000 by default. Each counts against the budget of
+    /// the release, even if nobody asks it.
     queries: Option<usize>,
     /// Mixing and transformation of records: the parameters of `dauntless-mix`.
     training: Parameters,
@@ -35,7 +36,8 @@ impl InferenceParameters {
     }
 }
 
-/// Example without public records, so that ambiguity under exchanged classes and rotated records is claimed.
+/// Example without public records, so that its releases claim ambiguity under permuted classes and under
+/// rotated records.
 fn example_of_inference() -> Result<Example> {
     let parameters = serde_json::json!({"queries": 100, "training": {"weights": "gaussian"}});
     Ok(Example { parameters, ..Example::numbers()? })

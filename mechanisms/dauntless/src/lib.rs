@@ -1,11 +1,12 @@
 //! Dauntless: mechanisms that mix and transform data at random before release, after *Dauntless: Data
 //! Augmentation and Uniform Transformation for Learning with Scalability and Security* (Xiao and Devadas).
-//! Each release has a card with its exact guarantee.
+//! The *card* of a release states its exact guarantee. The owner of a release keeps a secret *key*, which
+//! maps records in the clear to the form of the released ones.
 //!
 //! | plugin | what it does |
 //! |---|---|
 //! | `dauntless-mix` | mixes and transforms records, and turns labels into random vectors (Algorithm 2) |
-//! | `dauntless-inference` | does the same, and mixes queries with private records too (Algorithm 3) |
+//! | `dauntless-inference` | as `dauntless-mix`, and mixes queries with private records (Algorithm 3) |
 //! | `perfect-secrecy` | releases the identity matrix in place of the records (Section 5) |
 //! | `column-space` | releases a random orthonormal basis of the column space of the features (Algorithm 5) |
 //! | `multiplicative-dp` | multiplies records by a secret Gaussian matrix and adds noise (Theorem 5) |

@@ -23,22 +23,22 @@ use std::sync::Arc;
 /// Mixes public and private records, turns labels into random vectors, and transforms the result by a random
 /// network.
 ///
-/// Each of m released records is a weighted mean of private records and public ones (the volunteers'). An
-/// adversary that knows the public part still does not know what was transformed. Without public volunteers,
-/// private records are mixed with each other or not at all. Labels are mixed likewise, as vectors of
-/// independent normal coordinates, one per class. Then one random network transforms every mixed record. The
-/// owner keeps the network's seed. Values are rounded to 2^bits points.
+/// First, m mixtures are formed. Each is a weighted mean of private records and public ones (the
+/// volunteers'). An adversary that knows the public records still does not know the mixtures. Without public
+/// volunteers, private records are mixed with each other or not at all. Labels are mixed likewise, as vectors
+/// of independent normal coordinates, one per class. Then one random network transforms every mixture. Its
+/// seed is the secret key of the owner. Released values are rounded to a grid of 2^bits points.
 ///
-/// The card of each release states its claims. They are no differential privacy:
+/// The card of each release states its claims, which are not differential privacy:
 ///
-/// - **No recovery of a mixed record** while the budget of Corollary 1 lasts, if records were independent and
-///   normal. Corollary 1 is used as corrected ([`scumble_accounting::pac`]). The claim covers numbers and one
-///   layer of inverse uniform weights. Each mixture has one private and one public record of equal weights,
-///   and no record is used twice.
-/// - **Ambiguity**, if no public records are mixed in. All tables X·U with a unitary U have one output
-///   distribution under normal weights (Lemma 1). Under any weights, so do all labels whose classes exchange
-///   their names (Theorem 4). Public records disclose their own classes, and exchanging the names of private
-///   ones does not change these.
+/// - **No recovery of a mixed record** within the budget of Corollary 1, if records were independent and
+///   normal. Corollary 1 is used as corrected ([`scumble_accounting::pac`]). The claim requires numeric
+///   features and one layer of inverse uniform weights. It also requires that each mixture has one private
+///   and one public record of equal weights, and that no record is used twice.
+/// - **Ambiguity**, if no public records are mixed in. With normal weights, all tables X·U with a unitary U
+///   have the same output distribution (Lemma 1). With any weights, all labels that differ by a permutation
+///   of the classes have the same output distribution (Theorem 4). Public records would disclose the name of
+///   each class.
 ///
 /// ```
 /// use scumble_dauntless::DAUNTLESS_MIX;
@@ -175,8 +175,9 @@ impl Dauntless {
     }
 }
 
-/// Returns two tables within the domain. The first has the records at half their distance from the centre.
-/// The second has them rotated by 45 degrees in the first two numeric columns.
+/// Returns two tables within the domain. In the first, each record is moved to at most half its distance from
+/// the centre. In the second, the records of the first are rotated by 45 degrees in the first two numeric
+/// columns.
 fn turned(features: &Domain, table: &Table) -> Option<[Table; 2]> {
     let center = Array1::from(features.center());
     let mut numbers = features.factors().filter_map(|(at, factor)| match factor {
@@ -212,19 +213,20 @@ pub(crate) struct Parameters {
     mixing_weights: Option<MixingWeights>,
     /// Dimension c′ of label vectors, at least the number of classes; by default the number of classes.
     label_dim: Option<usize>,
-    /// Widths of the layers; by default one layer as wide as the records. An empty list gives mixing alone.
+    /// Widths of the layers; by default one layer as wide as the number of features. An empty list means
+    /// mixing without a transformation.
     layers: Option<Vec<usize>>,
-    /// Distribution of the weights; inverse-uniform by default.
+    /// Distribution of the network's weights; inverse-uniform by default.
     weights: Option<Weights>,
     /// Activation function of each layer; identity by default.
     activation: Option<Activation>,
     /// Condition number at or above which a matrix is drawn again before inversion; by default a hundred
-    /// times the width of the records.
+    /// times the number of features.
     most_condition: Option<f64>,
     /// Bits of each released value, which the budget counts; 16 by default.
     bits: Option<u32>,
-    /// Largest ℓ₂ distance from a mixed record at which a recovery counts, in units of the encoded record;
-    /// 0.001 by default.
+    /// Largest ℓ₂ distance from a mixed record at which an estimate counts as a recovery, in units of the
+    /// encoded record; 0.001 by default.
     error: Option<f64>,
     /// δ: only recovery with probability 1 − δ or more is excluded; 0.1 by default.
     confidence_gap: Option<f64>,
@@ -238,7 +240,7 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Builds the state from these parameters, with `queries` queries.
+    /// Builds the state from these parameters, for a key that answers `queries` queries.
     pub(crate) fn learn(self, queries: usize, brief: &Brief) -> Result<State> {
         let domain = &brief.domain;
         let public = match &brief.volunteers {
@@ -281,8 +283,8 @@ impl Parameters {
     }
 }
 
-/// Example wide enough for a budget of two samples. One class is far rarer than the other in its ten public
-/// records.
+/// Example with enough columns for a budget of two samples. In its ten public records, one class is far rarer
+/// than the other.
 fn example() -> Result<Example> {
     let mut example = Example::wide(20)?;
     let public: Vec<usize> = (0..10).collect();

@@ -1,5 +1,5 @@
-//! Mixing of records, so that their public parts no longer disclose the transformed records (Algorithm 2,
-//! phase 2).
+//! Mixing of private with public records (Algorithm 2, phase 2). An adversary that knows the public records
+//! still does not know the mixtures that are transformed.
 
 use ndarray::{Array2, ArrayView2, Axis};
 use rand_core::RngCore;
@@ -9,17 +9,17 @@ use scumble_sampling::uniform_below;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
-/// Weights of the parts of a mixed record. They always add up to one.
+/// Weights of the records in a mixture. They are not negative, and add up to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MixingWeights {
-    /// Equal weights, for which the budget is proven.
+    /// Equal weights, as the proof of the budget requires.
     Equal,
-    /// Weights drawn uniformly from all weights that add up to one.
+    /// Weights drawn uniformly from all weights that are not negative and add up to one.
     Random,
 }
 
-/// Number of parts of a mixed record, and their weights.
+/// Numbers of public and of private records in a mixture, and the weights of these records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mixing {
@@ -52,7 +52,7 @@ impl Mixing {
     /// enough.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if a mixture has more parts than there are records.
+    /// [`Error::NotApplicable`] if a mixture needs more private or more public records than there are.
     pub(crate) fn draw(
         &self,
         samples: usize,
@@ -105,7 +105,7 @@ impl Mix {
     }
 }
 
-/// The mixtures of rows of `private` and `public` (d columns each), m × d.
+/// Computes the m mixtures (m × d) of rows of `private` and `public` (d columns each).
 pub(crate) fn mixed(mixes: &[Mix], private: ArrayView2<f64>, public: Option<ArrayView2<f64>>) -> Array2<f64> {
     let mut rows = Array2::zeros((mixes.len(), private.ncols()));
     for (mix, mut row) in mixes.iter().zip(rows.axis_iter_mut(Axis(0))) {

@@ -1,4 +1,4 @@
-//! Differential privacy by a random factor.
+//! Differential privacy by multiplication with a random matrix.
 
 use crate::secret_matrix::{DRAWN, FINENESS, SecretMatrix, gaussian};
 use ndarray::Array2;
@@ -18,26 +18,27 @@ use std::sync::Arc;
 
 const NAME: &str = "multiplicative-dp";
 
-/// Largest ε that is spent. This ε gives no meaningful protection, and v hardly falls beyond it. A larger
-/// budget, unless infinite, is not spent further.
+/// Largest ε that a design spends, unless its budget is infinite. This ε gives no meaningful protection, and
+/// a larger one would hardly reduce the noise v.
 const MOST_EPSILON: f64 = 1e3;
 
 /// Multiplies records by a random Gaussian matrix, under central differential privacy (Dauntless, Theorem 5,
 /// as corrected).
 ///
-/// The release of n records X of d numbers is XW₁ + vW₂. W₁ (d × d′) and W₂ (n × d′) are independent standard
-/// Gaussian numbers. The release has the distribution of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for
-/// which the theorem's proof holds (errata D12). No singular value decomposition is computed. The
-/// theorem's n × n matrix is X padded with zeros, because copies would multiply the sensitivity by √(n/d).
-/// The key is W₁: x·W₁ is the view of a record in the clear.
+/// The release of n records X of d numbers is XW₁ + vW₂. W₁ (d × d′) and W₂ (n × d′) consist of independent
+/// standard Gaussian numbers. With the singular value decomposition X = UΣV, the release has the distribution
+/// of X̂W, where X̂ = U(Σ² + v²I)^½V and W is Gaussian. The theorem's proof holds for X̂ (errata D12), and
+/// the release needs no decomposition. The theorem's n × n matrix is X padded with zeros, because copies of X
+/// would multiply the sensitivity by √(n/d). The secret key is W₁, which maps a record x in the clear to
+/// x·W₁.
 ///
 /// B, the largest change of one record, is the ℓ₂ diameter of the public domain. v is the least value that
-/// makes the features of one record (ε, δ)-private, under replacement by any other. It assumes the declared
-/// minimum number of records: with more records ε is smaller, and fewer are refused. A target is released in
-/// the clear.
+/// gives (ε, δ)-differential privacy for the features of one record, under replacement by any other. v is
+/// computed for the declared minimum number of records. With more records ε is smaller, and a table with
+/// fewer records is refused. A target is released in the clear.
 ///
-/// W₂ is drawn exactly, on a lattice 2⁴⁰ times finer than v, to which XW₁ is rounded. An infinite ε has v = 0
-/// and no claim.
+/// W₂ is drawn exactly, on a lattice 2⁴⁰ times finer than v, to which XW₁ is rounded. For an infinite ε, v is
+/// 0 and nothing is claimed.
 ///
 /// ```
 /// use scumble_dauntless::{MULTIPLICATIVE_DP, MultiplicativeDp};
@@ -67,7 +68,7 @@ struct State {
     budget: Budget,
     /// Least number of records.
     records: u64,
-    /// d′.
+    /// Number of released columns, d′.
     dim: usize,
 }
 
@@ -110,7 +111,7 @@ impl State {
 /// Least v for `epsilon` and the δ of the budget, with the guarantee that it gives.
 ///
 /// # Errors
-/// [`Error::Budget`] for a δ of zero, [`Error::Parameter`] for too few records.
+/// [`Error::Budget`] if δ is zero, [`Error::Parameter`] if the theorem needs more records.
 fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
     let delta = state.budget.delta();
     if delta == 0.0 {
@@ -122,23 +123,23 @@ fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
     let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (state.domain.columns().len() + 2) as f64);
     let factor = Factor::new(sensitivity, state.records, state.dim as u64).map_err(refused)?;
     let (v, private) = factor.least_v(epsilon, delta).map_err(refused)?;
-    // The parts of δ add up to at most δ.
+    // The terms of δ in the theorem add up to at most `delta`.
     Ok((v, CentralDp::new(private.epsilon, delta, Neighbours::ReplaceOne)))
 }
 
 impl MultiplicativeDp {
-    /// Creates the release of at least `records` records as `dim` columns, d′, within this budget.
+    /// Creates the mechanism that releases at least `records` records as `dim` columns (d′) within `budget`.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for features with one possible value; [`Error::Budget`] for a δ of zero;
-    /// [`Error::TooLarge`] for columns that do not fit in memory; [`Error::Parameter`] for no column, or for
-    /// fewer records than the theorem needs (about 4·ln(32·d′/δ)).
+    /// [`Error::NotApplicable`] if the features have one possible value; [`Error::Budget`] if δ is zero;
+    /// [`Error::TooLarge`] if the released columns do not fit in memory; [`Error::Parameter`] if `dim` is
+    /// zero, or if `records` is less than the theorem needs (about 4·ln(32·d′/δ)).
     pub fn new(domain: RecordDomain, budget: Budget, records: u64, dim: usize) -> Result<Self> {
         State { domain, budget, records, dim }.try_into()
     }
 
-    /// v: the standard deviation of the noise added to XW₁, in units of the encoded record; zero for an
-    /// infinite budget.
+    /// Standard deviation v of the noise added to XW₁, in units of the encoded record; zero for an infinite
+    /// budget.
     pub fn v(&self) -> f64 {
         self.noise.as_ref().map_or(0.0, |(v, _)| *v)
     }
@@ -146,7 +147,7 @@ impl MultiplicativeDp {
     /// Rounds XW₁ (n × d′) to a lattice and adds vW₂. The result is the same for any number of threads.
     ///
     /// # Errors
-    /// Errors of the sampler only.
+    /// An error if the sampler cannot be created, or if `released` is not stored row by row.
     fn add_noise(&self, released: &mut Array2<f64>, streams: &Streams) -> Result<()> {
         let Some((v, _)) = &self.noise else {
             return Ok(());
@@ -157,7 +158,7 @@ impl MultiplicativeDp {
         let values =
             released.as_slice_mut().ok_or_else(|| Error::shape("the records are not stored row by row"))?;
         values.par_chunks_mut(local::BLOCK * self.state.dim).enumerate().for_each(|(number, block)| {
-            // The first stream belongs to the matrix.
+            // Stream 0 draws the matrix.
             let mut stream = streams.stream(number as u64 + 1);
             for x in block {
                 let sum = (*x / step).round() as i128 + distribution.sample(&mut stream);

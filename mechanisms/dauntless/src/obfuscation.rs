@@ -20,13 +20,14 @@ const NAME: &str = "singular-value-obfuscation";
 /// (Dauntless, Algorithm 6).
 ///
 /// For features X = UΣVᵀ of rank r, the release is X̂ = XVW = UΣW. The r numbers on W's diagonal are
-/// independent with the density of equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) beyond. The key
-/// is VW. Features with linearly dependent columns are released in their rank.
+/// independent with the density of equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) for z > 1. The
+/// secret key is VW, which maps a record x in the clear to x·VW. The release has r columns, fewer than X if
+/// the columns of X are linearly dependent.
 ///
-/// The mechanism claims nothing. The paper's Lemmas 6 and 7 add up an inequality of densities and are false
-/// as differential privacy (errata D13). [`obfuscation_delta`] gives the true δ(ε) for two tables with
-/// the same left singular vectors. Tables with different left singular vectors are distinguished with
-/// certainty, because the vectors are released in the clear.
+/// The mechanism claims no privacy. Lemmas 6 and 7 of the paper add up an inequality of densities, and are
+/// false as statements of differential privacy (errata D13). [`obfuscation_delta`] gives the true δ(ε) for
+/// two tables with the same left singular vectors. Tables with different left singular vectors are
+/// distinguished with certainty, because the vectors are released in the clear.
 ///
 /// ```
 /// use scumble_dauntless::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation};
@@ -67,6 +68,8 @@ impl TryFrom<State> for SingularValueObfuscation {
     }
 }
 
+/// Checks the parameter τ.
+///
 /// # Errors
 /// [`Error::Parameter`] unless 0 < τ ≤ 1000.
 fn check_tau(tau: f64) -> Result<f64> {
@@ -77,26 +80,27 @@ impl SingularValueObfuscation {
     /// Creates the mechanism with numbers whose tail falls like z^−τ.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless 0 < τ ≤ 1000; [`Error::NotApplicable`] for a domain without features.
+    /// [`Error::Parameter`] unless 0 < τ ≤ 1000; [`Error::NotApplicable`] if `domain` has no features.
     pub fn new(domain: RecordDomain, tau: f64) -> Result<Self> {
         State { domain, tau }.try_into()
     }
 }
 
-/// δ(ε) of Algorithm 6 with this τ, in closed form, for two tables that differ in one singular value. They
-/// share the left singular vectors and all other singular values. The value in one table is `ratio` times the
-/// value in the other, in either direction. The result is the larger δ of both directions.
+/// Computes δ(ε) of Algorithm 6 with parameter `tau` in closed form, for two tables that differ in one
+/// singular value. They share the left singular vectors and all other singular values. The value in one table
+/// is `ratio` times the value in the other, in either direction. The result is the larger δ of both
+/// directions.
 ///
-/// Let ρ be the ratio or its inverse, whichever is above one, and c = τ/(1 + τ). Let p be the distribution of
-/// the smaller value, and q the distribution of the larger one.
+/// Let ρ be the ratio or its inverse, whichever is above one, and c = τ/(1 + τ). Let p be the density of the
+/// smaller singular value times its heavy-tailed number, and q the density for the larger one.
 ///
 /// - ∫(p − e^ε·q)₊ = c + (c/τ)(1 − a^−τ) − c·e^ε·a/ρ with a = (ρ·e^−ε)^(1/(1+τ)), while e^ε < ρ.
 /// - ∫(q − e^ε·p)₊ = c(1 − b/ρ) + (c/τ)(1 − e^ε·b^−τ) with b = (ρ·e^ε)^(1/(1+τ)), while e^ε < ρ^τ.
 ///
-/// Both are zero beyond these ranges.
+/// Each integral is zero for larger ε.
 ///
-/// A smaller ratio has a smaller δ. If k singular values differ, each within the ratio, k·δ(ε/k) is a bound
-/// (composition). If left singular vectors differ, δ is one.
+/// A smaller ρ has a smaller δ. If k singular values differ, each by a factor of at most ρ, k·δ(ε/k) is an
+/// upper bound (composition). If left singular vectors differ, δ is one.
 ///
 /// ```
 /// // Lemma 6 prints δ = τ/(1 + τ) = 0.0099 at ε = τ·ln 10.
@@ -134,8 +138,8 @@ pub fn obfuscation_delta(tau: f64, ratio: f64, epsilon: f64) -> Result<f64> {
     Ok(smaller_delta.max(larger_delta).clamp(0.0, 1.0))
 }
 
-/// Largest logarithm of a number, so that its product with a record is a finite float. No claim depends on
-/// it.
+/// Largest logarithm of a heavy-tailed number, so that its product with a record is a finite float. No claim
+/// depends on this limit.
 const MOST_LN: f64 = 600.0;
 
 /// Draws a number with the density of equation (22).

@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 const NAME: &str = "perfect-secrecy";
 
-/// Number of records above which no matrix is written: five thousand take 200 MB.
+/// Side of the largest square matrix that is written, which takes 200 MB.
 const MOST_WRITTEN: usize = 5000;
 
-/// Improvement of small singular values (SVI). The paper has two ways under one name.
+/// Improvement of small singular values (SVI). The paper uses this name for two methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Improvement {
@@ -30,7 +30,7 @@ pub enum Improvement {
 }
 
 impl Improvement {
-    /// Returns the improved singular value for `sigma`.
+    /// Returns the singular value `sigma`, improved by `v`.
     pub fn apply(self, sigma: f64, v: f64) -> f64 {
         match self {
             Self::Add => sigma + v,
@@ -42,15 +42,16 @@ impl Improvement {
 /// Replaces the records by the n × n identity matrix (Section 5 of Dauntless): perfect secrecy of the
 /// features.
 ///
-/// Let X be the records (n × d, measured from the middle of the domain, with a column of ones) and W random
-/// (d × n). With XW = UΣV and X̃ = UΣ̃V, where Σ̃ has improved singular values, T(x) = x·W·X̃⁻¹. T maps the
-/// records to a matrix of their own rank. The constant I_n is released in its place (errata D10). The
-/// owner's key turns a model f of I_n into x ↦ f(T(x)).
+/// Let X be the records (n × d), measured from the middle of the domain and with a column of ones. Let W be a
+/// random normal matrix (d × n), with the singular value decomposition XW = UΣV. The secret map is T(x) =
+/// x·W·X̃⁻¹ with X̃ = UΣ̃V, where Σ̃ has the improved singular values. T(X) has the rank of X. The release
+/// has the constant I_n in place of T(X) (errata D10). The owner's key turns a model f of I_n into x ↦
+/// f(T(x)).
 ///
-/// X̃⁻¹ is never computed. On the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ of the thin
-/// decomposition (d × r). Of W = L·Q only L is drawn, from its own distribution (Bartlett): O(n·d²) time,
-/// O(n·d) memory. Components of x in directions that no record has are dropped; X̃⁻¹ would rotate them at
-/// random.
+/// X̃⁻¹ is never computed. Let W = L·Q with Q·Qᵀ = I, and let XL = U₁Σ₁V₁ be the thin decomposition of rank
+/// r. On the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ (d × r). Only L is drawn, from its own
+/// distribution (Bartlett), in O(n·d²) time and O(n·d) memory. Components of x outside the row space of X are
+/// dropped; X̃⁻¹ would rotate them at random.
 ///
 /// # Guarantee
 ///
@@ -91,10 +92,10 @@ impl TryFrom<State> for PerfectSecrecy {
 }
 
 impl PerfectSecrecy {
-    /// Improves the singular values of XW by `v`.
+    /// Creates the mechanism that improves the singular values of XW by `v`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless `v` is finite and above zero, [`Error::NotApplicable`] for records without
+    /// [`Error::Parameter`] unless `v` is finite and above zero, [`Error::NotApplicable`] if records have no
     /// features.
     pub fn new(domain: RecordDomain, v: f64, improvement: Improvement) -> Result<Self> {
         Error::check(NAME, "v", v, "finite and above zero", v.is_finite() && v > 0.0)?;
@@ -104,12 +105,13 @@ impl PerfectSecrecy {
         Ok(Self { state: State { domain, v, improvement } })
     }
 
-    /// Draws the map T for these records, the owner's secret, for any number of records. The identity matrix
-    /// is released in place of its image.
+    /// Draws the secret map T of the owner for the records of `table`, for any number of records. The release
+    /// of `table` has the identity matrix in place of T(X).
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape,
-    /// [`Error::NotApplicable`] if its singular value decomposition fails.
+    /// [`Error::Shape`] if the columns of `table` do not fit the domain, [`Error::Empty`] if it has no
+    /// records, [`Error::NonFinite`] if a value is not finite. [`Error::NotApplicable`] if the singular value
+    /// decomposition fails.
     pub fn map(&self, table: &Table, randomness: &mut Randomness) -> Result<SecretMap> {
         let domain = &self.state.domain;
         let records = with_ones(domain, &domain.projected_features(table)?);
@@ -128,8 +130,8 @@ fn with_ones(domain: &RecordDomain, records: &Array2<f64>) -> Array2<f64> {
     concatenate![Axis(1), centered, Array2::ones((records.nrows(), 1))]
 }
 
-/// L of a matrix W = L·Q (d × n) of independent normal entries, with Q·Qᵀ = I. If n ≥ d, L is lower
-/// triangular with Bartlett's distribution; else it is W itself.
+/// Draws the factor L of a matrix W = L·Q (d × n) of independent normal entries, with Q·Qᵀ = I. If n ≥ d, L
+/// is lower triangular with Bartlett's distribution; else it is W itself.
 fn mixing_distribution(d: usize, n: usize, stream: &mut Stream) -> Result<Array2<f64>> {
     if n < d {
         return gaussian(d, n, stream);
@@ -144,7 +146,8 @@ fn mixing_distribution(d: usize, n: usize, stream: &mut Stream) -> Result<Array2
     Ok(distribution)
 }
 
-/// T(x) = x̂·C·U₁ᵀ for x̂ = (x minus the middle of the domain, 1): the secret of a release.
+/// Secret map T(x) = x̂·C·U₁ᵀ of a release. The d + 1 values of x̂ are the record x minus the middle of the
+/// domain, and then 1.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecretMap {
@@ -156,12 +159,12 @@ pub struct SecretMap {
 }
 
 impl SecretMap {
-    /// Converts weights (n × h) on the identity's columns into weights ((d + 1) × h) on the features, the
-    /// last row for the constant. They apply a model that was trained on the identity matrix to records in
-    /// the clear. The model is linear, or the first layer of a network.
+    /// Converts the `weights` (n × h) of a model of the identity matrix into weights ((d + 1) × h) for
+    /// records in the clear. The last row of the result is the constant. The model is linear with h outputs,
+    /// or the first layer of a network with h units.
     ///
     /// # Errors
-    /// [`Error::Shape`] for weights of another height.
+    /// [`Error::Shape`] if `weights` does not have n rows.
     pub fn fold(&self, weights: ArrayView2<f64>) -> Result<Array2<f64>> {
         if weights.nrows() != self.outer.nrows() {
             return Err(Error::shape(format!(
@@ -173,11 +176,12 @@ impl SecretMap {
         Ok(self.inner.dot(&self.outer.t().dot(&weights)))
     }
 
-    /// Applies folded weights ((d + 1) × h) to records in the clear (m × d): m × h.
+    /// Applies `folded` weights ((d + 1) × h), as [`fold`](Self::fold) returns them, to records in the clear
+    /// (m × d). The result is m × h.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape than the
-    /// domain's.
+    /// [`Error::Shape`] if `folded` does not have d + 1 rows, or the columns of `clean` do not fit the
+    /// domain. [`Error::Empty`] if `clean` has no records, [`Error::NonFinite`] if a value is not finite.
     pub fn apply(&self, clean: &Table, folded: ArrayView2<f64>) -> Result<Array2<f64>> {
         if folded.nrows() != self.inner.nrows() {
             return Err(Error::shape("the weights do not fit this map"));
@@ -190,8 +194,10 @@ fn columns(n: usize) -> Vec<String> {
     (1..=n).map(|at| format!("record {at}")).collect()
 }
 
+/// Checks that a matrix is small enough to write.
+///
 /// # Errors
-/// [`Error::NotApplicable`] for a matrix with more entries than are written.
+/// [`Error::NotApplicable`] if the matrix has more than [`MOST_WRITTEN`]² entries.
 fn check_written(rows: usize, columns: usize) -> Result<()> {
     if rows.saturating_mul(columns) <= MOST_WRITTEN * MOST_WRITTEN {
         return Ok(());

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// Replaces the records of `table` by `records` (n × m), under column names outside the schema. The target is
-/// unchanged.
+/// Replaces the features of `table` by `records` (n × m), with new column names. The target is unchanged.
 ///
 /// # Errors
 /// [`Error::Shape`] if the number of records differs from the target's.
@@ -20,7 +19,8 @@ fn in_place_of(table: &Table, records: Array2<f64>) -> Result<Table> {
     Table::new(columns, records, table.target().clone())
 }
 
-/// Resolution of the lattice on which Gaussian numbers are drawn: 2⁻⁴⁰ of the standard deviation.
+/// Logarithm to base 2 of the number of lattice steps per standard deviation, for the lattice on which
+/// Gaussian numbers are drawn.
 pub(crate) const FINENESS: i32 = 40;
 
 /// Bytes of a number while it is drawn: as an integer and as the resulting float.
@@ -29,7 +29,7 @@ pub(crate) const DRAWN: usize = size_of::<i64>() + size_of::<f64>();
 /// Draws `rows` × `columns` independent standard Gaussian numbers.
 ///
 /// # Errors
-/// Errors of the sampler only.
+/// An error if the sampler cannot be created.
 pub(crate) fn gaussian(rows: usize, columns: usize, stream: &mut Stream) -> Result<Array2<f64>> {
     /// Shared, because it takes longer to set up than to draw from.
     static STANDARD: LazyLock<scumble_sampling::Result<DiscreteGaussian>> =
@@ -42,8 +42,9 @@ pub(crate) fn gaussian(rows: usize, columns: usize, stream: &mut Stream) -> Resu
     Array2::from_shape_vec((rows, columns), draws).map_err(|problem| Error::shape(problem.to_string()))
 }
 
-/// Draws an orthogonal matrix (r × r) from the Haar distribution, which is invariant under multiplication by
-/// any orthogonal matrix. Each Gaussian column is made orthogonal to the columns before it.
+/// Draws an orthogonal matrix (`size` × `size`) from the Haar distribution, which is invariant under
+/// multiplication by any orthogonal matrix. Each column is drawn as Gaussian numbers, made orthogonal to the
+/// columns before it, and normalised.
 ///
 /// # Errors
 /// Same errors as [`gaussian`].
@@ -53,7 +54,7 @@ pub(crate) fn haar(size: usize, stream: &mut Stream) -> Result<Array2<f64>> {
         loop {
             let (before, mut rest) = drawn.view_mut().split_at(ndarray::Axis(1), at);
             let mut column = rest.column_mut(0);
-            // The second pass removes what rounding left in the first.
+            // The second pass removes the rounding errors of the first.
             for _ in 0..2 {
                 let along = before.t().dot(&column);
                 column -= &before.dot(&along);
@@ -91,7 +92,8 @@ impl SecretMatrix {
         Self { domain: domain.clone(), matrix }
     }
 
-    /// Releases `records` (n × m), with noise of this distribution, in place of the table's own.
+    /// Builds the release of `table` with `records` (n × m) in place of its features. `distribution`
+    /// describes the noise of `records`.
     ///
     /// # Errors
     /// Same errors as [`in_place_of`].

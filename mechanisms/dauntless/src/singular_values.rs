@@ -1,4 +1,4 @@
-//! The thin singular value decomposition of records, in their rank.
+//! The thin singular value decomposition of records, without singular values of zero.
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -7,11 +7,11 @@ use faer::{Mat, MatRef, Par};
 use ndarray::{Array1, Array2};
 use scumble_core::{Error, Result};
 
-/// Share of the largest singular value below which a singular value is rounding error, and its direction is
-/// not one of the records.
+/// Fraction of the largest singular value below which a singular value counts as a rounding error, and is
+/// dropped.
 const RANK_TOLERANCE: f64 = 1e-10;
 
-/// X = U·Σ·Vᵀ of rank r.
+/// Decomposition X = U·Σ·Vᵀ of records X (n × d) of rank r.
 pub(crate) struct SingularValues {
     /// U: n × r.
     pub(crate) left: Array2<f64>,
@@ -25,8 +25,8 @@ impl SingularValues {
     /// Decomposes `records` (n × d). The result is the same for any number of threads.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`], in the name of `mechanism`, for records that are all zero, or if the
-    /// decomposition fails.
+    /// [`Error::NotApplicable`], in the name of `mechanism`, if all records are zero or the decomposition
+    /// fails.
     pub(crate) fn new(records: &Array2<f64>, mechanism: &str) -> Result<Self> {
         let refuse = |reason: &str| Error::not_applicable(mechanism, reason);
         let (n, d) = records.dim();

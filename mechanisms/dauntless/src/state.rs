@@ -16,7 +16,7 @@ pub(crate) struct State {
     pub(crate) domain: RecordDomain,
     /// Number of mixed records per release; by default the number of private records.
     pub(crate) samples: Option<usize>,
-    /// Number of queries that a model of the release may be asked through its key.
+    /// Number of queries to a model of the release that its key answers.
     pub(crate) queries: usize,
     pub(crate) mixing: Mixing,
     pub(crate) label_dim: usize,
@@ -25,7 +25,8 @@ pub(crate) struct State {
     pub(crate) public: Option<Public>,
 }
 
-/// Attack to resist, and assumptions about the records.
+/// The recovery that a release must resist, and the assumed variances of records. The fields are explained at
+/// the parameters of `dauntless-mix`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Resistance {
@@ -46,9 +47,9 @@ pub(crate) struct Public {
 /// Largest width of a layer. Wider layers take minutes to draw.
 const WIDEST: usize = 8192;
 
-/// Largest variance that a coordinate may have in every column of the domain, and the column that sets this
-/// limit. An interval allows a quarter of its squared range, a level p(1 − p) ≤ 1/4. Columns with one
-/// possible value do not count.
+/// Returns the column whose variance the domain limits most, and this limit. An interval allows a quarter of
+/// its squared range, and the indicator of a level p(1 − p) ≤ 1/4. Columns with one possible value do not
+/// count.
 pub(crate) fn most_variance(domain: &RecordDomain) -> (&str, f64) {
     let factor_variance = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),
@@ -146,7 +147,7 @@ impl State {
         size::check_layers(MIX, "layers", &widths, DRAWN)?;
         widths.iter().try_for_each(|width| held("samples", &[samples, *width]))?;
         held("samples", &[samples, if classes > 0 { self.label_dim } else { 0 }])?;
-        // Each part has the index of its record and a weight.
+        // Each part of a mixture has the index of its record and a weight.
         held("mixed", &[samples, self.mixing.public_parts, 2])?;
         held("mixed", &[samples, self.mixing.private_parts, 2])?;
         held("queries", &[self.queries, features])

@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// The inverse of a matrix of independent entries from [−β, β] (Approach 1), which Corollary 1 requires.
+    /// The inverse of a matrix of independent uniform entries in [−β, β] (Approach 1), as Corollary 1
+    /// requires.
     InverseUniform,
-    /// Independent entries from [−β, β] (Approach 2).
+    /// Independent uniform entries in [−β, β] (Approach 2).
     Uniform,
-    /// Independent normal entries, which the ambiguity of Lemma 1 requires.
+    /// Independent normal entries, as the ambiguity of Lemma 1 requires.
     Gaussian,
 }
 
@@ -27,7 +28,7 @@ pub enum Weights {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Shape {
-    /// The widths d₁ … d_L.
+    /// Widths d₁ … d_L of the layers.
     pub(crate) layers: Vec<usize>,
     pub(crate) weights: Weights,
     pub(crate) activation: Activation,
@@ -38,27 +39,28 @@ pub(crate) struct Shape {
     pub(crate) bits: u32,
 }
 
-/// Number of draws after which a matrix counts as singular.
+/// Maximum number of attempts to draw an invertible matrix.
 const MOST_DRAWS: usize = 1000;
 
-/// Largest released value; larger values are clipped. It is in standard deviations of the output for
-/// independent coordinates with the domain's root mean square radius.
+/// Magnitude at which outputs of the network are clipped. The unit is the standard deviation of an output for
+/// independent input coordinates, whose root mean square is the largest that the domain allows.
 const WIDEST: f64 = 4.0;
 
 /// The network N_W(x) = σ(… σ(σ(x·W₁)·W₂) …·W_L) with drawn weights and values on a grid.
 #[derive(Debug, Clone)]
 pub(crate) struct Transformation {
-    /// Origin of the records, d values: the middle of the domain, which is public.
+    /// Middle of the public domain (d values), which is subtracted from each record.
     center: Array1<f64>,
-    /// W₁ … W_L, with each column divided by the size of its sums.
+    /// W₁ … W_L. Each column is scaled so that its weighted sums of inputs have a root mean square of about
+    /// one.
     weights: Vec<Array2<f64>>,
     activation: Activation,
-    /// Half the number of steps of the grid.
+    /// Half the number of points of the grid.
     steps: f64,
 }
 
 impl Shape {
-    /// Draws the weights for records of these features.
+    /// Draws the weights of a network for records with these `features`.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if no invertible matrix is drawn.
@@ -102,7 +104,7 @@ impl Shape {
         }
     }
 
-    /// Returns the inverse, if the singular values are near enough to each other.
+    /// Returns the inverse if the condition number is below `most_condition`.
     fn inverse(&self, matrix: &Array2<f64>) -> Option<Array2<f64>> {
         let matrix = mat(matrix.view());
         let singular = matrix.singular_values().ok()?;
@@ -111,11 +113,11 @@ impl Shape {
         (*largest < self.most_condition * least).then(|| array(matrix.partial_piv_lu().inverse().as_ref()))
     }
 
-    /// Probability of a redraw. It is the distance, in total variation, between the distribution of W and
-    /// that of a matrix that is never redrawn.
+    /// Probability that a matrix is redrawn. It equals the total variation distance between the distributions
+    /// of the drawn matrix and of a matrix that is never redrawn.
     ///
-    /// For a d × d matrix of independent entries, consider the probability of a condition number of d·x or
-    /// more. It tends to 1 − e^(−2/x − 2/x²) (Edelman 1988, for normal entries; Tao and Vu 2010, for others).
+    /// For a d × d matrix of independent entries, the probability of a condition number of d·x or more tends
+    /// to 1 − e^(−2/x − 2/x²) as d grows (Edelman 1988, for normal entries; Tao and Vu 2010, for others).
     pub(crate) fn redrawn(&self, dim: usize) -> f64 {
         match self.weights {
             Weights::InverseUniform => {
@@ -128,7 +130,7 @@ impl Shape {
 }
 
 impl Transformation {
-    /// Returns the released values of records (n × d): n × d_L.
+    /// Transforms `records` (n × d) into released values (n × d_L).
     pub(crate) fn apply(&self, records: ArrayView2<f64>) -> Array2<f64> {
         let width = self.weights.last().map_or(self.center.len(), Array2::ncols);
         // Fixed blocks give sums the same order for any number of threads.
@@ -152,13 +154,14 @@ impl Transformation {
         values
     }
 
-    /// Returns the nearest of 2^bits points in [−1, 1).
+    /// Returns the point nearest to `x` on a grid of 2^bits points in [−1, 1).
     fn on_grid(&self, x: f64) -> f64 {
         (x * self.steps).round().clamp(-self.steps, self.steps - 1.0) / self.steps
     }
 }
 
-/// Entries from [−1, 1). A factor β would cancel when columns are divided by their size.
+/// Draws independent uniform entries in [−1, 1). A factor β would cancel, because columns are divided by
+/// their size later.
 fn uniform(rows: usize, columns: usize, stream: &mut Stream) -> Array2<f64> {
     const STEPS: f64 = (1u64 << 52) as f64;
     Array2::from_shape_simple_fn((rows, columns), || (stream.next_u64() >> 11) as f64 / STEPS - 1.0)

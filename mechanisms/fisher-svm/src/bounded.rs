@@ -1,4 +1,4 @@
-//! Noise with bounds: Theorem 2.6 and Corollary 2.7, for each coordinate.
+//! Noise with bounds on each coordinate: Theorem 2.6 and Corollary 2.7.
 
 use crate::bounded_noise::{BoundedNoise, Column};
 use crate::claims::{feature_guarantee, features_of};
@@ -19,18 +19,19 @@ const NAME: &str = "fisher-bounded";
 /// Mechanism whose noise has the least Fisher information for its size and keeps every released value within
 /// stated bounds.
 ///
-/// The density of the noise is w². w is the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of
-/// the noise (Farokhi, Theorem 2.6 and Corollary 2.7, with errata F3). The label is released in the
-/// clear.
+/// The noise n of a column has the density w(n)². w is the ground state (the solution with the least μ) of
+/// −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and Corollary 2.7, with
+/// errata F3). ϑ is the weight of the column, and λ the weight of the variance against the Fisher
+/// information. The label is released in the clear.
 ///
-/// The noise of a column is drawn from a table of integers on a lattice of its own. The claim is δ(ε) of this
-/// table, at the diameter of the domain. For δ = 0 no ε exists, because the support of bounded noise moves
-/// with the record (errata F5). Often no ε exists at all. If the noise is not wider than the domain,
-/// records at its ends have no output in common. The guarantee then states the probability that they are
-/// distinguished with certainty.
+/// The noise of a column is drawn from a table of integers on a lattice of its own. The claim is δ(ε) of
+/// these tables for two records at opposite ends of the domain. For δ = 0 no ε exists, because the support of
+/// bounded noise moves with the record (errata F5). Often no ε exists for a positive δ either. If the noise
+/// is not wider than the domain, records at the ends of the domain have no output in common. If no ε exists,
+/// the guarantee states the probability that such records are distinguished with certainty.
 ///
-/// A column's bounds may be asymmetric about its domain. Its noise then has a mean, which is public and part
-/// of the view.
+/// A column's bounds may be asymmetric about its domain. Its noise then has a mean other than zero, which is
+/// public and remains in the released values.
 ///
 /// ```
 /// use scumble_fisher_svm::{FisherBounded, Reach};
@@ -50,7 +51,7 @@ const NAME: &str = "fisher-bounded";
 #[derive(Debug, Clone)]
 pub struct FisherBounded {
     state: State,
-    /// `None` at λ = ∞.
+    /// Noise of the features; `None` at λ = ∞.
     noise: Option<BoundedNoise>,
     /// The claimed ε, kept after its first computation, which is a search along δ(ε).
     epsilon: OnceLock<f64>,
@@ -60,15 +61,17 @@ pub struct FisherBounded {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reach {
-    /// Distance beyond its domain that a released value may reach on either side, in widths of its domain.
+    /// Distance that a released value may reach beyond the domain of its column on either side, in widths of
+    /// this domain.
     pub beyond: f64,
-    /// Lower and upper bound of released values of some columns, in units of the encoded record.
+    /// Lower and upper bounds of released values, in units of the encoded record, for columns to which
+    /// `beyond` does not apply.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ranges: BTreeMap<String, (f64, f64)>,
 }
 
 impl Default for Reach {
-    /// One width beyond the domain on either side.
+    /// Reach of one width beyond the domain on either side.
     fn default() -> Self {
         Self { beyond: 1.0, ranges: BTreeMap::new() }
     }
@@ -165,8 +168,8 @@ impl TryFrom<State> for FisherBounded {
     }
 }
 
-/// Factors between successive candidates for λ in the search. The first changes σ by a tenth. The second
-/// changes σ by a hundredth, and `FINE_STRIDES` of them make a tenth.
+/// Factors between successive candidates for λ in the search. The first changes the noise's scale λ^{−1/4} by
+/// a tenth. The second changes it by a hundredth, and `FINE_STRIDES` of these changes make a tenth.
 const STRIDES: [f64; 2] = [1.4641, 1.04060401];
 const FINE_STRIDES: usize = 10;
 
@@ -176,9 +179,9 @@ impl FisherBounded {
     /// `delta`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless λ ≥ 0, for weights that are not positive, and for ranges that are inverted
-    /// or do not reach beyond the domain. [`Error::NotApplicable`] if there is no feature, a feature lies in
-    /// a ball, or δ is zero.
+    /// [`Error::Parameter`] unless λ ≥ 0, if a weight is not positive, or if a range is inverted or does not
+    /// reach beyond the domain. [`Error::NotApplicable`] if there is no feature, a feature lies in a ball, or
+    /// δ is zero.
     pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -189,12 +192,12 @@ impl FisherBounded {
         State { domain, weights, reach, lambda, delta }.try_into()
     }
 
-    /// Creates the mechanism from (ε, δ), with the largest λ, to some percent, whose noise meets the budget
-    /// on this domain within these bounds.
+    /// Creates the mechanism from (ε, δ). Its λ is, to some percent, the largest whose noise meets the
+    /// `budget` on `domain` within the bounds of `reach`.
     ///
     /// # Errors
-    /// Same errors as [`with_lambda`](Self::with_lambda), and [`Error::NotApplicable`] with the least δ that
-    /// was found at ε, if no λ meets the budget.
+    /// Same errors as [`with_lambda`](Self::with_lambda), and [`Error::NotApplicable`] if no λ meets the
+    /// budget, with the least δ that was found at ε.
     pub fn for_budget(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -250,7 +253,7 @@ impl FisherBounded {
         Ok(mechanism)
     }
 
-    /// λ.
+    /// Weight λ of the noise's size against its Fisher information.
     pub fn lambda(&self) -> f64 {
         self.state.lambda
     }
@@ -261,7 +264,8 @@ impl FisherBounded {
         columns.into_iter().map(|column| column.range).collect()
     }
 
-    /// Upper bound on δ(ε) of the tables on the domain, tight to about 10⁻¹²; 1 at λ = ∞.
+    /// Upper bound on δ at `epsilon` for two records at opposite ends of the domain, tight to about 10⁻¹²; 1
+    /// at λ = ∞.
     pub fn delta(&self, epsilon: f64) -> f64 {
         self.noise.as_ref().map_or(1.0, |noise| noise.delta(epsilon))
     }
@@ -372,12 +376,13 @@ impl LocalMechanism for FisherBounded {
 }
 
 /// Parameters of `fisher-bounded`: the reach of released values, and λ. Without λ, the noise is the least
-/// that the budget allows. The budget is a ceiling: an ε that follows from λ and exceeds it is refused.
+/// that the budget allows. With λ, the budget is a ceiling: a larger ε is refused.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Distance beyond its domain that a released value may reach on either side, in widths of its domain;
-    /// above zero. The default is 1 with λ. Without λ, it is the least power of two that can meet the budget.
+    /// Distance that a released value may reach beyond the domain of its column on either side, in widths of
+    /// this domain; above zero. The default is 1 with λ. Without λ, it is the least power of two that can
+    /// meet the budget.
     beyond: Option<f64>,
     /// Lower and upper bounds of released values: an object that maps encoded columns to pairs, in units of
     /// the encoded record.
@@ -388,7 +393,8 @@ struct Parameters {
     weights: Option<BTreeMap<String, f64>>,
 }
 
-/// σ, times ϑ^{1/4}, of the Gaussian noise that meets this budget at this distance.
+/// Standard deviation of the Gaussian noise that meets `budget` for two points at distance `spread`. Both are
+/// in units scaled by ϑ^{1/4}.
 fn gaussian_scale(spread: f64, budget: Budget) -> f64 {
     gaussian::mu(budget.epsilon(), budget.delta()).map_or(0.0, |mu| spread / mu)
 }
@@ -404,8 +410,8 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
     let reach_beyond = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
     let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
     let Some(lambda) = lambda else {
-        // Within two standard deviations of Gaussian noise for the budget there is no room, within thirty
-        // there is plenty.
+        // Bounds within two standard deviations of the Gaussian noise for the budget leave no room. Bounds at
+        // thirty leave plenty.
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
         let least = gaussian_scale(weighting.spread(domain.features()).value, brief.budget) / widest(&domain);
         let mut widths = match beyond {
@@ -523,7 +529,7 @@ mod tests {
         }
     }
 
-    /// With distant bounds the noise is that of Theorem 2.4 (errata F4).
+    /// With bounds far from the domain, the noise is that of Theorem 2.4 (errata F4).
     #[test]
     fn with_distant_bounds_it_is_gaussian_noise() {
         let reach = Reach { beyond: 1000.0, ..Reach::default() };

@@ -14,26 +14,26 @@ pub(crate) struct Column {
     pub(crate) bounds: (f64, f64),
     /// Bounds of released values.
     pub(crate) range: (f64, f64),
-    /// ϑ.
+    /// Weight ϑ of the column.
     pub(crate) weight: f64,
     /// True for a column of a one-hot group.
     pub(crate) is_level: bool,
 }
 
 impl Column {
-    /// Returns the bounds of its noise.
+    /// Returns the lower and the upper bound of the column's noise.
     fn reach(&self) -> (f64, f64) {
         (self.range.0 - self.bounds.0, self.range.1 - self.bounds.1)
     }
 
-    /// Returns whether its noise may be equally large on both sides, up to rounding.
+    /// Returns whether the bounds of the noise are symmetric about zero, up to rounding.
     fn is_symmetric(&self) -> bool {
         let (lower, upper) = self.reach();
         (lower + upper).abs() <= 1e-12 * (upper - lower)
     }
 
-    /// Two values of σ, each times ϑ^{1/4}; λ is the inverse fourth power. Compared with the first σ the
-    /// column is wide. Noise of the second σ has no room in it.
+    /// Returns two values of σ·ϑ^{1/4} = λ^{−1/4}, where σ is the scale of the noise. The first σ is small
+    /// compared with the width of the column. The second σ is as wide as the bounds of the noise.
     pub(crate) fn natural_scales(&self) -> (f64, f64) {
         let (lower, upper) = self.reach();
         let width = self.bounds.1 - self.bounds.0;
@@ -41,8 +41,11 @@ impl Column {
         (1e-3 * if width > 0.0 { width } else { upper - lower } * quarter, (upper - lower) * quarter)
     }
 
+    /// Checks the range of released values.
+    ///
     /// # Errors
-    /// Describes the problem with the range.
+    /// A description of the problem if the range is empty, inverted, not finite, does not reach beyond the
+    /// domain, or is asymmetric for a level.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
         let ((lower, upper), (from, to)) = (self.bounds, self.range);
         if !((to - from).is_finite() && from < to) {
@@ -73,10 +76,10 @@ pub(crate) struct BoundedNoise {
 }
 
 impl BoundedNoise {
-    /// Creates the noise of these columns, which were checked, for the coordinates of `domain`.
+    /// Creates the noise for the coordinates of `domain`. All `columns` must have passed [`Column::check`].
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if the solution of the equation is not finite in floating point.
+    /// [`Error::NotApplicable`] if a [`GroundState`] is not finite in floating point.
     pub(crate) fn new(domain: &Domain, columns: &[Column], lambda: f64) -> Result<Self> {
         let mut distinct: Vec<(Column, Arc<Table>)> = vec![];
         let mut tables = vec![];
@@ -93,7 +96,7 @@ impl BoundedNoise {
             tables.push(table);
         }
         let factors: Vec<Range<usize>> = domain.factors().map(|(at, _)| at).collect();
-        // Two numbers differ in one column, two levels in two.
+        // Two records differ in one column of a number, and in two columns of a one-hot group.
         let differing = |column: &Column| -> usize {
             let first_of = |at: &&Range<usize>| columns.get(at.start) == Some(column);
             let per_factor = |factor: &Factor| if matches!(factor, Factor::OneHot { .. }) { 2 } else { 1 };
@@ -130,12 +133,12 @@ impl BoundedNoise {
         self.certain
     }
 
-    /// δ(ε); for an infinite ε, the least known δ.
+    /// Upper bound on δ at `epsilon`; for an infinite ε, the least known δ.
     pub(crate) fn delta(&self, epsilon: f64) -> f64 {
         self.together.delta(epsilon.clamp(0.0, self.together.widest())).unwrap_or(1.0)
     }
 
-    /// ε at δ; infinite if no ε exists.
+    /// Upper bound on ε at `delta`; infinite if no finite ε is known.
     pub(crate) fn epsilon(&self, delta: f64) -> f64 {
         self.together.epsilon(delta).unwrap_or(f64::INFINITY)
     }
@@ -150,11 +153,12 @@ impl BoundedNoise {
         self.tables.iter().map(|table| table.variance).collect()
     }
 
-    /// Describes the noise that [`add`](Self::add) adds. The bounds give it less kurtosis than Gaussian
-    /// noise.
+    /// Describes the noise that [`add`](Self::add) adds. Its bounds give it less kurtosis than Gaussian noise
+    /// has, so 3 is an upper bound.
     pub(crate) fn described(&self) -> DescribedNoise {
         let variances = self.variances();
-        // A number moves in its column. A level moves in two columns, and each may have its own scale.
+        // Two numbers differ in their own column. Two levels differ in two columns, and each column may have
+        // its own scale.
         let factor_square = |at: &Range<usize>| {
             let level_squares = at.clone().map(|place| {
                 let Table { bounds: (lower, upper), step, .. } = &*self.tables[place];
@@ -175,18 +179,19 @@ impl BoundedNoise {
         }
     }
 
-    /// Information of each released coordinate about the true one (d values), see [`information`]. Infinite
-    /// for a level, which has no neighbouring values.
+    /// Returns the information of each released coordinate about the true one (d values), see
+    /// [`information`]. It is infinite for a level, which has no neighbouring values.
     pub(crate) fn information(&self) -> Vec<f64> {
         let information = |table: &Arc<Table>| if table.is_level { f64::INFINITY } else { table.information };
         self.tables.iter().map(information).collect()
     }
 
-    /// Rounds a point (d values, each shifted by its mean) to the lattices within the domain, and adds a draw
-    /// to each coordinate.
+    /// Rounds `point` to the lattices within the domain, and adds a draw of noise to each coordinate. The d
+    /// values of `point` are those of a record plus the means of the noise.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Shape`] if `point` does not have d values, [`Error::NonFinite`] if a value is a NaN or an
+    /// infinity.
     pub(crate) fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let rounded = self.round(point)?;
         for ((x, k), table) in point.iter_mut().zip(rounded).zip(&self.tables) {
@@ -240,14 +245,14 @@ fn unfit(problem: &dyn std::fmt::Display) -> Error {
     Error::not_applicable("fisher-bounded", format!("the table of its noise cannot be built: {problem}"))
 }
 
-/// The noise of one column: P(first + i) = weightsᵢ/Σweights, in steps of a lattice of its own.
+/// The noise of one column. It is (first + i)·step with probability weightsᵢ/Σweights.
 #[derive(Debug)]
 struct Table {
     step: f64,
     first: i64,
     weights: Vec<u64>,
     distribution: Weighted,
-    /// The column's own bounds on the lattice.
+    /// The bounds of the column's domain, in steps of the lattice.
     bounds: (i64, i64),
     is_level: bool,
     mean: f64,
@@ -256,20 +261,22 @@ struct Table {
 }
 
 /// Base-2 logarithm of the largest weight, and the least weight that is kept. Rounding then never changes a
-/// weight by more than one part in 2²⁴. Discarded weights have less than 10⁻¹¹ of the largest density.
+/// weight by more than one part in 2²⁴. Discarded weights are less than 10⁻¹¹ times the largest weight.
 const LARGEST: f64 = 62.0;
 const LEAST: u64 = 1 << 24;
 
-/// Width of a table in standard deviations, and its number of cells. A cell is one or two thousandths of a
-/// standard deviation wide.
+/// Width of a table in standard deviations, and its approximate number of lattice points. A step of the
+/// lattice is one or two thousandths of a standard deviation.
 const DEVIATIONS: f64 = 16.0;
 const CELLS: f64 = 8192.0;
 const MOST_CELLS: usize = 1 << 20;
 
 impl Table {
+    /// Builds the table of a column.
+    ///
     /// # Errors
-    /// [`Error::NotApplicable`] if the solution of the equation is not finite in floating point, or a group's
-    /// lattice is too fine for its range.
+    /// [`Error::NotApplicable`] if the [`GroundState`] is not finite in floating point, or if the range has
+    /// too many points of the lattice.
     fn new(column: &Column, lambda: f64) -> Result<Self> {
         let (lower, upper) = column.reach();
         let state =
@@ -283,7 +290,7 @@ impl Table {
         };
         let top = whole((column.bounds.1 / step).floor())?;
         let bounds = (whole((column.bounds.0 / step).ceil())?.min(top), top);
-        // These ends keep the sum within the range for every record.
+        // With noise between these ends, every released value lies in the range.
         let mut ends = (
             whole((column.range.0 / step).ceil())? - bounds.0,
             whole((column.range.1 / step).floor())? - bounds.1,
@@ -319,7 +326,7 @@ impl Table {
         self.first + self.distribution.sample(stream) as i64
     }
 
-    /// Squared distance between the farthest values of the column, in variances.
+    /// Squared distance between the farthest values of the column, divided by the variance of the noise.
     fn mu_squared(&self) -> f64 {
         (self.shift() as f64 * self.step).powi(2) / self.variance
     }
@@ -330,11 +337,12 @@ impl Table {
     }
 }
 
-/// Density at the points of the lattice as integers, from the first point with weight. It is log-concave by
-/// construction.
+/// Returns the first point of the lattice with a nonzero weight, and the density at this point and the next
+/// ones as integer weights. The weights are log-concave by construction.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] if there is no point between the ends, or more points than are kept.
+/// [`Error::NotApplicable`] if there is no point of the lattice between the `ends`, or if [`MOST_CELLS`]
+/// points or more have a nonzero weight.
 fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec<u64>)> {
     if ends.0 > ends.1 {
         return Err(unfit(&"its range contains no point of the lattice"));
@@ -403,14 +411,15 @@ fn straightened(mut weights: Vec<u64>) -> Vec<u64> {
 
 /// Information of a released value about the true one, per squared unit. Its inverse is a lower bound on the
 /// mean variance of every estimate that is unbiased at two neighbouring lattice values. The information is
-/// 4H²/step², enlarged by the effect of the step. H is the Hellinger distance between the table and itself,
-/// shifted by one step.
+/// 4H²/step², enlarged by the effect of the step. H² is Σ(√p − √q)² for the probabilities p of the table and
+/// q of the table shifted by one step.
 ///
-/// The bound of Hammersley, Chapman and Robbins needs one support within the other, but the supports of
-/// bounded noise move. Let p and q be the densities, T an estimate with means t and t + h, and c the middle
-/// of these means. Then h = ∫(T − c)(√q − √p)(√q + √p). By Cauchy and Schwarz, h² ≤ H²·∫(T − c)²(√q + √p)² ≤
-/// 2H²·(Var_p T + Var_q T + h²/2). So the mean of both variances is at least h²/4H² − h²/4. H² of independent
-/// parts is at most the sum of theirs. The margin covers the effect of the step in 256 releases.
+/// The bound of Hammersley, Chapman and Robbins needs one support within the other, but the support of
+/// bounded noise moves with the record. Let p and q be the densities for two records, T an estimate with
+/// means t and t + h, and c the middle of these means. Then h = ∫(T − c)(√q − √p)(√q + √p). By Cauchy and
+/// Schwarz, h² ≤ H²·∫(T − c)²(√q + √p)² ≤ 2H²·(Var_p T + Var_q T + h²/2). So the mean of both variances is at
+/// least h²/4H² − h²/4. For independent releases, H² is at most the sum of the H² of each. The margin covers
+/// the term h²/4 of 256 releases.
 fn information(weights: &[u64], step: f64) -> f64 {
     let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
     let roots = weights.iter().map(|weight| (*weight as f64 / total).sqrt());
@@ -507,7 +516,7 @@ mod tests {
         assert!(five_numbers.delta(0.3) > 1.5 * two_numbers.delta(0.3));
     }
 
-    /// With distant bounds the noise is that of the Gaussian mechanism.
+    /// With bounds far from the domain, the noise is that of the Gaussian mechanism.
     #[test]
     fn with_distant_bounds_the_profile_is_that_of_gaussian_noise() {
         let noise = BoundedNoise::new(&Domain::unit_box(3), &[column(-300.0, 301.0); 3], 1.0 / 16.0).unwrap();

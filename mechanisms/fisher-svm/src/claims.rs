@@ -1,11 +1,12 @@
-//! Guarantee of noise on the features, and the limits of a bound on unbiased reconstruction.
+//! Guarantee of a mechanism that adds noise to the features, and the caveat of a bound on unbiased
+//! reconstruction.
 
 use scumble_core::{CramerRao, Error, Guarantee, Notion, RecordDomain, Result};
 
-/// Returns the features of a point of the flat domain, its first d values.
+/// Returns the features of `point`, its first d values. The other values of a point are the label.
 ///
 /// # Errors
-/// [`Error::Shape`] for a point of another width.
+/// [`Error::Shape`] if `point` does not have the width of the flat domain.
 pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Result<&'p mut [f64]> {
     let (found, width) = (point.len(), domain.flat().dim());
     match point.get_mut(..domain.features().dim()) {
@@ -14,8 +15,8 @@ pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Re
     }
 }
 
-/// Guarantee of noise on the features alone: these claims with their theorems, without bounds of zero, and
-/// the label in the clear.
+/// Builds the guarantee of a mechanism that adds noise to the features alone, and releases the label in the
+/// clear. `notions` are its claims with their theorems. Cramér–Rao bounds of zero are left out.
 pub(crate) fn feature_guarantee(domain: &RecordDomain, mut notions: Vec<(Notion, String)>) -> Guarantee {
     notions.retain(|(notion, _)| !matches!(notion, Notion::CramerRao(bound) if bound.error() == 0.0));
     let without_bias: Vec<String> = notions
@@ -30,9 +31,9 @@ pub(crate) fn feature_guarantee(domain: &RecordDomain, mut notions: Vec<(Notion,
     guarantee
 }
 
-/// Caveat of a Cramér–Rao bound over the features of `domain`: a biased guess may have a smaller error. If
-/// the squared error of the domain's centre is always smaller than the bound, the bound is vacuous
-/// (errata F13).
+/// Caveat of a Cramér–Rao bound over the features of `domain`: a biased guess may have a smaller error. The
+/// centre of the domain is such a guess. If its squared error is smaller than the bound for every record, the
+/// bound is vacuous (errata F13).
 pub(crate) fn without_bias(domain: &RecordDomain, bound: &CramerRao) -> String {
     let farthest = domain.features().squared_radius();
     let vacuous =

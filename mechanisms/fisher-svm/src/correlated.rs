@@ -20,39 +20,42 @@ const NAME: &str = "fisher-correlated";
 const RESIDUAL: f64 = 1e-9;
 const MOST_ITERATIONS: u64 = 200;
 
-/// Largest factor between the variance and the squared radius of the domain. Much larger noise leaves no
-/// digits for the records, and would destroy the classifier.
+/// Largest ratio of the noise's variance to the squared radius of the domain, or of the squared radius to the
+/// variance. Much larger noise leaves no digits for the records, and would destroy the classifier.
 const WIDEST: f64 = 1e12;
 
 /// Mechanism that adds Gaussian noise and leaves the linear support vector machine of the records unchanged
 /// (Farokhi, Theorem 2.10).
 ///
-/// For q records x of p numbers with labels y of ±1 (the second level is +1), let α*, β* and ω* be the
+/// Let q records xᵢ of p numbers have labels yᵢ of ±1 (the second level is +1). Let α* and β* be the
 /// classifier of equation (2),
 ///
 /// min ½‖α‖² + ½ρ(β² + ‖ξ‖²) + θ Σξᵢ, with yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0,
 ///
-/// and its multipliers. With a = α* and b = ω*∘y, the release is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa)
-/// and G ~ N(0, m)^{q×p} ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and Wᵀb = 0, a classifier trained
-/// on the release by equation (2) has the same Karush-Kuhn-Tucker conditions (15). So it has the same α*, β*
-/// and ω* (Proposition 2.9). The theorem's noise is the same for every Π; this is Π = I.
+/// and let ω* be its multipliers. With a = α* and b = ω*∘y (element by element), the release is x + W with W
+/// = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa) and G ~ N(0, m)^{q×p} ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and
+/// Wᵀb = 0, a classifier trained on the release by equation (2) has the same Karush-Kuhn-Tucker conditions
+/// (15). So it has the same α*, β* and ω* (Proposition 2.9). The noise of the theorem is the same for every
+/// weight matrix Π of errors. The claim below is for Π = I.
 ///
 /// # Claim and proof
 ///
 /// An unbiased estimate x̂ᵢ of record i has E‖x̂ᵢ − xᵢ‖² ≥ m(p − 1)(1 − bᵢ²/bᵀb). Take the data sets x + U
 /// with Ua = 0 and Uᵀb = 0. They all have the same classifier, and so the same a, b and distribution of W. On
-/// that space, W has an m-Gaussian density. An unbiased estimate is unbiased on all these data sets. There,
-/// the Cramér–Rao bound is the trace of record i's block of m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa). The release
-/// attains it. The claim for every record is the least of these bounds, that of the largest share bᵢ²/bᵀb.
-/// This share is computed from the records. The guarantee of the release contains it, and the guarantee of
-/// the design describes it in words.
+/// the space of these U, W has a Gaussian density of variance m. An unbiased estimate is unbiased on all
+/// these data sets. For them, the Cramér–Rao bound is the trace of the block of record i in m·(I − bbᵀ/bᵀb) ⊗
+/// (I − aaᵀ/aᵀa). The released record, as an estimate, attains this bound. The claim for every record is the
+/// least of these bounds: the bound of the record with the largest share bᵢ²/bᵀb. This share is computed from
+/// the records. The guarantee of the release contains it, and the guarantee of the design describes it in
+/// words.
 ///
-/// The claim holds for an adversary that knows no record. An adversary that knows all other records knows
-/// their noise wⱼ, and so the noise of a support vector: xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ, exactly
-/// (errata F12). With nothing else unknown, the information about each column of a record is infinite.
-/// The claim states this for the columns; the bound is a joint one. Together with another release of the same
-/// columns, nothing of the bound remains. This is correct: this release turns the other's information about
-/// the remaining records into the support vectors.
+/// The claim holds only against an adversary that knows no record. An adversary that knows all other records
+/// knows their noise wⱼ. From the release x̄ᵢ of a support vector, it computes xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ
+/// exactly (errata F12). If nothing else is unknown, the Fisher information about each column of a record is
+/// infinite. The claim therefore states infinite information for each column, and a joint bound for the
+/// record. In composition with another release of the same columns, nothing of the bound remains. This is
+/// correct: the other release has information about all other records, from which this release yields the
+/// support vectors.
 ///
 /// The release is not differentially private: the classifier, every αᵀxᵢ and the labels are released in the
 /// clear. All values are in units of the encoded record.
@@ -103,8 +106,11 @@ impl TryFrom<State> for FisherCorrelated {
     }
 }
 
+/// Checks the domain of the records.
+///
 /// # Errors
-/// [`Error::NotApplicable`] for records that have no such classifier, or leave no room for noise.
+/// [`Error::NotApplicable`] if such records have no classifier of equation (2), or if they leave no room for
+/// noise.
 fn check_domain(domain: &RecordDomain) -> Result<()> {
     let refuse = |reason: &str| Err(Error::not_applicable(NAME, reason));
     match domain.target() {
@@ -132,13 +138,13 @@ fn check_domain(domain: &RecordDomain) -> Result<()> {
 }
 
 impl FisherCorrelated {
-    /// Creates the mechanism with noise of this variance m, in squared units of the encoded record. The
-    /// classifier of equation (2) has θ = `theta` and ρ = `rho`.
+    /// Creates the mechanism with noise of variance m = `variance`, in squared units of the encoded record.
+    /// The classifier of equation (2) has θ = `theta` and ρ = `rho`.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for records that have no such classifier: a label of other than two classes,
-    /// fewer than two columns, features that are neither numbers nor groups. [`Error::Parameter`] for θ, ρ or
-    /// m out of range.
+    /// [`Error::NotApplicable`] if the label does not have two classes, if there are fewer than two columns,
+    /// if a feature is neither a number nor a one-hot group, or if all features are constant.
+    /// [`Error::Parameter`] if θ, ρ or m is out of range.
     pub fn new(domain: RecordDomain, theta: f64, rho: f64, variance: f64) -> Result<Self> {
         State { domain, theta, rho, variance }.try_into()
     }
@@ -148,14 +154,15 @@ impl FisherCorrelated {
         self.state.variance
     }
 
-    /// Bound for a record with the share bᵢ²/bᵀb = `share` in the classifier: m(p − 1)(1 − share).
+    /// Lower bound m(p − 1)(1 − share) on the squared error for a record with the share bᵢ²/bᵀb = `share` in
+    /// the classifier.
     fn bound(&self, share: f64) -> f64 {
         let open = (self.state.domain.columns().len() - 1) as f64;
         self.state.variance * open * (1.0 - share)
     }
 
-    /// Disclosures of a release and assumptions of its claim. Only the card of a release contains the largest
-    /// share.
+    /// Disclosures of a release and assumptions of its claim. `share` is the largest share of a record in the
+    /// classifier, which only the card of a release contains.
     fn card(&self, share: Option<f64>) -> Guarantee {
         let share = share.map_or(String::new(), |share| format!(" = {share:.4}"));
         let mut discloses = in_clear(&self.state.domain, Unit::Label);
@@ -184,7 +191,7 @@ impl FisherCorrelated {
         }
     }
 
-    /// Guarantee of a release whose records have this largest share in the classifier.
+    /// Guarantee of a release in which `share` is the largest share of a record in the classifier.
     fn release_guarantee(&self, share: f64) -> Guarantee {
         let columns = self.state.domain.columns();
         let bound = CramerRao {
@@ -206,10 +213,10 @@ impl FisherCorrelated {
         guarantee
     }
 
-    /// Solves the classifier of these records (q × p values) and signs (q).
+    /// Computes the classifier of equation (2) for `records` (q × p values) with labels `signs` (q values).
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if it cannot be solved, or does not depend on the records.
+    /// [`Error::NotApplicable`] if the solver fails, or if the classifier does not depend on the features.
     fn classifier(&self, records: &Array2<f64>, signs: &[f64]) -> Result<Machine> {
         let unsolved = |error: scumble_kkt::Error| {
             Error::not_applicable(NAME, format!("the classifier of the records was not found: {error}"))
@@ -222,7 +229,7 @@ impl FisherCorrelated {
         let machine = programme.proven(RESIDUAL, MOST_ITERATIONS).map_err(unsolved)?;
         let largest =
             |values: &mut dyn Iterator<Item = &f64>| values.fold(0.0, |most: f64, x| most.max(x.abs()));
-        // Compared with margins of 1 such scores are zero, and only rounding chose their direction.
+        // Compared with margins of 1 such scores are zero, and rounding errors determine the direction of α.
         if largest(&mut machine.weights.iter()) * largest(&mut records.iter()) < 1e-9 {
             let reason = "the classifier of these records uses none of their features (α = 0), so keeping it \
                           is meaningless";
@@ -287,8 +294,8 @@ impl FisherCorrelated {
     }
 }
 
-/// Key of a release. Records and release have the same space, so records in the clear are only projected onto
-/// the domain.
+/// Key of a release, which maps records in the clear to the space of the released ones. The two spaces are
+/// the same, so the key only projects records onto the domain.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Space {
@@ -308,7 +315,7 @@ impl SecretKey for Space {
 /// Signs of the classes: −1 for the first level, 1 for the second (q values).
 ///
 /// # Errors
-/// [`Error::Shape`] for a target that is not a class.
+/// [`Error::Shape`] if `target` is not a class.
 fn signs(target: &Target) -> Result<Vec<f64>> {
     match target {
         Target::Class(classes) => {
@@ -327,8 +334,8 @@ struct Parameters {
     /// ρ of the classifier, the penalty for its bias and for squared slacks; 0.01 by default.
     rho: Option<f64>,
     /// Variance m of the noise, in squared units of the encoded record. By default R²/(p − 1), with R the
-    /// radius of the domain and p the number of columns. This is the largest variance that is not vacuous.
-    /// The claim is m(p − 1)(1 − s), and the centre of the domain has an error of at most R².
+    /// radius of the domain and p the number of columns. A larger variance may make the claim m(p − 1)(1 − s)
+    /// vacuous, because the centre of the domain has a squared error of at most R².
     variance: Option<f64>,
 }
 

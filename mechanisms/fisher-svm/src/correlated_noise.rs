@@ -4,15 +4,16 @@ use rayon::prelude::*;
 use scumble_core::{Error, Result, Streams, local::BLOCK};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// Resolution of the lattice on which noise is drawn: 2⁻⁴⁰ of the standard deviation.
+/// Logarithm to base 2 of the number of lattice steps per standard deviation, for the lattice on which noise
+/// is drawn.
 const FINENESS: i32 = 40;
 
-/// Gaussian noise W on q records of p values that leaves Σ bᵢxᵢ and every aᵀxᵢ unchanged: the distribution of
-/// Theorem 2.10.
+/// Gaussian noise W of Theorem 2.10 on q records xᵢ of p values. It leaves Σ bᵢxᵢ and every aᵀxᵢ unchanged,
+/// for given vectors b (q values) and a (p values).
 ///
 /// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, with mean zero and
-/// variance m (errata F8). Its covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection
-/// onto all W with Wᵀb = 0 and Wa = 0, times m. A zero vector keeps nothing.
+/// variance m (errata F8). Its covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection onto
+/// all W with Wᵀb = 0 and Wa = 0, times m. If a or b is zero, its sums are not kept.
 ///
 /// The exact sampler of the discrete Gaussian distribution draws G on a lattice about 2⁴⁰ times finer than
 /// its standard deviation. The projection is in double precision. It takes O(q·p) time and only O(q + p)
@@ -62,16 +63,17 @@ impl CorrelatedNoise {
         Ok(Self { b: unit(b)?, a: unit(a)?, distribution, step })
     }
 
-    /// max bᵢ²/bᵀb: the largest share of a record's noise that keeping the sum removes.
+    /// Returns max bᵢ²/bᵀb, the largest fraction of the variance of a record's noise that is removed to keep
+    /// Σ bᵢxᵢ.
     pub fn largest_share(&self) -> f64 {
         self.b.iter().map(|b| b * b).fold(0.0, f64::max)
     }
 
-    /// Adds W to `records`, q × p values, one record after the other. The result is the same for any number
-    /// of threads.
+    /// Adds W to `records`, which has q × p values, one record after the other. The result is the same for
+    /// any number of threads.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of values.
+    /// [`Error::Shape`] if `records` does not have q·p values.
     pub fn add(&self, records: &mut [f64], streams: &Streams) -> Result<()> {
         let (q, p) = (self.b.len(), self.a.len());
         if records.len() != q * p {
@@ -85,7 +87,7 @@ impl CorrelatedNoise {
             let mut stream = streams.stream(block as u64);
             values.iter_mut().for_each(|x| *x += self.distribution.sample(&mut stream) as f64 * self.step);
         });
-        // Restoring the kept sums projects the noise. The second pass removes what rounding left in the
+        // Restoring the kept sums projects the noise. The second pass removes the rounding errors of the
         // first.
         for _ in 0..2 {
             self.restore(records, &kept);
@@ -133,7 +135,7 @@ impl CorrelatedNoise {
     }
 }
 
-/// Sums that noise leaves unchanged.
+/// Scores aᵀxᵢ/‖a‖ and sum Σ bᵢxᵢ/‖b‖, which noise leaves unchanged.
 struct Kept {
     scores: Vec<f64>,
     sum: Vec<f64>,
@@ -142,7 +144,7 @@ struct Kept {
 /// Returns the vector of length 1 along `vector`; a zero vector is unchanged.
 ///
 /// # Errors
-/// [`Error::Shape`] for an empty vector, or a value that is not finite.
+/// [`Error::Shape`] if `vector` is empty or has a value that is not finite.
 fn unit(mut vector: Vec<f64>) -> Result<Vec<f64>> {
     if vector.is_empty() || vector.iter().any(|x| !x.is_finite()) {
         return Err(Error::shape("a sum that the noise keeps needs one finite number or more"));

@@ -17,18 +17,19 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 
 /// Mechanism that adds Gaussian noise of covariance Π^{−1/2}/√λ to the features of each record.
 ///
-/// Of all noise it has the least Tr(Π⁻¹I) + λ·Tr(V), with I its Fisher information and V its covariance
-/// (Farokhi, Theorem 2.4). The label is released in the clear.
+/// Of all noise distributions, this one has the least Tr(Π⁻¹I) + λ·Tr(V), with the Fisher information I and
+/// the covariance V (Farokhi, Theorem 2.4). The label is released in the clear.
 ///
-/// For a diagonal Π each coordinate has a lattice Gaussian with its own σ = (λϑ)^{−1/4}. For a full Π the
-/// record is mapped to Π^{1/4}(x − c), with c the centre of the domain. The noise is added there, where all
-/// coordinates have σ = λ^{−1/4}; the map back is post-processing. The sensitivity is the diameter of the
-/// ball around the image of the domain. Up to twenty columns, two records of the domain are that far apart;
-/// beyond, the diameter is an upper bound. A full Π accepts only numbers.
+/// For a diagonal Π with entries ϑ, each coordinate has discrete Gaussian noise with its own σ = (λϑ)^{−1/4}.
+/// For a full Π the record is mapped to Π^{1/4}(x − c), with c the centre of the domain. Noise with σ =
+/// λ^{−1/4} is added to each coordinate of this image; the map back is post-processing. The sensitivity is
+/// the diameter of a ball around the image of the domain. With up to twenty columns, the images of two
+/// records have this distance. With more columns, the diameter is an upper bound. A full Π requires numeric
+/// features.
 ///
-/// The mechanism claims the whole profile δ(ε) on the domain's own bounds, and a Cramér–Rao error. The
-/// paper's Theorem 2.5 is weaker where it holds, and does not hold everywhere (errata F2):
-/// [`papers_epsilon`](Self::papers_epsilon).
+/// The mechanism claims the whole privacy profile δ(ε) for the bounds of the domain, and a Cramér–Rao bound
+/// on the error of unbiased estimates. The paper's Theorem 2.5 ([`papers_epsilon`](Self::papers_epsilon)) is
+/// weaker where it holds, and does not hold everywhere (errata F2).
 ///
 /// ```
 /// use scumble_fisher_svm::FisherGaussian;
@@ -47,9 +48,9 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 pub struct FisherGaussian {
     state: State,
     weighting: Weighting,
-    /// Image to which the noise is added, for a full Π.
+    /// Image to which the noise is added for a full Π; `None` for a diagonal Π.
     image: Option<Image>,
-    /// `None` at λ = ∞.
+    /// Noise of the features or of their image; `None` at λ = ∞.
     noise: Option<GaussianNoise>,
 }
 
@@ -133,9 +134,9 @@ impl FisherGaussian {
     /// λ gives less noise, and λ = ∞ gives none. ε is claimed at `delta`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless λ > 0, or for weights that form no positive definite Π.
-    /// [`Error::NotApplicable`] if there is no feature, or δ is zero. [`Error::Budget`] for noise that does
-    /// not fit the lattice.
+    /// [`Error::Parameter`] unless λ > 0, or if the weights form no positive definite Π.
+    /// [`Error::NotApplicable`] if there is no feature, if δ is zero, or if Π is full and a feature is not a
+    /// number. [`Error::Budget`] if the noise does not fit the lattice.
     pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -149,8 +150,8 @@ impl FisherGaussian {
     /// x)‖² ≥ `error` (Proposition 2.2 with errata F11): √λ = Tr(Π^{1/2})/`error`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless `error` is finite and above zero; else the same errors as
-    /// [`with_lambda`](Self::with_lambda).
+    /// [`Error::Parameter`] unless `error` is finite and above zero, [`Error::NotApplicable`] if all features
+    /// are levels. Otherwise the same errors as [`with_lambda`](Self::with_lambda).
     pub fn with_error(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -168,8 +169,8 @@ impl FisherGaussian {
         Self::nearest(domain, weights, lambda, delta, |mechanism| mechanism.weighted_error() >= error)
     }
 
-    /// Creates the mechanism from (ε, δ), with the largest λ, to some billionths, whose noise meets the
-    /// budget on this domain.
+    /// Creates the mechanism from (ε, δ). Its λ is, to some billionths, the largest whose noise meets the
+    /// `budget` on `domain`.
     ///
     /// # Errors
     /// Same errors as [`with_lambda`](Self::with_lambda), and [`Error::NotApplicable`] if the domain has only
@@ -193,8 +194,8 @@ impl FisherGaussian {
         })
     }
 
-    /// Creates the mechanism with the first λ, from `lambda` downwards, that is enough. The lattice costs
-    /// some billionths of λ.
+    /// Creates the mechanism with the first λ, from `lambda` downwards, for which `is_enough` holds. Noise on
+    /// a lattice needs a λ that is smaller by some billionths.
     fn nearest(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -214,7 +215,7 @@ impl FisherGaussian {
         Err(Error::not_applicable(NAME, "the lattice is too coarse for noise of the required size"))
     }
 
-    /// λ.
+    /// Weight λ of the noise's size against its Fisher information.
     pub fn lambda(&self) -> f64 {
         self.state.lambda
     }
@@ -226,9 +227,9 @@ impl FisherGaussian {
     }
 
     /// Lower bound on E‖Π^{1/2}(x̂ − x)‖² for every unbiased estimate of a record; 0 at λ = ∞. It is
-    /// Tr(Π^{1/2})/√λ minus the effect of the lattice (Farokhi, Proposition 2.2, with errata F11 and
-    /// F14). Levels add nothing to it: they have no neighbouring values. An adversary that knows that they
-    /// are levels may have an error close to zero.
+    /// Tr(Π^{1/2})/√λ minus the effect of the lattice (Farokhi, Proposition 2.2, with errata F11 and F14).
+    /// Levels add nothing to the bound, because they have no neighbouring values. An adversary that knows
+    /// which columns are levels may have an error close to zero in them.
     pub fn weighted_error(&self) -> f64 {
         let Some(noise) = &self.noise else {
             return 0.0;
@@ -244,14 +245,14 @@ impl FisherGaussian {
     }
 
     /// ε of the paper's Theorem 2.5 at `delta`: s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times
-    /// the largest width of a feature. `None` for s > 2, where the theorem does not hold for every δ
-    /// (errata F2). The card shows this ε next to the claim, and never claims it.
+    /// the largest width of a feature. `None` for s > 2, where the theorem does not hold for every δ (errata
+    /// F2). The card of a release shows this ε next to the claimed ε, and never claims it.
     pub fn papers_epsilon(&self, delta: f64) -> Option<f64> {
         let s = self.papers_scale().value;
         (s <= 2.0).then(|| s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt()))
     }
 
-    /// The s of [`papers_epsilon`](Self::papers_epsilon).
+    /// The number s of [`papers_epsilon`](Self::papers_epsilon).
     fn papers_scale(&self) -> Bound {
         let width = |factor: &Factor| match factor {
             Factor::OneHot { .. } => 1.0,
@@ -287,7 +288,7 @@ impl FisherGaussian {
     }
 
     /// Fisher information of a release about each feature: I_jj = √λ·(Π^{1/2})_jj, infinite for a level. For
-    /// a full Π also Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
+    /// a full Π the result also has the joint bound Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
     fn information(&self, noise: &GaussianNoise) -> CramerRao {
         let per_coordinate = noise.information().into_iter().zip(are_numbers(self.features()));
         let per_coordinate =
@@ -417,13 +418,13 @@ impl LocalMechanism for FisherGaussian {
 }
 
 /// Parameters of `fisher-gaussian`: λ, or a lower bound on the error of every unbiased reconstruction.
-/// Without either, the budget determines the noise. The budget is a ceiling: an ε that follows from the
-/// others and exceeds it is refused.
+/// Without either, the budget determines the noise. With either, the budget is a ceiling: a larger ε is
+/// refused.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// λ > 0, the weight of the noise's size against its Fisher information. The noise has the variance 1/√λ
-    /// per column.
+    /// λ > 0, the weight of the noise's size against its Fisher information. The noise of a column with
+    /// weight 1 has the variance 1/√λ.
     lambda: Option<f64>,
     /// Lower bound on the squared error, weighted by Π, of every unbiased reconstruction of a record.
     error: Option<f64>,

@@ -3,11 +3,12 @@
 //!
 //! | plugin | what it does |
 //! |---|---|
-//! | `fisher-bounded` | noise of least Fisher information within bounds of released features (Theorem 2.6) |
+//! | `fisher-bounded` | noise of least Fisher information that keeps features within bounds (Theorem 2.6) |
 //! | `fisher-correlated` | Gaussian noise that preserves a linear support vector machine (Theorem 2.10) |
 //! | `fisher-gaussian` | Gaussian noise of least Fisher information for its size on features (Theorem 2.4) |
 //!
-//! The paper's Laplace noise, of equal Fisher information, is `laplace` with its parameter `information`.
+//! The paper's Laplace noise of equal Fisher information is the plugin `laplace` with the parameter
+//! `information`.
 
 mod bounded;
 mod bounded_noise;

@@ -1,4 +1,4 @@
-//! Π: the weights of errors in each column.
+//! The matrix Π, which weights the errors of a reconstruction in each column.
 
 use ndarray::{Array1, Array2};
 use schemars::JsonSchema;
@@ -8,22 +8,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Positive definite matrix Π of Farokhi, Proposition 2.2: an error e of a record counts ‖Π^{1/2}e‖².
+/// Positive definite matrix Π of Farokhi, Proposition 2.2: the error e of a reconstructed record has the
+/// weighted size ‖Π^{1/2}e‖².
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Weights {
-    /// A diagonal Π: ϑ > 0 of some encoded columns, by name; the others have 1.
+    /// A diagonal Π: the weights ϑ > 0 of some encoded columns, by name. All other columns have the weight 1.
     Columns(BTreeMap<String, f64>),
-    /// The whole matrix: d rows of d values, in the order of the encoded columns.
+    /// The whole matrix Π: d rows of d values, in the order of the encoded columns.
     Matrix(Vec<Vec<f64>>),
 }
 
 /// Checked Π, in the form that the noise needs.
 #[derive(Debug, Clone)]
 pub(crate) enum Weighting {
-    /// ϑ (d values).
+    /// The diagonal ϑ of a diagonal Π (d values).
     Diagonal(Vec<f64>),
-    /// Π with entries off its diagonal.
+    /// Π with nonzero entries off its diagonal.
     Full(Box<Powers>),
 }
 
@@ -45,15 +46,16 @@ pub(crate) struct Bound {
     pub(crate) is_exact: bool,
 }
 
-/// Largest number of columns for which all corners are enumerated. For more columns an upper bound is used.
+/// Largest number of columns for which all corners of a box are enumerated. For more columns an upper bound
+/// is used.
 const MOST_COLUMNS: usize = 20;
 
 impl Weighting {
-    /// Checks the weights of records with these columns.
+    /// Checks the `weights` of records with `columns`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for an unknown column, a ϑ that is not finite and above zero, or a matrix that is
-    /// not d × d, symmetric and positive definite.
+    /// [`Error::Parameter`] if a column is unknown, if a weight ϑ is not finite and above zero, or if a
+    /// matrix is not d × d, symmetric and positive definite.
     pub(crate) fn new(plugin: &str, weights: Option<&Weights>, columns: &[String]) -> Result<Self> {
         let refuse = |problem: String| Err(Error::parameter(plugin, problem));
         match weights {
@@ -114,7 +116,7 @@ impl Weighting {
         self.half_diagonal().iter().sum()
     }
 
-    /// max ‖Π^{1/4}(x − x′)‖₂ over the domain.
+    /// max ‖Π^{1/4}(x − x′)‖₂ over two points x, x′ of `domain`.
     pub(crate) fn spread(&self, domain: &Domain) -> Bound {
         match self {
             Self::Diagonal(weights) => {
@@ -130,7 +132,7 @@ impl Weighting {
                 Bound { value: domain.factors().map(factor_square).sum::<f64>().sqrt(), is_exact: true }
             }
             Self::Full(powers) => {
-                // A box is symmetric about its centre, so its image is twice as wide as its radius.
+                // A box is symmetric about its centre, so the diameter of its image is twice the radius.
                 let Bound { value, is_exact } = powers.radius(&half_widths(domain).unwrap_or_default());
                 Bound { value: 2.0 * value, is_exact }
             }
@@ -156,6 +158,8 @@ fn asymmetric(matrix: &Array2<f64>) -> Option<(usize, usize)> {
 }
 
 impl Powers {
+    /// Computes the powers of Π = `matrix`.
+    ///
     /// # Errors
     /// The least eigenvalue, if it is not above zero.
     fn from_matrix(matrix: &Array2<f64>) -> std::result::Result<Self, f64> {
@@ -177,7 +181,7 @@ impl Powers {
         })
     }
 
-    /// max ‖Π^{1/4}v‖₂ over the box with these half widths (d values).
+    /// max ‖Π^{1/4}v‖₂ over the points v of a box around zero with half widths `halves` (d values).
     pub(crate) fn radius(&self, halves: &[f64]) -> Bound {
         let images: Vec<Array1<f64>> =
             halves.iter().zip(self.quarter.columns()).map(|(half, column)| &column * *half).collect();
@@ -186,8 +190,8 @@ impl Powers {
             let value = largest_norm(&images, &Array1::zeros(self.quarter.nrows()));
             return Bound { value, is_exact: true };
         }
-        // A sum is at most as long as its parts together, and the largest eigenvalue bounds the stretch of a
-        // vector.
+        // The norm of a sum is at most the sum of the norms. The largest eigenvalue of Π^{1/4} bounds the
+        // norm of an image.
         let together: f64 = images.iter().map(|image| squared(image).sqrt()).sum();
         let stretched = self.stretch * halves.iter().map(|half| half * half).sum::<f64>().sqrt();
         Bound { value: together.min(stretched), is_exact: false }
@@ -214,7 +218,7 @@ pub(crate) fn half_widths(domain: &Domain) -> Option<Vec<f64>> {
 }
 
 /// Returns whether each coordinate is a number and not a level. A level has no neighbouring values, so no
-/// bound holds for an adversary that knows that it is a level.
+/// bound on reconstruction holds against an adversary that knows that it is a level.
 pub(crate) fn are_numbers(domain: &Domain) -> Vec<bool> {
     let number_flags =
         |(at, factor): (Range<usize>, &Factor)| vec![!matches!(factor, Factor::OneHot { .. }); at.len()];
@@ -279,7 +283,7 @@ mod tests {
         // Π = I gives √d, and the paper's (∞,2)-norm of a diagonal Π is √(Σ√ϑ).
         let unit = Weighting::new("p", None, numbers(2).columns()).unwrap();
         assert_eq!(unit.infinity_to_two(), Bound { value: 2f64.sqrt(), is_exact: true });
-        // A full Π, by hand: ‖Π^{1/4}(1, 1)‖² = 1ᵀΠ^{1/2}1.
+        // A full Π, from the closed form ‖Π^{1/4}(1, 1)‖² = 1ᵀΠ^{1/2}1.
         let Weighting::Full(powers) = full(&[&[2.0, 1.0], &[1.0, 2.0]]) else { panic!("it is full") };
         let by_hand = powers.half.sum().sqrt();
         let bound = Weighting::Full(powers).infinity_to_two();

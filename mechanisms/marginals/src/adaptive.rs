@@ -1,4 +1,4 @@
-//! Records from noisy tables that are chosen in rounds, by the errors of the records drawn so far.
+//! Records from noisy tables that are chosen in rounds, by the errors of an estimate from the earlier tables.
 
 use crate::answers::{Answers, LEAST_SHARE, Purse};
 use crate::columns::Columns;
@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 
 const NAME: &str = "adaptive-marginals";
 
-/// Share of μ² for the initial tables.
+/// Fraction of the budget μ² for the initial tables.
 const AT_FIRST: f64 = 0.5;
-/// Share of a round's μ² for its choice.
+/// Fraction of a round's μ² that the choice of its table spends.
 const CHOICE_SHARE: f64 = 0.1;
 /// Initial number of rounds that share the remaining μ².
 const ROUNDS: usize = 8;
@@ -27,13 +27,13 @@ const ROUNDS: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
-    /// Features with the target.
+    /// Features with the target: each feature, and pairs of features.
     Target,
-    /// All pairs of columns.
+    /// Pairs of columns, and each column alone.
     AllPairs,
 }
 
-/// Rounds for a workload.
+/// Program of the mechanism: rounds for a workload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rounds {
@@ -50,7 +50,7 @@ impl Rounds {
     }
 }
 
-/// Returns some columns followed by the target, if all tables contain it.
+/// Returns `columns`, followed by `target` if all tables contain it.
 fn with(target: Option<usize>, columns: &[usize]) -> Clique {
     columns.iter().copied().chain(target).collect()
 }
@@ -111,7 +111,8 @@ impl Program for Rounds {
                 known.table(clique).zip(&table.counts).map(|(known, now)| (known - now).abs()).sum();
             forest.add((clique[0], clique[1]));
             chosen.push(clique.clone());
-            // Noise alone can explain such a distance. Half as many rounds then have twice the share each.
+            // Noise alone can explain a gain this small. Half as many rounds then remain, each with twice the
+            // share of μ².
             let is_little = gained < 2.0 * noise(clique, &purse);
             rounds = (rounds - 1).min(others.len().saturating_sub(1 + chosen.len()));
             rounds = if is_little { rounds.div_ceil(2) } else { rounds };
@@ -124,7 +125,7 @@ impl Program for Rounds {
     }
 }
 
-/// Returns the initial tables.
+/// Returns the columns of the initial tables.
 fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
     match others {
         [] => target.map(|target| vec![target]).into_iter().collect(),
@@ -132,7 +133,7 @@ fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
     }
 }
 
-/// Measures the same tables once more with the remaining share of μ².
+/// Measures the tables of `cliques` once more, with the remaining share `left` of μ².
 fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec<Measured>> {
     let share = left / cliques.len().max(1) as f64;
     if share <= LEAST_SHARE {
@@ -201,15 +202,17 @@ register! {
     /// Rounds of choosing and measuring tables, after AIM (McKenna, Mullins, Sheldon and Miklau 2022).
     ///
     /// The records determine which tables are worth their noise. With the workload `target`, the mechanism
-    /// starts from each feature's table with the target, and a round adds two features with the target. With
-    /// `all-pairs`, it starts from each column's table, and a round adds two columns. The exponential
-    /// mechanism scores a table by the ℓ₁ distance of its counts from the current estimate, less the table's
-    /// expected noise. "None of them" is also a choice; the remaining budget then measures the initial tables
-    /// again. A round that found less than its noise makes the next rounds fewer and longer.
+    /// starts from each feature's table with the target, and each round adds the table of two features and
+    /// the target. With `all-pairs`, it starts from each column's table, and each round adds the table of two
+    /// columns. The exponential mechanism scores a table by the ℓ₁ distance of its counts from the current
+    /// estimate, less the table's expected noise. The choice may also be no table; the remaining budget then
+    /// measures the initial tables again. If noise can explain the difference of a new table from the
+    /// estimate, the remaining rounds become fewer, with more budget for each.
     ///
-    /// The added tables form no cycle among the features, so all tables together form a junction tree of at
-    /// most two columns and the target. Estimates are in closed form, and memory is bounded. AIM adds larger
-    /// tables if they pay, and estimates by descent.
+    /// The added tables form no cycle among the features. All tables together therefore form a junction tree,
+    /// whose cliques have at most two columns and the target. Estimates are in closed form, and memory is
+    /// bounded. AIM itself also adds larger tables if they are worth their noise, and estimates by gradient
+    /// descent.
     pub const ADAPTIVE_MARGINALS = {
         name: NAME,
         summary: "records drawn from noisy tables, which are chosen in rounds by the errors of the tables so \

@@ -1,8 +1,9 @@
 //! The two questions about exact counts that a mechanism may ask: a noisy table, or a choice.
 //!
 //! A mechanism is written once, against [`Answers`]. A release uses [`Drawn`], which answers from the
-//! records. An audit uses [`Replayed`], which computes the likelihood of drawn answers for other records.
-//! Each answer is paid for in advance, so no mechanism exceeds its budget, whatever it asks.
+//! records. An audit uses [`Replayed`], which computes the likelihood of drawn answers for other records. The
+//! budget is μ², where μ is the parameter of Gaussian differential privacy. Each answer spends a share of it
+//! in advance, so no mechanism exceeds its budget, whatever it asks.
 
 use crate::counts::{Clique, Counts};
 use crate::forest::Forest;
@@ -20,9 +21,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Purse {
     budget: Budget,
     neighbours: Neighbours,
-    /// μ² of all answers together; `None` if nothing needs to be private.
+    /// Gaussian differential privacy parameter μ² of all answers together; `None` for an infinite ε.
     squared_mu: Option<f64>,
-    /// Noise of earlier questions, by the bits of its share. A sampler takes longer to make than to use.
+    /// Noise of earlier questions, by the bits of their share of μ². Creating a sampler takes longer than
+    /// drawing from it.
     made: Arc<Mutex<BTreeMap<u64, CountNoise>>>,
 }
 
@@ -34,10 +36,10 @@ const MOST_OF_CHOICE: f64 = 60.0;
 pub(crate) const LEAST_SHARE: f64 = 1e-6;
 
 impl Purse {
-    /// Creates the purse of a budget.
+    /// Creates the purse for a budget.
     ///
     /// # Errors
-    /// [`Error::Budget`] for a finite ε with δ = 0, or for an ε that is too small.
+    /// [`Error::Budget`] if δ = 0 and ε is finite, or if ε is too small for any noise.
     pub(crate) fn new(budget: Budget, neighbours: Neighbours) -> Result<Self> {
         let squared_mu = match (budget.epsilon(), budget.delta()) {
             (f64::INFINITY, _) => None,
@@ -58,10 +60,10 @@ impl Purse {
         Ok(purse)
     }
 
-    /// Returns the noise of a table that costs this share of μ²; `None` if nothing needs to be private.
+    /// Returns the noise of a table that spends `share` of μ²; `None` for an infinite ε.
     ///
     /// # Errors
-    /// [`Error::Budget`] if the noise exceeds all counts.
+    /// [`Error::Budget`] if the standard deviation of the noise exceeds all counts.
     pub(crate) fn noise(&self, share: f64) -> Result<Option<CountNoise>> {
         if self.squared_mu.is_none() {
             return Ok(None);
@@ -75,15 +77,15 @@ impl Purse {
         Ok(Some(noise))
     }
 
-    /// σ of the noise for this share, in counts.
+    /// Standard deviation σ of the noise of a table that spends `share` of μ², in counts.
     pub(crate) fn scale(&self, share: f64) -> f64 {
         self.squared_mu.map_or(0.0, |squared_mu| (self.differing() as f64 / (share * squared_mu)).sqrt())
     }
 
-    /// ε of bounded range of a choice that costs at most this share of μ².
+    /// Returns the range ε of the privacy loss of a choice that spends at most `share` of μ².
     ///
-    /// It is at most [`MOST_OF_CHOICE`]; beyond this ε, a choice is as good as the best. It is infinite if
-    /// nothing needs to be private.
+    /// It is at most [`MOST_OF_CHOICE`], because a larger ε would hardly improve a choice. It is infinite if
+    /// the ε of the budget is infinite.
     fn epsilon_of_choice(&self, share: f64) -> f64 {
         self.squared_mu.map_or(f64::INFINITY, |squared_mu| {
             // Inverse of `PrivacyProfile::bounded_range`: Φ(μ/2) is half of 1 + δ(0).
@@ -92,7 +94,7 @@ impl Purse {
         })
     }
 
-    /// Number of cells of a table in which neighbours differ.
+    /// Number of cells of a table in which neighbouring data sets differ.
     fn differing(&self) -> u64 {
         match self.neighbours {
             Neighbours::AddOrRemoveOne => 1,
@@ -100,9 +102,11 @@ impl Purse {
         }
     }
 
-    /// ε at the budget's δ for replace one record, of answers that are private for add/remove one record.
+    /// Returns the ε of replacing one record, at the δ of the budget, for answers that are calibrated to
+    /// adding or removing one record.
     ///
-    /// One cell of a table loses one record and another gains one. The scores of a choice move twice as far.
+    /// One cell of a table loses one record and another gains one. The scores of a choice change by up to
+    /// twice as much.
     pub(crate) fn epsilon_of_replacement(&self, chooses: bool) -> f64 {
         let factor: f64 = if chooses { 4.0 } else { 2.0 };
         let mu = self.squared_mu.map_or(f64::INFINITY, |squared_mu| (factor * squared_mu).sqrt());
@@ -110,21 +114,22 @@ impl Purse {
     }
 }
 
-/// Source of answers.
+/// Source of answers to a mechanism's questions about exact counts.
 pub(crate) trait Answers {
     /// Budget of the answers.
     fn purse(&self) -> &Purse;
 
-    /// Returns the noisy table of a clique, for this share of μ².
+    /// Returns the noisy table of the columns in `clique`, and spends `share` of μ².
     ///
     /// # Errors
     /// [`Error::Budget`] if the share exceeds the remaining budget.
     fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured>;
 
-    /// Chooses one of some candidates, for this share of μ².
+    /// Chooses a candidate by the exponential mechanism, and spends `share` of μ². Returns the candidate's
+    /// index.
     ///
-    /// `scores` returns their scores. No score changes by more than [`UNIT`] if one record is added or
-    /// removed.
+    /// `scores` returns the scores of all candidates. No score changes by more than [`UNIT`] if one record is
+    /// added or removed.
     ///
     /// # Errors
     /// Same errors as [`measure`](Self::measure), and the errors of `scores`.
@@ -132,8 +137,8 @@ pub(crate) trait Answers {
 
     /// Chooses a spanning tree of the first `columns` columns.
     ///
-    /// Its pairs are chosen one after the other, each for this share of μ², among the pairs that close no
-    /// cycle with the earlier pairs. `score` returns the score of a pair, as in [`select`](Self::select).
+    /// Its pairs are chosen one after the other, among the pairs that close no cycle with the earlier pairs.
+    /// Each choice spends `share` of μ². `score` returns the score of a pair, as in [`select`](Self::select).
     ///
     /// # Errors
     /// Same errors as [`measure`](Self::measure).
@@ -143,7 +148,7 @@ pub(crate) trait Answers {
     /// each of its levels.
     ///
     /// # Errors
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`] if the user interrupts the computation.
     fn merge(&mut self, merged: &[Vec<u32>]) -> Result<()>;
 }
 
@@ -166,12 +171,12 @@ fn scored(counts: &Counts, columns: usize, score: &ScoreOfPair) -> Result<Vec<((
 /// Sensitivity of a score: its largest change if one record is added or removed.
 pub(crate) const UNIT: u64 = 16;
 
-/// Cost of the answers so far.
+/// Privacy profile of all answers so far; `None` before the first answer.
 #[derive(Debug, Clone, Default)]
 struct Spent(Option<PrivacyProfile>);
 
 impl Spent {
-    /// Pays for an answer before it is given.
+    /// Charges the `price` of an answer before the answer is given.
     ///
     /// # Errors
     /// [`Error::Budget`] if the price exceeds the remaining budget.
@@ -186,7 +191,7 @@ impl Spent {
     }
 }
 
-/// Noise and price of a question.
+/// Computes the noise of a question, and charges its price.
 struct Terms<'a> {
     purse: &'a Purse,
     spent: &'a mut Spent,
@@ -206,12 +211,12 @@ impl Terms<'_> {
         if epsilon.is_finite() {
             self.spent.pay(self.purse, PrivacyProfile::bounded_range(epsilon))?;
         }
-        // Replacing a record is removing one and adding one, for a score as for a table.
+        // Replacing a record removes one and adds one, so it changes a score by up to twice as much.
         let sensitivity = UNIT * self.purse.differing();
         Ok(Selection::new(epsilon, sensitivity))
     }
 
-    /// Pays for one choice per pair of a tree of `columns` columns, each for this share.
+    /// Charges one choice for each pair of a tree of `columns` columns. Each choice spends `share` of μ².
     fn selections(mut self, share: f64, columns: usize) -> Result<Option<Selection>> {
         let mut selection = None;
         for _ in 1..columns {
@@ -294,7 +299,7 @@ fn not_of_this() -> Error {
     Error::shape("the statistics do not belong to such a release")
 }
 
-/// Answers that were drawn, and their likelihood for other records.
+/// Source that replays drawn answers, and computes their likelihood for other records.
 pub(crate) struct Replayed<'a> {
     purse: Purse,
     spent: Spent,

@@ -11,7 +11,7 @@ const MOST: usize = 32;
 /// Largest number of bins that a parameter can ask for.
 const LIMIT: usize = 1024;
 
-/// Number of records assumed if it is unknown.
+/// Number of records that the rule assumes if the brief does not state it.
 const PEOPLE: usize = 1000;
 
 /// Inputs of the rule: the publicly known number of records, and the σ of a table's noise, in counts.
@@ -28,11 +28,11 @@ impl Rule {
 
     /// Returns the number of bins of a number counted together with `labels` classes.
     ///
-    /// Without classes, the number is counted with another number or by itself.
+    /// Without a class target, `labels` is the number of bins of a numeric target, or 1.
     ///
-    /// A density in B bins of equal width has an error of about 1/B within each bin. The noise of B bins is
-    /// σB/n per bin of the density. Summed over the bins, the two are equal at B³ = (n/σ)², with n the
-    /// records of a class. The sampling error is equal at B³ = n.
+    /// The rule is B³ = min(n, (n/σ)²), for n records of a class and noise of standard deviation σ on counts.
+    /// Wide bins hide the shape of a density, by about 1/B. Narrow bins have small counts, so that sampling
+    /// and noise weigh more.
     fn bins(&self, labels: usize) -> usize {
         let class_records = self.records as f64 / labels.max(1) as f64;
         let by_noise = (class_records / self.scale.max(1e-9)).powi(2);
@@ -42,11 +42,11 @@ impl Rule {
 
 /// Explicit numbers of bins, which take precedence over the rule.
 pub(crate) struct ExplicitBins<'a> {
-    /// Bins of single columns, by a parameter.
+    /// Bins of single columns, set by a parameter.
     pub(crate) each: &'a BTreeMap<String, usize>,
-    /// Bins of all columns, by a parameter.
+    /// Bins of all columns, set by a parameter.
     pub(crate) all: Option<usize>,
-    /// Bins of single columns, by the schema.
+    /// Bins of single columns, set by the schema.
     pub(crate) schema: &'a BTreeMap<String, usize>,
 }
 
@@ -61,10 +61,11 @@ impl ExplicitBins<'_> {
     }
 }
 
-/// Returns the bins of every attribute; a number's are explicit or by the rule.
+/// Returns the number of levels of every attribute. A numeric attribute has an explicit number of bins, or
+/// the number from the rule.
 ///
 /// # Errors
-/// [`Error::Parameter`] for a column that does not hold numbers, or for bins out of range.
+/// [`Error::Parameter`] if a named column is not numeric, or if a number of bins is out of range.
 pub(crate) fn for_attributes(
     plugin: &str,
     domain: &RecordDomain,
@@ -89,7 +90,7 @@ pub(crate) fn for_attributes(
     let labels = match domain.target() {
         TargetDomain::None => 1,
         TargetDomain::Class { levels } => levels.len(),
-        // With two numbers, each counts for the other as a label with this number of classes.
+        // A numeric target counts as a label with this number of classes.
         _ => rule.bins(8),
     };
     let bins = |(first, factor): (usize, &Factor)| match factor {
@@ -105,7 +106,8 @@ pub(crate) fn for_attributes(
 /// Checks that saved bins fit the columns, and returns the columns.
 ///
 /// # Errors
-/// [`Error::Parameter`] for another number of bins than columns, or for bins that do not fit their column.
+/// [`Error::Parameter`] if `bins` does not have one value for each attribute, or if a value does not fit its
+/// attribute.
 pub(crate) fn check(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Columns> {
     let attributes = domain.flat().factors().count();
     let fits = |((_, factor), bins): ((_, &Factor), &usize)| match factor {

@@ -1,4 +1,4 @@
-//! Columns of records as attributes with few levels.
+//! Columns of records as *attributes*: features and target, each coded as one of a few levels.
 
 use rayon::prelude::*;
 use scumble_core::levels::{Attribute, draw};
@@ -15,7 +15,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Creates the attributes. `bins` has the number of bins for each attribute, by its place.
+    /// Creates the attributes. `bins` has the number of bins of each attribute.
     ///
     /// # Errors
     /// Same errors as [`Attribute::all`].
@@ -38,17 +38,17 @@ impl Columns {
         self.attributes.iter().map(Attribute::levels).collect()
     }
 
-    /// Place of the label among the attributes.
+    /// Index of the label among the attributes.
     pub(crate) fn label(&self) -> Option<usize> {
         self.label
     }
 
-    /// Places of the features.
+    /// Indices of the features among the attributes.
     pub(crate) fn features(&self) -> impl Iterator<Item = usize> {
         0..self.len() - usize::from(self.label.is_some())
     }
 
-    /// Returns the places of each feature with the label, if there is a label.
+    /// Returns the index of each feature, together with the index of the label if there is one.
     pub(crate) fn each_with_label(&self) -> Vec<Vec<usize>> {
         let with_label = |at: usize| std::iter::once(at).chain(self.label).collect();
         match self.features().next() {

@@ -5,7 +5,7 @@ use scumble_core::{Result, interrupt, size};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Columns that are counted together, by their places in ascending order.
+/// Columns that are counted together, by their indices in ascending order.
 pub(crate) type Clique = Vec<usize>;
 
 /// Tables that a mechanism may ask for. Their size is known before any of them is built.
@@ -20,13 +20,13 @@ pub(crate) struct TablePlan {
 impl TablePlan {
     /// Upper bound on the bytes that a release holds for columns of these `levels`, except for its records.
     ///
-    /// It holds counts before and after levels are merged, a candidate for each pair, and the residuals of
-    /// each clique.
+    /// A release holds counts before and after levels are merged, a candidate for each pair, and the
+    /// residuals of each clique.
     fn bytes(&self, levels: &[usize]) -> u128 {
         const COUNT_BYTES: u128 = 2 * size_of::<u64>() as u128;
-        /// A candidate of a choice, with its score and weight.
+        /// Bytes of a candidate of a choice, with its score and weight.
         const CANDIDATE_BYTES: u128 = 40;
-        /// Two numbers for each cell of a residual, and two entries of a map for each residual.
+        /// Bytes of two numbers for each cell of a residual, and of two entries of a map for each residual.
         const CELL_BYTES: u128 = 16;
         const RESIDUAL_BYTES: u128 = 160;
         let clique_bytes = |clique: &Clique| {
@@ -48,7 +48,7 @@ impl TablePlan {
     /// `levels`.
     ///
     /// # Errors
-    /// [`Error::TooLarge`](scumble_core::Error::TooLarge).
+    /// [`Error::TooLarge`](scumble_core::Error::TooLarge) if the tables need too much memory.
     pub(crate) fn check(&self, plugin: &str, levels: &[usize]) -> Result<()> {
         let tables = self.cliques.len() as u128 + self.pairs.as_ref().map_or(0, Pairs::len);
         let asks =
@@ -58,12 +58,12 @@ impl TablePlan {
     }
 }
 
-/// All pairs of the first columns, each with one further column if there is one.
+/// All pairs of the first `columns` columns, each together with the column `with` if there is one.
 #[derive(Debug, Clone)]
 pub(crate) struct Pairs {
     /// Number of columns that are paired.
     pub(crate) columns: usize,
-    /// A further column behind these, which all tables contain.
+    /// A column after the paired ones, which all tables contain.
     pub(crate) with: Option<usize>,
 }
 
@@ -88,19 +88,20 @@ impl Pairs {
         cells.saturating_mul(self.labels(levels) as u128)
     }
 
-    /// Number of levels of the further column.
+    /// Number of levels of the column `with`, or 1 without this column.
     fn labels(&self, levels: &[usize]) -> usize {
         self.with.map_or(1, |at| levels[at])
     }
 }
 
-/// Tables of all pairs in one piece: a row for each column, with its tables with the columns behind it.
+/// Tables of all pairs in one vector. It has a row for each column: the tables of this column with each later
+/// one.
 #[derive(Debug, Clone)]
 struct PairTables {
     pairs: Pairs,
-    /// Sum of the levels of the columns before each column, and of all columns.
+    /// Sums of the numbers of levels of the columns before each column, and last of all columns.
     before: Vec<usize>,
-    /// Start of each row, and end of the last row.
+    /// Start of each row in `cells`, and end of the last row.
     starts: Vec<usize>,
     cells: Vec<u64>,
 }
@@ -130,10 +131,10 @@ impl PairTables {
         &self.cells[self.starts[one]..][self.within_row(levels, one, other)]
     }
 
-    /// Changes the table of each pair, on all cores; `change` gets its columns and its cells.
+    /// Calls `change` with the columns and the cells of each pair's table, on all cores.
     ///
     /// # Errors
-    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
     fn for_each(&mut self, levels: &[usize], change: impl Fn(Clique, &mut [u64]) + Sync) -> Result<()> {
         let mut cells = std::mem::take(&mut self.cells);
         let (mut rows, mut left) = (vec![], cells.as_mut_slice());
@@ -154,7 +155,7 @@ impl PairTables {
     }
 }
 
-/// Tables of counts; a mechanism learns nothing else of its records.
+/// Tables of counts, from which a mechanism learns everything about its records.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     levels: Vec<usize>,
@@ -181,7 +182,7 @@ impl Counts {
     /// Adds records to the counts, given as the levels of each column (m columns of n values).
     ///
     /// # Errors
-    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
     pub(crate) fn add(&mut self, columns: &[Vec<u32>]) -> Result<()> {
         let records = columns.first().map_or(0, Vec::len);
         self.records += records as u64;
@@ -218,7 +219,7 @@ impl Counts {
     /// level of each of its levels.
     ///
     /// # Errors
-    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
     pub(crate) fn merged(&self, merged: &[Vec<u32>]) -> Result<Self> {
         let levels: Vec<usize> =
             merged.iter().map(|to| to.iter().max().map_or(0, |last| *last as usize + 1)).collect();

@@ -1,4 +1,5 @@
-//! Curator that releases the records that a program makes from noisy tables.
+//! Curator that releases synthetic records. A [`Program`] asks for noisy tables, from which the records are
+//! drawn.
 
 use crate::answers::{Drawn, Purse, Replayed};
 use crate::bins;
@@ -14,7 +15,7 @@ use scumble_core::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A designed mechanism.
+/// Curator of a designed mechanism.
 #[derive(Debug, Clone)]
 pub(crate) struct Curator<P: Program> {
     state: State<P>,
@@ -67,17 +68,18 @@ pub(crate) struct Common {
 /// Example of forty records, for which few bins suffice.
 ///
 /// # Errors
-/// None.
+/// Same errors as [`Example::mixed`].
 pub(crate) fn example() -> Result<Example> {
     Ok(Example { parameters: serde_json::json!({ "bins": 3 }), ..Example::mixed()? })
 }
 
 impl<P: Program> State<P> {
-    /// Creates the state of a design. `share` is the share of μ² of one table, for the rule of bins.
+    /// Creates the state of a design. `share` is the fraction of the budget μ² that one table spends, which
+    /// the rule for the number of bins needs.
     ///
     /// # Errors
-    /// [`Error::Parameter`] and [`Error::TooLarge`] for bins. [`Error::NotApplicable`] for δ = 0, and for
-    /// columns that are neither numbers within their own bounds nor categories.
+    /// [`Error::Parameter`] if a number of bins is out of range, or given for a column that is not numeric.
+    /// [`Error::NotApplicable`] if δ = 0, [`Error::Budget`] if ε is too small for any noise.
     pub(crate) fn learn(common: Common, brief: &Brief, share: f64, program: P) -> Result<Self> {
         let (domain, budget) = (brief.domain.clone(), brief.budget);
         budget.check_for_gaussian(P::NAME)?;

@@ -1,11 +1,11 @@
-//! Pairs of columns that form no cycle.
+//! Forest of columns: pairs of columns that form no cycle.
 
-/// Connected components of the columns (disjoint sets, the smaller below the larger).
+/// Connected components of the columns, as disjoint sets. A smaller set is merged into a larger one.
 #[derive(Debug, Clone)]
 pub(crate) struct Forest {
-    /// A connected column for each column; at the root, its own place.
+    /// Parent of each column in the tree of its component. The root is its own parent.
     parents: Vec<usize>,
-    /// Number of columns below each root.
+    /// Number of columns in the component of each root.
     sizes: Vec<usize>,
 }
 
@@ -34,7 +34,7 @@ impl Forest {
     }
 }
 
-/// Returns all pairs of these columns.
+/// Returns all pairs of `columns`.
 pub(crate) fn pairs(columns: std::ops::Range<usize>) -> impl Iterator<Item = (usize, usize)> {
     let end = columns.end;
     columns.flat_map(move |one| (one + 1..end).map(move |other| (one, other)))

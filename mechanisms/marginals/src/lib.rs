@@ -1,16 +1,17 @@
 //! Marginals: curators that release records drawn from noisy tables of counts.
 //!
 //! A trusted curator counts the records by the levels of some columns together (a *marginal*) and adds exact
-//! noise to the counts. The drawn records have these counts, as nearly as the tables agree. The rest is
-//! post-processing. The records are in the schema's own columns, and any model learns from them.
+//! noise to the counts. Records are then drawn whose counts are as near to the noisy counts as the tables
+//! agree, which is post-processing. The drawn records have the columns of the schema, so any model can be
+//! trained on them.
 //!
 //! | mechanism | tables |
 //! |---|---|
 //! | [`NOISY_MARGINALS`] | each column with the target, or the named columns |
 //! | [`MST`] | pairs along a tree of columns, chosen by their dependence |
-//! | [`ADAPTIVE_MARGINALS`] | chosen in rounds, by the errors of the tables so far |
+//! | [`ADAPTIVE_MARGINALS`] | chosen in rounds, by the errors of the current estimate |
 //!
-//! [`Tables`] serves curators of other kinds: counts of some of the records, and records from noisy counts.
+//! [`Tables`] serves curators with other noise. It counts records, and draws records from noisy counts.
 
 mod adaptive;
 mod answers;

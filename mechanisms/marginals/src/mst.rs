@@ -13,15 +13,16 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "mst";
 
-/// Shares of μ² for the tables of single columns, the choices of pairs, and the tables of pairs.
+/// Fractions of the budget μ² for the tables of single columns, the choices of pairs, and the tables of
+/// pairs.
 const COLUMNS_SHARE: f64 = 0.2;
 const CHOICES_SHARE: f64 = 0.2;
 const PAIRS_SHARE: f64 = 0.6;
 
-/// Limit for rare levels, in σ of a noisy count. Levels with a smaller count are merged.
+/// Limit for rare levels, in standard deviations of a noisy count. Levels with a smaller count are merged.
 const RARE: f64 = 3.0;
 
-/// All columns along a tree.
+/// Program of the mechanism: tables of single columns, and of the pairs of a spanning tree.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tree {}
@@ -73,7 +74,7 @@ fn shares(estimate: &Residuals<'_>, levels: &[usize]) -> Vec<Vec<f64>> {
     (0..levels.len()).map(column_shares).collect()
 }
 
-/// Levels that are merged.
+/// Merging of the rare levels of each column.
 struct Merging {
     /// For each column, the merged level of each of its levels; the rare levels become the last one.
     to: Vec<Vec<u32>>,
@@ -82,8 +83,8 @@ struct Merging {
 }
 
 impl Merging {
-    /// Merges, by the noisy tables of single columns, the levels that are rarer than the noise. A single rare
-    /// level stays.
+    /// Merges the levels of each column whose noisy counts are below [`RARE`] standard deviations of their
+    /// noise. The only rare level of a column is not merged. `alone` has the noisy tables of single columns.
     fn from_measured(alone: &[Measured]) -> Self {
         let merge_column = |table: &Measured| {
             let least = RARE * table.variance.sqrt();
@@ -112,7 +113,8 @@ impl Merging {
         self.originals.iter().map(Vec::len).collect()
     }
 
-    /// Returns the table of one column with its levels merged. The variance of a cell is unchanged.
+    /// Returns the table of one column with its levels merged. The stated variance of a cell is unchanged,
+    /// although a merged cell adds up the noise of several levels.
     fn merge(&self, table: &Measured) -> Measured {
         let at = table.clique[0];
         let counts = self.originals[at]
@@ -132,12 +134,12 @@ register! {
     /// tree.
     ///
     /// The exponential mechanism chooses the pairs of the tree. The score of a pair is the ℓ₁ distance of its
-    /// counts from the counts that its columns alone imply. Levels that are rarer than the noise are merged
-    /// first. The tables are made consistent by least squares in closed form, and records are drawn along the
-    /// tree. The target is a column like the others.
+    /// counts from the counts that two independent columns would have. Levels that are rarer than the noise
+    /// are merged first. The tables are made consistent by least squares in closed form, and records are
+    /// drawn along the tree. The target is a column like the others.
     ///
-    /// Unlike in the paper, one privacy profile accounts for noise and choices, and choices are exact: scores
-    /// are whole numbers.
+    /// Unlike in the paper, one privacy profile accounts for noise and choices. Choices are sampled exactly,
+    /// because scores are whole numbers.
     pub const MST = {
         name: NAME,
         summary: "records drawn along a tree of dependent columns, from noisy tables of the tree's pairs",

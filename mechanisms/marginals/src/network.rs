@@ -26,7 +26,7 @@ struct Step {
 }
 
 impl Step {
-    /// Returns the places in the clique of its shared columns, and of its new columns.
+    /// Returns the positions in the clique of its shared columns, and of its new columns.
     fn split(&self) -> (Vec<usize>, Vec<usize>) {
         let shared = places(&self.clique, &self.shared);
         let new = (0..self.clique.len()).filter(|at| !shared.contains(at)).collect();
@@ -35,7 +35,7 @@ impl Step {
 }
 
 impl Order {
-    /// Creates an order with each column by itself.
+    /// Creates an order in which each column is a clique of its own.
     pub(crate) fn separate(columns: usize) -> Self {
         let step = |at: usize| Step { clique: vec![at], shared: vec![], parent: 0 };
         Self { cliques: (0..columns).map(step).collect() }
@@ -50,7 +50,7 @@ impl Order {
         for (at, clique) in distinct.iter().enumerate() {
             clique.iter().for_each(|column| having.entry(*column).or_default().push(at));
         }
-        // A clique that contains another one also contains its rarest column.
+        // A clique that contains another clique also contains the rarest column of the other clique.
         let is_held = |at: usize| match distinct[at]
             .iter()
             .map(|column| &having[column])
@@ -60,7 +60,7 @@ impl Order {
             None => distinct.len() > 1,
         };
         // A maximum spanning tree by shared columns (Prim) is a junction tree if one exists.
-        let mut nearest = vec![(0, 0); distinct.len()]; // shared columns, and with which step
+        let mut nearest = vec![(0, 0); distinct.len()]; // number of shared columns, and the step with them
         let mut left: BTreeSet<(Reverse<usize>, usize)> =
             (0..distinct.len()).filter(|at| !is_held(*at)).map(|at| (Reverse(0), at)).collect();
         let mut steps: Vec<Step> = vec![];
@@ -71,7 +71,8 @@ impl Order {
             if steps.get(parent).is_some_and(|parent| !holds(&parent.clique, &shared)) {
                 return None;
             }
-            // A clique without a new column shares no more columns with this clique than with its parent.
+            // Only cliques with one of the new columns can share more columns with this clique than with an
+            // earlier one.
             for &other in new.iter().flat_map(|column| &having[column]) {
                 let count = shared_columns(&clique, distinct[other]);
                 if count > nearest[other].0 && left.remove(&(Reverse(nearest[other].0), other)) {
@@ -86,7 +87,7 @@ impl Order {
     }
 }
 
-/// Number of columns in both cliques.
+/// Number of columns that both cliques contain.
 fn shared_columns(one: &[usize], other: &[usize]) -> usize {
     let (mut count, mut rest) = (0, other);
     for column in one {
@@ -105,17 +106,18 @@ fn holds(outer: &[usize], inner: &[usize]) -> bool {
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     order: Order,
-    /// Counts of each clique. None is negative, and the counts of shared columns equal the parent's.
+    /// Counts of each clique, which are not negative. Summed over new columns, they equal the parent's counts
+    /// of the shared columns.
     tables: Vec<ArrayD<f64>>,
     levels: Vec<usize>,
 }
 
 impl Network {
-    /// Fits the nearest non-negative counts, clique by clique. Within each cell of the shared columns they
-    /// add up to the parent's count.
+    /// Fits the non-negative counts that are nearest to the tables of `residuals`, clique by clique. Within
+    /// each cell of the shared columns, the counts add up to the parent's count.
     ///
     /// # Errors
-    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
     pub(crate) fn fit(levels: &[usize], order: Order, residuals: &Residuals<'_>) -> Result<Self> {
         let mut tables: Vec<ArrayD<f64>> = Vec::with_capacity(order.cliques.len());
         for step in &order.cliques {
@@ -139,10 +141,11 @@ impl Network {
         self.tables.first().map_or(0.0, ArrayD::sum)
     }
 
-    /// Draws the levels of `records` records (columns of `records` values each), in the shares of the tables.
+    /// Draws the levels of `records` records (columns of `records` values each), in proportion to the counts
+    /// of the tables.
     ///
     /// # Errors
-    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
     pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Result<Vec<Vec<u32>>> {
         let mut columns = vec![vec![0; records]; self.levels.len()];
         for (step, table) in self.order.cliques.iter().zip(&self.tables) {
@@ -158,7 +161,7 @@ impl Network {
             let by_group = grouped(table, &shared, &new);
             let all_shares: Vec<f64> = summed(&by_group, size(&new));
             for (rows, shares) in rows.iter().zip(by_group.chunks(size(&new).max(1))) {
-                // A group that no count supports gets the shares of all records.
+                // If all counts of a group are zero, its records are drawn in the shares of all records.
                 let shares = if shares.iter().sum::<f64>() > 0.0 { shares } else { &all_shares };
                 for (&row, mut cell) in rows.iter().zip(draw::levels(shares, rows.len(), stream)) {
                     for &at in new.iter().rev() {
@@ -173,7 +176,7 @@ impl Network {
     }
 }
 
-/// Returns the place of each of `columns` in `clique`.
+/// Returns the position of each of `columns` in `clique`.
 fn places(clique: &Clique, columns: &Clique) -> Vec<usize> {
     columns.iter().filter_map(|column| clique.iter().position(|at| at == column)).collect()
 }
@@ -184,15 +187,15 @@ fn grouped(table: &ArrayD<f64>, shared: &[usize], new: &[usize]) -> Vec<f64> {
     table.view().permuted_axes(IxDyn(&axes)).iter().copied().collect()
 }
 
-/// Sums groups of `width` values.
+/// Adds up groups of `width` values, position by position.
 fn summed(grouped: &[f64], width: usize) -> Vec<f64> {
     let mut sum = vec![0.0; width];
     grouped.chunks(width.max(1)).for_each(|group| sum.iter_mut().zip(group).for_each(|(sum, x)| *sum += x));
     sum
 }
 
-/// Changes the values of each cell of the table's shared axes by `change(values, cell)`, and returns the new
-/// table.
+/// Calls `change(values, cell)` for each cell of the shared axes, with the values of the table in this cell.
+/// Returns the changed table.
 fn by_shared(step: &Step, table: &ArrayD<f64>, change: impl Fn(&mut [f64], usize)) -> ArrayD<f64> {
     let (shared, new) = step.split();
     let mut values = grouped(table, &shared, &new);

@@ -17,7 +17,7 @@ const NAME: &str = "noisy-marginals";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Named {
-    /// Tables, by their columns' places; `None` means each feature with the target.
+    /// Tables, by the indices of their columns; `None` means each feature with the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cliques: Option<Vec<Clique>>,
 }
@@ -87,10 +87,11 @@ fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Named>> {
     State::learn(common, brief, 1.0 / tables.max(1) as f64, Named { cliques })
 }
 
-/// Returns the place of a column among the attributes. The name of a category is the part before its level.
+/// Returns the index of the column `name` among the attributes. The name of a category is the part of its
+/// encoded columns' names before "=".
 ///
 /// # Errors
-/// [`Error::Parameter`] for an unknown name.
+/// [`Error::Parameter`] if `name` is unknown, or names both a column and the target.
 fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
     let is_it = |(at, factor): (Range<usize>, &Factor)| {
         let column = &domain.columns()[at.start];
@@ -121,8 +122,9 @@ register! {
     /// With the default tables, features count as independent given the target, as in naive Bayes. Counts get
     /// exact discrete Gaussian noise, calibrated on the privacy profile of all tables together. The tables
     /// are made consistent by least squares in closed form (residuals by inverse variance), and moved to the
-    /// nearest non-negative counts. Records are drawn in their shares. Under replace one record, the number
-    /// of released records is the public number of records. Otherwise the noisy counts determine it.
+    /// nearest non-negative counts. Records are drawn in proportion to these counts. Under the relation
+    /// "replace one record", the number of released records is the public number of records. Otherwise the
+    /// noisy counts determine it.
     ///
     /// ```
     /// use scumble_core::{CuratorMechanism, Designed, Randomness};

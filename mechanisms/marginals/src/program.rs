@@ -17,20 +17,21 @@ pub(crate) trait Program:
 {
     /// Name of the plugin.
     const NAME: &'static str;
-    /// True if the mechanism chooses what it measures.
+    /// True if the mechanism chooses its tables by the records.
     const CHOOSES: bool;
 
-    /// Checks that the program fits these columns.
+    /// Checks that the program fits `columns`.
     ///
     /// # Errors
-    /// [`Error::Parameter`](scumble_core::Error::Parameter),
-    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable).
+    /// [`Error::Parameter`](scumble_core::Error::Parameter) if a parameter of the program does not fit
+    /// `columns`, [`Error::NotApplicable`](scumble_core::Error::NotApplicable) if the program does not apply
+    /// to them.
     fn check(&self, columns: &Columns) -> Result<()>;
 
     /// Returns all tables that the program may ask for; they are counted in one pass.
     fn tables(&self, columns: &Columns) -> TablePlan;
 
-    /// Asks its questions. `total` is the number of records, if it is public.
+    /// Asks the questions of the program. `total` is the number of records, if it is public.
     ///
     /// # Errors
     /// Same errors as [`Answers`].
@@ -52,7 +53,7 @@ impl Answered {
     /// Fits the model of records. `total` is the number of records, if it is public.
     ///
     /// # Errors
-    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
     pub(crate) fn model(self, total: Option<f64>) -> Result<Model> {
         let columns = self.levels.len();
         let cliques: Vec<Clique> = self.cliques.into_iter().chain((0..columns).map(|at| vec![at])).collect();
@@ -75,7 +76,7 @@ impl Model {
     /// Draws the levels of `records` records, as columns of `records` values each.
     ///
     /// # Errors
-    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
     pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Result<Vec<Vec<u32>>> {
         let mut columns = self.network.draw(records, stream)?;
         for (column, merged) in columns.iter_mut().zip(&self.merged) {

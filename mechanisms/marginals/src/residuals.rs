@@ -2,11 +2,11 @@
 //!
 //! A table of counts is the sum of its residuals. The residual of no column is the total. The residual of one
 //! column is the departure of its levels from their mean. The residual of two columns is the departure of
-//! their cells from what the columns alone imply, and so on. In tables with equal noise in all cells,
-//! residuals have independent noise, and each table determines the noise of its residuals. The least-squares
-//! estimate of all tables together is therefore the weighted mean of each residual over the tables that
-//! contain it. The weights are the precisions (GReM-LS of Mullins and others 2026, arXiv 2602.05674; McKenna
-//! and others' residual basis).
+//! their cells from what the residuals of fewer columns imply, and so on. If all cells of a table have
+//! independent noise of equal variance, its residuals have independent noise, whose variance follows from the
+//! table. The least-squares estimate of all tables together is therefore the weighted mean of each residual
+//! over the tables that contain it. The weights are the precisions (GReM-LS of Mullins and others 2026, arXiv
+//! 2602.05674; McKenna and others' residual basis).
 
 use crate::counts::Clique;
 use ndarray::{ArrayD, IxDyn, aview1};
@@ -38,14 +38,15 @@ pub(crate) struct Residuals<'l> {
 }
 
 impl<'l> Residuals<'l> {
-    /// Creates residuals of columns with `levels` levels, without a table yet. `total` is the total, if it is
-    /// known.
+    /// Creates residuals of columns with `levels` levels, without a table yet. `total` is the number of
+    /// records, if it is public.
     pub(crate) fn new(levels: &'l [usize], total: Option<f64>) -> Self {
         let estimates = total.map(|total| (vec![], vec![total])).into_iter().collect();
         Self { levels, total, weighted: BTreeMap::new(), estimates }
     }
 
-    /// Estimates residuals from these tables, and from the total if it is known.
+    /// Estimates residuals from the tables `measured`, and from the number of records `total` if it is
+    /// public.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -59,10 +60,10 @@ impl<'l> Residuals<'l> {
         Ok(residuals)
     }
 
-    /// Adds a table.
+    /// Updates the estimates by one more table.
     ///
     /// # Errors
-    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
     pub(crate) fn add(&mut self, table: &Measured) -> Result<()> {
         let shape = self.shape(&table.clique);
         for kept in subsets(table.clique.len()) {
@@ -96,7 +97,7 @@ impl<'l> Residuals<'l> {
 
     /// Returns the table of a clique (one axis per column): the sum of the known residuals.
     ///
-    /// Columns that were not measured together are taken as without interaction. Counts can be negative.
+    /// The interaction of columns that were not measured together counts as zero. Counts can be negative.
     pub(crate) fn table(&self, clique: &[usize]) -> ArrayD<f64> {
         let shape = self.shape(clique);
         let mut sum = ArrayD::zeros(IxDyn(&shape));
@@ -111,7 +112,8 @@ impl<'l> Residuals<'l> {
     }
 }
 
-/// Maps each cell of a table of this shape, in order, to its place in the table of the `kept` axes.
+/// Returns for each cell of a table of `shape`, in order, the index of its cell in the table of the `kept`
+/// axes.
 fn places(shape: &[usize], kept: &[usize]) -> impl Iterator<Item = usize> {
     // Per axis: the number of cells that a step covers in the whole table, the axis length, and the step in
     // the kept table.
@@ -127,7 +129,7 @@ fn places(shape: &[usize], kept: &[usize]) -> impl Iterator<Item = usize> {
     (0..step).map(move |cell| steps.iter().map(|(step, length, kept)| cell / step % length * kept).sum())
 }
 
-/// Returns all subsets of the first `places` places, each in ascending order.
+/// Returns all subsets of the integers below `places`, each in ascending order.
 pub(crate) fn subsets(places: usize) -> impl Iterator<Item = Vec<usize>> {
     (0..1usize << places).map(move |set| (0..places).filter(|at| set >> at & 1 == 1).collect())
 }
@@ -197,8 +199,7 @@ mod tests {
         assert_abs_diff_eq!(last[[0]], 3.0 + 4.0 + 5.0 + 2.0 + 5.0 + 5.0, epsilon = 1e-12);
     }
 
-    /// Weighted least squares by hand, from the normal equations of two tables that share a column of two
-    /// levels.
+    /// Weighted least squares from the normal equations of two tables that share a column of two levels.
     #[test]
     fn tables_agree_by_inverse_variance() {
         // One column of two levels and a pair: the pair's sums have twice the noise of its cells.

@@ -2,10 +2,10 @@
 
 use crate::answers::UNIT;
 
-/// ‖counts − estimate‖₁ in [`UNIT`]s, less a public value.
+/// Returns [`UNIT`] times (‖counts − estimate‖₁ − `less`), as a whole number. `less` is a public value.
 ///
-/// Adding or removing one record changes the distance by at most one unit. The estimate is rounded to whole
-/// units, so this bound depends on no float.
+/// Adding or removing one record changes the result by at most [`UNIT`]. This bound is exact, because `UNIT`
+/// times the estimate is rounded to whole numbers before the distance is computed.
 pub(crate) fn distance(counts: &[u64], estimate: impl IntoIterator<Item = f64>, less: f64) -> i64 {
     let unit = UNIT as f64;
     let off = counts.iter().zip(estimate).map(|(count, estimate)| {
@@ -29,7 +29,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Privacy: for any estimate, adding a record changes the score by at most one unit.
+        /// Privacy: for any estimate, adding a record changes the score by at most `UNIT`.
         #[test]
         fn one_record_changes_a_score_by_one_unit(
             counts in prop::collection::vec(0u64..1000, 1..9),

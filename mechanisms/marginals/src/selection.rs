@@ -9,23 +9,25 @@ use std::ops::Range;
 /// Number of fractional binary digits of a rate and of an exponent.
 const DIGITS: u32 = 40;
 
-/// Upper bound on the error of the logarithm of the ratio of two weights: a weight is rounded to 40 digits.
+/// Upper bound on the error of the logarithm of the ratio of two weights, which are rounded to 40 binary
+/// digits.
 const FOR_ROUNDING: f64 = 1.0 / (1u64 << 37) as f64;
 
 /// Exponential mechanism (McSherry and Talwar 2007) on whole-numbered scores.
 ///
-/// A candidate with score u is chosen with probability ∝ w(u), where w(u) is exp(ε·u/2Δ), rounded. The rate
-/// is rounded down to 40 binary digits, and w(u) to 40 digits, independent of the other scores. The mechanism
-/// uses a smaller ε, to allow for the effect of this rounding on the range of the privacy loss. The remaining
-/// computation is exact, on integers.
+/// A candidate with score u is chosen with probability ∝ w(u), where w(u) is exp(ε·u/(2Δ)), rounded. The rate
+/// ε/(2Δ·ln 2) is rounded down to 40 binary digits, and w(u) to 40 binary digits, independently of the other
+/// scores. The mechanism uses a smaller ε, to allow for the effect of this rounding on the range of the
+/// privacy loss. The remaining computation is exact, on integers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Selection {
-    /// rate·2⁴⁰, for the binary logarithm.
+    /// Increase of the binary logarithm of a weight per unit of score, times 2⁴⁰.
     rate: u64,
 }
 
 impl Selection {
-    /// Creates a choice of ε-bounded range, if one record changes no score by more than `sensitivity`, Δ.
+    /// Creates a mechanism whose privacy loss has the range ε = `epsilon`, if one record changes no score by
+    /// more than Δ = `sensitivity`.
     pub(crate) fn new(epsilon: f64, sensitivity: u64) -> Self {
         let epsilon = (epsilon - 2.0 * FOR_ROUNDING).max(0.0);
         let rate = epsilon / (2.0 * sensitivity.max(1) as f64) / std::f64::consts::LN_2;
@@ -33,7 +35,7 @@ impl Selection {
         Self { rate: (rate * (1.0 - f64::EPSILON * 4.0) * 2f64.powi(DIGITS as i32)) as u64 }
     }
 
-    /// Returns a weight m·2ᵉ as e, and m·2³⁹ for an m in [1, 2).
+    /// Returns the weight m·2ᵉ of `score`, with m in [1, 2), as e and m·2³⁹.
     fn weight(self, score: i64) -> (i64, u64) {
         let exponent = i128::from(self.rate) * i128::from(score);
         let fraction = (exponent & ((1 << DIGITS) - 1)) as f64 / 2f64.powi(DIGITS as i32);
@@ -43,7 +45,7 @@ impl Selection {
         (whole, mantissa as u64)
     }
 
-    /// Prepares candidates with their scores for one choice after the other.
+    /// Prepares candidates with their scores for successive choices without replacement.
     pub(crate) fn candidates<T: Copy>(self, scored: impl IntoIterator<Item = (T, i64)>) -> Candidates<T> {
         let mut all: Vec<Candidate<T>> = scored
             .into_iter()
@@ -62,7 +64,8 @@ impl Selection {
         Candidates { left: all.len(), all, groups, first: 0 }
     }
 
-    /// Logarithm of the probability of a choice.
+    /// Logarithm of the probability of choosing a candidate of score `chosen` among candidates of these
+    /// `scores`.
     pub(crate) fn log_likelihood(self, scores: &[i64], chosen: i64) -> f64 {
         let best = scores.iter().copied().max().unwrap_or_default();
         let rate = self.rate as f64 / 2f64.powi(DIGITS as i32) * std::f64::consts::LN_2;
@@ -81,9 +84,10 @@ struct Candidate<T> {
 
 /// Remaining candidates, with their weights.
 ///
-/// Each choice is an exponential mechanism over the remaining candidates. Its cost is a few proposals. A
-/// group of weights between two powers of two is proposed with the larger power, and one of its candidates
-/// uniformly. The candidate is kept with the probability that makes the distribution exact.
+/// Each choice is an exponential mechanism over the remaining candidates. It needs only a few proposals of a
+/// rejection sampler. Candidates whose weights lie between the same two powers of two form a group. A group
+/// is proposed in proportion to its size times the larger power, and one of its candidates uniformly. The
+/// candidate is accepted with the probability that makes the distribution exact.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidates<T> {
     /// Candidates by descending exponent.
@@ -96,8 +100,8 @@ pub(crate) struct Candidates<T> {
 }
 
 impl<T: Copy> Candidates<T> {
-    /// Number of exponents below the largest that are proposed by their weights. All lower exponents together
-    /// are proposed with a probability of about 2⁻⁶⁴.
+    /// Number of exponents, from the largest downwards, whose groups are proposed in proportion to their
+    /// weights. All lower exponents together are proposed with a probability of about 2⁻⁶⁴.
     const WINDOW: u64 = 64;
 
     /// Returns the next choice among the remaining candidates, and removes it. A candidate is discarded if
@@ -123,8 +127,8 @@ impl<T: Copy> Candidates<T> {
         None
     }
 
-    /// Returns a group, the place of a candidate in it, and the number of coins that must show heads for its
-    /// weight.
+    /// Returns the index of a group, the index of a candidate in it, and the number of fair coins that must
+    /// all show heads to accept the candidate.
     fn propose(&self, stream: &mut Stream) -> (usize, usize, u64) {
         let exponent = |group: usize| self.all[self.groups[group].start].exponent;
         let top = exponent(self.first);

@@ -8,8 +8,8 @@ use crate::residuals::Measured;
 use scumble_core::{Brief, Error, RecordDomain, Result, Stream, Table};
 use std::collections::BTreeMap;
 
-/// Tables of counts of each feature with the target: counts of any records, and records from counts with any
-/// noise.
+/// Tables of counts of each feature with the target. They count any records, and draw records from counts
+/// with any noise.
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -34,29 +34,33 @@ pub struct Tables {
     cliques: Vec<Clique>,
 }
 
-/// Levels of some records.
+/// Records, coded as levels of their attributes (features and target).
 #[derive(Debug, Clone)]
 pub struct Coded(Vec<Vec<u32>>);
 
 impl Tables {
-    /// Returns the number of levels of each attribute of `brief`.
+    /// Returns the number of levels of each attribute (feature or target) of `brief`.
     ///
-    /// A number has `bins` levels if given, else the schema's bins, else the bins of a public rule for noise
-    /// of σ = `scale` on counts.
+    /// A number has `bins` levels if `bins` is given, and otherwise as many as the schema states. If neither
+    /// is given, a public rule determines the number from the standard deviation `scale` of the noise on
+    /// counts.
     ///
     /// # Errors
-    /// [`Error::Parameter`](scumble_core::Error::Parameter) for fewer than 2 bins, or more than 1024.
+    /// [`Error::Parameter`](scumble_core::Error::Parameter) if a number has fewer than 2 bins, or more than
+    /// 1024.
     pub fn bins(plugin: &str, brief: &Brief, bins: Option<usize>, scale: f64) -> Result<Vec<usize>> {
         let explicit = bins::ExplicitBins { each: &BTreeMap::new(), all: bins, schema: &brief.bins };
         bins::for_attributes(plugin, &brief.domain, &explicit, &bins::Rule::from_brief(brief, scale))
     }
 
-    /// Creates tables of records of `domain`, with `bins` levels for each attribute, the target last.
+    /// Creates tables of records of `domain`. `bins` has the number of levels of each feature, and then of
+    /// the target.
     ///
     /// # Errors
-    /// [`Error::Parameter`](scumble_core::Error::Parameter) for bins that do not fit their columns.
-    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) for columns that are neither numbers
-    /// within their own bounds nor categories. [`Error::TooLarge`](scumble_core::Error::TooLarge).
+    /// [`Error::Parameter`](scumble_core::Error::Parameter) if `bins` do not fit their columns.
+    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) if a column is neither a number within
+    /// its own bounds nor a category. [`Error::TooLarge`](scumble_core::Error::TooLarge) if the tables do not
+    /// fit in memory.
     pub fn new(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
         let columns = bins::check(plugin, domain, bins)?;
         let made = Self { domain: domain.clone(), cliques: columns.each_with_label(), columns };
@@ -84,11 +88,11 @@ impl Tables {
         Ok(Coded(self.columns.coded(&self.domain, &layout.flat(table, 0..table.len()))?))
     }
 
-    /// Counts these rows, table by table.
+    /// Counts the records in `rows`, and returns the counts of one table after the other.
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) for a row that does not exist, or for levels of other
-    /// columns.
+    /// [`Error::Shape`](scumble_core::Error::Shape) if a row does not exist, or if the records do not have
+    /// the levels of these tables.
     pub fn counts(&self, Coded(columns): &Coded, rows: &[usize]) -> Result<Vec<u64>> {
         let levels = self.columns.levels();
         scumble_core::check_width(levels.len(), columns.len())?;
@@ -107,8 +111,8 @@ impl Tables {
         Ok(self.cliques.iter().flat_map(|clique| counts.cells(clique)).copied().collect())
     }
 
-    /// Draws `records` records with these noisy `counts`, given table by table, as nearly as the tables
-    /// agree.
+    /// Draws `records` records whose counts are as near to the noisy `counts` as the tables agree. `counts`
+    /// has the cells of one table after the other.
     ///
     /// `variances` are the variances of the noise on each count.
     ///

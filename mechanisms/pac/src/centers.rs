@@ -1,4 +1,4 @@
-//! Centres of clusters, in one order.
+//! Centres of clusters, in the same order for all halves.
 
 use crate::NAME;
 use crate::computed::{Computed, ROWS, RowValues};
@@ -12,12 +12,13 @@ use scumble_core::levels::draw;
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
 use scumble_private_models::Encoding;
 
-/// The share of the records of each cluster, and the mean of their z, target included. Clusters are found
-/// from the features alone.
+/// Statistic of clusters: for each cluster, its share of the records, and the mean of the encoded records z,
+/// target included. Only the features determine the clusters.
 ///
-/// Centres have no order of their own. The search for the centres of a half starts from the centres of all
-/// records (Lloyd 1982), so each keeps its place in the list. The same centre in another place would need
-/// much noise. With noise calibrated for another order, its place would disclose the half.
+/// Cluster centres have no natural order. The search for the centres of a half starts from the centres of all
+/// records (Lloyd 1982), so that each centre keeps its position in the list. If halves had different orders,
+/// much noise would be necessary. If the noise were calibrated for one order and a release had another, the
+/// order would disclose the half.
 #[derive(Debug)]
 pub(crate) struct Centers {
     domain: RecordDomain,
@@ -25,7 +26,7 @@ pub(crate) struct Centers {
     centers: usize,
 }
 
-/// Number of searches from different starting points for the centres of all records; the best is taken.
+/// Number of searches from different starting points for the centres of all records; the best result is used.
 const SEARCHES: usize = 8;
 
 impl Centers {
@@ -47,8 +48,9 @@ impl Centers {
         self.domain.columns().len()
     }
 
-    /// Finds the centres (K × d) of features (n × d) by k-means, and the nearest centre to each record (n).
-    /// The search starts from the centres `from`; without them, it takes the best of some searches.
+    /// Finds the centres (K × d) of features (n × d) by k-means, and the index of the nearest centre for each
+    /// record (n). The search starts from the centres `from`. If `from` is `None`, the result is the best of
+    /// [`SEARCHES`] searches.
     fn found(
         &self,
         features: &Array2<f64>,
@@ -91,7 +93,7 @@ impl Computed for Centers {
                 let count = sum[0];
                 match count > 0.0 {
                     true => sum /= count,
-                    // The centre of an empty cluster does not move.
+                    // An empty cluster keeps the centre of all records.
                     false => sum.slice_mut(s![1..=d]).assign(&center),
                 }
                 sum[0] = count / rows.len() as f64;

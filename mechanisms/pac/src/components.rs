@@ -1,4 +1,4 @@
-//! Principal components, in one order and with one sign.
+//! Principal components, in the same order and with the same signs for all halves.
 
 use crate::NAME;
 use crate::computed::{Computed, RowValues};
@@ -7,13 +7,14 @@ use ndarray::{Array1, Array2, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table};
 use scumble_linalg::Eigen;
 
-/// The mean of z, its first principal directions, and the mean variance of a coordinate beyond them. Each
-/// direction is as long as the standard deviation along it.
+/// Statistic of principal components: the mean of the encoded records z, their first principal directions,
+/// and the mean variance of a coordinate that these directions do not explain. The length of each direction
+/// is the standard deviation along it.
 ///
-/// A direction has no sign of its own, and two directions of nearly equal variance have no order. If the
-/// order or sign differed between halves, a half would need much noise. With noise calibrated for a fixed
-/// order, the order or sign would disclose the half. So each direction is the one nearest to the
-/// corresponding direction of all records, with the sign of the latter.
+/// A direction has no natural sign, and two directions of nearly equal variance have no natural order. If the
+/// order or a sign differed between halves, much noise would be necessary. If the noise were calibrated for
+/// one order and a release had another, the order or sign would disclose the half. Each direction of a half
+/// is therefore matched to the nearest direction of all records, and gets its position and sign.
 #[derive(Debug)]
 pub(crate) struct Components {
     moments: Moments,
@@ -39,8 +40,8 @@ impl Components {
         self.moments.encoding.width() - 1
     }
 
-    /// Decomposes means of products into the mean (q), the first directions (one per row), and the mean
-    /// variance beyond them.
+    /// Decomposes means of products into the mean (q), the first directions (k × q), and the mean variance of
+    /// the directions that are left out.
     fn decomposed(&self, means: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>, f64)> {
         let (q, k) = (self.width(), self.components);
         let mean = means.slice(s![0, 1..]).to_owned();
@@ -60,8 +61,8 @@ impl Components {
     }
 }
 
-/// Reorders `directions` to match `reference`, with its signs. Each row of `reference` takes the remaining
-/// direction that lies nearest along the same line.
+/// Reorders `directions` to match `reference`, with its signs. Each row of `reference` gets the remaining
+/// direction with the smallest angle to it, regardless of sign.
 fn matched(directions: &Array2<f64>, reference: &Array2<f64>) -> Array2<f64> {
     let mut left: Vec<usize> = (0..directions.nrows()).collect();
     let mut ordered = reference.clone();
@@ -113,7 +114,8 @@ impl Computed for Components {
                 means[[i + 1, j + 1]] = mean[i] * mean[j] + covariance[[i, j]] + beyond;
             }
         }
-        // Variance of the noise on the mean alone: the directions already contain their own noise.
+        // The variance of the noise on the mean. The covariance of the noisy directions already includes the
+        // variance of their noise.
         let floor = scales[..q].iter().fold(0.0_f64, |most, scale| most.max(*scale)).powi(2);
         Ok((self.moments.rows(&means, floor, records, streams)?, Key::None))
     }

@@ -1,26 +1,27 @@
-//! Interface that every statistic implements.
+//! Interface that the computation of every statistic implements.
 
 use scumble_core::{Key, Result, Streams, Table};
 use std::fmt::Debug;
 
-/// Stream that released rows are drawn from. Sets and noise use the streams before it.
+/// Index of the random stream from which released rows are drawn. Sets and noise use the streams with smaller
+/// indices.
 pub(crate) const ROWS: u64 = 2;
 
-/// Function from rows to the values of a statistic. A [`Computed`] makes it of a table; every half gives the
-/// same number of values.
+/// Function that maps row indices of a table to the values of a statistic of these rows.
+/// [`Computed::on_rows`] creates it. It returns the same number of values for every half.
 pub(crate) type RowValues<'t> = Box<dyn Fn(&[usize]) -> Result<Vec<f64>> + Send + Sync + 't>;
 
-/// A statistic of records of a domain.
+/// Computation of a statistic for the records of a domain.
 pub(crate) trait Computed: Debug + Send + Sync {
-    /// Returns the function that computes the statistic of some rows of `table`. It may depend on all
-    /// records, because the adversary is assumed to know them.
+    /// Returns the function that computes the statistic of some rows of `table`. The function may depend on
+    /// all records of `table`, because the adversary is assumed to know all of them.
     ///
     /// # Errors
     /// Same errors as [`Layout::check`](scumble_core::Layout::check).
     fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>>;
 
-    /// Turns noisy values into a release: a table of `records` records, or of a model's coefficients.
-    /// `scales` holds the σ of the noise on each value.
+    /// Turns noisy values into a release: a table of `records` records, or a table of a model's coefficients.
+    /// `scales` contains the σ of the noise on each value.
     ///
     /// # Errors
     /// Returns an error for a wrong number of values.

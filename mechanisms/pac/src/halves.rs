@@ -3,9 +3,10 @@
 use rand::seq::SliceRandom;
 use scumble_core::Stream;
 
-/// Draws `sets` sets of the rows of a table of `records`, in pairs: a uniformly random half and all other
-/// rows. So each row is in exactly half of the sets, whatever is drawn. Rows are in ascending order. If the
-/// number of records is odd, one set of each pair has one more row.
+/// Draws `sets` sets of row indices of a table with `records` rows. The sets come in pairs: a uniformly
+/// random half, and all other rows. Each row is therefore in exactly half of the sets, whatever is drawn. The
+/// indices in a set are in ascending order. If the number of records is odd, one set of each pair has one
+/// more row than the other.
 pub fn halves(records: usize, sets: usize, stream: &mut Stream) -> impl Iterator<Item = Vec<usize>> {
     let mut rows: Vec<usize> = (0..records).collect();
     let pair = move |_| {

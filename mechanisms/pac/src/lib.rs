@@ -1,17 +1,17 @@
 //! PAC privacy: a curator computes a statistic over a random half of the records and adds noise that hides
 //! which half it was.
 //!
-//! The noise is calibrated by computing the statistic of many halves. The method needs no sensitivity, and a
-//! statistic that hardly varies between halves gets little noise. The guarantee bounds the mutual information
-//! between the half and the release ([`MutualInformation`](scumble_core::MutualInformation)), after Xiao and
-//! Devadas (CRYPTO 2023) and Sridhar, Xiao and Devadas (S&P 2025).
+//! The noise is calibrated by computing the statistic of many random halves. The method needs no sensitivity,
+//! and a statistic that hardly varies between halves gets little noise. The guarantee bounds the mutual
+//! information between the half and the release ([`MutualInformation`](scumble_core::MutualInformation)),
+//! after Xiao and Devadas (CRYPTO 2023) and Sridhar, Xiao and Devadas (S&P 2025).
 //!
 //! | statistic | release |
 //! |---|---|
 //! | marginals | records drawn from tables of counts of each feature with the target |
 //! | moments | random rows with the noisy means and covariances |
 //! | components | random rows with the noisy mean and some noisy principal directions |
-//! | centres | records drawn from the centres of clusters |
+//! | centres | records drawn from the noisy centres of clusters |
 //! | ridge | a ridge regression |
 //! | linear machine | a support vector machine |
 //! | responses | public records, each with the output of a ridge regression |

@@ -9,7 +9,8 @@ use scumble_linalg::solve;
 use scumble_private_models::{Coefficients, Encoding};
 use std::sync::Arc;
 
-/// Weights of z for each output: one output for a number and for two classes, else one per class.
+/// Statistic of a linear model: the weights of the encoded record z for each output. A numeric target and two
+/// classes have one output; more classes have one output each.
 #[derive(Debug)]
 pub(crate) struct Linear {
     domain: RecordDomain,
@@ -20,13 +21,15 @@ pub(crate) struct Linear {
 /// Loss that determines the weights.
 #[derive(Debug, Clone, Copy)]
 enum Loss {
-    /// Least mean squared error plus this multiple of the weights' squares. A class is 1 or −1.
+    /// Mean squared error plus this multiple of the sum of the squared weights, without the intercept. A
+    /// class is encoded as 1 or −1.
     Ridge(f64),
-    /// Least mean hinge loss on 1 or −1, with this weight against half of the weights' squares.
+    /// Mean hinge loss of the classes 1 and −1 times this weight, plus half of the sum of the squared
+    /// weights.
     Margin(f64),
 }
 
-/// Weight of the intercept's square, which makes the intercept of a machine unique.
+/// Weight of the squared intercept in the loss of a machine. It makes the intercept unique.
 const BIAS_PENALTY: f64 = 1e-3;
 const TOLERANCE: f64 = 1e-9;
 const MOST_ITERATIONS: u64 = 300;
@@ -55,7 +58,7 @@ impl Linear {
         1 + self.domain.columns().len()
     }
 
-    /// Desired outputs for vectors z (n × outputs), in [−1, 1].
+    /// Targets of n vectors z as desired outputs of the model (n × outputs), in [−1, 1].
     fn outputs(&self, vectors: ArrayView2<f64>) -> Array2<f64> {
         let target = vectors.slice(s![.., self.inputs()..]);
         match self.domain.target() {
@@ -65,7 +68,7 @@ impl Linear {
         }
     }
 
-    /// Weights (outputs × (1 + d)) fitted to these vectors z.
+    /// Weights (outputs × (1 + d)) fitted to the vectors z in the rows of `vectors`.
     fn weights(&self, vectors: &Array2<f64>) -> Result<Array2<f64>> {
         let outputs = self.outputs(vectors.view());
         let inputs = vectors.slice(s![.., ..self.inputs()]);
@@ -105,7 +108,7 @@ fn positive(name: &str, value: f64) -> Result<f64> {
     Error::check(NAME, name, value, "above zero and finite", value > 0.0 && value.is_finite())
 }
 
-/// Function from the rows of a half to its weights (outputs × (1 + d)).
+/// Function that maps row indices of a table to the weights fitted to these rows (outputs × (1 + d)).
 type WeightsRowValues<'t> = Box<dyn Fn(&[usize]) -> Result<Array2<f64>> + Send + Sync + 't>;
 
 impl Linear {
@@ -142,7 +145,7 @@ impl Computed for Linear {
     fn family(&self) -> Option<&'static str> {
         Some(match (self.loss, self.domain.target()) {
             (Loss::Margin(_), _) => "svm",
-            // The score of a class is linear, as in logistic regression.
+            // A class is predicted from a linear score, as in logistic regression.
             (_, TargetDomain::Class { .. }) => "logistic",
             _ => "ridge",
         })

@@ -1,4 +1,4 @@
-//! The curator that releases a statistic.
+//! Curator mechanism that releases a statistic of half of the records.
 
 use crate::NAME;
 use crate::computed::Computed;
@@ -20,22 +20,23 @@ use scumble_private_models::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Default bound in nats. It bounds a guess of membership as ε = 1 does: the guess is right in at most 73 %
-/// of cases.
+/// Default bound on the mutual information, in nats. It limits the adversary's membership inference like ε =
+/// 1: an inference is right in at most 73 % of cases.
 const NATS: f64 = 0.11;
 const SETS: usize = 128;
 const RIDGE: f64 = 0.01;
 const QUERIES: usize = 200;
-/// Largest number of sets. More sets take longer and improve nothing.
+/// Largest number of sets. More sets take longer and have no advantage.
 const MOST_SETS: usize = 4096;
 
-/// A statistic of half of the records, with noise that hides which half it was.
+/// Curator mechanism that releases a statistic of half of the records, with noise that hides the half.
 ///
-/// A release draws m sets of half of the records, in pairs of a half and the rest. It takes one set uniformly
-/// at random. The statistic is computed of every set, and its variation between sets determines the exact
-/// Gaussian noise ([`HidingNoise`]). The mutual information between the set that was taken and the release is
-/// then at most `nats`. This is a bound for the drawn sets, not an estimate. All further steps, such as
-/// drawing records, are post-processing.
+/// A release draws m sets of half of the records, in pairs of a random half and its complement. It then
+/// chooses one set uniformly at random, and releases the noisy statistic of this set. The statistic is
+/// computed for every set, and its variation between sets determines the exact Gaussian noise
+/// ([`HidingNoise`]). The mutual information between the chosen set and the release is then at most `nats`.
+/// This is a proven bound for the m sets that were drawn, not an estimate. All further steps, such as drawing
+/// records, are post-processing.
 ///
 /// ```
 /// use scumble_core::{CuratorMechanism, Notion, Randomness};
@@ -82,18 +83,19 @@ impl TryFrom<State> for PacStatistics {
     }
 }
 
-/// The values of all sets, and the noise calibrated to them.
+/// Values of the statistic for all sets, and the noise calibrated to them.
 struct Candidates {
     values: Vec<Vec<f64>>,
     noise: HidingNoise,
 }
 
-/// Streams for drawing the sets, and for choosing one with its noise. Later streams are for post-processing.
+/// Index of the random stream that draws the sets, and of the stream that chooses one set and draws its
+/// noise. Streams with larger indices are for post-processing.
 const SETS_DRAWN: u64 = 0;
 const NOISE: u64 = 1;
 
 impl Candidates {
-    /// Draws a set uniformly at random. Returns its index, and its values with noise added.
+    /// Chooses a set uniformly at random. Returns its index, and its values with noise added.
     fn draw(&self, stream: &mut Stream) -> (usize, Vec<f64>) {
         let index = stream.gen_range(0..self.values.len());
         (index, self.noise.added(&self.values[index], stream))
@@ -101,24 +103,25 @@ impl Candidates {
 }
 
 impl PacStatistics {
-    /// Creates a release of a statistic of records of `domain`. The release discloses at most `nats` nats
-    /// about the half, one of `sets`, that it was made from.
+    /// Creates the mechanism that releases `statistic` of records of `domain`. A release is made from one of
+    /// `sets` halves, and discloses at most `nats` nats about the choice of this half.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for records that have no such statistic, [`Error::Parameter`] for a number
-    /// out of range.
+    /// [`Error::NotApplicable`] if records of `domain` have no such statistic. [`Error::Parameter`] if `nats`
+    /// is not finite and above zero, if `sets` is not an even number in its range, or if a number of
+    /// `statistic` is out of range.
     pub fn new(domain: RecordDomain, statistic: Statistic, nats: f64, sets: usize) -> Result<Self> {
         State { domain, statistic, nats, sets }.try_into()
     }
 
-    /// The statistic.
+    /// Statistic that the mechanism releases.
     pub fn statistic(&self) -> &Statistic {
         &self.state.statistic
     }
 
-    /// Draws the sets of a release, computes the values of each, and calibrates the noise.
+    /// Draws the sets of a release, computes the statistic of each set, and calibrates the noise.
     fn candidates(&self, table: &Table, streams: &Streams) -> Result<Candidates> {
-        /// Smallest number of records. With fewer, a half is a single record.
+        /// Smallest number of records. With fewer records, one half would have at most one record.
         const FEWEST: usize = 4;
         self.state.domain.layout().check(table)?;
         if table.len() < FEWEST {
@@ -131,7 +134,7 @@ impl PacStatistics {
         let mut sets = halves(table.len(), self.state.sets, &mut stream);
         let mut values: Vec<Vec<f64>> = vec![];
         loop {
-            // A set is half as long as the table, so only as many are held as are computed at once.
+            // A set is half as long as the table. Memory therefore holds only one set per thread.
             let some: Vec<Vec<usize>> = sets.by_ref().take(rayon::current_num_threads()).collect();
             if some.is_empty() {
                 break;
@@ -142,7 +145,7 @@ impl PacStatistics {
             };
             values.extend(some.par_iter().map(evaluate).collect::<Result<Vec<_>>>()?);
             let width = values.first().map_or(0, Vec::len);
-            // The distances between sets are held in addition to the values.
+            // Memory holds the values of all sets, and later their distances.
             size::check_held(NAME, "sets", &[self.state.sets, width], 2 * size_of::<f64>())?;
         }
         let noise = HidingNoise::calibrated(&values, self.state.nats)?;
@@ -248,20 +251,21 @@ impl Halving for PacStatistics {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Which {
-    /// Tables of counts of each feature with the target; records are drawn from them.
+    /// Tables of counts of each feature with the target; the released records are drawn from them.
     #[default]
     Marginals,
-    /// Means and covariances; random rows that have them are drawn.
+    /// Means and covariances; the released rows are random rows with these means and covariances.
     Moments,
-    /// The mean and some principal directions; random rows that have them are drawn.
+    /// The mean and some principal directions; the released rows are random rows with this mean and these
+    /// directions.
     Components,
-    /// Centres of clusters; records are drawn from them.
+    /// Centres of clusters; the released records are drawn from them.
     Centers,
-    /// A ridge regression; for a class, of 1 and −1.
+    /// A ridge regression; a class is encoded as 1 and −1.
     Ridge,
     /// Linear support vector machines: a single one for two classes, else one per class.
     LinearMachine,
-    /// Public records, the volunteers', each with the output of a ridge regression.
+    /// The volunteers' records, which are public, each with the output of a ridge regression.
     Responses,
 }
 
@@ -272,27 +276,27 @@ struct Parameters {
     /// Statistic to release.
     #[serde(default)]
     statistic: Which,
-    /// Upper bound on the mutual information, in nats; 0.11 by default. At 0.11, a guess whether a record is
-    /// in the half is right in at most 73 % of cases, as for ε = 1.
+    /// Upper bound on the mutual information, in nats; 0.11 by default. At 0.11, an inference whether a
+    /// record is in the half is right in at most 73 % of cases, as for ε = 1.
     nats: Option<f64>,
-    /// Number of candidate halves, one of them used: an even number, 128 by default.
+    /// Number of candidate halves, one of them used by the release: an even number, 128 by default.
     sets: Option<usize>,
-    /// Number of equal-width bins for the public bounds of every number, 2 to 1024 (marginals only). By
-    /// default the schema's bins; else a public rule computes the number from the number of people and the
-    /// noise.
+    /// Number of equal-width bins for the public bounds of every number, 2 to 1024 (marginals only). The
+    /// default is the number of bins in the schema, or else follows a public rule from the number of people
+    /// and the noise.
     bins: Option<usize>,
     /// Number of principal directions (components only); 2 by default.
     components: Option<usize>,
     /// Number of centres (centers only); 8 by default.
     centers: Option<usize>,
     /// Ridge added to the mean square of each coordinate in [−1, 1] (ridge and responses only); 0.01 by
-    /// default. A larger ridge varies less and needs less noise.
+    /// default. With a larger ridge, the regression varies less between halves and needs less noise.
     ridge: Option<f64>,
     /// Weight of the mean hinge loss against half of the weights' squares (linear-machine only); 10 by
-    /// default. A smaller weight varies less and needs less noise.
+    /// default. With a smaller weight, the machine varies less between halves and needs less noise.
     penalty: Option<f64>,
     /// Largest number of volunteers' records to answer, from the first one on (responses only); 200 by
-    /// default. Noise grows with their number.
+    /// default. The noise grows with the number of answers.
     queries: Option<usize>,
 }
 
@@ -340,8 +344,8 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
     let nats = parameters.nats.unwrap_or(NATS);
     let statistic = match parameters.statistic {
         Which::Marginals => {
-            // Assumes tables with similar counts. Then σ² of a cell is √λ·Σ√λ/(2·nats), where λ is the cell's
-            // count, because all counts are of a half and doubled.
+            // The rule assumes tables with similar counts. The σ² of a cell is then √λ·Σ√λ/(2·nats). The
+            // variance λ of a cell between halves equals its count, because the count of a half is doubled.
             let tables = brief.domain.features().factors().count().max(1) as f64;
             let people = brief.people.unwrap_or(1000) as f64;
             let scale = (tables * people / (2.0 * nats.max(f64::MIN_POSITIVE))).sqrt();
@@ -372,7 +376,7 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
     PacStatistics::new(brief.domain.clone(), statistic, nats, parameters.sets.unwrap_or(SETS))
 }
 
-/// Example of forty records, for which few bins suffice.
+/// Example with forty records. It has few bins and few sets, because it has few records.
 ///
 /// # Errors
 /// Returns no error.

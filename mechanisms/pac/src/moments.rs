@@ -6,7 +6,8 @@ use ndarray::{Array2, Axis};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
 use scumble_private_models::{Encoding, Population};
 
-/// The means of all products of two coordinates of z that are not known beforehand, as in `noisy-moments`.
+/// Statistic of second moments: the means of all products of two coordinates of the encoded record z that are
+/// not known in advance, as in `noisy-moments`.
 #[derive(Debug)]
 pub(crate) struct Moments {
     pub(crate) domain: RecordDomain,
@@ -26,8 +27,8 @@ impl Moments {
         Ok(Self { domain: domain.clone(), encoding, products })
     }
 
-    /// Draws `records` random rows with these means of products (upper triangle). `floor` is the noise in the
-    /// eigenvalues.
+    /// Draws `records` random rows in which the products of coordinates have the means `means` (upper
+    /// triangle). `floor` is the size of the noise in the eigenvalues of their covariance.
     pub(crate) fn rows(
         &self,
         means: &Array2<f64>,
@@ -40,15 +41,15 @@ impl Moments {
         population.rows(records, &mut streams.stream(ROWS))
     }
 
-    /// Mean shift of the eigenvalues of a symmetric matrix of this width by noise of these σ, treated as
-    /// equal on all entries. It is the edge of Wigner's semicircle.
+    /// Largest shift to expect from noise in the eigenvalues of the matrix of means. All entries are assumed
+    /// to have noise with the mean square of `scales`. The result is the edge of Wigner's semicircle.
     pub(crate) fn floor(&self, scales: &[f64]) -> f64 {
         let mean_square = scales.iter().map(|scale| scale * scale).sum::<f64>() / scales.len().max(1) as f64;
         2.0 * (mean_square * self.encoding.width() as f64).sqrt()
     }
 }
 
-/// The means of products over some rows of z (n × width).
+/// Means of the products of two coordinates (width × width) over the rows `rows` of `vectors` (n × width).
 pub(crate) fn means(vectors: &Array2<f64>, rows: &[usize]) -> Array2<f64> {
     let chosen = vectors.select(Axis(0), rows);
     chosen.t().dot(&chosen) / rows.len() as f64

@@ -1,31 +1,34 @@
-//! Exact Gaussian noise that hides which of several equally likely values it was added to.
+//! Exact Gaussian noise that is added to one of several equally likely candidates, and hides the choice.
 
 use scumble_accounting::{mutual_information, search};
 use scumble_core::{Error, Result, Stream};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// Exponent of the lattice's resolution. The σ of the noise is a whole number of lattice steps, from 2³⁰ to
+/// Resolution of the lattice: the σ of the noise on a value is a whole number of lattice steps, from 2³⁰ to
 /// 2³¹.
 const BITS: i32 = 30;
-/// Bounds on σ, as exponents of two. A smaller value is not distinguished from zero, and a larger one not
-/// from infinity.
+/// Bounds on σ, as exponents of two. A root mean square below the lower bound is raised to it, and values
+/// above the upper bound are refused.
 const SMALLEST: i32 = -400;
 const LARGEST: i32 = 400;
-/// Largest distance between two values, in σ, that fits the integers.
+/// Largest distance between two candidates in one value, in units of σ, that fits the integers.
 const FARTHEST: f64 = (1u64 << 62) as f64;
 
 /// Independent discrete Gaussian noise on k values that bounds the mutual information between the released
-/// values and a secret. Equally likely secrets give m candidates for the k values.
+/// values and a secret. The secret is one of m equally likely ones. Each secret determines a candidate, a
+/// vector of k values.
 ///
-/// Values are rounded to a lattice of their own, at least 2³⁰ times finer than their noise, and noise is an
-/// integer number of lattice steps. Let Pⱼ be the distribution of the release for candidate j. Let Q be the
-/// distribution of the noise about c, the lattice point nearest to the mean of all candidates. The mutual
-/// information is at most the mean of KL(Pⱼ ‖ Q) over j, for any Q. Discrete Gaussian distributions about two
-/// lattice points a and c have a divergence of exactly (a − c)²/2σ². So the bound is Σᵢ λᵢ/2σᵢ², with λᵢ the
-/// mean square of value i about cᵢ. At this bound, σᵢ² = √λᵢ·Σ√λ/(2·nats) has the least sum of variances
-/// (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). The bound is no
-/// estimate, because the candidates are all that exist. At many nats a bound on mixtures is smaller
-/// ([`mutual_information::mixture_bound`]), and reduces all noise by one factor.
+/// Each of the k values has a separate lattice, at least 2³⁰ times finer than its noise. The value is rounded
+/// to the lattice, and the noise is an integer number of lattice steps. Let Pⱼ be the distribution of the
+/// release for candidate j. Let c be the lattice point nearest to the mean of all candidates, and Q the
+/// distribution of c with noise. The mutual information is at most the mean of KL(Pⱼ ‖ Q) over j, which holds
+/// for any Q. Discrete Gaussian distributions about two lattice points a and c have a divergence of exactly
+/// (a − c)²/2σ². The bound is therefore Σᵢ λᵢ/2σᵢ², where λᵢ is the mean square of value i about cᵢ, over the
+/// candidates. Among all noise with this bound, σᵢ² = √λᵢ·Σₗ√λₗ/(2·nats) has the least sum of variances
+/// (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). The bound is exact
+/// and not an estimate, because the secret is always one of these candidates. If `nats` is large, a bound on
+/// mixtures is smaller ([`mutual_information::mixture_bound`]). It then allows all noise to be reduced by one
+/// factor.
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -54,7 +57,7 @@ struct ValueNoise {
 }
 
 impl ValueNoise {
-    /// Returns noise whose σ is at least `scale`, and larger by at most one part in 2³⁰.
+    /// Returns noise whose σ is at least `scale`, with a relative excess of at most 2⁻³⁰.
     fn with_scale(scale: f64) -> Result<Self> {
         let exponent = BITS - (scale.log2().floor() as i32).clamp(SMALLEST, LARGEST);
         let unit = 2f64.powi(exponent);
@@ -66,19 +69,21 @@ impl ValueNoise {
         (value * self.unit).round() as i128
     }
 
-    /// Distance between two points of the lattice, in σ.
+    /// Distance between two lattice points, in units of σ.
     fn distance(&self, one: i128, other: i128) -> f64 {
         one.abs_diff(other) as f64 / self.distribution.scale()
     }
 }
 
 impl HidingNoise {
-    /// Calibrates noise to `nats` for equally likely `candidates` (m × k).
+    /// Calibrates noise to a mutual information of at most `nats`, for equally likely `candidates` (m
+    /// candidates of k values).
     ///
     /// # Errors
-    /// [`Error::Shape`] for candidates of other lengths than the first, and for an empty list of candidates.
-    /// [`Error::Parameter`] unless `nats` is above zero and finite. [`Error::NotApplicable`] for values that
-    /// are not finite, or that differ by more than 2⁶² times the noise.
+    /// [`Error::Shape`] if there are no candidates, or if a candidate has another length than the first.
+    /// [`Error::Parameter`] unless `nats` is above zero and finite. [`Error::NotApplicable`] if a value is
+    /// not finite or its magnitude is 2⁴⁰⁰ or more. The same error occurs if candidates differ by more than
+    /// 2⁶² times the noise, or if no noise within `nats` was found.
     pub fn calibrated(candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
         let Some(first) = candidates.first() else { return Err(Error::shape("there are no candidates")) };
         candidates
@@ -91,8 +96,8 @@ impl HidingNoise {
         }
         let roots = root_mean_squares(candidates);
         let sum: f64 = roots.iter().sum();
-        // Rounding to the lattice moves the mean squares by some billionths. These small margins then keep to
-        // the bound.
+        // Rounding to the lattice changes the mean squares by a few billionths. A small margin therefore
+        // suffices to stay within the bound.
         for margin in [1e-9, 1e-7, 1e-5, 1e-3] {
             let scale = |root: &f64| (root * sum / (2.0 * nats)).sqrt() * (1.0 + margin);
             let noise = Self::with_scales(roots.iter().map(scale))?;
@@ -114,10 +119,10 @@ impl HidingNoise {
         Ok(Self { per_value: scales.map(value_noise).collect::<Result<_>>()?, nats: 0.0 })
     }
 
-    /// Shrinks all noise by one factor, where the bound on mixtures allows it.
+    /// Shrinks all noise by one factor, if the bound on mixtures allows it.
     fn sharpened(self, candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
-        /// Number of nats below which the bound on mixtures is the larger one, because it counts every small
-        /// distance twice.
+        /// Number of nats below which the bound on mixtures is the larger of the two bounds, because it
+        /// counts every small distance twice.
         const FEW: f64 = 0.25;
         if nats < FEW {
             return Ok(self);
@@ -137,7 +142,8 @@ impl HidingNoise {
         Ok(if fits { Self { nats: spent, ..noise } } else { self })
     }
 
-    /// ‖yᵢ − yⱼ‖² of all pairs of candidates on the lattice, in units of the noise (m × m).
+    /// Squared distances ‖yᵢ − yⱼ‖² between all candidates yᵢ and yⱼ on the lattice (m × m). Each coordinate
+    /// is in units of its σ.
     fn squared(&self, candidates: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let steps: Vec<Vec<i128>> = candidates.iter().map(|candidate| self.steps(candidate)).collect();
         let between = |one: &Vec<i128>, other: &Vec<i128>| {
@@ -156,8 +162,8 @@ impl HidingNoise {
         self.per_value.iter().zip(values).map(step).collect()
     }
 
-    /// Largest distance between two candidates in a value, in σ. Infinite if a value does not fit the
-    /// integers.
+    /// Largest distance between two candidates in one value, in units of σ. Infinite if a value does not fit
+    /// the integers.
     fn reach(&self, candidates: &[Vec<f64>]) -> f64 {
         let value_reach = |(at, noise): (usize, &ValueNoise)| {
             let values = || candidates.iter().map(move |candidate| candidate[at]);
@@ -178,12 +184,13 @@ impl HidingNoise {
         noisy.map(value_reach).fold(0.0, f64::max)
     }
 
-    /// Bound Σ λ/2σ² on the mutual information for these candidates, computed on the lattice.
+    /// Bound Σᵢ λᵢ/2σᵢ² on the mutual information for `candidates`, computed on the lattice (see
+    /// [`HidingNoise`]).
     fn information_bound(&self, candidates: &[Vec<f64>]) -> f64 {
         let m = candidates.len() as i128;
         let value_bound = |(at, noise): (usize, &ValueNoise)| {
             let steps: Vec<i128> = candidates.iter().map(|candidate| noise.step(candidate[at])).collect();
-            // The lattice point nearest to the mean, or the one next to it.
+            // The lattice point nearest to the mean of the candidates, or its neighbour.
             let first = steps[0];
             let center = first + steps.iter().map(|step| step - first).sum::<i128>() / m;
             steps.iter().map(|step| noise.distance(*step, center).powi(2)).sum::<f64>() / (2.0 * m as f64)
@@ -193,16 +200,18 @@ impl HidingNoise {
             .iter()
             .enumerate()
             .filter_map(|(at, noise)| noise.as_ref().map(|noise| (at, noise)));
-        // Covers the rounding errors of the sums.
+        // The factor covers the rounding errors of the sums.
         noisy.map(value_bound).sum::<f64>() * (1.0 + 1e-12)
     }
 
-    /// Upper bound on the mutual information, in nats. It is at most the requested number.
+    /// Upper bound on the mutual information, in nats. It is at most the number to which the noise was
+    /// calibrated.
     pub fn nats(&self) -> f64 {
         self.nats
     }
 
-    /// σ of the noise on each value (k), zero for a value without noise.
+    /// σ of the noise on each of the k values; zero for a value that is equal in all candidates and takes no
+    /// noise.
     pub fn scales(&self) -> Vec<f64> {
         self.per_value
             .iter()
@@ -210,7 +219,8 @@ impl HidingNoise {
             .collect()
     }
 
-    /// Adds independent noise to each of these values (k), which are one of the candidates.
+    /// Adds independent noise to each of the k values of a candidate. `values` must be one of the candidates
+    /// of the calibration.
     pub fn added(&self, values: &[f64], stream: &mut Stream) -> Vec<f64> {
         let mut noisy = |(noise, value): (&Option<ValueNoise>, &f64)| match noise {
             Some(noise) => (noise.step(*value) + noise.distribution.sample(stream)) as f64 / noise.unit,
@@ -224,12 +234,12 @@ impl HidingNoise {
 fn root_mean_squares(candidates: &[Vec<f64>]) -> Vec<f64> {
     let m = candidates.len() as f64;
     let root_mean_square = |at: usize| {
-        // Differences from the first candidate keep all digits of values that hardly differ.
+        // Differences from the first candidate keep the digits in which almost equal values differ.
         let first = candidates[0][at];
         let from_first = || candidates.iter().map(move |candidate| candidate[at] - first);
         let mean = from_first().sum::<f64>() / m;
         let root = (from_first().map(|value| (value - mean).powi(2)).sum::<f64>() / m).sqrt();
-        // A value that differs at all gets a root above zero.
+        // If a value differs between candidates, its root is above zero.
         if from_first().any(|value| value != 0.0) { root.max(2f64.powi(SMALLEST)) } else { 0.0 }
     };
     (0..candidates[0].len()).map(root_mean_square).collect()

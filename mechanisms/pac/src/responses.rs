@@ -6,15 +6,16 @@ use ndarray::{Array1, Array2, Axis, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, Target, TargetDomain, largest};
 use scumble_private_models::Encoding;
 
-/// The outputs of a ridge regression of half of the records for some public records, clamped to [−1, 1]. For
-/// a class, 1 stands for membership and −1 for the opposite. The model itself is not released.
+/// Statistic of a model's outputs. A ridge regression is fitted to half of the records, and its outputs for
+/// some public records are clamped to [−1, 1]. For each class, 1 stands for membership in the class and −1
+/// for the opposite. The model itself is not released.
 #[derive(Debug)]
 pub(crate) struct Responses {
     domain: RecordDomain,
     model: Linear,
-    /// The records that are asked about (q × d).
+    /// The public records for which outputs are released (q × d).
     queries: Array2<f64>,
-    /// The same records as z, without the target (q × (1 + d)).
+    /// The public records as vectors z, without the target (q × (1 + d)).
     vectors: Array2<f64>,
 }
 
@@ -26,7 +27,7 @@ impl Responses {
                 "it answers about public records, and there are none",
             ));
         }
-        // The target is not used, so any value will do.
+        // The target of the public records is not used, so any value serves.
         let target = match domain.target() {
             TargetDomain::Class { .. } => Target::Class(Array1::zeros(queries.nrows())),
             TargetDomain::Real { lower, .. } => Target::Real(Array1::from_elem(queries.nrows(), *lower)),

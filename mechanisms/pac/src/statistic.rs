@@ -1,4 +1,4 @@
-//! The statistics that can be released.
+//! Statistics that the mechanism can release.
 
 use crate::NAME;
 use crate::centers::Centers;
@@ -12,17 +12,17 @@ use scumble_core::{RecordDomain, Result, ShapedBy};
 use scumble_marginals::Tables;
 use serde::{Deserialize, Serialize};
 
-/// The statistic of half of the records that is released with noise.
+/// Statistic of half of the records that a mechanism releases with noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Statistic {
     /// Tables of counts of each feature with the target.
     Marginals {
-        /// Number of levels of each attribute, the target last. For a number, its bins.
+        /// Number of levels of each attribute, the target last. The levels of a number are its bins.
         bins: Vec<usize>,
     },
-    /// The means of all products of two coordinates.
+    /// The means of all products of two coordinates of an encoded record.
     Moments,
     /// The mean and some principal directions.
     Components {
@@ -36,25 +36,26 @@ pub enum Statistic {
     },
     /// A ridge regression.
     Ridge {
-        /// Ridge added to the mean square of each coordinate in [−1, 1].
+        /// Ridge, which is added to the mean square of each coordinate in [−1, 1].
         ridge: f64,
     },
-    /// Outputs of a ridge regression for public records, which are released with them.
+    /// Outputs of a ridge regression for public records. The public records are released with the outputs.
     Responses {
-        /// Ridge added to the mean square of each coordinate in [−1, 1].
+        /// Ridge, which is added to the mean square of each coordinate in [−1, 1].
         ridge: f64,
-        /// The public records (q × d).
+        /// The public records (q records × d feature coordinates).
         queries: Array2<f64>,
     },
-    /// Linear support vector machines: a single one for two classes, else one per class.
+    /// Linear support vector machines: one machine for two classes, else one per class.
     LinearMachine {
-        /// Weight of the mean hinge loss against ½‖w‖².
+        /// Weight of the mean hinge loss relative to ½‖w‖², for the weights w of the machine.
         penalty: f64,
     },
 }
 
 impl Statistic {
-    /// Returns whose data shaped the design, which holds the records that are asked about in the clear.
+    /// Returns the people whose data shaped the design. For [`Statistic::Responses`], the design contains the
+    /// public records in the clear.
     pub(crate) fn shaped_by(&self) -> ShapedBy {
         match self {
             Self::Responses { .. } => ShapedBy::PublicVolunteers,
@@ -65,8 +66,9 @@ impl Statistic {
     /// Builds the computation of this statistic for records of `domain`.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) for records that have no such statistic,
-    /// [`Error::Parameter`](scumble_core::Error::Parameter) for a number out of range.
+    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) if records of `domain` have no such
+    /// statistic, [`Error::Parameter`](scumble_core::Error::Parameter) if a number of the statistic is out of
+    /// range.
     pub(crate) fn computed(&self, domain: &RecordDomain) -> Result<Box<dyn Computed>> {
         Ok(match self {
             Self::Marginals { bins } => Box::new(Tables::new(NAME, domain, bins)?),

@@ -8,7 +8,8 @@ use scumble_core::{
 };
 use std::sync::Arc;
 
-/// Linear model of encoded records: each output is an intercept plus a sum of features times coefficients.
+/// Linear model of encoded records. Each output is an intercept plus the sum of the features times their
+/// coefficients.
 #[derive(Debug, Clone)]
 pub struct Coefficients {
     domain: RecordDomain,
@@ -17,14 +18,16 @@ pub struct Coefficients {
 }
 
 impl Coefficients {
-    /// Creates the model for records of `domain` with the weights `weights` of z without the target's
-    /// coordinates (outputs × (1 + d)).
+    /// Creates the model for records of `domain` from weights of the vector z that `encoding` makes of a
+    /// record. `weights` (outputs × (1 + d)) has one column for the intercept and one for each of the d
+    /// feature coordinates of z.
     ///
-    /// For a numeric target, the output is the target scaled to [−1, 1]. For a class, it is the logit of the
-    /// second of two classes, or of each class.
+    /// For a numeric target, the output is the target scaled to [−1, 1]. For two classes, the single output
+    /// is the logit of the second class. For more classes, there is one logit per class.
     ///
     /// # Errors
-    /// [`Error::Shape`] for weights of another width, and for an encoding of other records.
+    /// [`Error::Shape`] if `weights` has another number of columns, or if `encoding` has another width than
+    /// records of `domain` need.
     pub fn new(domain: &RecordDomain, encoding: &Encoding, weights: &Array2<f64>) -> Result<Self> {
         check_width(1 + domain.layout().width(), encoding.width())?;
         check_width(1 + domain.columns().len(), weights.ncols())?;
@@ -52,8 +55,8 @@ impl Coefficients {
     /// order.
     ///
     /// # Errors
-    /// [`Error::Shape`] for other columns, or for another number of rows than outputs. [`Error::NonFinite`]
-    /// for a NaN or an infinity.
+    /// [`Error::Shape`] for a table with other columns, or with another number of rows than the model has
+    /// outputs. [`Error::NonFinite`] for a NaN or an infinity.
     pub fn from_table(domain: &RecordDomain, table: &Table) -> Result<Self> {
         let columns = column_names(domain);
         let values = table.records().select(Axis(1), &Places::new(table.columns()).find(&columns)?);
@@ -70,7 +73,7 @@ impl Coefficients {
         Ok(Self { domain: domain.clone(), matrix: values })
     }
 
-    /// Returns the release of this model in place of records.
+    /// Returns the release that consists of this model in place of records.
     pub(crate) fn outcome(self, guarantee: Guarantee) -> Result<Outcome> {
         let table = self.table()?;
         let unknown = |width| NoiseDistribution::Unknown { width };
@@ -81,14 +84,14 @@ impl Coefficients {
     /// Returns the coefficients as a table with a row for each output, in the units of the encoded record.
     ///
     /// # Errors
-    /// [`Error::Shape`] if a column's coefficient has the same name as another column's coefficient.
+    /// [`Error::Shape`] if the coefficients of two columns have the same name.
     pub fn table(&self) -> Result<Table> {
         Table::new(column_names(&self.domain), self.matrix.clone(), Target::None)
     }
 
     /// Returns each output for records in the clear (n × outputs), after projecting them onto the domain.
     ///
-    /// A record's outputs are the same bits, whatever other records there are.
+    /// The outputs of a record do not depend on the other records, not even in the last bit.
     fn outputs(&self, clean: &Table) -> Result<Array2<f64>> {
         let features = clean.clone().with_target(Target::None)?;
         let features = self.domain.without_target().projected_features(&features)?;

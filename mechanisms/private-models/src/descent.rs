@@ -1,4 +1,5 @@
-//! Gradient descent by noisy sums of all records' clipped gradients, on integers.
+//! Gradient descent on noisy sums of the clipped gradients of all records. Gradients and sums consist of
+//! integers.
 
 use crate::coefficients::softmax;
 use crate::encoding::{Encoding, ONE};
@@ -10,38 +11,39 @@ use scumble_core::{Budget, Error, PrivacyProfile, Result, Stream, interrupt, loc
 use std::io::{Read, Seek, Write};
 use tempfile::SpooledTempFile;
 
-/// Schedule of a logistic regression's descent.
+/// Parameters of the gradient descent of a logistic regression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Schedule {
     /// Number of steps; each step uses all records.
     pub(crate) steps: usize,
     /// C, the upper limit for the norm of a record's gradient.
     pub(crate) clipping_norm: f64,
-    /// Factor of the mean gradient in a step of the weights.
+    /// Learning rate: the factor by which the mean gradient is multiplied in a step of the weights.
     pub(crate) learning_rate: f64,
 }
 
-/// Bytes of packed records in memory; more bytes go to a temporary file.
+/// Largest number of bytes of packed records in memory. Beyond it, all packed records are in a temporary
+/// file.
 const IN_MEMORY: usize = 1 << 24;
-/// Bytes of packed records that are read at once, if that is more than a block for each thread.
+/// Number of bytes of packed records that are read at a time. At least one block per thread is read.
 const AT_ONCE: usize = 1 << 22;
 
 /// Training records as packed integers. Every step reads them from the first to the last.
 ///
-/// Beyond [`IN_MEMORY`] they are in a temporary file without a name, which only its owner may read. Memory is
-/// then independent of their number.
+/// If the records take more than [`IN_MEMORY`] bytes, they are in a temporary file without a name, which only
+/// its owner may read. Memory use is then independent of the number of records.
 pub(crate) struct Lesson<'e> {
     encoding: &'e Encoding,
     packed: SpooledTempFile,
     records: usize,
-    /// Number of coordinates of z without the target.
+    /// Number of coordinates of z without the target, which is 1 + d for d features.
     width: usize,
     /// Number of outputs: one for two classes, else one per class.
     outputs: usize,
 }
 
 impl<'e> Lesson<'e> {
-    /// Creates a lesson with no records.
+    /// Creates training data without records.
     pub(crate) fn new(encoding: &'e Encoding, outputs: usize) -> Self {
         let width = 1 + encoding.layout.columns.len();
         Self { encoding, packed: SpooledTempFile::new(IN_MEMORY), records: 0, width, outputs }
@@ -50,8 +52,9 @@ impl<'e> Lesson<'e> {
     /// Adds flat records.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the values are not a whole number of records; [`Error::NonFinite`];
-    /// [`Error::TemporaryFile`]; [`Error::Interrupted`].
+    /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
+    /// infinity. [`Error::TemporaryFile`] if the temporary file cannot be written, [`Error::Interrupted`]
+    /// after an interrupt.
     pub(crate) fn add(&mut self, records: &[f64]) -> Result<()> {
         for block in self.encoding.packed(records)? {
             self.packed.write_all(&block).map_err(Error::TemporaryFile)?;
@@ -64,14 +67,15 @@ impl<'e> Lesson<'e> {
         self.records
     }
 
-    /// Returns the sum of all records' clipped gradients at these weights (outputs × (1 + d)), in steps of
+    /// Returns the sum of the clipped gradients of all records at `weights` (outputs × (1 + d)), in steps of
     /// 2⁻⁴⁰.
     ///
-    /// Each gradient is a vector of integers with norm at most C, whatever the floats are. Two sums that
-    /// differ in one record are therefore at most 2C apart.
+    /// Each gradient is a vector of integers with a norm of at most C = `clipping_norm`, despite float
+    /// errors. The sums over two tables that differ in one record are therefore at most 2C apart.
     ///
     /// # Errors
-    /// [`Error::TemporaryFile`]; [`Error::Interrupted`].
+    /// [`Error::TemporaryFile`] if the temporary file cannot be read, [`Error::Interrupted`] after an
+    /// interrupt.
     pub(crate) fn gradient(&mut self, weights: &Array2<f64>, clipping_norm: f64) -> Result<Vec<i128>> {
         let Self { encoding, width, .. } = *self;
         let count = self.outputs * width;
@@ -91,7 +95,7 @@ impl<'e> Lesson<'e> {
         };
         let block = local::BLOCK * encoding.packed_width();
         let mut sum = vec![0i128; count];
-        // Blocks, and the sums of each block, are held at once.
+        // Several blocks, and the sum of each block, are in memory at the same time.
         let blocks = (AT_ONCE / block.max(count * size_of::<i64>())).max(rayon::current_num_threads());
         let mut packed = vec![0; (blocks * block).min(self.records * encoding.packed_width())];
         self.packed.rewind().map_err(Error::TemporaryFile)?;
@@ -109,7 +113,8 @@ impl<'e> Lesson<'e> {
     }
 }
 
-/// Returns the prediction of the model for a record less the true class, for each output.
+/// Returns the residual of each output for a record: the predicted probability less the indicator of the true
+/// class.
 fn residuals(weights: &Array2<f64>, z: &[i64], class: usize) -> Vec<f64> {
     let logit = |weights: ArrayView1<f64>| {
         weights.iter().zip(z).map(|(w, z)| w * *z as f64).sum::<f64>() / ONE as f64
@@ -127,10 +132,11 @@ fn residuals(weights: &Array2<f64>, z: &[i64], class: usize) -> Vec<f64> {
     }
 }
 
-/// Returns the residuals in steps of 2⁻²⁰, so that the gradient (their products with z) is not longer than
-/// `norm`.
+/// Returns the residuals in steps of 2⁻²⁰, scaled down such that the gradient, their products with z, is not
+/// longer than `norm`.
 ///
-/// The integers decide: a gradient that is still longer, or that is not a number, becomes zero.
+/// The length is checked on the integers. A gradient that is still too long, or that is not a number, becomes
+/// zero.
 fn clipped(residuals: &[f64], z: &[i64], norm: f64) -> Vec<i64> {
     let length = |numbers: &[i64]| numbers.iter().map(|&x| i128::from(x) * i128::from(x)).sum::<i128>();
     let z_squared = length(z);
@@ -143,16 +149,16 @@ fn clipped(residuals: &[f64], z: &[i64], norm: f64) -> Vec<i64> {
     if is_short { steps } else { vec![0; residuals.len()] }
 }
 
-/// Returns the noise on `dim` sums of gradients with norm C, such that all steps together are within the
-/// budget.
+/// Returns the noise for each step on the sum of gradients, which has `dim` coordinates. All steps of
+/// `schedule` together are within `budget`.
 ///
 /// # Errors
-/// [`Error::Budget`] for δ = 0, or if the noise does not fit 59 bits.
+/// [`Error::Budget`] for δ = 0, and if the noise would need a σ above 2⁵⁹ lattice steps.
 pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> Result<SumNoise> {
     let (epsilon, delta) = (budget.epsilon(), budget.delta());
     let refused = Error::Budget { name: "delta", range: "above zero for Gaussian noise", value: delta };
     let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
-    // A lattice costs some billionths of μ, and more if the noise is small.
+    // The lattice costs a few billionths of μ, and more if the noise is small.
     for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
         let each = mu * (1.0 - margin) / (schedule.steps as f64).sqrt();
         let noise = SumNoise::for_mu(dim, 2.0 * schedule.clipping_norm, each)?;
@@ -169,8 +175,8 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
     })
 }
 
-/// Descends on noisy sums; returns the mean of the weights over the second half of the steps, and all noisy
-/// sums in order.
+/// Descends on noisy sums. Returns the mean of the weights over the second half of the steps, and the noisy
+/// sums of all steps in order.
 ///
 /// # Errors
 /// Same errors as [`Lesson::gradient`].
@@ -194,7 +200,8 @@ pub(crate) fn descend(
     Ok((path.mean(), sums))
 }
 
-/// Logarithm of the probability of all noisy sums, if they are of this lesson.
+/// Logarithm of the probability density of the noisy sums `sums` of all steps if the training records are
+/// those of `lesson`, up to a constant.
 ///
 /// # Errors
 /// Same errors as [`Lesson::gradient`].
@@ -214,7 +221,7 @@ pub(crate) fn log_likelihood(
     Ok(total)
 }
 
-/// Weights during the descent.
+/// State of the descent: the current weights and their running sum.
 struct Path {
     weights: Array2<f64>,
     /// Sum of the weights over the second half of the steps.

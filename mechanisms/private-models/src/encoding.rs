@@ -8,17 +8,18 @@ use scumble_core::{
 };
 use std::ops::Range;
 
-/// Precision of a record's numbers: each is rounded to one of 2²¹ steps between its bounds.
+/// Number of binary digits of an encoded number in [−1, 1]. Each number is rounded to a multiple of 2⁻²⁰, so
+/// that there are 2²¹ steps between its bounds.
 pub(crate) const BITS: i32 = 20;
 
-/// One, in steps of a record.
+/// The number 1 in steps of 2⁻²⁰.
 pub(crate) const ONE: i64 = 1 << BITS;
 
-/// Encoding of records as vectors z = (1, u, e).
+/// Encoding of records as vectors z = (1, u, e): an intercept, numbers and levels.
 ///
-/// The 1 is for the intercept. The numbers u in [−1, 1] are centred and scaled by their public bounds. Each
-/// group e of levels contains one 1. The intercept is followed by the coordinates of a flat record, in its
-/// order.
+/// The 1 is for the intercept. The numbers u in [−1, 1] are centred and scaled by their public bounds. The
+/// levels e consist of one-hot groups, and each group contains one 1. After the intercept, the coordinates
+/// have the order of a *flat* record: the features, then the target. Numbers and groups may alternate.
 #[derive(Debug, Clone)]
 pub struct Encoding {
     pub(crate) layout: Layout,
@@ -34,8 +35,8 @@ impl Encoding {
     /// Creates the encoding of records of `domain`, target included.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for a ball, a polytope, or a vector as target: their geometry does not
-    /// consist of intervals and groups.
+    /// [`Error::NotApplicable`] for features in a ball or a polytope, and for a vector as target. Such values
+    /// are neither numbers within their own bounds nor one-hot groups.
     pub fn for_domain(plugin: &str, domain: &RecordDomain) -> Result<Self> {
         if let TargetDomain::Vector { .. } = domain.target() {
             return Err(Error::not_applicable(
@@ -60,14 +61,14 @@ impl Encoding {
         Ok(Self { layout: domain.layout(), domain: domain.flat().clone(), scales, groups })
     }
 
-    /// Checks, before anything is built, that the memory suffices for the sums of all products of two
-    /// coordinates.
+    /// Checks that the sums of all products of two coordinates fit into memory, before they are allocated.
     ///
     /// # Errors
-    /// [`Error::TooLarge`].
+    /// [`Error::TooLarge`] if the sums do not fit.
     pub(crate) fn check_size(&self, plugin: &str) -> Result<()> {
-        /// Bytes per product for exact sums, the sums of [`FEW_BLOCKS`], and the numbers made of them. So
-        /// there are at most 2²⁴ products, as many as noise has coordinates.
+        /// Number of bytes per product: for the exact sum, the sums of [`FEW_BLOCKS`] blocks, and the floats
+        /// computed from them. This value limits the number of products to 2²⁴, the largest number of
+        /// coordinates of the noise.
         const BYTES: usize = 128;
         let width = self.width();
         let asks = format!("multiplying {width} encoded columns (fewer columns or levels need less)");
@@ -79,12 +80,12 @@ impl Encoding {
         1 + self.scales.len()
     }
 
-    /// Number of numbers, k.
+    /// Number k of coordinates of z that are numbers. The intercept does not count.
     pub fn numbers(&self) -> usize {
         self.scales.iter().flatten().count()
     }
 
-    /// Coordinates of each of the g groups.
+    /// Coordinates of a flat record in each of the g one-hot groups.
     pub fn groups(&self) -> &[Range<usize>] {
         &self.groups
     }
@@ -95,15 +96,16 @@ impl Encoding {
         self.scales.get(coordinate).copied().flatten()
     }
 
-    /// Upper bound on ‖z‖², 1 + k + g: a group counts 1, whatever its number of levels.
+    /// Upper bound on ‖z‖²: 1 + k + g for k numbers and g one-hot groups. A group counts 1, whatever its
+    /// number of levels.
     pub(crate) fn squared_norm(&self) -> f64 {
         (1 + self.numbers() + self.groups.len()) as f64
     }
 
-    /// Returns the products of two coordinates i ≤ j of z that are not known in advance.
+    /// Returns all pairs of coordinates i ≤ j of z whose product is not known in advance.
     ///
-    /// Known products are 1·1 and the products of two levels of a group. Two different levels of a group are
-    /// never both 1, and a level equals its own square.
+    /// The product of the intercept with itself is known to be 1. The products of two levels of one group are
+    /// also known: two different levels are never both 1, and a level equals its own square.
     pub fn products(&self) -> Vec<[usize; 2]> {
         let width = self.width();
         let group = |at: usize| self.groups.iter().position(|group| at > 0 && group.contains(&(at - 1)));
@@ -113,7 +115,7 @@ impl Encoding {
         all.filter(|[i, j]| !is_known(*i, *j)).collect()
     }
 
-    /// Returns z of a flat record in steps of 2⁻²⁰. On these steps |u| ≤ 1 holds, whatever the floats are.
+    /// Returns z of a flat record in steps of 2⁻²⁰. The integers obey |u| ≤ 1 despite float errors.
     fn integers(&self, flat: &mut [f64]) -> Result<Vec<i64>> {
         self.domain.project(flat)?;
         let step = |(x, scale): (&f64, &Option<(f64, f64)>)| match scale {
@@ -130,7 +132,7 @@ impl Encoding {
         Ok([ONE].into_iter().chain(flat.iter().zip(&self.scales).map(step)).collect())
     }
 
-    /// Returns z of each record (n × width), on its lattice of 2⁻²⁰.
+    /// Returns z of each of n records (n × width). All values are multiples of 2⁻²⁰.
     ///
     /// # Errors
     /// Same errors as [`Layout::check`].
@@ -147,8 +149,8 @@ impl Encoding {
     /// Calls `compute` with the vectors z of each block of `BLOCK` consecutive flat records, on all cores.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the values are not a whole number of records; [`Error::NonFinite`];
-    /// [`Error::Interrupted`].
+    /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
+    /// infinity, [`Error::Interrupted`] after an interrupt.
     fn blocks<T: Send>(
         &self,
         records: &[f64],
@@ -172,11 +174,12 @@ impl Encoding {
         size_of::<u32>() * (self.numbers() + self.groups.len())
     }
 
-    /// Packs flat records: four bytes for each number, in steps, and four for the level of each group.
+    /// Packs flat records into bytes, one vector for each block. A record has four bytes for each number, in
+    /// steps of 2⁻²⁰, and four bytes for the level of each group.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the values are not a whole number of records; [`Error::NonFinite`];
-    /// [`Error::Interrupted`].
+    /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
+    /// infinity, [`Error::Interrupted`] after an interrupt.
     pub(crate) fn packed(&self, records: &[f64]) -> Result<Vec<Vec<u8>>> {
         self.blocks(records, |vectors| {
             let mut bytes = vec![];
@@ -193,7 +196,7 @@ impl Encoding {
         })
     }
 
-    /// Writes z of a packed record.
+    /// Writes the vector of a packed record, in steps of 2⁻²⁰, into `z`.
     pub(crate) fn unpack(&self, packed: &[u8], z: &mut [i64]) {
         let mut words = packed.as_chunks::<4>().0.iter();
         z.fill(0);
@@ -210,7 +213,7 @@ impl Encoding {
     }
 }
 
-/// Exact sum Σ zzᵀ over the added records, in steps of 2⁻⁴⁰: the upper triangle.
+/// Upper triangle of the exact sum Σ zzᵀ over all added records, in steps of 2⁻⁴⁰.
 pub(crate) struct Gram<'e> {
     encoding: &'e Encoding,
     pub(crate) sum: Array2<i128>,
@@ -227,7 +230,7 @@ impl<'e> Gram<'e> {
     /// Computes the sum over the records of `table`.
     ///
     /// # Errors
-    /// Same errors as [`Layout::check`], and [`Error::Interrupted`].
+    /// Same errors as [`Layout::check`]. [`Error::Interrupted`] after an interrupt.
     pub(crate) fn from_table(encoding: &'e Encoding, table: &Table) -> Result<Self> {
         let mut gram = Self::new(encoding);
         in_blocks(&encoding.layout, table, |records| gram.add(records))?;
@@ -237,11 +240,11 @@ impl<'e> Gram<'e> {
     /// Adds flat records.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the values are not a whole number of records; [`Error::NonFinite`];
-    /// [`Error::Interrupted`].
+    /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
+    /// infinity, [`Error::Interrupted`] after an interrupt.
     pub(crate) fn add(&mut self, records: &[f64]) -> Result<()> {
         let width = self.encoding.width();
-        // Few sums are held at a time, because they may be large.
+        // Only a few block sums are in memory at a time, because each may be large.
         for records in records.chunks(FEW_BLOCKS * local::BLOCK * (width - 1).max(1)) {
             let sums = self.encoding.blocks(records, |vectors| {
                 let mut sum = Array2::<i64>::zeros((width, width));
@@ -259,11 +262,11 @@ impl<'e> Gram<'e> {
     }
 }
 
-/// Number of blocks whose sums are held at once.
+/// Number of blocks whose sums are in memory at the same time.
 const FEW_BLOCKS: usize = 4;
 
-/// Adds zzᵀ to the upper triangle of a sum. Each product is below 2⁴⁰, and a block has far fewer than 2²³
-/// records.
+/// Adds zzᵀ to the upper triangle of a sum. No overflow is possible: each product is at most 2⁴⁰, and a block
+/// has far fewer than 2²³ records.
 fn add_products(sum: &mut Array2<i64>, z: &[i64]) {
     for (at, mut row) in sum.outer_iter_mut().enumerate().filter(|(at, _)| z[*at] != 0) {
         row.iter_mut().zip(z).skip(at).for_each(|(sum, other)| *sum += z[at] * other);

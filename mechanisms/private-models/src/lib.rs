@@ -1,5 +1,5 @@
-//! Models instead of data: curators that release a linear model, or the moments it is learned from, under
-//! central differential privacy.
+//! Models in place of records. A trusted curator releases a linear model, or records with the moments from
+//! which it can be learned, under central differential privacy.
 //!
 //! | mechanism | release |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | [`PrivateLogistic`] | a logistic regression |
 //! | [`PrivateRidge`] | a ridge regression |
 //!
-//! Their parts also serve curators of other crates: records as vectors ([`Encoding`]), released linear models
-//! ([`Coefficients`]), and rows with given moments ([`Population`]).
+//! Curator mechanisms in other crates use some parts of this crate: records as vectors ([`Encoding`]),
+//! released linear models ([`Coefficients`]), and random rows with given moments ([`Population`]).
 
 mod coefficients;
 mod descent;

@@ -1,4 +1,4 @@
-//! Released logistic regression.
+//! Mechanism that releases a logistic regression.
 
 use crate::coefficients::Coefficients;
 use crate::descent::{Lesson, Schedule, descend, log_likelihood, noise_of_steps};
@@ -16,18 +16,18 @@ use std::sync::Arc;
 
 const NAME: &str = "private-logistic";
 
-/// Logistic regression of all records under central differential privacy, by descent on noisy sums of clipped
-/// gradients.
+/// Logistic regression of all records under central differential privacy, by gradient descent on noisy sums
+/// of clipped gradients.
 ///
-/// Every step uses every record. A record's gradient is clipped to C and rounded to a lattice, where an exact
-/// check shows that its norm is at most C. Sums of integers are exact, and two sums that differ in one record
-/// are at most 2C apart. Each sum gets discrete Gaussian noise, and steps compose as Gaussian mechanisms. The
-/// release is the mean of the weights over the second half of the steps. It predicts the difference of the
-/// logits of two classes, or a logit for each of several classes.
+/// Every step uses every record. The gradient of a record is clipped to the norm C and rounded to a lattice.
+/// An exact check on the lattice ensures that its norm is at most C. Sums of integers are exact. The sums
+/// over two tables that differ in one record are at most 2C apart. Each sum gets discrete Gaussian noise, and
+/// steps compose as Gaussian mechanisms. The release is the mean of the weights over the second half of the
+/// steps. For two classes, the model predicts the logit of the second class, otherwise one logit per class.
 ///
-/// The number of steps is nμ/3√p, from 10 to 200, for n records, p weights, and μ, the Gaussian equivalent of
-/// the budget. This rule is public. C is ½ and the learning rate 16, for numbers in [−1, 1] and levels. An
-/// infinite ε has no noise, and no claim.
+/// By default, the number of steps is nμ/3√p, limited to the range from 10 to 200. Here n is the number of
+/// records, p is the number of weights, and μ-Gaussian differential privacy corresponds to the budget. By
+/// default, C is ½ and the learning rate is 16. At an infinite ε, there is no noise and no privacy claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Randomness};
@@ -47,9 +47,9 @@ pub struct PrivateLogistic {
     encoding: Encoding,
     /// Number of outputs: one for two classes, else one per class.
     outputs: usize,
-    /// μ, the Gaussian equivalent of the budget; infinite if nothing needs to be private.
+    /// μ of the Gaussian differential privacy that corresponds to the budget; infinite at ε = ∞.
     mu: f64,
-    /// Schedule and noise for the smallest number of records.
+    /// Schedule for a single record, and its noise. `None` at ε = ∞.
     cached_noise: Option<(Schedule, SumNoise)>,
 }
 
@@ -66,7 +66,8 @@ struct State {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Number of steps over all records. The default is a rule of the number of records and the budget.
+    /// Number of steps over all records. The default follows a public rule from the number of records and the
+    /// budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     steps: Option<usize>,
     /// C, the upper limit for the norm of a record's gradient, from 0.001 to 1000. The default is 0.5.
@@ -124,12 +125,12 @@ impl TryFrom<State> for PrivateLogistic {
 }
 
 impl PrivateLogistic {
-    /// Creates the release of a logistic regression of records of `domain` within this budget.
+    /// Creates the mechanism that releases a logistic regression of records of `domain` within `budget`.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] for features that are neither numbers within their own bounds nor categories,
-    /// and for a target that is not a class. [`Error::Budget`] for δ = 0, or for noise that does not fit 59
-    /// bits.
+    /// and for a target that is not a class. [`Error::Budget`] for δ = 0, and if the noise would need a σ
+    /// above 2⁵⁹ lattice steps.
     pub fn new(domain: RecordDomain, budget: Budget) -> Result<Self> {
         State { domain, budget, parameters: Parameters::default() }.try_into()
     }
@@ -139,7 +140,7 @@ impl PrivateLogistic {
         self.outputs * (1 + self.state.domain.columns().len())
     }
 
-    /// Returns the schedule for the public number of records.
+    /// Returns the schedule for `records` records. The number of records is public.
     fn schedule(&self, records: usize) -> Schedule {
         let Parameters { steps, clipping_norm, learning_rate } = self.state.parameters;
         let by_rule = records as f64 * self.mu / (3.0 * (self.weights() as f64).sqrt());
@@ -160,14 +161,14 @@ impl PrivateLogistic {
         }
     }
 
-    /// Returns the lesson of the records of `table`.
+    /// Returns the training data that consist of the records of `table`.
     fn lesson(&self, table: &Table) -> Result<Lesson<'_>> {
         let mut lesson = Lesson::new(&self.encoding, self.outputs);
         in_blocks(&self.encoding.layout, table, |records| lesson.add(records))?;
         Ok(lesson)
     }
 
-    /// Learns from a lesson; returns the model and every noisy sum.
+    /// Learns from `lesson`. Returns the model, and the noisy sums of all steps in order.
     fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<(Coefficients, Vec<f64>)> {
         let schedule = self.schedule(lesson.len());
         let noise = self.noise(schedule)?;
@@ -177,7 +178,7 @@ impl PrivateLogistic {
     }
 }
 
-/// Records added so far.
+/// Accumulator of the records of a release.
 struct Gathered<'m> {
     mechanism: &'m PrivateLogistic,
     lesson: Lesson<'m>,
@@ -231,7 +232,7 @@ impl CuratorMechanism for PrivateLogistic {
     }
 }
 
-/// Statistics of the release: every noisy sum of gradients, in order.
+/// Statistics of the release that an audit attacks: the noisy sums of gradients of all steps, in order.
 impl Statistics for PrivateLogistic {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         Ok(self.learned(&mut self.lesson(table)?, randomness)?.1)

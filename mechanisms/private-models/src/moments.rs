@@ -1,4 +1,4 @@
-//! Records with noisy moments.
+//! Mechanism that releases random records with noisy moments.
 
 use crate::encoding::{Encoding, Gram};
 use crate::noise::{STEP, SumNoise, spent};
@@ -16,19 +16,21 @@ const NAME: &str = "noisy-moments";
 
 /// Random records whose first and second moments, target included, are the noisy moments of all records.
 ///
-/// The noise is exact Gaussian. A linear model learns only the moments of a table, so it learns from these
-/// rows as it would from the moments.
+/// The noise is exact Gaussian. A linear regression depends on a table only through its moments. It therefore
+/// learns the same from these records as from the noisy moments.
 ///
-/// A record is z = (1, u, e): numbers u, centred and scaled to [−1, 1] by their public bounds, and groups e
-/// of levels. Noise is added to every product of two coordinates that is not known in advance, summed over
-/// all records. Let k be the number of numbers, g the number of groups, and T = 1 + k + g. The sums of two
-/// tables that differ in one replaced record are at most T apart in ℓ₂. With one added record they are at
-/// most √((T² + 1 + k − g)/2) apart (proof: `guide/equations/noisy-moments.md`).
+/// A record is encoded as z = (1, u, e). The numbers u are centred and scaled to [−1, 1] by their public
+/// bounds, and e are one-hot groups of levels. Every product of two coordinates of z that is not known in
+/// advance is summed over all records, and noise is added to the sum. Let k be the number of numbers, g the
+/// number of groups, and T = 1 + k + g. If two tables differ in one replaced record, their sums are at most T
+/// apart in ℓ₂. If one table has an additional record, they are at most √((T² + 1 + k − g)/2) apart (proof:
+/// `guide/equations/noisy-moments.md`).
 ///
-/// Rows are normal about the mean of their class, or about one mean if the target is a number. Eigenvalues of
-/// their covariance that are smaller than the noise are raised to its size. A group of a row consists of
-/// numbers, too, so that moments are kept; a file has the largest of them as its level. An infinite ε
-/// releases the records in the clear, without a claim.
+/// The released records are normal about the mean of their class, or about one mean if the target is not a
+/// class. Eigenvalues of their covariance that are smaller than the noise are raised to the size of the
+/// noise. The coordinates of a group are not 0 and 1, because other numbers are needed to have the noisy
+/// moments. In a file, the level with the largest coordinate replaces the group. An infinite ε releases the
+/// records in the clear, without a privacy claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Neighbours, Randomness};
@@ -44,9 +46,9 @@ const NAME: &str = "noisy-moments";
 pub struct NoisyMoments {
     state: State,
     encoding: Encoding,
-    /// Sums that take noise.
+    /// Pairs of coordinates of z whose summed product takes noise.
     products: Vec<[usize; 2]>,
-    /// `None` if nothing needs to be private.
+    /// Noise on each sum; `None` at ε = ∞.
     noise: Option<SumNoise>,
     claims: Vec<CentralDp>,
 }
@@ -82,22 +84,22 @@ impl TryFrom<State> for NoisyMoments {
 }
 
 impl NoisyMoments {
-    /// Creates the release of records of `domain` within this budget.
+    /// Creates the mechanism for records of `domain` within `budget`.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] for features that are neither numbers within their own bounds nor categories,
-    /// and for a vector as target. [`Error::Budget`] for δ = 0, or for noise that does not fit 59 bits.
+    /// and for a vector as target. [`Error::Budget`] for δ = 0, and if the noise would need a σ above 2⁵⁹
+    /// lattice steps.
     pub fn new(domain: RecordDomain, budget: Budget, neighbours: Neighbours) -> Result<Self> {
         State { domain, budget, neighbours }.try_into()
     }
 
-    /// σ of the noise on each sum of products of coordinates in [−1, 1]; `None` if nothing needs to be
-    /// private.
+    /// σ of the noise on each sum of products of two coordinates in [−1, 1]; `None` at ε = ∞.
     pub fn scale(&self) -> Option<f64> {
         self.noise.as_ref().map(SumNoise::scale)
     }
 
-    /// Largest ℓ₂ distance between the sums of two neighbours, for which the noise is calibrated.
+    /// Largest ℓ₂ distance between the sums of two neighbouring tables, to which the noise is calibrated.
     pub fn sensitivity(&self, neighbours: Neighbours) -> f64 {
         let whole = self.encoding.squared_norm();
         match neighbours {
@@ -109,8 +111,8 @@ impl NoisyMoments {
         }
     }
 
-    /// Calibrates the noise and sets the claims; under add/remove one record, also the claim for replace one
-    /// record.
+    /// Calibrates the noise and sets the claims. For the relation that adds or removes one record, it also
+    /// sets the claim for the relation that replaces one record.
     fn make_private(&mut self) -> Result<()> {
         let (budget, neighbours) = (spent(self.state.budget)?, self.state.neighbours);
         let dim = self.products.len();
@@ -125,19 +127,20 @@ impl NoisyMoments {
         Ok(())
     }
 
-    /// Returns the sums that take noise, in steps.
+    /// Returns the sums that take noise, in steps of 2⁻⁴⁰.
     fn sums(&self, gram: &Gram) -> Vec<i128> {
         self.products.iter().map(|at| gram.sum[*at]).collect()
     }
 
-    /// Returns the means of the products, and the number of records.
+    /// Returns the means of the products, and the number of records. `drawn` are the noisy sums.
     fn means(&self, drawn: &[f64], records: usize) -> (Array2<f64>, usize) {
         let width = self.encoding.width();
         let mut means = Array2::zeros((width, width));
         self.products.iter().zip(drawn).for_each(|(at, sum)| means[*at] = *sum);
         let count = match self.state.neighbours {
             Neighbours::ReplaceOne => records,
-            // At least one, and at most the number of rows of a table: `drawn` may be any number.
+            // `drawn` may be any number. The count is therefore limited to at least one and at most the
+            // largest number of rows of a table.
             Neighbours::AddOrRemoveOne => means[[0, 0]].clamp(1.0, u32::MAX.into()).round() as usize,
         };
         means /= count as f64;
@@ -145,8 +148,8 @@ impl NoisyMoments {
         (means, count)
     }
 
-    /// Mean shift of the eigenvalues of a covariance of `records` records by noise: the edge of Wigner's
-    /// semicircle.
+    /// Largest shift to expect from noise in the eigenvalues of the covariance of `records` records. It is
+    /// the edge of Wigner's semicircle.
     fn floor(&self, records: usize) -> f64 {
         let (width, scale) = (self.encoding.width() as f64, self.scale().unwrap_or(0.0));
         2.0 * scale * width.sqrt() / records as f64
@@ -170,7 +173,7 @@ impl CuratorMechanism for NoisyMoments {
         Releases::Synthetic { values: ValuesIn::Units }
     }
 
-    /// Starts a release; at an infinite ε it releases the records in the clear.
+    /// Starts a release. At an infinite ε, this release contains the records in the clear.
     fn start(&self) -> Box<dyn Accumulator + '_> {
         match &self.noise {
             Some(noise) => Box::new(Gathered { mechanism: self, noise, gram: Gram::new(&self.encoding) }),
@@ -192,7 +195,7 @@ impl NoisyMoments {
     }
 }
 
-/// Sums of products of all records added so far.
+/// Accumulator of the sums of products over the records of a release.
 struct Gathered<'m> {
     mechanism: &'m NoisyMoments,
     noise: &'m SumNoise,
@@ -223,8 +226,8 @@ impl Accumulator for Gathered<'_> {
     }
 }
 
-/// Noisy sums of products of two coordinates, row by row of the upper triangle. Without noise they are the
-/// true sums.
+/// Statistics of the release that an audit attacks: noisy sums of products of two coordinates, in the order
+/// of `products`. At ε = ∞ they are the true sums.
 impl Statistics for NoisyMoments {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         let sums = self.sums(&Gram::from_table(&self.encoding, table)?);

@@ -11,22 +11,23 @@ use crate::encoding::BITS;
 /// this ε instead.
 const MOST_EPSILON: f64 = 1e3;
 
-/// Returns the part of a budget that is spent.
+/// Returns the part of `budget` that a mechanism spends.
 ///
 /// # Errors
-/// None.
+/// Returns no error for a valid budget.
 pub(crate) fn spent(budget: Budget) -> Result<Budget> {
     Budget::new(budget.epsilon().min(MOST_EPSILON), budget.delta())
 }
 
-/// Step of a product of two coordinates.
+/// Lattice step of a product of two encoded coordinates, 2⁻⁴⁰.
 pub(crate) const STEP: f64 = 1.0 / (1u64 << (2 * BITS)) as f64;
 
-/// Discrete Gaussian noise on sums that are whole multiples of [`STEP`], for an ℓ₂ distance between
-/// neighbours.
+/// Discrete Gaussian noise on sums that are whole multiples of [`STEP`], calibrated to the largest ℓ₂
+/// distance between the sums of neighbours.
 ///
-/// The noise is calibrated like noise on the points of a ball. The proof in [`GaussianNoise`] needs only the
-/// distance and the number of coordinates. The sums themselves are in no ball, so this type draws the noise.
+/// The noise is calibrated like noise on points of a ball whose diameter is this distance. The proof in
+/// [`GaussianNoise`] needs only the distance and the number of coordinates. [`GaussianNoise`] would move the
+/// sums into the ball, so this type adds the noise.
 #[derive(Debug, Clone)]
 pub(crate) struct SumNoise {
     distribution: DiscreteGaussian,
@@ -34,13 +35,14 @@ pub(crate) struct SumNoise {
 }
 
 impl SumNoise {
-    /// Calibrates noise on `dim` sums at most `distance` apart, within this budget.
+    /// Calibrates noise on `dim` sums to `budget`. The sums of two neighbours are at most `distance` apart in
+    /// ℓ₂.
     ///
     /// # Errors
-    /// [`Error::Budget`] for δ = 0, or if the noise does not fit 59 bits.
+    /// [`Error::Budget`] for δ = 0, and if the noise would need a σ above 2⁵⁹ lattice steps.
     pub(crate) fn calibrated(dim: usize, distance: f64, budget: Budget) -> Result<Self> {
         let noise = on_ball(dim, distance, budget)?;
-        // A scale that doubles cannot hold is rounded up to the next one.
+        // The division may round down, so the next larger float is used.
         let scale = noise.scales().first().map_or(1.0, |scale| (scale / STEP).next_up().ceil());
         Ok(Self {
             distribution: DiscreteGaussian::new(Rational::new(scale as u64, 1)?)?,
@@ -48,13 +50,13 @@ impl SumNoise {
         })
     }
 
-    /// Returns the noise for μ-Gaussian differential privacy of the sums. The profile includes the additional
-    /// cost of the lattice.
+    /// Returns the noise for `mu`-Gaussian differential privacy of `dim` sums. The sums of two neighbours are
+    /// at most `distance` apart in ℓ₂. The profile includes the additional cost of the lattice.
     ///
     /// # Errors
     /// Same errors as [`calibrated`](Self::calibrated).
     pub(crate) fn for_mu(dim: usize, distance: f64, mu: f64) -> Result<Self> {
-        // Any point of the profile determines μ; this one has a δ that is neither tiny nor one.
+        // Any point (ε, δ) of the privacy profile determines μ. At this ε, δ is neither tiny nor close to 1.
         let epsilon = mu.max(mu * mu / 2.0);
         Self::calibrated(dim, distance, Budget::new(epsilon, gaussian::delta(mu, epsilon))?)
     }
@@ -69,8 +71,8 @@ impl SumNoise {
         self.distribution.scale() * STEP
     }
 
-    /// Returns the smallest ε, to a millionth, of this noise for other neighbours, `distance` apart in `dim`
-    /// sums.
+    /// Returns the smallest ε, up to a relative error of a millionth, of this noise for another neighbouring
+    /// relation. The `dim` sums of two such neighbours are at most `distance` apart.
     ///
     /// # Errors
     /// [`Error::Budget`] if there is no such ε.
@@ -93,14 +95,14 @@ impl SumNoise {
         sums.iter().map(|sum| (sum + self.distribution.sample(stream)) as f64 * STEP).collect()
     }
 
-    /// Logarithm of the probability that such sums become `drawn`, up to a constant.
+    /// Logarithm of the probability that `sums` become `drawn`, up to a constant.
     pub(crate) fn log_likelihood(&self, sums: &[i128], drawn: &[f64]) -> f64 {
         let off = sums.iter().zip(drawn).map(|(sum, drawn)| (drawn - *sum as f64 * STEP) / self.scale());
         -off.map(|off| off * off).sum::<f64>() / 2.0
     }
 }
 
-/// Noise on the points of a ball of this diameter, rounded up to whole steps.
+/// Noise on the points of a ball. The radius of the ball is half of `diameter`, rounded up to whole steps.
 fn on_ball(dim: usize, diameter: f64, budget: Budget) -> Result<GaussianNoise> {
     let radius = (diameter / 2.0 / STEP).ceil() * STEP;
     GaussianNoise::on_lattice(&Domain::l2_ball(dim, radius)?, budget, Lattice::new(-2 * BITS)?)

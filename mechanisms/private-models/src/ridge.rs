@@ -1,4 +1,4 @@
-//! Released ridge regression.
+//! Mechanism that releases a ridge regression.
 
 use crate::coefficients::Coefficients;
 use crate::encoding::{Encoding, Gram};
@@ -16,23 +16,26 @@ use std::sync::Arc;
 
 const NAME: &str = "private-ridge";
 
-/// Shares of μ² of the smallest eigenvalue of XᵀX, of XᵀX, and of Xᵀy.
+/// Shares of μ² that are spent on the smallest eigenvalue of XᵀX, on XᵀX, and on Xᵀy.
 const SHARES: [f64; 3] = [0.05, 0.475, 0.475];
-/// Upper bound on the probability that λ is smaller than its assumed value.
+/// Upper bound on the probability that λ, the smallest eigenvalue of XᵀX, is smaller than the lower bound
+/// that the ridge assumes.
 const RARE: f64 = 0.05;
 
-/// Largest number of records. The noise allows for the error of an eigenvalue, which grows with this number.
+/// Largest number of records. The sensitivity includes the floating-point error of an eigenvalue, which grows
+/// with this number.
 const MOST_RECORDS: usize = 1 << 27;
 
 /// Ridge regression of all records from noisy moments, regularised by the size of the noise (AdaSSP, Wang
 /// 2018).
 ///
-/// The guarantee is central differential privacy. Discrete Gaussian noise is added to XᵀX, Xᵀy and λ, the
-/// smallest eigenvalue of XᵀX. Records are scaled to [−1, 1] by their public bounds. λ has a twentieth of μ²,
-/// and the two others have half of the rest each. The ridge is the norm of the noise on XᵀX less λ, where λ
-/// is taken as small as its own noise allows. Well-conditioned data need no ridge. The norm is taken as 2σ√d,
-/// the edge of Wigner's semicircle; the paper's bound is about twice as large. An infinite ε has no noise,
-/// and no claim.
+/// The guarantee is central differential privacy. The rows of X are the features of the records with an
+/// intercept, and y are their targets. All numbers are scaled to [−1, 1] by their public bounds. Discrete
+/// Gaussian noise is added to XᵀX, Xᵀy and λ, the smallest eigenvalue of XᵀX. λ gets a twentieth of μ², and
+/// XᵀX and Xᵀy each get half of the rest. The ridge is the norm of the noise on XᵀX less a lower bound on λ
+/// that follows from its noisy value. Well-conditioned data therefore need no ridge. The norm of the noise is
+/// taken as 2σ√d for d columns of X, the edge of Wigner's semicircle. The paper's bound is about twice as
+/// large. At an infinite ε, there is no noise and no privacy claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Randomness};
@@ -49,10 +52,10 @@ const MOST_RECORDS: usize = 1 << 27;
 pub struct PrivateRidge {
     state: State,
     encoding: Encoding,
-    /// Sums of products that take noise: of two features, and of a feature and the target.
+    /// Pairs of coordinates whose summed product takes noise: pairs of two features, and pairs of a feature
+    /// and the target.
     products: [Vec<[usize; 2]>; 2],
-    /// Noise on λ, on the products of features, and on the products with the target; `None` if nothing needs
-    /// to be private.
+    /// Noise on λ, on the products of features, and on the products with the target; `None` at ε = ∞.
     noise: Option<[SumNoise; 3]>,
 }
 
@@ -86,34 +89,35 @@ impl TryFrom<State> for PrivateRidge {
     }
 }
 
-/// Quantities that take noise, in steps of 2⁻⁴⁰, before the noise.
+/// Quantities to which noise is added, in steps of 2⁻⁴⁰.
 struct Moments {
-    /// Smallest eigenvalue, λ.
+    /// λ, the smallest eigenvalue of XᵀX.
     least: i128,
-    /// XᵀX and Xᵀy: the products that are not known in advance.
+    /// Entries of XᵀX and of Xᵀy that are not known in advance.
     products: [Vec<i128>; 2],
 }
 
 impl PrivateRidge {
-    /// Creates the release of a ridge regression of records of `domain` within this budget.
+    /// Creates the mechanism that releases a ridge regression of records of `domain` within `budget`.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] for features that are neither numbers within their own bounds nor categories,
-    /// and for a target that is not a number. [`Error::Budget`] for δ = 0, or for noise that does not fit 59
-    /// bits.
+    /// and for a target that is not a number. [`Error::Budget`] for δ = 0, and if the noise would need a σ
+    /// above 2⁵⁹ lattice steps.
     pub fn new(domain: RecordDomain, budget: Budget) -> Result<Self> {
         State { domain, budget }.try_into()
     }
 
-    /// Upper bound on ‖x‖², intercept included.
+    /// Upper bound on ‖x‖² for a row x of X, intercept included.
     fn squared_norm(&self) -> f64 {
         self.encoding.squared_norm() - 1.0 // the target counts 1
     }
 
-    /// Largest difference of each part between neighbours.
+    /// Largest ℓ₂ distance of λ, of XᵀX, and of Xᵀy between two neighbouring tables.
     ///
-    /// λ differs by the norm of xxᵀ − x′x′ᵀ (Weyl) plus floating-point error, XᵀX as in the README, and Xᵀy
-    /// by 2‖x‖.
+    /// Let x and x′ be the rows in which the tables differ. λ differs at most by the norm of xxᵀ − x′x′ᵀ
+    /// (Weyl) plus the floating-point error. The README proves the bound for XᵀX. Xᵀy differs by at most
+    /// 2‖x‖.
     fn sensitivities(&self) -> [f64; 3] {
         let squared_norm = self.squared_norm();
         [
@@ -123,10 +127,10 @@ impl PrivateRidge {
         ]
     }
 
-    /// Upper bound on the error of a computed eigenvalue, over ‖x‖².
+    /// Upper bound on the error of a computed eigenvalue, divided by the upper bound on ‖x‖².
     ///
-    /// A backward stable algorithm errs by a small polynomial of the width, in roundings of the norm; 64·d²
-    /// is ample.
+    /// The error of a backward stable algorithm is the rounding error of the norm times a small polynomial of
+    /// the width d. The factor 64·d² is larger than this polynomial.
     fn eigenvalue_error(&self) -> f64 {
         64.0 * (self.encoding.width() as f64).powi(2) * f64::EPSILON * MOST_RECORDS as f64
     }
@@ -137,7 +141,7 @@ impl PrivateRidge {
         let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
         let [least, features, target] = self.sensitivities();
         let dims = [(1, least), (self.products[0].len().max(1), features), (self.products[1].len(), target)];
-        // The lattice costs some billionths of μ, and more if the noise is small.
+        // The lattice costs a few billionths of μ, and more if the noise is small.
         for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
             let part =
                 |at: usize| SumNoise::for_mu(dims[at].0, dims[at].1, mu * (1.0 - margin) * SHARES[at].sqrt());
@@ -154,7 +158,7 @@ impl PrivateRidge {
         })
     }
 
-    /// Computes the sums over the records of `table`.
+    /// Computes the sums of products over the records of `table`.
     fn gathered(&self, table: &Table) -> Result<Gathered<'_>> {
         let mut gathered = Gathered { mechanism: self, gram: Gram::new(&self.encoding) };
         in_blocks(&self.encoding.layout, table, |records| gathered.add(records))?;
@@ -182,7 +186,7 @@ impl PrivateRidge {
         }
     }
 
-    /// Computes the ridge regression from noisy moments.
+    /// Computes the ridge regression from the noisy values `drawn` of λ, XᵀX and Xᵀy.
     fn model(&self, drawn: &[f64], records: usize) -> Result<Coefficients> {
         let features = self.encoding.width() - 1;
         let [feature_products, with_target] = &self.products;
@@ -206,8 +210,8 @@ impl PrivateRidge {
         Coefficients::new(&self.state.domain, &self.encoding, &weights.insert_axis(Axis(0)))
     }
 
-    /// Returns the ridge for the noise at the smallest eigenvalue `least`, and the lower limit for an
-    /// eigenvalue.
+    /// Returns the ridge, and the lower limit for an eigenvalue of XᵀX after the ridge is added. `least` is
+    /// the noisy λ.
     fn ridge(&self, least: f64, features: usize) -> (f64, f64) {
         /// Ridge without noise, for linearly dependent features.
         const TINY: f64 = 1e-9;
@@ -263,7 +267,7 @@ impl CuratorMechanism for PrivateRidge {
     }
 }
 
-/// Sums of products of all records added so far.
+/// Accumulator of the sums of products over the records of a release.
 struct Gathered<'m> {
     mechanism: &'m PrivateRidge,
     gram: Gram<'m>,
@@ -286,7 +290,7 @@ impl Accumulator for Gathered<'_> {
     }
 }
 
-/// Statistics of the release: λ, XᵀX and Xᵀy with noise, one after the other.
+/// Statistics of the release that an audit attacks: λ, XᵀX and Xᵀy with noise, one after the other.
 impl Statistics for PrivateRidge {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         Ok(self.drawn(&self.gathered(table)?.gram, &mut randomness.streams().stream(0)))

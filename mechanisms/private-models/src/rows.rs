@@ -8,23 +8,25 @@ use scumble_core::levels::draw;
 use scumble_core::{Layout, RecordDomain, Result, Stream, Table, Target, TargetLayout};
 use scumble_linalg::Eigen;
 
-/// Distribution of rows: normal about the mean of their class, with one covariance. Without a class as target
-/// there is one class.
+/// Distribution of random rows. Rows are normal about the mean of their class, with the same covariance in
+/// all classes. If the target is not a class, all rows belong to one class.
 pub struct Population {
     layout: Layout,
     encoding: Encoding,
-    /// Share of the rows, and mean (q), of each class.
+    /// Share of the rows and mean of each class. The mean has q values, one for each coordinate that is
+    /// drawn.
     classes: Vec<(f64, Array1<f64>)>,
-    /// Root of the covariance about the mean of the class (q × q).
+    /// Square root of the covariance about the mean of the class (q × q).
     colour: Array2<f64>,
 }
 
 impl Population {
-    /// Creates the population with these means of products zzᵀ (upper triangle), as far as one exists.
+    /// Creates a population in which the products zzᵀ of the vectors z of `encoding` have the means `moments`
+    /// (upper triangle). If no population has exactly these means, it creates one with similar means.
     ///
-    /// Shares and means are moved into the domain. Eigenvalues of the covariance below `floor`, the shift by
-    /// noise, are raised to it. Returns `None` for moments that are not finite or that do not fit such
-    /// records.
+    /// Shares and means are moved to possible values. Eigenvalues of the covariance below `floor` are raised
+    /// to it; `floor` is the size of the noise in the eigenvalues. Returns `None` if `moments` are not finite
+    /// or do not fit records of `domain`.
     pub fn from_moments(
         domain: &RecordDomain,
         encoding: &Encoding,
@@ -60,11 +62,11 @@ impl Population {
         Some(Self { layout, encoding: encoding.clone(), classes, colour })
     }
 
-    /// Draws `count` rows. With enough rows, their means by class and their covariance about them equal the
-    /// population's.
+    /// Draws `count` rows. If there are enough rows, their class means, and their covariance about these
+    /// means, are exactly the population's.
     ///
     /// # Errors
-    /// None that moments could cause.
+    /// Same errors as [`Table::new`]. No moments cause an error.
     pub fn rows(&self, count: usize, stream: &mut Stream) -> Result<Table> {
         let shares: Vec<f64> = self.classes.iter().map(|(share, _)| *share).collect();
         let classes = draw::levels(&shares, count, stream);
@@ -78,11 +80,13 @@ impl Population {
         self.table(rows, classes)
     }
 
-    /// Returns the matrix that gives drawn rows the covariance C: S^−½ of their own covariance S, then C^½.
+    /// Returns the matrix that gives the rows `drawn` the population's covariance C. It is the product
+    /// S^−½C^½, where S is the covariance of `drawn`.
     ///
-    /// With too few rows, it is C^½ alone.
+    /// If there are too few rows to invert S, it is C^½.
     fn coloured(&self, drawn: &Array2<f64>) -> Array2<f64> {
-        /// Lower limit for an eigenvalue; below it the rows do not span all directions.
+        /// Lower limit for an eigenvalue of S. If an eigenvalue is below it, the rows do not span all
+        /// directions.
         const DEPENDENT: f64 = 1e-9;
         let covariance = drawn.t().dot(drawn) / drawn.nrows() as f64;
         match Eigen::new(&covariance).filter(|eigen| eigen.least() > DEPENDENT) {
@@ -91,7 +95,7 @@ impl Population {
         }
     }
 
-    /// Returns the table in the units of the encoded record.
+    /// Returns the rows as a table in the units of the encoded record.
     fn table(&self, mut rows: Array2<f64>, classes: Vec<usize>) -> Result<Table> {
         for (at, mut column) in rows.axis_iter_mut(Axis(1)).enumerate() {
             if let Some((middle, half)) = self.encoding.scale(at) {
@@ -112,8 +116,8 @@ fn root(value: f64) -> f64 {
     value.max(0.0).sqrt()
 }
 
-/// Returns both triangles, with the known products of levels: a level equals its own square, and two levels
-/// of a group are never both 1.
+/// Returns both triangles of a matrix of moments, with the known products of levels. A level equals its own
+/// square, and two levels of a group are never both 1.
 fn completed(encoding: &Encoding, upper: &Array2<f64>) -> Array2<f64> {
     let mut all = Array2::from_shape_fn(upper.dim(), |(i, j)| upper[[i.min(j), i.max(j)]]);
     for group in encoding.groups() {
@@ -124,7 +128,8 @@ fn completed(encoding: &Encoding, upper: &Array2<f64>) -> Array2<f64> {
     all
 }
 
-/// Moves the mean of records to the nearest possible values.
+/// Moves a mean of records to the nearest values that a mean can have: numbers in [−1, 1], and shares in each
+/// group.
 fn within(encoding: &Encoding, mut mean: Array1<f64>) -> Array1<f64> {
     mean.mapv_inplace(|u| u.clamp(-1.0, 1.0));
     let width = mean.len();

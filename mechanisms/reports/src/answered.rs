@@ -3,7 +3,7 @@
 use scumble_core::levels::Attribute;
 use scumble_core::{RecordDomain, Result};
 
-/// Number of bins of a numeric label, if the design does not choose it.
+/// Number of bins of a numeric label, for mechanisms without a parameter for it.
 const LABEL_BINS: usize = 8;
 
 /// Returns the attributes of the features, and of the label if there is one.
@@ -16,8 +16,8 @@ pub(crate) fn levels(label: Option<&Attribute>) -> usize {
     label.map_or(1, Attribute::levels)
 }
 
-/// Methods of a local mechanism that takes its points and reports from the field `$field`, and collects its
-/// own reports.
+/// Methods of `LocalMechanism` that delegate to the field `$field`. The mechanism itself is the collector of
+/// its reports.
 macro_rules! answered_by {
     ($field:ident) => {
         fn range(&self) -> scumble_core::Domain {

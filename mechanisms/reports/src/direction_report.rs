@@ -17,27 +17,28 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "direction-report";
 
-/// Prior ratio of the variance of a label's mean about the overall mean to the variance of records in the
-/// same direction. It has the weight of one direction.
+/// Prior ratio of two variances: that of a label's mean about the overall mean, and that of records along the
+/// same direction. The prior counts as much as the estimate from one direction.
 const LABEL_PRIOR: f64 = 0.05;
 
 /// Upper limit for the noise of the difference between two labels' means.
 ///
-/// The noise is a variance relative to the variance of records, averaged over directions. The number of
-/// directions is the largest below this limit.
+/// The noise is a variance relative to the variance of records, averaged over directions. The public rule
+/// chooses the largest number of directions that keeps the noise within this limit.
 const NOISE: f64 = 0.12;
 
-/// Report of a record's coordinates along the volunteers' principal directions together with its label, by
-/// [`PrivUnit`].
+/// Report of a record's coordinates along the volunteers' principal directions together with its label,
+/// randomised by [`PrivUnit`].
 ///
-/// Volunteers teach the principal directions of records. Each person reports its record's coordinates along a
-/// few directions and its label, at all of ε. The coordinates are relative to the volunteers' mean, and
-/// clipped. Many reports determine the share of each label and the mean of its records.
+/// The principal directions are learned from the volunteers' records. Each person reports its record's
+/// coordinates along a few directions, together with its label. The report spends all of ε. The coordinates
+/// are relative to the volunteers' mean, and clipped. Many reports together determine the share of each label
+/// and the mean of the records with this label.
 ///
-/// Volunteers need no labels. For records without a label there is one mean. If the label of each person is
-/// known, collect the reports of each label separately. `collect` draws labels, and for each label records
-/// around its mean. Their spread about this mean is the volunteers' spread, less the spread of the labels'
-/// means.
+/// Volunteers need no labels. For records without a label, the reports determine one mean of all records. If
+/// the label of each person is public, collect the reports of each label separately. `collect` draws labels,
+/// and for each label records around the mean of this label. The covariance about this mean is the
+/// volunteers' covariance, less the part that the differences between the labels' means explain.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Unit};
@@ -90,18 +91,18 @@ fn width(dimensions: usize, labels: usize) -> usize {
     if labels > 1 { labels * (dimensions + 1) } else { dimensions }
 }
 
-/// Estimates for the people with one label.
+/// Estimates about the people who have the same label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelEstimate {
     /// Share of people with this label.
     pub share: f64,
-    /// Mean of their clipped records along each direction, relative to the volunteers' mean. It is shrunk
-    /// toward the volunteers' mean according to the noise.
+    /// Mean of the clipped coordinates of their records along each direction, relative to the volunteers'
+    /// mean. The estimate is shrunk toward the volunteers' mean, and more so if the noise is larger.
     pub mean: Array1<f64>,
 }
 
 impl DirectionReport {
-    /// The PrivUnit oracle that answers.
+    /// PrivUnit oracle that randomises the reports.
     pub fn oracle(&self) -> &PrivUnit {
         self.reported.oracle()
     }
@@ -120,7 +121,7 @@ impl DirectionReport {
         Ok(self.state.frame.coordinates(features))
     }
 
-    /// Length at which coordinates are clipped.
+    /// Largest length of a vector of coordinates; a longer vector is shortened to it.
     pub fn clipping_norm(&self) -> f64 {
         self.state.frame.clipping_norm()
     }
@@ -134,7 +135,7 @@ impl DirectionReport {
     /// estimate for all people.
     ///
     /// # Errors
-    /// [`Error::Shape`] for reports that the mechanism does not make; the message names the row.
+    /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
     pub fn label_estimates(&self, reports: &Table) -> Result<Vec<LabelEstimate>> {
         let State { frame, .. } = &self.state;
         let (sums, noise) = self.reported.mean(reports)?;
@@ -145,8 +146,9 @@ impl DirectionReport {
                 return Array1::zeros(sums.len());
             }
             let (mean, noise) = (sums / (per_sum * share), noise / (per_sum * share).powi(2));
-            // Estimate of the variance of the mean about the overall mean, as a share of the records'
-            // variance. Directions are weighted by their variances, because wide directions are less noisy.
+            // Estimate of the variance of a label's mean about the overall mean, as a share of the records'
+            // variance. Directions are weighted by their variances, because the noise is relatively smaller
+            // along directions of large variance.
             let weights = variances.dot(variances);
             let beyond =
                 mean.iter().zip(variances).map(|(x, variance)| variance * (x * x - noise)).sum::<f64>();
@@ -209,7 +211,8 @@ impl Collector for DirectionReport {
 }
 
 impl DirectionReport {
-    /// Returns the record (d) at these coordinates; a category holds shares of its levels.
+    /// Returns the record (d) at these coordinates along the directions. The coordinates of a category are
+    /// the shares of its levels.
     fn center(&self, mean: &Array1<f64>) -> Vec<f64> {
         let mut center = self.state.frame.record(mean);
         for attribute in self.features.iter().filter(|attribute| !attribute.is_number()) {
@@ -269,24 +272,25 @@ struct Parameters {
     clipped: Option<f64>,
 }
 
-/// Default share of volunteers who are clipped.
+/// Default share of volunteers whose records are clipped.
 const CLIPPED: f64 = 0.1;
 
 /// Number of volunteers required for each direction.
 const FOR_A_DIRECTION: usize = 8;
 
-/// Returns the number of directions by the public rule, for the volunteers' `variances` along them (largest
-/// first).
+/// Returns the number of directions by a public rule. `variances` are the volunteers' variances along all
+/// candidate directions, the largest first.
 ///
-/// This is the largest number that keeps the noise below [`NOISE`] if all labels are equally frequent.
-/// Without labels, the rule assumes two groups of people whose reports are kept separate.
+/// The result is the largest number that keeps the noise within [`NOISE`] if all labels are equally frequent.
+/// Without labels, the rule assumes two equally large groups of people whose reports are collected
+/// separately.
 fn by_rule(people: usize, labels: usize, epsilon: f64, variances: &[f64]) -> usize {
     let is_clear = |dimensions: &usize| {
         let used = &variances[..*dimensions];
         let (all, inverse) =
             (used.iter().sum::<f64>(), used.iter().map(|variance| 1.0 / variance).sum::<f64>());
-        // The noise of a coordinate grows with the sum of the variances. It is divided by the variance of
-        // each direction and averaged.
+        // The noise of each coordinate is proportional to the sum of the variances. `spread` is this sum
+        // divided by the variance of each direction, averaged over directions.
         let spread = all * inverse / *dimensions as f64;
         let mean_spread = match labels {
             1 => 2.0 * spread,

@@ -1,5 +1,5 @@
-//! Unit vectors: each person answers with a direction, and the mean of the answers estimates the people's
-//! mean unit vector.
+//! Randomised unit vectors. Each person has a unit vector and answers with a random direction. The scaled
+//! mean of the answers estimates the mean of the people's unit vectors.
 
 use crate::questions::{log_odds, whole};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
@@ -13,7 +13,7 @@ use scumble_oracles::{Answer, PrivUnit};
 /// Columns of a report.
 const COLUMNS: [&str; 2] = ["reported seed", "reported direction"];
 
-/// Unit vector of each person, answered by [`PrivUnit`].
+/// Oracle for one unit vector per person, randomised by [`PrivUnit`].
 #[derive(Debug, Clone)]
 pub(crate) struct Directions {
     plugin: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Directions {
     range: Domain,
 }
 
-/// Returns the best oracle for `coordinates` coordinates.
+/// Returns the oracle with the smallest variance for `coordinates` coordinates.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if there are too many coordinates, or if no oracle exists for this ε.
@@ -31,8 +31,8 @@ pub(crate) fn best(plugin: &str, coordinates: usize, epsilon: f64) -> Result<Pri
 }
 
 impl Directions {
-    /// Creates an oracle for vectors of `coordinates` numbers and one coordinate for their length, with
-    /// `candidates` candidate directions.
+    /// Creates the oracle for unit vectors with `coordinates` coordinates, and one more coordinate that
+    /// completes the length of the vector. An answer is one of `candidates` candidate directions.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if there are too many coordinates, or if no oracle exists for this ε.
@@ -51,8 +51,8 @@ impl Directions {
         &self.oracle
     }
 
-    /// Returns the unit vector for coordinates with a norm of at most 1. One more coordinate completes the
-    /// length to 1, so that nothing is drawn before the answer.
+    /// Returns the unit vector for coordinates with a norm of at most 1. An additional last coordinate
+    /// completes the length to 1. A random rounding to length 1 is therefore not needed.
     pub(crate) fn point(&self, mut coordinates: Vec<f64>) -> Result<Vec<f64>> {
         let length: f64 = coordinates.iter().map(|x| x * x).sum();
         coordinates.push((1.0 - length).max(0.0).sqrt());
@@ -78,7 +78,7 @@ impl Directions {
                 Ok(())
             })
             .collect();
-        // Report the first faulty row, independent of the threads' timing.
+        // The error is that of the first faulty row, whatever the timing of the threads.
         rows.into_iter().collect::<Result<()>>().map(|()| answers)
     }
 
@@ -87,8 +87,8 @@ impl Directions {
         self.oracle.direction(answer).map_err(|problem| problem.to_string())
     }
 
-    /// Returns the unbiased estimate of the mean of the people's coordinates, and the variance of each
-    /// coordinate.
+    /// Returns an unbiased estimate of the mean of the people's coordinates, and the variance of this
+    /// estimate in each coordinate. The coordinate that completes the length is left out.
     pub(crate) fn mean(&self, reports: &Table) -> Result<(Array1<f64>, f64)> {
         let answers = self.answers(reports)?;
         let people = reports.len().max(1) as f64;
@@ -112,7 +112,7 @@ impl Directions {
         check_width(self.oracle.dim(), point.len())?;
         let Answer { seed, candidate } = self.oracle.answer(stream, point);
         point.fill(0.0);
-        // Both are less than 2⁴⁸.
+        // Seed and candidate are less than 2⁴⁸, so a float represents them exactly.
         (point[0], point[1]) = (seed as f64, candidate as f64);
         Ok(())
     }
@@ -145,8 +145,8 @@ impl Directions {
     }
 }
 
-/// Variance in each dimension of the mean of `people` answers, over answers and people. The vector of an
-/// answer always has the length 1/m, with m the shrinkage of the oracle.
+/// Variance of the mean of `people` answers in each dimension, if both the people and their answers are
+/// random. The vector of an answer always has the length 1/m, where m is the shrinkage of the oracle.
 pub(crate) fn variance(oracle: &PrivUnit, people: f64) -> f64 {
     oracle.shrinkage().powi(-2) / (oracle.dim() as f64 * people)
 }

@@ -19,21 +19,24 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "gradient-report";
 
-/// Numbers of directions to try, if the design does not choose one.
+/// Numbers of directions to try, if the parameters do not set one.
 const DIRECTIONS: [usize; 4] = [4, 8, 16, 32];
 
-/// Number of volunteers required for each direction, and for each kind of record that they teach.
+/// Number of volunteers required for each direction, and for each cluster of records that is learned from
+/// them.
 const FOR_A_DIRECTION: usize = 8;
 const FOR_A_KIND: usize = 30;
 
-/// Report of a clipped gradient of the volunteers' model in a few directions, by [`PrivUnit`] at all of ε.
+/// Report of a clipped gradient of a model learned from volunteers, along a few directions. [`PrivUnit`]
+/// randomises the report, which spends all of ε.
 ///
-/// Volunteers teach a model of the label. Each person reports the gradient of its loss at the person's
-/// record. The mean of the reports moves the model by one step, to its posterior mean. The prior comes from
-/// the volunteers, and the reports' noise counts as Gaussian.
+/// A model that predicts the label is learned from volunteers. Each person reports the gradient of this
+/// model's loss at the person's record. The mean of the reports moves the model by one step, to the posterior
+/// mean of its coefficients. The prior comes from the volunteers, and the noise of the mean is treated as
+/// Gaussian.
 ///
-/// `collect` draws features like the volunteers', and labels from the model after its step. Any other model
-/// can therefore learn what this model knows.
+/// `collect` draws features with the distribution of the volunteers' features, and labels from the model
+/// after its step. A model of any kind can therefore learn from these records what this model has learned.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Unit};
@@ -90,7 +93,7 @@ fn attributes(domain: &RecordDomain) -> Result<(Vec<Attribute>, Attribute)> {
 }
 
 impl GradientReport {
-    /// The PrivUnit oracle that answers.
+    /// PrivUnit oracle that randomises the reports.
     pub fn oracle(&self) -> &PrivUnit {
         self.reported.oracle()
     }
@@ -174,8 +177,8 @@ impl LocalMechanism for GradientReport {
 #[serde(deny_unknown_fields)]
 struct Parameters {
     /// Number of directions in which a gradient is reported. The default is 4, 8, 16 or 32, at most one for
-    /// every eight volunteers. The choice has the largest expected gain at ε for the number of people
-    /// (--people, else 10,000).
+    /// every eight volunteers. Of these numbers, the default has the largest expected gain at ε for the
+    /// number of people (--people, else 10,000).
     directions: Option<usize>,
 }
 

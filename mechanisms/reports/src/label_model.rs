@@ -10,35 +10,41 @@ use scumble_linear::LogisticParams;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Upper limit for the number of coefficients. Their curvature is a matrix with as many rows and columns.
+/// Upper limit for the number of coefficients. The curvature of the loss is a matrix with one row and one
+/// column per coefficient.
 const MOST_COEFFICIENTS: usize = 1024;
 
-/// Candidate precisions of the prior; the likeliest is taken.
+/// Candidate precisions of the prior of the weights. The one under which the labels are likeliest is used.
 const PRECISIONS: [f64; 8] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 
-/// P(k | x) ∝ exp⟨wₖ, (z, 1)⟩ for the standardised features z of a record x, and K levels of the label.
+/// Model of the label: P(k | x) ∝ exp⟨wₖ, (z, 1)⟩ for the level k of K levels. z are the d standardised
+/// features of the record x, and wₖ the weights of level k.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LabelModel {
     /// Mean of each feature among volunteers (d).
     means: Vec<f64>,
-    /// Deviation of each feature (d); 1 for a level of a category, and for a number that does not vary.
+    /// Standard deviation of each feature among volunteers (d); 1 for a level of a category, and for a number
+    /// that does not vary.
     deviations: Vec<f64>,
     /// Weights of each level, followed by its intercept (K × (d + 1)).
     weights: Array2<f64>,
 }
 
-/// A model with the precision and the curvature that weight a step away from it.
+/// Model learned from volunteers, with the precision of its prior and the curvature of its loss. Both
+/// determine the later step.
 pub(crate) struct Taught {
     pub(crate) model: LabelModel,
     /// Precision λ of the normal prior of the weights.
     pub(crate) precision: f64,
-    /// Mean over volunteers of the second derivative of the loss, K(d + 1) × K(d + 1), level by level.
+    /// Mean over volunteers of the second derivative of the loss, K(d + 1) × K(d + 1). The d + 1 coefficients
+    /// of each level are adjacent.
     pub(crate) curvature: Array2<f64>,
 }
 
 impl LabelModel {
-    /// Learns from the features (n × d) of volunteers and their labels of K levels.
+    /// Learns the model from the features of n volunteers (n × d) and their labels, which have `levels`
+    /// levels.
     ///
     /// The normal prior is the one under which the labels are likeliest, by Laplace's approximation (MacKay
     /// 1992).
@@ -63,8 +69,8 @@ impl LabelModel {
         }
         let mean = features.mean_axis(Axis(0)).unwrap_or_default();
         let deviation = features.std_axis(Axis(0), 0.0);
-        // A level keeps its unit. In units of its deviation, a rare level would be as free as a common one to
-        // fit the few volunteers who have it.
+        // The coordinate of a category's level is not scaled. Otherwise the prior would let the weight of a
+        // rare level fit its few volunteers as freely as that of a common level.
         let mut deviations = vec![1.0; features.ncols()];
         for at in attributes.iter().filter(|attribute| attribute.is_number()).flat_map(|a| a.coordinates()) {
             if deviation[at] > 1e-9 {
@@ -88,7 +94,7 @@ impl LabelModel {
                     Error::not_applicable(plugin, format!("no model was learned from volunteers: {problem}"))
                 })?;
             let (coefficients, intercepts) = fitted.coefficients();
-            // A level without volunteers gets the frequency of half a volunteer.
+            // A label level without volunteers gets the frequency that half a volunteer would give it.
             let rare = intercepts.mapv(f64::exp).sum().ln() - (2.0 * labels.len() as f64).ln();
             model.weights.fill(0.0);
             model.weights.column_mut(features.ncols()).fill(rare);
@@ -137,14 +143,16 @@ impl LabelModel {
         scores
     }
 
-    /// Returns the model with `step` (K(d + 1), level by level) subtracted from its coefficients.
+    /// Returns the model with `step` subtracted from its coefficients. `step` has K(d + 1) values, in which
+    /// the coefficients of each level are adjacent.
     pub(crate) fn less(&self, step: &Array1<f64>) -> Self {
         let mut moved = self.clone();
         moved.weights.iter_mut().zip(step).for_each(|(weight, step)| *weight -= step);
         moved
     }
 
-    /// Mean over records of Σₖₗ (pₖ[k = l] − pₖpₗ) zzᵀ in the blocks of k and l.
+    /// Mean over records of the second derivative of the loss. Its block for the levels k and l is (pₖ[k = l]
+    /// − pₖpₗ) zzᵀ, where pₖ is the probability of level k.
     fn curvature(&self, standardized: &Array2<f64>) -> Array2<f64> {
         let (n, width) = standardized.dim();
         let (probabilities, levels) = (self.probabilities(standardized), self.weights.nrows());

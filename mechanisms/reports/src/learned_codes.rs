@@ -1,5 +1,5 @@
-//! `learned-codes`: each person reports the record's code, one of a few kinds of record, together with the
-//! label.
+//! `learned-codes`: each person reports the code of its record together with the label. A code is the index
+//! of the cluster of volunteers' records that is nearest to the record.
 
 use crate::answered::{answered_by, attributes, levels};
 use crate::partition::Partition;
@@ -19,16 +19,17 @@ const NAME: &str = "learned-codes";
 /// Prior variance of a label's share within one code about its overall share, relative to the variance of the
 /// label.
 ///
-/// `OVERALL_PRIOR` is the same for the overall share about equal shares. These priors shrink estimates with
-/// large noise; with many people they have no effect.
+/// `OVERALL_PRIOR` is the prior variance of the overall share about equal shares, relative to the same
+/// variance. These priors shrink estimates with large noise; with many people they have hardly any effect.
 const CODE_PRIOR: f64 = 0.2;
 const OVERALL_PRIOR: f64 = 0.02;
 
-/// Report of a record's code together with its label, at all of ε; volunteers teach the partition into codes.
+/// Report of a record's code together with its label, which spends all of ε. The partition of records into
+/// codes is learned from volunteers.
 ///
-/// Volunteers need no labels. `collect` draws codes and labels with their estimated frequencies. For each
-/// code it draws a record like the volunteers' of this code: numbers are normal about their mean, and
-/// categories have their shares.
+/// Volunteers need no labels. `collect` draws codes and labels with their estimated frequencies. A drawn
+/// record resembles the volunteers' records with the same code. Its numbers are normal about the mean of
+/// these records, and its categories have the same frequencies as in these records.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Unit};
@@ -75,8 +76,9 @@ impl TryFrom<State> for LearnedCodes {
 
 /// Returns the number of codes by a public rule.
 ///
-/// It is the largest number for which the noise of a label's share within a code, for `people` reports, is at
-/// most a quarter of the label's own variance. Each code needs thirty volunteers.
+/// The rule limits the variance of the noise on a label's share within a code, for `people` reports. The
+/// result is the largest number of codes for which this variance is at most a quarter of the variance of the
+/// label. Codes and labels count as equally frequent. Each code needs thirty volunteers.
 fn codes(people: usize, volunteers: usize, labels: usize, epsilon: f64) -> usize {
     const NOISE: f64 = 0.25;
     let label_variance = match labels {
@@ -93,7 +95,7 @@ fn codes(people: usize, volunteers: usize, labels: usize, epsilon: f64) -> usize
 }
 
 impl LearnedCodes {
-    /// The frequency oracle that answers for code and label.
+    /// Frequency oracle that randomises the pair of code and label.
     pub fn oracle(&self) -> &Oracle {
         &self.questions.oracles()[0]
     }
@@ -114,12 +116,12 @@ impl LearnedCodes {
 
     /// Estimates the population's share of each code with each label, with confidence intervals.
     ///
-    /// The shape is codes × labels, with one label if records have none. The intervals together cover the
-    /// truth with the probability `confidence`. The estimate uses the reports only: no data of volunteers,
-    /// and no shrinkage.
+    /// The shape is codes × labels, with one label if records have none. All intervals together cover the
+    /// true shares with the probability `confidence`. The estimate is not shrunk, and uses no data of
+    /// volunteers except the partition.
     ///
     /// # Errors
-    /// [`Error::Shape`] for reports that the mechanism does not make; the message names the row.
+    /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
     /// [`Error::Budget`] unless 0 < `confidence` < 1.
     pub fn frequencies(&self, reports: &Table, confidence: f64) -> Result<Array2<Estimate>> {
         Ok(self.questions.joint(reports, confidence)?.remove(0))
@@ -128,13 +130,14 @@ impl LearnedCodes {
     /// Estimates the share of each code with each label from reports (codes × labels; one label if records
     /// have none).
     ///
-    /// Codes have their shares among volunteers, which are known without noise. The label shares of each code
-    /// are estimated, and shrunk toward the overall label shares according to the noise. The estimate is the
-    /// mean of normal shares about a normal mean, given observations with known variances. Without labels,
-    /// the shares of codes are themselves estimated, and shrunk toward the volunteers' shares.
+    /// The share of each code is its share among volunteers, which is known without noise. The label shares
+    /// of each code are estimated from the reports, and shrunk toward the overall label shares according to
+    /// the noise. The estimate is a posterior mean: a code's share of a label is normal about the overall
+    /// share, and the noise has a known variance. Without labels, the shares of codes are estimated from the
+    /// reports, and shrunk toward the volunteers' shares.
     ///
     /// # Errors
-    /// [`Error::Shape`] for reports that the mechanism does not make; the message names the row.
+    /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
     pub fn labels_of_codes(&self, reports: &Table) -> Result<Array2<f64>> {
         let oracle = self.oracle();
         let counted = self.questions.counted(reports)?;
@@ -183,7 +186,8 @@ impl LearnedCodes {
 /// Shrinks `observed` shares with total noise variance `noise` toward `believed` shares, and projects them
 /// onto the simplex.
 ///
-/// The weight of `believed` is the ratio of `noise` to the squared distance of the two.
+/// The weight of `believed` is the ratio of `noise` to the squared distance between `observed` and
+/// `believed`, but at most 1.
 fn shrunk(observed: &[f64], believed: &[f64], noise: f64) -> Vec<f64> {
     let off =
         observed.iter().zip(believed).map(|(observed, believed)| (observed - believed).powi(2)).sum::<f64>();

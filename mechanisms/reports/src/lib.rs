@@ -1,9 +1,10 @@
 //! Reports: mechanisms that protect a whole record and preserve the dependence of its features and its label.
 //!
-//! Noise on each coordinate by itself destroys what learning needs: the dependence of the label on the
-//! features. These mechanisms ask each person one question about both, and spend all of ε on the answer, the
-//! *report*. Many people's reports are [collected](scumble_core::Collector) into records in the schema's own
-//! columns, from which any model learns.
+//! Independent noise on each coordinate destroys the dependence of the label on the features, which learning
+//! needs. These mechanisms ask each person one question about features and label together. The *report* is
+//! the person's randomised answer, and spends all of ε. The reports of many people are
+//! [collected](scumble_core::Collector) into synthetic records with the columns of the schema. Any model can
+//! learn from these records. *Volunteers* are people whose records may shape a mechanism.
 //!
 //! | mechanism | question |
 //! |---|---|

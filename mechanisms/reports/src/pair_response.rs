@@ -1,4 +1,4 @@
-//! `pair-response`: each person reports one column and the label together.
+//! `pair-response`: each person reports the value of one random column together with the label.
 
 use crate::answered::answered_by;
 use crate::questions::{PEOPLE, Questions};
@@ -17,11 +17,12 @@ const NAME: &str = "pair-response";
 /// Smallest and largest number of bins that the public rule chooses.
 const BINS: (usize, usize) = (2, 32);
 
-/// Report of one random pair of each record, a column and the label, at all of ε.
+/// Report of the value of one random column of a record together with its label. The report spends all of ε.
 ///
-/// The column is drawn uniformly at random; the pair holds its level, or the bin of its number. The pair is
-/// perturbed as a whole, not its two halves, so reports show the dependence of columns and label, which
-/// learning needs. `collect` draws records as if columns were independent given the label (naive Bayes).
+/// The column is drawn uniformly at random. Its value is a level, or the bin of a number. The pair of value
+/// and label is randomised as a whole, and not each of them separately. The reports therefore preserve the
+/// dependence of columns and label, which learning needs. `collect` draws records as if columns were
+/// independent given the label (naive Bayes).
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Randomness, Unit, release_local};
@@ -52,7 +53,7 @@ struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
-    /// Number of bins of every number.
+    /// Number of bins of every numeric column.
     bins: usize,
     /// Frequency oracle; `None` picks the best one for each question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,8 +87,8 @@ impl TryFrom<State> for PairResponse {
 
 /// Returns the number of bins by a public rule.
 ///
-/// It is the largest B with B³ at most an equivalent number of people: without noise, they give the same
-/// information as the people asked one question give with noise. (A histogram of n values has about n^⅓ bins:
+/// The result is the largest B with B³ ≤ N. N is an equivalent number of people: N answers without noise give
+/// the same information as all noisy answers to one question. (A histogram of n values has about n^⅓ bins:
 /// Freedman and Diaconis 1981.)
 fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) -> usize {
     let per_question = people as f64 / questions.max(1) as f64;
@@ -102,41 +103,42 @@ fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) ->
 }
 
 impl PairResponse {
-    /// Creates the mechanism with `bins` bins per number, and with `oracle` or else the best oracle for each
-    /// pair.
+    /// Creates the mechanism with `bins` bins per numeric column. Reports use the frequency oracle `oracle`;
+    /// `None` chooses the best oracle for each pair.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if there is no label or no column, or if nothing can be answered at this ε.
-    /// The same error occurs for a column that is neither a number within its own bounds nor a category.
+    /// [`Error::NotApplicable`] if there is no label or no column, or if no oracle exists for a pair at this
+    /// ε. The same error occurs for a column that is neither a number within its own bounds nor a category.
     /// [`Error::Parameter`] if `bins` is out of range.
     pub fn new(domain: RecordDomain, epsilon: f64, bins: usize, oracle: Option<Kind>) -> Result<Self> {
         State { domain, epsilon, bins, oracle }.try_into()
     }
 
-    /// Number of bins of a number.
+    /// Number of bins of each numeric column.
     pub fn bins(&self) -> usize {
         self.state.bins
     }
 
-    /// The frequency oracles that answer for each column with the label.
+    /// Frequency oracles of the columns, in their order. Each oracle randomises the pair of a column and the
+    /// label.
     pub fn oracles(&self) -> &[Oracle] {
         self.questions.oracles()
     }
 
     /// Estimates, for each column, the population's share of each level with each label (levels × labels).
     ///
-    /// The levels of a number are its bins. The confidence intervals of one column together cover the truth
-    /// with the probability `confidence`.
+    /// The levels of a number are its bins. All confidence intervals of one column together cover the true
+    /// shares with the probability `confidence`.
     ///
     /// # Errors
-    /// [`Error::Shape`] for reports that the mechanism does not make; the message names the row.
+    /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
     /// [`Error::Budget`] unless 0 < `confidence` < 1.
     pub fn frequencies(&self, reports: &Table, confidence: f64) -> Result<Vec<Array2<Estimate>>> {
         self.questions.joint(reports, confidence)
     }
 
-    /// Estimates each column's joint distribution of its levels and the label (levels × labels), and the
-    /// label's own distribution.
+    /// Estimates the joint distribution of each column and the label (levels × labels), and weights of the
+    /// labels that are proportional to their frequencies.
     fn distributions(&self, reports: &Table) -> Result<(Vec<Array2<f64>>, Vec<f64>)> {
         let counted = self.questions.counted(reports)?;
         let labels = self.label.levels();
@@ -148,7 +150,8 @@ impl PairResponse {
             let joint = ArrayView2::from_shape((attribute.levels(), labels), &joint)
                 .map_err(|problem| Error::shape(problem.to_string()))?
                 .to_owned();
-            // Each question informs about the label, weighted by its number of answers and its noise.
+            // Each question gives an estimate of the label's distribution. Its weight depends on the number
+            // of answers and on the noise.
             let weight = counts.answers() as f64 / (1.0 + oracle.total_variance());
             label_weights.iter_mut().zip(joint.sum_axis(Axis(0))).for_each(|(all, own)| *all += weight * own);
             pairs.push(joint);
@@ -180,7 +183,7 @@ impl Collector for PairResponse {
             interrupt::check()?;
             for (label, rows) in rows.iter().enumerate() {
                 let given = joint.column(label).to_vec();
-                // A label that no report supports gets the distribution of all people.
+                // If no report supports a label, the column has its distribution over all people.
                 let given = if given.iter().sum::<f64>() > 0.0 { &given } else { &marginal };
                 for (&row, level) in rows.iter().zip(draw::levels(given, rows.len(), stream)) {
                     write(row, attribute, level, draw::uniform(stream));
@@ -234,7 +237,7 @@ struct Parameters {
     /// from ε, the number of people (--people, else 10,000) and the number of columns.
     bins: Option<usize>,
     /// Frequency oracle: "randomized-response", "unary-encoding", "subset-selection" or "hadamard-response".
-    /// The default is the oracle with the smallest variance for each column's levels with the label's.
+    /// The default is the oracle with the smallest variance for each pair of a column and the label.
     #[schemars(with = "Option<String>")]
     oracle: Option<Kind>,
 }

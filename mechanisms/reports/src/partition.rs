@@ -1,4 +1,5 @@
-//! Partitions of the space of records, learned from volunteers.
+//! Partitions of the space of records into cells, learned from volunteers. The *code* of a record is the
+//! index of its cell.
 
 use linfa::DatasetBase;
 use linfa::traits::Fit;
@@ -12,24 +13,27 @@ use scumble_core::{Error, RecordDomain, Result, Stream, largest, size};
 use scumble_linalg::Eigen;
 use serde::{Deserialize, Serialize};
 
-/// Largest number of directions along which records are clustered, and along which the records of a code
-/// differ.
+/// Largest number of principal directions: those along which records are clustered, and those along which
+/// records with the same code differ.
 const DIRECTIONS: usize = 50;
-/// Number of k-means runs for wide records, whose result depends most on the starting centres. The best fit
-/// is taken.
+/// Number of k-means runs for records with more than [`DIRECTIONS`] columns, for which the result depends
+/// most on the starting centres. The best fit is used.
 const SEARCHES: usize = 4;
 
-/// Codes: each record has the code of the nearest centre, and each code has a distribution of records.
+/// Partition into K codes. Each record of d coordinates has the code of the nearest centre, and each code has
+/// a distribution of records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Partition {
-    /// Mean of the volunteers of each code (K × d); a category holds the shares of its levels.
+    /// Mean of the volunteers' records with each code (K × d). The coordinates of a category are the shares
+    /// of its levels.
     centers: Array2<f64>,
     /// Share of the volunteers with each code (K).
     shares: Vec<f64>,
-    /// Directions times standard deviations (r × d) of the differences within one code, equal for all codes.
+    /// Principal directions of the differences between records and the centre of their code, with the length
+    /// of the standard deviation along each (r × d). All codes have the same ones.
     spread: Array2<f64>,
-    /// Standard deviation of each coordinate (d) beyond these directions.
+    /// Standard deviation of each coordinate (d) that the directions in `spread` do not explain.
     rest: Vec<f64>,
 }
 
@@ -37,8 +41,9 @@ impl Partition {
     /// Learns `codes` codes from encoded records (n × d) by k-means.
     ///
     /// The method is Lloyd's (1982), from the starting centres of Arthur and Vassilvitskii (2007). Numbers
-    /// are measured in widths of their public bounds. Wide records are clustered along their principal
-    /// directions: some fifty directions distinguish kinds of record as well as hundreds of columns.
+    /// count in units of the width between their public bounds. Records with more than [`DIRECTIONS`] columns
+    /// are clustered by their coordinates along the principal directions. Fifty directions distinguish
+    /// clusters of records as well as hundreds of columns.
     pub(crate) fn learn(plugin: &str, records: ArrayView2<f64>, codes: usize, seed: u64) -> Result<Self> {
         let (n, d) = records.dim();
         size::check_steps(plugin, "codes", &[n, codes])?;
@@ -111,32 +116,35 @@ impl Partition {
         nearest(&self.centers, ArrayView1::from(record))
     }
 
-    /// Mean of the volunteers of this code (d).
+    /// Mean of the volunteers' records with this code (d).
     pub(crate) fn center(&self, code: usize) -> ArrayView1<'_, f64> {
         self.centers.row(code)
     }
 
-    /// Differences of records within one code, equal for all codes (r × d).
+    /// Principal directions of the differences between records and the centre of their code (r × d), the same
+    /// for all codes.
     ///
-    /// Each row is an orthogonal direction times the standard deviation along it, the largest first.
+    /// Rows are orthogonal. The length of a row is the standard deviation along it, and the longest row is
+    /// the first.
     pub(crate) fn spread(&self) -> ArrayView2<'_, f64> {
         self.spread.view()
     }
 
-    /// Returns the partition with the differences along each direction multiplied by `times`.
+    /// Returns the partition with each row of the spread multiplied by its factor in `times` (r).
     pub(crate) fn with_spread(&self, times: &[f64]) -> Self {
         let mut other = self.clone();
         other.spread.outer_iter_mut().zip(times).for_each(|(mut direction, times)| direction *= *times);
         other
     }
 
-    /// Writes a record like the volunteers of this code into the first values of `record`.
+    /// Draws a record like the volunteers' records with this code, and writes it into the first d values of
+    /// `record`.
     pub(crate) fn draw(&self, code: usize, features: &[Attribute], record: &mut [f64], stream: &mut Stream) {
         self.draw_about(&self.centers.row(code).to_vec(), features, record, stream);
     }
 
-    /// Writes a record into the first values of `record`. It differs from `center` (d) like records within
-    /// one code.
+    /// Draws a record, and writes it into the first d values of `record`. It differs from `center` (d) as
+    /// records differ from the centre of their code.
     pub(crate) fn draw_about(
         &self,
         center: &[f64],
@@ -182,8 +190,8 @@ fn principal(plugin: &str, centered: &Array2<f64>) -> Result<Principal> {
     Ok((found.vectors().clone(), found.values().to_vec(), covariance))
 }
 
-/// Returns the principal directions of residuals (n × d) times their standard deviations, and the standard
-/// deviation of each coordinate beyond these directions.
+/// Returns the principal directions of residuals (n × d), with the length of the standard deviation along
+/// each. Also returns the standard deviation of each coordinate that these directions do not explain.
 fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64>)> {
     let d = residuals.ncols();
     let (vectors, values, covariance) = principal(plugin, residuals)?;

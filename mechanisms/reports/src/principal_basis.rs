@@ -5,27 +5,29 @@ use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 use scumble_core::{Error, RecordDomain, Result};
 use serde::{Deserialize, Serialize};
 
-/// Upper limit for numbers. Its inverse is the lower limit for deviations along a direction. Within these
-/// limits all results are finite.
+/// Upper limit for the diameter of the domain and for the clipping norm. The inverse is the lower limit for
+/// the clipping norm and for the standard deviation along a direction. Within these limits all results are
+/// finite.
 const LARGEST: f64 = 1e70;
 
-/// Lower limit for the deviation along a direction, relative to the largest deviation and to the size of
-/// records. Smaller deviations are rounding errors.
+/// Lower limit for the standard deviation along a direction, relative to the largest standard deviation and
+/// to the largest coordinate of the volunteers' mean. Smaller deviations are rounding errors.
 const LEAST: f64 = 1e-6;
 
 /// Coordinates along some principal directions, relative to the volunteers' mean.
 ///
 /// A coordinate is the distance of a record from the mean along a direction, divided by the square root of
-/// the standard deviation along it. For vectors of bounded length with equal noise in all coordinates, this
-/// scale gives the smallest error of the mean in the records' own units.
+/// the standard deviation along this direction. A report is a vector of bounded length with equal noise in
+/// all coordinates. For such vectors, this scale gives the smallest error of the mean in the units of the
+/// records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Taught", into = "Taught")]
 pub(crate) struct PrincipalBasis {
     taught: Taught,
     /// Standard deviation of records along each direction (k).
     deviations: Array1<f64>,
-    /// Divisor of each coordinate (k). It accounts for rows of the spread, which are unit vectors times the
-    /// deviation.
+    /// Divisor of each coordinate (k): the standard deviation to the power of 1.5. One power compensates for
+    /// the rows of the spread, whose length is the standard deviation.
     widths: Array1<f64>,
 }
 
@@ -36,7 +38,7 @@ struct Taught {
     volunteers: Partition,
     /// Number of directions in use.
     dimensions: usize,
-    /// Length at which coordinates are clipped.
+    /// Largest length of the vector of coordinates; a longer vector is shortened to it.
     clipping_norm: f64,
 }
 
@@ -87,12 +89,13 @@ impl PrincipalBasis {
         lengths.sort_by(f64::total_cmp);
         let last = lengths.len().saturating_sub(1);
         let kept = ((1.0 - clipped) * last as f64) as usize;
-        // If most records are equal, the length at this rank is zero; take the first positive one.
+        // If most records are equal, the length at this rank is zero. Then the smallest positive length is
+        // used.
         let clipping_norm = lengths.split_off(kept).into_iter().find(|length| *length > 0.0);
         Taught { clipping_norm: clipping_norm.unwrap_or(1.0), ..basis.taught }.into()
     }
 
-    /// Checks that the coordinates fit records of this domain.
+    /// Checks that the basis fits records of this domain.
     pub(crate) fn check(&self, domain: &RecordDomain) -> Result<()> {
         let Taught { volunteers, dimensions, clipping_norm } = &self.taught;
         volunteers.check(domain)?;
@@ -115,8 +118,8 @@ impl PrincipalBasis {
         self.taught.clipping_norm
     }
 
-    /// Variance of records along each direction, in squared coordinates. It equals the standard deviation in
-    /// the records' own units.
+    /// Variance of the coordinate of records along each direction. It has the same value as the standard
+    /// deviation along the direction in the units of the records.
     pub(crate) fn variances(&self) -> &Array1<f64> {
         &self.deviations
     }
@@ -138,28 +141,29 @@ impl PrincipalBasis {
         (back.dot(&self.taught.spread()) + self.taught.volunteers.center(0)).to_vec()
     }
 
-    /// Weight of a label in a report. It equals the average weight of a coordinate of a record at the
-    /// clipping norm.
+    /// Value that marks the label in a report; zero without labels. For a record at the clipping norm, it
+    /// equals the root mean square of all values in the block of the label.
     pub(crate) fn share_weight(&self, labels: usize) -> f64 {
         if labels > 1 { 1.0 / (self.taught.dimensions as f64 + 1.0).sqrt() } else { 0.0 }
     }
 
-    /// Factor of a coordinate in a report. It limits the length of each report to 1.
+    /// Factor by which a coordinate is multiplied in a report. It limits the length of the reported vector to
+    /// 1.
     pub(crate) fn sum_weight(&self, labels: usize) -> f64 {
         (1.0 - self.share_weight(labels).powi(2)).sqrt() / self.taught.clipping_norm
     }
 
-    /// Returns the distribution of records within one group, for groups whose means have the variances
-    /// `between` (k).
+    /// Returns the distribution of records within one group of people. `between` (k) is the variance of the
+    /// groups' means along each direction.
     ///
-    /// The variances `between` are part of the volunteers' own variances.
+    /// The volunteers' variances include `between`, which is therefore subtracted from them.
     pub(crate) fn within(&self, between: &Array1<f64>) -> Partition {
         let times = (1.0 - between / &self.deviations).mapv(|rest| rest.max(0.0).sqrt());
         self.taught.volunteers.with_spread(&times.to_vec())
     }
 }
 
-/// Standard deviation along each direction.
+/// Standard deviation along each direction, the length of the rows of `spread`.
 fn deviations(spread: ArrayView2<f64>) -> Array1<f64> {
     spread.map_axis(Axis(1), |direction| direction.dot(&direction).sqrt())
 }

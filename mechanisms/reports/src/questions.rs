@@ -1,4 +1,5 @@
-//! Questions: each person is asked one of them, and the report is the answer.
+//! Sets of questions. Each person answers one of the questions, and the report contains the question and its
+//! randomised answer.
 
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -24,12 +25,12 @@ const WORDS: u64 = 1 << WORD;
 /// Number of reports that one thread counts at a time.
 const BLOCK: usize = 4096;
 
-/// Set of questions. Each person is asked one, drawn uniformly at random independent of the record, so the
-/// answers cost ε once.
+/// Set of questions. Each person answers one, which is drawn uniformly at random and independently of the
+/// record. The ε of a person is therefore spent only once.
 ///
-/// A question asks about two attributes together: its own, and the label, which all questions share. A
-/// *point* has a group of coordinates for each question's own attribute, and one group for the label. In each
-/// group a one marks the person's level.
+/// A question asks about two attributes together: its own attribute, and the label, which is the same for all
+/// questions. A *point* has a group of coordinates for each question's own attribute, and one group for the
+/// label. In each group a one marks the person's level.
 #[derive(Debug, Clone)]
 pub(crate) struct Questions {
     /// Number of levels of each question's own attribute.
@@ -43,12 +44,13 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// Creates one question for each number of levels in `own`, each together with the label.
+    /// Creates one question for each element of `own`, the number of levels of the question's own attribute.
+    /// Each question also asks for the label, which has `labels` levels.
     ///
-    /// Answers use `oracle`, or the best oracle for each question.
+    /// Answers use the frequency oracle `oracle`; `None` chooses the best oracle for each question.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if an oracle has no answer for this number of levels or this ε.
+    /// [`Error::NotApplicable`] if no oracle exists for the number of levels of a question or for this ε.
     pub(crate) fn new(
         plugin: &str,
         own: Vec<usize>,
@@ -72,7 +74,7 @@ impl Questions {
         let groups = own.iter().copied().chain((labels > 1).then_some(labels));
         let filled = own.iter().sum::<usize>() + if labels > 1 { labels } else { 0 };
         let questions = Self { own: own.clone(), starts, labels, oracles, range: Domain::empty() };
-        // A report may need more room than its point.
+        // A report may have more values than its point. Coordinates that are always zero make room for them.
         let room = (filled..questions.width()).map(|_| Domain::interval(0.0, 0.0));
         let range = Domain::product(groups.map(Domain::one_hot).chain(room).collect::<Result<Vec<_>>>()?)?;
         Ok(Self { range, ..questions })
@@ -90,7 +92,7 @@ impl Questions {
         kinds.join(" or ")
     }
 
-    /// Upper bound on the number of bits that identify a report among all reports of its form.
+    /// Upper bound on the number of bits that identify a report among all possible reports.
     pub(crate) fn bits(&self) -> u64 {
         let questions = (self.oracles.len() as u64).next_power_of_two().ilog2();
         u64::from(questions) + self.oracles.iter().map(Oracle::bits).max().unwrap_or(0)
@@ -101,12 +103,13 @@ impl Questions {
         &self.range
     }
 
-    /// Returns the two points that differ in every attribute of every question.
+    /// Returns a pair of points that differ in every attribute of every question.
     pub(crate) fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         if unit == Unit::Record { vec![self.range.l2_farthest()] } else { vec![] }
     }
 
-    /// Returns the point of a person with these levels.
+    /// Returns the point of a person with the levels `own` of the questions' own attributes and the level
+    /// `label` of the label.
     pub(crate) fn point(&self, own: impl Iterator<Item = usize>, label: usize) -> Vec<f64> {
         let mut point = vec![0.0; self.range.dim()];
         for (start, level) in self.starts.iter().zip(own) {
@@ -118,7 +121,8 @@ impl Questions {
         point
     }
 
-    /// Returns the true answer of a point to a question.
+    /// Returns the true answer of a point to a question. It is the pair of the levels of the question's own
+    /// attribute and of the label, as one number.
     fn level(&self, point: &[f64], question: usize) -> u64 {
         let group = |start: usize, levels: usize| largest(&point[start..start + levels]);
         let own = group(self.starts[question], self.own[question]);
@@ -131,12 +135,13 @@ impl Questions {
         self.before() + self.oracles.iter().map(Oracle::words).max().unwrap_or(0)
     }
 
-    /// Number of values before the answer.
+    /// Number of values before the answer in a report: 1 for the question, or 0 if there is only one
+    /// question.
     fn before(&self) -> usize {
         usize::from(self.oracles.len() > 1)
     }
 
-    /// Returns the column name of word `at` of an answer with `words` words.
+    /// Returns the column name of the word with index `at` in an answer of `words` words.
     fn answer_column(at: usize, words: usize) -> String {
         if words == 1 { ANSWER.to_owned() } else { format!("{ANSWER} {}", at + 1) }
     }
@@ -158,7 +163,7 @@ impl Questions {
         }
     }
 
-    /// Replaces a point by its report, in place. Values behind the report become zero.
+    /// Replaces a point by its report, in place. Values after the report become zero.
     ///
     /// # Errors
     /// [`Error::Shape`] for a point of another width.
@@ -174,7 +179,7 @@ impl Questions {
         point.fill(0.0);
         let (before, words) = point.split_at_mut(self.before());
         before.fill(question as f64);
-        // A word is less than 2⁴⁸.
+        // A word is less than 2⁴⁸, so a float represents it exactly.
         words.iter_mut().zip(answer).for_each(|(value, word)| *value = word as f64);
         Ok(())
     }
@@ -211,7 +216,7 @@ impl Questions {
         Ok((question, answer))
     }
 
-    /// Logarithm of the probability that a point becomes a report, up to a constant.
+    /// Logarithm of the probability that `point` becomes the report `released`, up to a constant.
     pub(crate) fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         if point.len() != self.range.dim() {
             return None;
@@ -221,7 +226,8 @@ impl Questions {
         Some(log_odds(oracle.epsilon(), oracle.supports(&answer, self.level(point, question))))
     }
 
-    /// Parses all reports in blocks, and folds each block with `read` from a state made by `start`.
+    /// Parses all reports in blocks, and returns one state per block. The state of a block begins as the
+    /// result of `start`, and `read` adds each report of the block to it.
     ///
     /// # Errors
     /// [`Error::Shape`] for a table of another layout, and for an invalid report; the message names the row.
@@ -266,8 +272,8 @@ impl Questions {
     /// Estimates without bias, for each question, the population's share of each level with each label
     /// (levels × labels).
     ///
-    /// All intervals of one question together cover the truth with the probability `confidence` (Bonferroni).
-    /// They use the central limit theorem, for some hundreds of answers or more.
+    /// All intervals of one question together cover the true shares with the probability `confidence`
+    /// (Bonferroni). They use the central limit theorem, which needs some hundreds of answers or more.
     ///
     /// # Errors
     /// Same errors as [`counted`](Self::counted); [`Error::Budget`] unless 0 < `confidence` < 1.
@@ -289,10 +295,12 @@ impl Questions {
             .collect())
     }
 
-    /// Returns the support of each report for each level of its question's own attribute and of the label
-    /// (n × all levels).
+    /// Returns the support of each of n reports for each level of every question's own attribute and of the
+    /// label (n × all levels).
     ///
-    /// The support is the share of the levels that the report's answer supports.
+    /// An answer supports a set of pairs: a level of the question's own attribute, and a level of the label.
+    /// The support for a level is the share of these pairs that contain it. It is zero for the attributes of
+    /// other questions.
     ///
     /// # Errors
     /// Same errors as [`counted`](Self::counted).
@@ -319,8 +327,8 @@ impl Questions {
     }
 }
 
-/// Logarithm of the probability of an answer, up to a constant. It is e^ε times as likely if it `supports`
-/// the person's level.
+/// Logarithm of the probability of an answer, up to a constant. `supports` is true if the answer supports the
+/// person's level. The answer is then e^ε times as likely as if it did not.
 pub(crate) fn log_odds(epsilon: f64, supports: bool) -> f64 {
     match (epsilon, supports) {
         (f64::INFINITY, true) => 0.0,

@@ -1,4 +1,4 @@
-//! Step of a model in few directions, from the mean of many people's gradients.
+//! Step of a model along a few directions, which is determined by the mean of many people's gradients.
 
 use crate::label_model::{LabelModel, Taught};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
@@ -7,21 +7,24 @@ use scumble_linalg::{Eigen, solve};
 use serde::{Deserialize, Serialize};
 
 /// Candidate shares of volunteers whose gradients are not clipped. The share with the largest expected gain
-/// is taken.
+/// is used.
 const NOT_CLIPPED: [f64; 6] = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
 
-/// Gradients of a record's loss in Z directions, and the step of the model that their mean determines.
+/// Projection of gradients of the loss onto Z directions, and the step of the model that the mean of the
+/// projected gradients determines. The model is a [`LabelModel`] with K levels and d features.
 ///
-/// The directions have the largest curvature of the loss, and are scaled to curvature 1 (*whitened*). Along
-/// each direction volunteers know the model equally well, and a unit of noise costs the same.
+/// The directions are those in which the loss has the largest curvature, scaled to curvature 1 (*whitened*).
+/// The volunteers' records therefore determine the model about equally well along each direction, and the
+/// same noise costs about the same accuracy.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Step {
-    /// Directions in the space of coefficients, K(d + 1) × Z, level by level.
+    /// Directions in the space of coefficients (K(d + 1) × Z). The d + 1 rows of each level are adjacent.
     directions: Array2<f64>,
     /// Norm at which a gradient is clipped.
     clipping_norm: f64,
-    /// Variance of the model's error along each direction, from volunteers' records alone (Z).
+    /// Variance of the error along each direction (Z) of the model that was learned from the volunteers'
+    /// records.
     prior: Vec<f64>,
     /// Derivative of the mean of clipped gradients with respect to the step (Z × Z), expected under the
     /// model's own label probabilities.
@@ -29,15 +32,16 @@ pub(crate) struct Step {
     /// Expected mean of clipped gradients if the model is right (Z). It is not zero, because clipping affects
     /// some labels more than others.
     reference: Vec<f64>,
-    /// Covariance of the reference (Z × Z); volunteers are a sample.
+    /// Covariance of the error of `reference` (Z × Z), because volunteers are only a sample of the
+    /// population.
     mismatch: Array2<f64>,
 }
 
 impl Step {
-    /// Learns the step with the largest expected gain, over the numbers of directions in `dimensions`.
+    /// Learns the step with the largest expected gain among the numbers of directions in `dimensions`.
     ///
-    /// `variance(z)` is the variance of a mean of gradients in each of z directions, in squares of the
-    /// clipping norm.
+    /// `variance(z)` is the variance of the reported mean gradient along each of z directions, in units of
+    /// the squared clipping norm.
     pub(crate) fn learn(
         plugin: &str,
         taught: &Taught,
@@ -147,8 +151,8 @@ impl Step {
         };
         let gradient = gradients.by_level(0).row(label).to_owned();
         if gradient.iter().any(|x| !x.is_finite()) {
-            // A saved model of absurd size can overflow. An error here would depend on the record, so the
-            // gradient is zero.
+            // A saved model with extremely large coefficients can overflow. An error here would depend on the
+            // record, so the gradient is zero.
             return Array1::zeros(self.dimensions());
         }
         let longest = norm(gradient.view()).max(self.clipping_norm);
@@ -157,34 +161,36 @@ impl Step {
 
     /// Returns the step of the coefficients (K(d + 1)) against the gradient.
     ///
-    /// `mean` is the mean of gradients (Z, in clipping norms), and `variance` its variance in each direction.
-    /// The step is the posterior mean of a normal step, given the observation.
+    /// `mean` is the mean of the reported gradients (Z) in units of the clipping norm, and `variance` its
+    /// variance along each direction. The prior of the step is normal, and the result is its posterior mean
+    /// given `mean`.
     pub(crate) fn posterior(&self, mean: ArrayView1<f64>, variance: f64) -> Option<Array1<f64>> {
         let weighed = solve(&self.covariance(variance), &self.jacobian_by_prior())?;
         let observed = &mean * self.clipping_norm - Array1::from(self.reference.clone());
         Some(self.directions.dot(&weighed.t().dot(&observed)))
     }
 
-    /// Expected reduction of the step's variance, summed over directions.
+    /// Expected reduction of the variance of the model's error, summed over directions.
     fn expected_gain(&self, variance: f64) -> Option<f64> {
         let explained = self.jacobian_by_prior();
         let weighed = solve(&self.covariance(variance), &explained)?;
         Some((&weighed * &explained).sum())
     }
 
-    /// J P.
+    /// J P, where J is `jacobian` and P is the diagonal matrix of `prior`.
     fn jacobian_by_prior(&self) -> Array2<f64> {
         &self.jacobian * &Array1::from(self.prior.clone())
     }
 
-    /// Covariance of the mean of gradients: J P Jᵀ plus the noise.
+    /// Covariance of the mean of gradients: J P Jᵀ plus `mismatch` plus the noise. `variance` is that of the
+    /// noise in units of the squared clipping norm.
     fn covariance(&self, variance: f64) -> Array2<f64> {
         let noise = Array2::from_diag_elem(self.dimensions(), variance * self.clipping_norm.powi(2));
         self.jacobian_by_prior().dot(&self.jacobian.t()) + &self.mismatch + noise
     }
 }
 
-/// Gradients of n records along the directions.
+/// Inputs of the gradients of n records along the directions.
 struct Gradients<'a> {
     directions: &'a Array2<f64>,
     /// Standardised features, n × (d + 1).
@@ -194,9 +200,11 @@ struct Gradients<'a> {
 }
 
 impl Gradients<'_> {
-    /// Returns the gradients of one record (K × Z), one for each possible level of the label: Σₗ pₗ bₗ − bₖ.
+    /// Returns the gradients of one record (K × Z), one for each possible level k of the label: Σₗ pₗ bₗ −
+    /// bₖ, where pₗ is the probability of level l.
     ///
-    /// bₖ is the record's features times the block of the directions for level k's coefficients.
+    /// bₖ (Z) is the product of the record's standardised features and the block of `directions` for the
+    /// coefficients of level k.
     fn by_level(&self, row: usize) -> Array2<f64> {
         let (z, probabilities) = (self.standardized.row(row), self.probabilities.row(row));
         let width = z.len();
@@ -211,7 +219,7 @@ impl Gradients<'_> {
     /// Returns the derivative of the mean of clipped gradients with respect to a step, the mean itself, and
     /// its covariance.
     ///
-    /// All three are expectations if the model is right.
+    /// All three are expectations under the model's own label probabilities.
     fn expected(&self, clipping_norm: f64) -> (Array2<f64>, Vec<f64>, Array2<f64>) {
         let (n, z) = (self.standardized.nrows(), self.directions.ncols());
         let mut jacobian = Array2::zeros((z, z));

@@ -1,4 +1,5 @@
-//! Latents bounded by construction, trained end to end through fresh noise.
+//! Design `task-aware-bounded`: an encoder with bounded outputs and a decoder, trained together with fresh
+//! noise in every step.
 
 use crate::PAPER;
 use crate::chain::{Chain, training_noise, unfit};
@@ -23,10 +24,10 @@ const NAME: &str = "task-aware-bounded";
 struct Parameters {
     /// Number of latents, Z: half the number of features by default.
     latent_dim: Option<usize>,
-    /// Weight of ‖θ‖²/2 of encoder and decoder in the objective. By default the candidate with the least loss
-    /// on a quarter of the volunteers, which are held out from its training.
+    /// Weight of ‖θ‖²/2 of encoder and decoder in the objective. By default the best of five candidates,
+    /// judged by the loss on a held-out quarter of the volunteers.
     weight_decay: Option<f64>,
-    /// Networks and steps. Every step draws new noise.
+    /// Networks and steps of the training. Every step draws new noise.
     #[serde(default)]
     training: TrainingParameters,
 }
@@ -35,18 +36,19 @@ fn by_default() -> Training {
     Training { hidden: Hidden::Relu, epochs: 4000, learning_rate: 3e-3, ..Training::default() }
 }
 
-/// Candidate weight decays.
+/// Candidates for the weight decay.
 const DECAYS: [f64; 5] = [0.0, 3e-4, 1e-3, 3e-3, 1e-2];
-/// Reciprocal share of the volunteers held out for the choice: one in four.
+/// Reciprocal of the fraction of volunteers who are held out to choose the weight decay.
 const ONE_OF: usize = 4;
-/// Number of noise draws on the held-out volunteers.
+/// Number of noise draws for each held-out volunteer.
 const DRAWS: usize = 100;
 
-/// A chain whose encoder output lies in [−1, 1] by construction. The latents are this output times
-/// half-widths that sum to ½.
+/// An encoder and a decoder, where the last activation of the encoder is tanh, so that its outputs lie in
+/// [−1, 1]. Each latent is one output times its half-width. The half-widths sum to ½, so the set of latents
+/// has ℓ₁ diameter 1.
 struct Bounded {
     chain: Chain,
-    /// Logarithms of the half-widths, up to a constant (Z).
+    /// Logarithms of the Z half-widths, up to an additive constant.
     logs: Array1<f64>,
 }
 
@@ -58,7 +60,7 @@ impl Bounded {
         &weights / (2.0 * weights.sum())
     }
 
-    /// Trains on the trainer's records.
+    /// Trains encoder, decoder and half-widths on the records of `trainer`.
     ///
     /// # Errors
     /// [`Error::Diverged`] with the epoch in which the loss became infinite or not a number.
@@ -75,8 +77,9 @@ impl Bounded {
         let mut stream = Randomness::seeded(seed).streams().stream(0);
         let diverged = |epoch| Error::Diverged { mechanism: NAME.into(), epoch };
         for epoch in 1..=epochs {
-            // The first half runs at the full learning rate, which then falls. Weight decay grows over the
-            // first half, because a network that decays before it has learned anything learns nothing.
+            // The learning rate is constant in the first half of the epochs, and falls linearly in the
+            // second. Weight decay grows linearly over the first half, because early decay stops a network
+            // from learning anything.
             let done = (epoch - 1) as f64 / epochs as f64;
             let (left, decay) = (2.0 * (1.0 - done), weight_decay * (2.0 * done).min(1.0));
             for stepper in [&mut encoder_optimiser, &mut decoder_optimiser, &mut width_optimiser] {
@@ -134,7 +137,7 @@ impl Bounded {
     }
 }
 
-/// Returns the weight decay with the least loss on volunteers that were held out from training.
+/// Returns the weight decay with the least loss on volunteers who are held out from training.
 fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
     let (kept, others): (Vec<usize>, Vec<usize>) =
         (0..trainer.table.len()).partition(|row| row % ONE_OF == 0);
@@ -181,7 +184,7 @@ fn design(
     lesson.trainer(&training, Some(&set)).designed(brief, Chain::new(scaled(encoder, &half_widths)?, decoder))
 }
 
-/// Multiplies the outputs of the network by `scales`, as one more layer.
+/// Appends a layer to the network that multiplies its outputs by `scales`.
 fn scaled(network: Network<f64>, scales: &Array1<f64>) -> Result<Network<f64>> {
     let latents = scales.len();
     let architecture = network.architecture().clone().layer(latents, Activation::Identity);

@@ -5,7 +5,7 @@ use rand::Rng;
 use scumble_core::{DifferentiableTask, Error, Result, Stream, Table};
 use scumble_neural::{Network, Pass};
 
-/// The trained networks, and the memory of a step.
+/// The networks in training, and buffers for one step.
 pub(crate) struct Chain {
     pub(crate) encoder: Network<f64>,
     pub(crate) decoder: Network<f64>,
@@ -31,8 +31,8 @@ impl Chain {
         Self { encoder, decoder, gradients, passes: Default::default() }
     }
 
-    /// Computes the mean loss of a batch (b records) whose latents, times `scales` (Z), receive `noise`
-    /// (b × Z). Stores the gradients in `self`.
+    /// Computes the mean loss of a `batch` of b records, and stores its gradients in `self`. The decoder's
+    /// input is the latents (b × Z) times `scales` (Z values), plus `noise` (b × Z).
     pub(crate) fn mean_loss(
         &mut self,
         task: &dyn DifferentiableTask,
@@ -63,7 +63,8 @@ pub(crate) fn unfit(problem: scumble_neural::Error) -> Error {
     }
 }
 
-/// Draws Laplace noise (n × Z) of scale `scale` in floats, for training only. It is never released.
+/// Draws floating-point Laplace noise (n × Z) of scale `scale`. It is for training only, and never protects a
+/// release.
 pub(crate) fn training_noise((n, latents): (usize, usize), scale: f64, stream: &mut Stream) -> Array2<f64> {
     Array2::from_shape_simple_fn((n, latents), || {
         let uniform: f64 = stream.r#gen::<f64>() - 0.5;

@@ -1,4 +1,5 @@
-//! Latents clipped to individual boxes, chosen for the least loss (errata T5).
+//! Design `task-aware-clipped`: linear latents, each clipped to an interval that is chosen for the least loss
+//! (errata T5). An interval is called a *box* here.
 
 use crate::PAPER;
 use crate::affine::affine;
@@ -18,8 +19,9 @@ use std::cell::{Cell, RefCell};
 
 const NAME: &str = "task-aware-clipped";
 
-/// Boxes of Z latents φ: the lower end, the width and the share of ε of each. A latent of width w and share s
-/// has noise of scale w/(sε), so all latents together spend Σ s·ε = ε.
+/// Boxes of Z latents φ: the lower end and the width of each box, and the share of ε that its latent spends.
+/// A latent with width w and share s receives noise of scale w/(sε). The shares sum to 1, so all latents
+/// together spend ε.
 #[derive(Debug, Clone)]
 struct Boxes {
     lower: Array1<f64>,
@@ -27,8 +29,8 @@ struct Boxes {
     share: Array1<f64>,
 }
 
-/// Appends a latent of standard deviation `deviation` to the others: its box is two deviations wide, and its
-/// share a tenth of the budget.
+/// Appends the box of a latent of standard deviation `deviation` to `flat`, in the format of
+/// [`Boxes::from_flat`]. This box is two deviations wide, and its share of ε is a tenth.
 fn with_one_more(flat: &Array1<f64>, deviation: f64) -> Array1<f64> {
     let part = |at: usize| {
         let latents = flat.len() / 3;
@@ -40,13 +42,14 @@ fn with_one_more(flat: &Array1<f64>, deviation: f64) -> Array1<f64> {
     concatenate![Axis(0), part(0), one(-deviation), part(1), one((2.0 * deviation).ln()), part(2), one(share)]
 }
 
-/// Limits of the search: the least log share and the largest log width. A latent with a smaller share is lost
-/// in noise, and a search beyond the limits does not end.
+/// Limits of the search: the least logarithm of the ratio of a share to the largest share, and the largest
+/// absolute logarithm of a width. Noise would hide a latent with a smaller share, and a search beyond the
+/// limits may not terminate.
 const LEAST_LOG_SHARE: f64 = -12.0;
 const MOST_LOG_WIDTH: f64 = 40.0;
 
 impl Boxes {
-    /// Widens the boxes so that no latent (N × Z) is clipped.
+    /// Sets each box to the range of its column of `latents` (N × Z), so that no latent is clipped.
     fn widen(&mut self, latents: &Array2<f64>) {
         for (at, column) in latents.axis_iter(Axis(1)).enumerate() {
             let (lower, upper) =
@@ -55,8 +58,8 @@ impl Boxes {
         }
     }
 
-    /// Builds boxes from unbounded numbers: the lower ends, the logarithms of the widths, and the logarithms
-    /// of the shares up to a constant.
+    /// Builds boxes from 3Z unconstrained numbers: Z lower ends, Z logarithms of widths, and Z logarithms of
+    /// shares up to an additive constant.
     fn from_flat(flat: &Array1<f64>) -> Self {
         let latents = flat.len() / 3;
         let part = |at: usize| flat.slice(s![at * latents..(at + 1) * latents]).to_owned();
@@ -94,8 +97,8 @@ struct Problem<'p> {
     /// Outputs K(x − μ), N × m.
     outputs: &'p Array2<f64>,
     epsilon: f64,
-    /// Number of boxes that a search has tried, and the best of them. A line search that sees only rounding
-    /// errors would not end by itself.
+    /// Number of evaluations of the loss in the search; `best` is the best argument, with its loss. The
+    /// number is limited, because a line search over differences of rounding size would not terminate.
     tried: Cell<usize>,
     best: RefCell<Option<(Array1<f64>, f64)>>,
 }
@@ -107,7 +110,7 @@ struct Decoded {
     /// Map from centred latents to the outputs (m × Z).
     decoder: Array2<f64>,
     loss: f64,
-    /// Gradient with respect to the latents (N × Z), after clipping.
+    /// Gradient of the loss with respect to the clipped latents (N × Z).
     slopes: Array2<f64>,
 }
 
@@ -132,7 +135,8 @@ impl<'p> Problem<'p> {
     /// Checks that the search is within its limits.
     ///
     /// # Errors
-    /// An error if the search has run for too long or its numbers are not finite.
+    /// An error if the search has tried more than [`MOST_TRIED`] boxes, or if a number of `flat` is not
+    /// finite.
     fn check(&self, flat: &Array1<f64>) -> Searched<()> {
         if self.tried.get() <= MOST_TRIED && flat.iter().all(|x| x.is_finite()) {
             return Ok(());
@@ -177,14 +181,15 @@ impl Gradient for &Problem<'_> {
     type Param = Array1<f64>;
     type Gradient = Array1<f64>;
 
-    /// Gradient for a fixed decoder. The decoder is optimal, so its own change contributes nothing.
+    /// Computes the gradient of the loss for a fixed decoder. The decoder minimises the loss, so its change
+    /// contributes nothing to first order.
     fn gradient(&self, flat: &Array1<f64>) -> Searched<Array1<f64>> {
         self.check(flat)?;
         let boxes = Boxes::from_flat(flat);
         let Decoded { decoder, slopes, .. } = self.decoded(&boxes);
         let noise_costs = self.noise_cost(&boxes, &decoder);
         let columns = self.latents.axis_iter(Axis(1)).zip(slopes.axis_iter(Axis(1)));
-        // Derivatives with respect to the lower and the upper ends.
+        // Derivatives with respect to the lower and the upper ends of the boxes.
         let ends =
             columns.zip(boxes.lower.iter().zip(&boxes.width)).map(|((column, slopes), (lower, width))| {
                 let sum = |is_beyond: &dyn Fn(f64) -> bool| -> f64 {
@@ -204,7 +209,7 @@ impl Gradient for &Problem<'_> {
 /// more latent.
 const MOST_TRIED: usize = 250;
 const WORTHWHILE: f64 = 1e-6;
-/// Number of consecutive ranks without improvement after which no more are tried.
+/// Number of consecutive latents without improvement after which no more are added.
 const PATIENCE: usize = 3;
 
 /// Searches for the boxes of least loss from `start`. Returns them and their loss.
@@ -212,7 +217,7 @@ fn improved(problem: Problem, start: Array1<f64>) -> (Array1<f64>, f64) {
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10);
     let search = Executor::new(&problem, solver)
         .configure(|state| state.param(start.clone()).max_iters(MOST_TRIED as u64));
-    // The best result counts, even if the search ends with an error.
+    // Ignore errors, because `problem.best` has the best boxes even after an error.
     let _ = search.run();
     let best = problem.best.take();
     best.unwrap_or_else(|| {
@@ -229,7 +234,7 @@ struct Parameters {
     latent_dim: Option<usize>,
 }
 
-/// Designs boxes for the task's principal components (N × Z). Latents are added one by one while they reduce
+/// Designs boxes for the principal components of the task. Components are added one by one while they reduce
 /// the loss.
 fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(NAME)?;
@@ -243,7 +248,7 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     let map = whitened.map(&roots);
     let centered = sample.records() - sample.mean();
     let (all, outputs) = (centered.dot(&map.t()), centered.dot(&k.t()) / size);
-    // The search needs a finite ε. For an infinite one, the boxes are widened afterwards to hold every
+    // The search needs a finite ε. For ε = ∞, the boxes are widened after the search, so that none clips a
     // latent.
     let epsilon = brief.budget.epsilon().min(1e12);
     let mut best: Option<(Array1<f64>, f64)> = None;

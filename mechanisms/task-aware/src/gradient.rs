@@ -26,10 +26,11 @@ const NAME: &str = "task-aware-gradient";
 struct Parameters {
     /// Number of latents, Z: half the number of features by default.
     latent_dim: Option<usize>,
-    /// Weight η of ‖θ_e‖² in the objective. Without it the encoder would grow without bound.
+    /// Weight η of ‖θ_e‖² in the objective, where θ_e are the encoder's parameters. With η = 0 the encoder
+    /// grows without bound.
     #[serde(default = "by_default")]
     eta: f64,
-    /// Networks and steps.
+    /// Networks and steps of the training.
     #[serde(default)]
     training: TrainingParameters,
 }
@@ -76,15 +77,15 @@ pub(crate) struct Trainer<'a> {
 /// A run of Algorithm 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
-    /// η, if the encoder is trained; `None` leaves it unchanged.
+    /// Weight η of ‖θ_e‖² in the objective; `None` leaves the encoder's parameters θ_e unchanged.
     pub(crate) eta: Option<f64>,
-    /// Adds noise.
+    /// True if latents receive noise.
     pub(crate) is_noisy: bool,
 }
 
 impl Trainer<'_> {
-    /// Runs Algorithm 1. Every epoch draws noise for the current encoder, and all parameters make some steps
-    /// through it.
+    /// Runs Algorithm 1. Every epoch draws noise that is calibrated to the current encoder. With this noise,
+    /// encoder and decoder make `steps` gradient steps.
     ///
     /// # Errors
     /// [`Error::Diverged`] with the epoch in which the loss became infinite or not a number.
@@ -133,7 +134,7 @@ impl Trainer<'_> {
         Ok(())
     }
 
-    /// Returns Δ₁ of the set into which a release would move latents.
+    /// Returns the ℓ₁ diameter Δ₁ of the set into which a release would move latents.
     fn sensitivity(&self, encoder: &Network<f64>) -> Result<f64> {
         Ok(match self.set {
             Some(set) => set.l1_diameter(),
@@ -186,8 +187,8 @@ impl Lesson<'_> {
         Trainer { plugin, table, task: &**task, training, epsilon: *epsilon, set }
     }
 
-    /// Returns the number of latents Z: by default half the number of features, and between 1 and their
-    /// number.
+    /// Returns the number of latents Z, by default half the number of features. Refuses a number that is not
+    /// between 1 and the number of features.
     pub(crate) fn latent_dim(&self, requested: Option<usize>) -> Result<usize> {
         let d = self.table.columns().len();
         checked_latent_dim(self.plugin, requested.unwrap_or(d.div_ceil(2)), d, "the number of features")
@@ -197,8 +198,8 @@ impl Lesson<'_> {
 /// Prepares a training.
 ///
 /// # Errors
-/// Same errors as [`Brief::unclaimed_volunteers`] and [`differentiable_task`]; [`Error::NotApplicable`]
-/// without features, [`Error::Budget`] for an ε that is too small for any noise.
+/// Same errors as [`Brief::unclaimed_volunteers`] and [`differentiable_task`]; [`Error::NotApplicable`] if
+/// there are no features or no volunteers, [`Error::Budget`] if ε is too small for any noise.
 pub(crate) fn lesson<'b>(plugin: &'static str, brief: &'b Brief, training: &Training) -> Result<Lesson<'b>> {
     let table = brief.unclaimed_volunteers(plugin)?;
     if table.columns().is_empty() || table.is_empty() {
@@ -236,7 +237,7 @@ impl Trainer<'_> {
     }
 }
 
-/// Designs encoder and decoder by `runs`, one after the other.
+/// Designs encoder and decoder by the `runs` of Algorithm 1, one after the other.
 pub(crate) fn trained(
     plugin: &'static str,
     latent_dim: Option<usize>,
@@ -270,12 +271,13 @@ pub(crate) fn task_agnostic(
     trainer.designed(brief, chain)
 }
 
-/// Estimates the mean loss of a mechanism's releases of `table` over the noise.
+/// Estimates the expected loss of a mechanism's releases of `table`.
 ///
-/// It averages `draws` releases, at least one, drawn from `seed`.
+/// The estimate is the mean over `draws` releases (at least one), with the random seeds `seed`, `seed` + 1
+/// and so on.
 ///
 /// # Errors
-/// [`Error::Shape`] for records that the mechanism or the task does not accept.
+/// [`Error::Shape`] if the columns of `table` do not fit the mechanism or the task.
 pub fn expected_loss(
     mechanism: &Designed,
     task: &dyn DifferentiableTask,
@@ -304,7 +306,7 @@ register! {
     /// The plugin `task-aware-gradient`.
     pub const TASK_AWARE_GRADIENT = {
         name: NAME,
-        summary: "encoder and decoder trained alternately with fresh noise, for any task with a gradient \
+        summary: "encoder and decoder trained together with fresh noise, for any task with a gradient \
                   (Algorithm 1)",
         paper: PAPER,
         descriptor: Descriptor::new(Output::View).needing_volunteers().slow(),

@@ -1,4 +1,4 @@
-//! Laplace noise in a latent space.
+//! Mechanism with Laplace noise on latents. The *latents* of a record are the outputs of an encoder.
 
 use crate::lens::Lens;
 use ndarray::{Array2, ArrayView2};
@@ -25,7 +25,7 @@ pub struct Parts {
     pub latent: Domain,
     /// Decoder: noisy latents (Z) to estimates of the features (d).
     pub decoder: Network<f64>,
-    /// ε; infinity for no noise.
+    /// Privacy parameter ε of a release; infinity for no noise.
     #[serde(with = "scumble_core::number")]
     pub epsilon: f64,
     /// Released data: features or latents.
@@ -34,7 +34,7 @@ pub struct Parts {
     pub aim: Aim,
     /// People whose records shaped the encoder, the decoder and the set of latents.
     pub shaped_by: ShapedBy,
-    /// Guarantee for these people.
+    /// Guarantee for the people whose records shaped the design, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volunteers: Option<VolunteersClaim>,
 }
@@ -70,7 +70,7 @@ pub enum Aim {
 pub struct VolunteersClaim {
     /// (ε, δ) of the whole design, for neighbouring sets of volunteers.
     pub dp: CentralDp,
-    /// Theorem that proves it.
+    /// Theorem that proves `dp`.
     pub theorem: String,
     /// Assumptions of the theorem.
     pub assumes: Vec<String>,
@@ -83,8 +83,8 @@ pub struct VolunteersClaim {
 /// features (Cheng, Tang and Chinchali, Section 3; *Learning to Noise*, Section 3.1). The target is disclosed
 /// in the clear.
 ///
-/// The claim holds for **every** record of the domain, because it depends only on the set of latents
-/// (errata T2). Encoder and decoder may be arbitrary, and shaped by anybody's records.
+/// The guarantee of ε holds for **every** record of the domain, because the noise is calibrated to the set of
+/// latents (errata T2). Encoder and decoder may be arbitrary, and shaped by anybody's records.
 ///
 /// ```
 /// use scumble_task_aware::{Aim, LatentLaplace, Lens, Level, Parts};
@@ -117,7 +117,7 @@ pub struct VolunteersClaim {
 #[derive(Debug, Clone)]
 pub struct LatentLaplace {
     parts: Parts,
-    /// Range of the mechanism: the latents, then the target.
+    /// Domain of an encoded record: the set of latents, then the domain of the target.
     range: Domain,
     /// Noise; `None` at ε = ∞.
     noise: Option<LaplaceNoise>,
@@ -194,7 +194,7 @@ impl LatentLaplace {
     /// Computes the latents (n × Z) of `records` (n × d), the decoder's input without noise.
     ///
     /// # Errors
-    /// [`Error::Shape`] or [`Error::NonFinite`] for records that do not have the domain's shape.
+    /// [`Error::Shape`] if `records` does not have d columns, [`Error::NonFinite`] if a value is not finite.
     pub fn latents(&self, records: ArrayView2<f64>) -> Result<Array2<f64>> {
         // Store the rows contiguously, for any order of the table in memory.
         let mut features = records.as_standard_layout().into_owned();
@@ -205,17 +205,19 @@ impl LatentLaplace {
     /// Computes the decoder's estimates (n × d) of the features from `latents` (n × Z), noisy or not.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of latents.
+    /// [`Error::Shape`] if `latents` does not have Z columns.
     pub fn estimates(&self, latents: ArrayView2<f64>) -> Result<Array2<f64>> {
         let output = predict(&self.parts.decoder, latents)?;
         Ok(self.parts.lens.read(output, self.parts.domain.features()))
     }
 
-    /// Computes the mean over `records` (n × d) of E‖K(x̂ − x)‖² over the noise, for a matrix K (m × d), in
-    /// closed form. Returns `None` if x̂ is not linear in the latents.
+    /// Computes E‖K(x̂ − x)‖² in closed form for a matrix K (m × d). The expectation is over the noise, and
+    /// the result is a mean over `records` (n × d). Returns `None` if x̂ is not an affine function of the
+    /// latents.
     ///
     /// # Errors
-    /// Same errors as [`latents`](Self::latents), and [`Error::Shape`] for a K of another width.
+    /// Same errors as [`latents`](Self::latents), and [`Error::Shape`] if `k` does not have d columns or
+    /// `records` is empty.
     pub fn linear_loss(&self, k: ArrayView2<f64>, records: ArrayView2<f64>) -> Result<Option<f64>> {
         let Some(decoder) = self.linear_decoder() else { return Ok(None) };
         if k.ncols() != records.ncols() || records.is_empty() {
@@ -233,7 +235,7 @@ impl LatentLaplace {
         Ok(Some(square(&errors) / records.nrows() as f64 + self.noise_variance() * square(&noise_map)))
     }
 
-    /// Returns D (d × Z) if x̂ = Dv + c.
+    /// Returns the matrix D (d × Z) of a decoder x̂ = Dv + c, and `None` for other decoders.
     fn linear_decoder(&self) -> Option<ArrayView2<'_, f64>> {
         if !is_plain(&self.parts.lens) {
             return None;
@@ -244,7 +246,7 @@ impl LatentLaplace {
         }
     }
 
-    /// Computes the latents (n × Z) of features (n × d) within the domain.
+    /// Computes the latents (n × Z) of `features` (n × d) that lie in the domain.
     fn encoded(&self, features: ArrayView2<f64>) -> Result<Array2<f64>> {
         let mut latents = predict(&self.parts.encoder, self.parts.lens.write(features).view())?;
         // For records far from its training data, an encoder's output may overflow.
@@ -258,7 +260,7 @@ impl LatentLaplace {
         Error::shape(format!("a point has {found} values, and the range has {width}"))
     }
 
-    /// Splits a point of the range into its latents and its target.
+    /// Splits an encoded record into its latents and its target.
     fn split<'p>(&self, point: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
         (point.len() == self.range.dim()).then(|| point.split_at(self.latent_dim()))
     }
@@ -282,7 +284,7 @@ fn alone(values: &[f64]) -> Result<ArrayView2<'_, f64>> {
 /// Computes a network's outputs (n × outputs) for `records` (n × inputs).
 ///
 /// # Errors
-/// [`Error::Shape`] for records of another width.
+/// [`Error::Shape`] if `records` does not have one column per input of the network.
 pub fn predict(network: &Network<f64>, records: ArrayView2<f64>) -> Result<Array2<f64>> {
     network.predict(records).map_err(|problem| Error::shape(problem.to_string()))
 }

@@ -1,4 +1,5 @@
-//! Scales on which networks see features.
+//! Scales of features for networks. A *lens* maps features to these scales before the encoder, and back after
+//! the decoder.
 
 use ndarray::{Array2, ArrayView2};
 use scumble_core::{Domain, Error, Factor, Result};
@@ -16,9 +17,8 @@ pub enum Scale {
         /// Distance from the centre to the value that is mapped to 1.
         width: f64,
     },
-    /// Maps x to ln(s/(1 − s)), and back, for its share of an interval, (x − lower)/(upper − lower). A margin
-    /// keeps the share away from both ends: s = margin + (1 − 2·margin)·share (*Learning to Noise*, E.1, for
-    /// pixels).
+    /// Maps x to ln(s/(1 − s)), and back, with s = margin + (1 − 2·margin)·share and share = (x −
+    /// lower)/(upper − lower). The margin keeps s away from 0 and 1 (*Learning to Noise*, E.1, for pixels).
     Logit {
         /// Lower end of the interval, share 0.
         lower: f64,
@@ -27,14 +27,16 @@ pub enum Scale {
         /// Margin, between 0 and ½.
         margin: f64,
     },
-    /// Maps x to its share of an interval. The decoder's output is the logit of a share.
+    /// Maps x to its share (x − lower)/(upper − lower) of an interval. The decoder's output is the logit of a
+    /// share.
     Share {
         /// Lower end of the interval, share 0.
         lower: f64,
         /// Upper end of the interval, share 1.
         upper: f64,
     },
-    /// Keeps one level of a category unchanged. The decoder's outputs are the logits of all its levels.
+    /// Keeps the indicator of one level of a category unchanged. The decoder's output is the logit of this
+    /// level.
     Level,
 }
 
@@ -120,11 +122,12 @@ impl Lens {
         &self.scales
     }
 
-    /// Checks that each feature of `domain` has a scale, or that there are no scales, and that all levels of
-    /// a category have level scales.
+    /// Checks that the lens has no scales, or one valid scale for each feature of `domain`. [`Scale::Level`]
+    /// must apply to all levels of a category together, and to nothing else.
     ///
     /// # Errors
-    /// [`Error::Shape`] with a description of the problem.
+    /// [`Error::Shape`] if the number of scales is neither 0 nor d, if a scale has invalid numbers, or if
+    /// [`Scale::Level`] applies to a part of a category or to a number.
     pub fn check(&self, domain: &Domain) -> Result<()> {
         if self.scales.is_empty() {
             return Ok(());
@@ -160,8 +163,8 @@ impl Lens {
         written
     }
 
-    /// Maps a decoder's output (n × d) to features of `domain` (n × d): clamped to the bounds of an interval,
-    /// and probabilities of the levels of a category.
+    /// Maps a decoder's output (n × d) to features of `domain` (n × d). Numbers are clamped to the bounds of
+    /// their interval. The logits of a category's levels become probabilities.
     pub fn read(&self, mut output: Array2<f64>, domain: &Domain) -> Array2<f64> {
         for (mut column, scale) in output.columns_mut().into_iter().zip(&self.scales) {
             column.mapv_inplace(|y| scale.read(y));

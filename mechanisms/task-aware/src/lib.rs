@@ -1,16 +1,16 @@
 //! Task-aware local privacy, after Cheng, Tang and Chinchali, *Task-aware privacy preservation for
 //! multi-dimensional data*.
 //!
-//! Records are encoded into the few numbers that a task needs, and the privacy budget is spent on these
-//! numbers.
+//! An encoder maps a record to its *latents*, the few numbers that a task needs. The privacy budget is spent
+//! on the latents.
 //!
 //! | plugin | what it does |
 //! |---|---|
 //! | `privacy-agnostic` | the task's principal components at equal scale, then noise (Section A.7) |
 //! | `task-agnostic` | noise on the features themselves, then the best decoder (Section A.7) |
-//! | `task-aware-bounded` | latents bounded by construction, networks trained jointly through fresh noise |
-//! | `task-aware-clipped` | linear latents, each clipped to its own box, chosen for the least loss |
-//! | `task-aware-gradient` | encoder and decoder trained in turn with fresh noise (Algorithm 1) |
+//! | `task-aware-bounded` | latents in a fixed box, encoder and decoder trained jointly, with fresh noise |
+//! | `task-aware-clipped` | linear latents, each clipped to an interval chosen for the least loss |
+//! | `task-aware-gradient` | encoder and decoder trained with fresh noise in each epoch (Algorithm 1) |
 //! | `task-aware-linear` | the near-optimal linear encoder of Theorem 1 |
 
 mod affine;

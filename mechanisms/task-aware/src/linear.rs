@@ -15,14 +15,14 @@ use scumble_kkt::Waterfilling;
 use scumble_noise::LaplaceNoise;
 use serde::Deserialize;
 
-/// A linear encoder v = A(x − μ) (Z × n) with its centre.
+/// A linear encoder v = A(x − c), with the map A (Z × n) and the centre c (n values).
 pub(crate) struct Encoder<'s> {
     pub(crate) map: Array2<f64>,
     pub(crate) center: ArrayView1<'s, f64>,
 }
 
 impl Encoder<'_> {
-    /// Returns the constant c of v = Ax + c.
+    /// Returns −Ac (Z values), the constant of v = Ax − Ac.
     fn constant(&self) -> Array1<f64> {
         -self.map.dot(&self.center)
     }
@@ -32,8 +32,8 @@ impl Encoder<'_> {
         (&records - &self.center).dot(&self.map.t())
     }
 
-    /// Builds the mechanism, with the noise that ε requires on these latents and the best decoder for it
-    /// (Proposition 1).
+    /// Builds the mechanism with Laplace noise calibrated to the set of `latents` at the ε of `brief`, and
+    /// the best linear decoder for this noise (Proposition 1).
     pub(crate) fn designed(&self, brief: &Brief, sample: &Sample, latents: Latents) -> Result<LatentLaplace> {
         let Latents { set, origin } = latents;
         let epsilon = brief.budget.epsilon();
@@ -42,7 +42,8 @@ impl Encoder<'_> {
             epsilon => LaplaceNoise::calibrated(&set, epsilon)?.variance(),
         };
         let decoder = sample.best_decoder(&self.map, variance);
-        // x̂ = μ + D(v + o − A(μ − c)), where o was subtracted from the latents v = A(x − c) − o.
+        // With the origin o, the latents are v = A(x − c) − o. With the decoder matrix D, the estimate is x̂
+        // = μ + D(v + o − A(μ − c)).
         let off_center = self.map.dot(&(sample.mean() - &self.center));
         let constant = sample.mean() + &decoder.dot(&(&origin - &off_center));
         let encoder = affine(&self.map, (self.constant() - &origin).view())?;
@@ -50,9 +51,10 @@ impl Encoder<'_> {
     }
 }
 
-/// The task in whitened coordinates: P = KL (m × r).
+/// The matrix K (m × n) of a task in whitened coordinates: P = KL (m × r). LLᵀ is the covariance of the
+/// records, and r its rank.
 pub(crate) struct Whitened {
-    /// L⁺ (r × n).
+    /// Pseudoinverse L⁺ (r × n) of L.
     inverse: Array2<f64>,
     /// Eigenvalues λ of PᵀP (r values), in descending order; zero in directions that the task ignores.
     pub(crate) eigenvalues: Array1<f64>,
@@ -61,17 +63,18 @@ pub(crate) struct Whitened {
 }
 
 impl Whitened {
-    /// Whitens the task.
+    /// Whitens the matrix `k` of a task by the covariance of `sample`.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if the task ignores every direction in which records vary.
+    /// [`Error::NotApplicable`] if the task ignores every direction in which records vary, or if squares of
+    /// its numbers overflow.
     pub(crate) fn new(plugin: &str, sample: &Sample, k: &Array2<f64>) -> Result<Self> {
         let (l, inverse) = sample.whitening();
         let p = k.dot(&l);
         let (values, vectors) = eigen(&p.t().dot(&p));
         let largest = values.first().copied().unwrap_or(0.0);
-        // Total loss if all columns varied independently. A largest eigenvalue below 10⁻¹⁴ of it is a
-        // rounding error.
+        // Total loss if all columns varied independently. If the largest eigenvalue is below 10⁻¹⁴ times this
+        // loss, it is only a rounding error.
         let alone = (k * k).dot(&sample.covariance().diag()).sum();
         if !alone.is_finite() {
             let reason = "the numbers of the task and the records are too large: their squares overflow";
@@ -99,14 +102,15 @@ impl Whitened {
         )
     }
 
-    /// Returns ΣQᵀL⁺ (Z × n), Proposition 2 with U = I: the map with the singular values `singular` (Z).
+    /// Returns the encoder's map ΣQᵀL⁺ (Z × n) of Proposition 2 with U = I. Σ has the Z values `singular` on
+    /// its diagonal.
     pub(crate) fn map(&self, singular: &[f64]) -> Array2<f64> {
         let vectors = self.vectors.slice(ndarray::s![.., ..singular.len()]);
         let scaled = &vectors * &ArrayView1::from(singular);
         scaled.t().dot(&self.inverse)
     }
 
-    /// Returns r_max, the radius of the smallest centred ball that contains all h of the sample.
+    /// Returns r_max, the largest norm of a whitened record h = L⁺(x − μ) of `sample`.
     pub(crate) fn radius(&self, sample: &Sample) -> f64 {
         let h = (sample.records() - sample.mean()).dot(&self.inverse.t());
         h.outer_iter().map(squared_norm).fold(0.0, f64::max).sqrt()
@@ -119,7 +123,7 @@ impl Whitened {
 struct Linear {
     /// Maximum number of latents, Z. By default the optimal number.
     latent_dim: Option<usize>,
-    /// Records whose latents define the set of the claim: the volunteers' ("empirical", the default), or all
+    /// Records whose latents define the set of latents: the volunteers' ("empirical", the default), or all
     /// records of the domain ("domain"). Latents outside the set are moved into it.
     #[serde(default)]
     sensitivity: Sensitivity,
@@ -132,7 +136,7 @@ struct Parameters {
     /// Number of latents, Z: all principal components of the task by default, and half the number of features
     /// with `training`.
     latent_dim: Option<usize>,
-    /// Records whose latents define the set of the claim: the volunteers' ("empirical", the default), or all
+    /// Records whose latents define the set of latents: the volunteers' ("empirical", the default), or all
     /// records of the domain ("domain"). Latents outside the set are moved into it.
     #[serde(default)]
     sensitivity: Sensitivity,
@@ -144,8 +148,8 @@ struct Parameters {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct OfFeatures {
-    /// Records whose features define the set of the claim: all records of the domain ("domain", the default),
-    /// or the volunteers' ("empirical"). Features outside the set are moved into it.
+    /// Records that define the set of released features before noise: all records of the domain ("domain",
+    /// the default), or the volunteers' ("empirical"). Features outside the set are moved into it.
     sensitivity: Option<Sensitivity>,
     /// Networks and steps, for a trained decoder instead of the best linear one.
     training: Option<TrainingParameters>,
@@ -160,14 +164,15 @@ fn latents(encoder: &Encoder, sample: &Sample, sensitivity: Sensitivity, domain:
 
 const LINEAR: &str = "task-aware-linear";
 
-/// Designs by the three steps of Theorem 1. They are the ball of radius r_max, its best encoder (Propositions
-/// 2 to 4), and the noise of the true set of latents. The decoder is the best one for this noise.
+/// Designs the mechanism in the three steps of Theorem 1. First, a ball of radius r_max bounds the whitened
+/// records. Second, the best encoder for this ball is computed (Propositions 2 to 4). Third, the noise is
+/// calibrated to the set of its latents. The decoder is the best one for this noise.
 fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(LINEAR)?;
     let sample = Sample::new(table.records().view())?;
     let whitened = Whitened::new(LINEAR, &sample, &linear_task(LINEAR, brief, table, &sample)?)?;
     let latent_dim = whitened.latent_dim(LINEAR, latent_dim)?;
-    // Square the ratio, so that no ε is too small or too large to be squared.
+    // Divide before squaring, because the square of a very small or large ε is not a finite positive float.
     let ratio = whitened.radius(&sample) / brief.budget.epsilon();
     let noise = (8.0 * ratio * ratio).min(1e300);
     let eigenvalues = whitened.eigenvalues.to_vec();
@@ -181,8 +186,8 @@ fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Resu
 
 const PRIVACY: &str = "privacy-agnostic";
 
-/// Designs the task's Z principal components, all at one scale: the encoder of a design without noise.
-/// Without `latent_dim` it uses all components.
+/// Designs an encoder that computes the first Z principal components of the task, all at one scale. It would
+/// be optimal without noise. Without `latent_dim`, Z is the number of all components.
 fn privacy_agnostic(
     Parameters { latent_dim, sensitivity, training }: Parameters,
     brief: &Brief,
@@ -208,7 +213,7 @@ fn privacy_agnostic(
 
 const TASK: &str = "task-agnostic";
 
-/// Designs noise on the features themselves and the best decoder (Corollary 2).
+/// Designs Laplace noise on the features themselves, and the best decoder for it (Corollary 2).
 fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
     let in_domain = sensitivity != Some(Sensitivity::Empirical);
     if let Some(training) = training {
@@ -229,7 +234,8 @@ fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief
     encoder.designed(brief, &sample, latents)
 }
 
-/// Example with three numbers and a task of two linear combinations; the volunteers' data are public.
+/// Example with three numeric features, a task of two linear combinations of them, and volunteers whose data
+/// are public.
 pub(crate) fn example() -> Result<Example> {
     let mut example = Example::numbers()?.with_public_volunteers();
     example.brief.task = Task::Linear(ndarray::array![[1.0, 0.5, 0.0], [0.0, 0.5, 0.5]]);

@@ -4,11 +4,11 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use scumble_core::{Error, Result};
 use scumble_linalg::Eigen;
 
-/// Least share of the largest variance of the columns' correlations. Directions below it count as constant
-/// (errata T4).
+/// Least ratio of an eigenvalue of the correlation matrix to the largest. Directions with a smaller ratio
+/// count as constant (errata T4).
 const LEAST_VARIANCE: f64 = 1e-12;
 
-/// Records (N × n), with their mean and their covariance, divided by N.
+/// Records (N × n), with their mean and their covariance (normalised by N).
 #[derive(Debug, Clone)]
 pub struct Sample {
     records: Array2<f64>,
@@ -20,7 +20,7 @@ impl Sample {
     /// Computes the statistics of `records` (N × n).
     ///
     /// # Errors
-    /// [`Error::Empty`] for no records, [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Empty`] if there are no records, [`Error::NonFinite`] if a value is a NaN or an infinity.
     pub fn new(records: ArrayView2<f64>) -> Result<Self> {
         let Some(mean) = records.mean_axis(Axis(0)) else {
             return Err(Error::Empty { place: "the volunteers' table".into() });
@@ -48,8 +48,8 @@ impl Sample {
         &self.covariance
     }
 
-    /// Computes L (n × r) with LLᵀ = Σ_xx, and L⁺ (r × n), for the directions in which records vary.
-    /// h = L⁺(x − μ) has the covariance I of r dimensions, and x = μ + Lh.
+    /// Computes L (n × r) with LLᵀ = Σ_xx, and L⁺ (r × n), for the directions in which records vary. The
+    /// whitened record h = L⁺(x − μ) has covariance I (r × r), and x = μ + Lh.
     pub fn whitening(&self) -> (Array2<f64>, Array2<f64>) {
         // Use correlations, because columns may have any units.
         let deviations = self.covariance.diag().mapv(f64::sqrt);
@@ -65,7 +65,8 @@ impl Sample {
     }
 
     /// Computes D = Σ_xx Aᵀ(AΣ_xxAᵀ + σ_w²I)⁻¹ (n × Z), the decoder E of Proposition 1 in the coordinates of
-    /// x. It is the best one for `map` A (Z × n) and noise of variance σ_w² on each latent, for any K.
+    /// x. The encoder's `map` is A (Z × n), and each latent has noise of `variance` σ_w². D minimises E‖K(x̂
+    /// − x)‖² for every matrix K.
     pub fn best_decoder(&self, map: &Array2<f64>, variance: f64) -> Array2<f64> {
         let with_records = self.covariance.dot(&map.t());
         let own = map.dot(&with_records) + &(Array2::<f64>::eye(map.nrows()) * variance);
@@ -83,8 +84,8 @@ pub(crate) fn eigen(matrix: &Array2<f64>) -> (Array1<f64>, Array2<f64>) {
     }
 }
 
-/// Solves X·`matrix` = `right` (m × k) for X (m × k) and a positive semidefinite matrix (k × k), with the
-/// least norm.
+/// Solves X·`matrix` = `right` for X (m × k), with a positive semidefinite `matrix` (k × k) and `right` (m ×
+/// k). Returns the solution of least norm.
 pub(crate) fn solve_right(right: &Array2<f64>, matrix: &Array2<f64>) -> Array2<f64> {
     let (values, vectors) = eigen(matrix);
     let largest = values.first().copied().unwrap_or(0.0);

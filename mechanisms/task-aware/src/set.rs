@@ -1,4 +1,5 @@
-//! Sets of latents: the encoder's outputs are moved into them, and their ℓ₁ diameter is the sensitivity.
+//! Sets of latents. A mechanism moves each output of its encoder into such a set, whose ℓ₁ diameter is the
+//! sensitivity.
 
 use crate::sensitivity::{sign_bounds, signs};
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
@@ -6,34 +7,36 @@ use schemars::JsonSchema;
 use scumble_core::{Domain, Factor, Result};
 use serde::{Deserialize, Serialize};
 
-/// Largest number of latents for a polytope. Every record is compared with its 2^(Z−1) pairs of faces.
+/// Largest number of latents for a polytope. A polytope of Z latents has 2^(Z−1) pairs of parallel faces, and
+/// every record is compared with all pairs.
 const MOST_SIGNED: usize = 12;
 
-/// Records whose latents define the set.
+/// Records whose latents define the set of latents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sensitivity {
-    /// The volunteers' records. Latents of other people that are farther out are moved towards the
-    /// volunteers' (errata T2).
+    /// The volunteers' records. The latents of other people that lie outside the resulting set are moved into
+    /// it (errata T2).
     #[default]
     Empirical,
     /// All records of the domain.
     Domain,
 }
 
-/// A set of latents, after subtraction of `origin` (Z values).
+/// A set that contains each latent vector minus `origin` (Z values).
 pub(crate) struct Latents {
     pub(crate) set: Domain,
     pub(crate) origin: Array1<f64>,
 }
 
 impl Latents {
-    /// Returns the tightest set that contains `points` (N × Z). For a few latents it lies between parallel
-    /// faces and has the ℓ₁ diameter of the points. Otherwise it is a box or an ℓ₁ ball, whichever has the
-    /// smaller diameter.
+    /// Returns the tightest set that contains `points` (N × Z). For up to [`MOST_SIGNED`] latents it is a
+    /// polytope with pairs of parallel faces and the ℓ₁ diameter of the points. Otherwise it is a box or an
+    /// ℓ₁ ball, whichever has the smaller diameter.
     ///
     /// # Errors
-    /// [`Error::Domain`](scumble_core::Error::Domain) for points that are too far apart.
+    /// [`Error::Domain`](scumble_core::Error::Domain) if the points are so far apart that their bounds
+    /// overflow.
     pub(crate) fn from_points(points: ArrayView2<f64>) -> Result<Self> {
         let latents = points.ncols();
         let center = points.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(latents));
@@ -54,9 +57,10 @@ impl Latents {
         Ok(Self { set: box_set, origin: Array1::zeros(latents) })
     }
 
-    /// Returns a set that contains the latents Ax + c of all of `domain`, for a map A (Z × n) and c (Z
-    /// values). For a few latents it has their ℓ₁ diameter, and otherwise it is a box. A latent that rounding
-    /// leaves just outside is moved back.
+    /// Returns a set that contains the latents Ax + c of all points x of `domain`. Here A is `map` (Z × n)
+    /// and c is `constant` (Z values). For up to [`MOST_SIGNED`] latents it is a polytope with the ℓ₁
+    /// diameter of these latents, or a larger one if `domain` has a polytope. Otherwise it is a box. A
+    /// mechanism moves a latent that rounding leaves just outside into the set.
     ///
     /// # Errors
     /// Same errors as [`from_points`](Self::from_points).
@@ -86,10 +90,12 @@ impl Latents {
     }
 }
 
-/// Builds the polytope between `bounds` around `center`, which lies within the bounds up to rounding.
+/// Builds the polytope of all v with lo ≤ sᵀv ≤ hi for each sign vector s, where `bounds` has one pair (lo,
+/// hi) per s. `center` satisfies the bounds up to rounding.
 fn polytope(center: Array1<f64>, mut bounds: Vec<(f64, f64)>) -> Result<Domain> {
-    // A narrow pair of faces would move people who differ slightly from the volunteers far to the middle. The
-    // widest pair determines the diameter.
+    // Latents outside the polytope are moved towards its centre. Between two very close faces, even latents
+    // just outside would move far. Widening such a pair is free, because the widest pair determines the
+    // diameter.
     let least = 1e-3 * bounds.iter().map(|(lower, upper)| upper - lower).fold(0.0, f64::max);
     for (lower, upper) in &mut bounds {
         let missing = (least - (*upper - *lower)).max(0.0);
@@ -103,7 +109,7 @@ fn polytope(center: Array1<f64>, mut bounds: Vec<(f64, f64)>) -> Result<Domain> 
     Domain::polytope(center.to_vec(), bounds)
 }
 
-/// Builds the box between `bounds`.
+/// Builds the box with `bounds` (lower, upper) for each coordinate.
 pub(crate) fn between(bounds: impl Iterator<Item = (f64, f64)>) -> Result<Domain> {
     let intervals = bounds.map(|(lower, upper)| Domain::interval(lower, upper));
     Domain::product(intervals.collect::<Result<Vec<_>>>()?)
@@ -122,7 +128,7 @@ fn extremes(factor: &Factor, g: &[f64]) -> (f64, f64) {
         }
         Factor::L1Ball { radius, .. } => around(radius * largest(g)),
         Factor::L2Ball { radius, .. } => around(radius * dot(g, g).sqrt()),
-        // Upper bound on the ℓ₁ distance from its centre.
+        // The ℓ₁ diameter is an upper bound on the ℓ₁ distance of a point from the centre.
         Factor::Polytope { center, .. } => {
             let (middle, reach) = (dot(g, center), factor.l1_diameter() * largest(g));
             (middle - reach, middle + reach)

@@ -1,4 +1,5 @@
-//! Tasks: the loss of an estimate.
+//! Linear tasks, and the mechanism that a design for a task returns. A *task* is the loss of an estimate x̂
+//! of a record x.
 
 use crate::latent::{Aim, LatentLaplace, Level, Parts};
 use crate::lens::Lens;
@@ -7,7 +8,8 @@ use ndarray::{Array2, Axis};
 use scumble_core::{Brief, Domain, Error, Result, Table, Target, Task};
 use scumble_neural::Network;
 
-/// Builds a mechanism for the brief's task: latents in `set`, and estimates of the features by `decoder`.
+/// Builds the mechanism of a design for the task of `brief`. It moves the outputs of `encoder` into `set`,
+/// adds noise, and estimates the features by `decoder`.
 pub(crate) fn released_by(
     brief: &Brief,
     encoder: Network<f64>,
@@ -29,13 +31,16 @@ pub(crate) fn released_by(
     .try_into()
 }
 
-/// Returns K (m × n): the given matrix, or the weights of the linear model of the volunteers' target.
+/// Returns the matrix K (m outputs × n features) of the loss ‖K(x̂ − x)‖². It is the matrix of `brief`, or
+/// the weights of a linear model of the volunteers' target.
 ///
-/// The linear model is by least squares; for classes it has one row each, on indicators. Without a matrix and
-/// a target, K = I: all of the record counts.
+/// The linear model is fitted by least squares. For classes, K has one row per class, fitted to the indicator
+/// of this class. Without a matrix and without a target, K = I: the loss is the squared error of all
+/// features.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] for a task that is not linear, and for one that ignores every column.
+/// [`Error::NotApplicable`] if the task of `brief` is neither linear nor unknown, or if K is zero. Same
+/// errors as [`check`] for the matrix of `brief`.
 pub(crate) fn linear_task(
     plugin: &str,
     brief: &Brief,
@@ -64,10 +69,10 @@ pub(crate) fn linear_task(
     }
 }
 
-/// Checks that K fits the columns of the records.
+/// Checks that the matrix `k` of a task has one column per column of `table`, and finite entries.
 ///
 /// # Errors
-/// [`Error::Shape`] for another number of columns, or an entry that is not finite.
+/// [`Error::Shape`] if `k` has another number of columns, or an entry that is not finite.
 pub(crate) fn check(k: &Array2<f64>, table: &Table) -> Result<()> {
     let (n, found) = (table.columns().len(), k.ncols());
     if found != n {
@@ -84,8 +89,8 @@ pub(crate) fn check(k: &Array2<f64>, table: &Table) -> Result<()> {
     }
 }
 
-/// Divides K by a power of two near its largest entry. No design then depends on the unit of the loss, and no
-/// square overflows.
+/// Divides K by a power of two near its largest magnitude. The design then does not depend on the unit of the
+/// loss, and no square overflows.
 fn in_its_unit(k: &Array2<f64>) -> Array2<f64> {
     let largest = k.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     match largest > 0.0 {
@@ -94,7 +99,7 @@ fn in_its_unit(k: &Array2<f64>) -> Array2<f64> {
     }
 }
 
-/// Returns the error of a task that ignores everything, and so needs no release.
+/// Returns the error for a task whose loss is zero without a release.
 pub(crate) fn ignores_everything(plugin: &str) -> Error {
     Error::not_applicable(
         plugin,
@@ -103,7 +108,8 @@ pub(crate) fn ignores_everything(plugin: &str) -> Error {
     )
 }
 
-/// Returns the targets as numbers (N × m); `None` without a target.
+/// Returns the targets of N records as m numbers each (N × m), or `None` if `table` has no target. A class
+/// becomes m indicators.
 fn targets(table: &Table) -> Option<Array2<f64>> {
     match table.target() {
         Target::None => None,
@@ -117,8 +123,8 @@ fn targets(table: &Table) -> Option<Array2<f64>> {
     }
 }
 
-/// Computes the weights (m × n) of the best linear model of the targets (N × m) with a constant; of several
-/// solutions, the one of least norm.
+/// Fits a linear model with intercept of `targets` (N × m) on the n features of N records, by least squares.
+/// Returns its weights (m × n). If several solutions exist, it takes the one of least norm.
 fn least_squares(sample: &Sample, targets: &Array2<f64>) -> Array2<f64> {
     let centered = sample.records() - sample.mean();
     let mut targets = targets.clone();

@@ -1,4 +1,4 @@
-//! Training of designs, and the tasks of a training.
+//! Settings for the training of encoders and decoders, and the tasks for which they are trained.
 
 use crate::network_task::{LinearTask, NetworkTask, Wanted};
 use crate::task::{check, ignores_everything};
@@ -104,8 +104,8 @@ impl Training {
     /// Checks the settings for `volunteers` volunteers with `features` features.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for layers that are too wide, and for counts of zero; [`Error::TooLarge`] for
-    /// sizes beyond the limits.
+    /// [`Error::Parameter`] if a layer is wider than [`MOST_UNITS`] or a count is zero. [`Error::TooLarge`]
+    /// if the weights need too much memory or the training takes too many steps.
     fn check(&self, plugin: &str, [volunteers, features]: [usize; 2]) -> Result<()> {
         let layers = [
             ("encoder_hidden", self.encoder_hidden),
@@ -125,7 +125,8 @@ impl Training {
             Error::check(plugin, name, count, "one or more", count > 0)?;
         }
         for (name, units) in layers {
-            // The number of features bounds both ends, because there are at most as many latents.
+            // The input and the output layer have at most `features` units, because there are at most as many
+            // latents.
             size::check_layers(plugin, name, &[features, units, features], TRAINED)?;
         }
         let batches = volunteers.div_ceil(self.batch_size.unwrap_or(volunteers).max(1));
@@ -137,7 +138,8 @@ impl Training {
         Optimiser::Adam(Adam { learning_rate: self.learning_rate, ..Adam::default() })
     }
 
-    /// Creates a network with one hidden layer of width `hidden`, or without one if it is 0.
+    /// Creates a network with one hidden layer of width `hidden`, or without a hidden layer if `hidden` is 0.
+    /// Networks of one training have different `number`s, and hence different random seeds.
     pub(crate) fn network(
         &self,
         inputs: usize,
@@ -152,13 +154,13 @@ impl Training {
     }
 }
 
-/// Returns the task of a training: the given one; a linear one as ‖K(x̂ − x)‖²; otherwise a network fitted to
-/// the volunteers' target.
+/// Returns the task of a training: the differentiable task of `brief`, or the loss ‖K(x̂ − x)‖² for a linear
+/// task. For other tasks it is the loss of a network that is fitted to the volunteers' target.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] without task and target, for a K that ignores every column, and if fitting
-/// diverges; [`Error::Shape`] for a task of another width; [`Error::Parameter`] for invalid settings,
-/// [`Error::TooLarge`] for too many steps.
+/// [`Error::NotApplicable`] if `table` needs a target and has none, if K is zero, or if fitting fails.
+/// [`Error::Shape`] if the task takes another number of columns than `table` has, or if an entry of K is not
+/// finite. [`Error::Parameter`] or [`Error::TooLarge`] if the settings are invalid or too large.
 pub(crate) fn differentiable_task(
     plugin: &str,
     brief: &Brief,
@@ -203,7 +205,7 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
     let logits = |classes: usize| if classes == 2 { 1 } else { classes };
     let outputs = match (target, table.target()) {
         (TargetDomain::Class { levels }, _) => logits(levels.len()),
-        // Another design releases the target.
+        // The domain has no target if another design releases it, but the volunteers have classes.
         (_, Target::Class(classes)) => logits(classes.iter().max().map_or(1, |most| most + 1)),
         (_, Target::Vector(values)) => values.ncols(),
         _ => 1,
@@ -227,7 +229,7 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
     }
 }
 
-/// Checks that the number of latents Z is between 1 and `most`, the number of `what`.
+/// Checks that the number of latents Z is between 1 and `most`. `limit` says in words what `most` is.
 ///
 /// # Errors
 /// [`Error::Parameter`] otherwise.

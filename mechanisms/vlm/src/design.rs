@@ -1,4 +1,4 @@
-//! The plugin: its parameters, and the learning of a design.
+//! The plugin `vlm`: its parameters, and the training of a design.
 
 use crate::likelihood::Likelihood;
 use crate::model::Shape;
@@ -42,7 +42,7 @@ pub struct Parameters {
     /// for 256 features or more, otherwise 500, 500 (E.4).
     pub hidden: Option<Vec<usize>>,
     /// Number of epochs. By default training makes 10,000 steps, and at least 20 epochs. With a guarantee for
-    /// the volunteers, its noise multiplier and its ε decide.
+    /// the volunteers, use `volunteers.epochs` instead.
     pub epochs: Option<usize>,
     /// Number of volunteers per step: 64 by default.
     pub batch_size: Option<usize>,
@@ -73,21 +73,23 @@ pub enum Numbers {
     /// bounds if the volunteers have a privacy guarantee.
     #[default]
     Gaussian,
-    /// Normal, on the logit scale of the number's share of the public bounds (E.1, for pixels).
+    /// Normal, on the logit scale of the number's relative position between its public bounds (E.1, for
+    /// pixels).
     Logit,
-    /// Bernoulli, for shares of the public bounds, such as pixels that are black with some probability.
+    /// Bernoulli, for the number's relative position between its public bounds, such as pixels that are black
+    /// with some probability.
     Bernoulli,
 }
 
 /// Maximum width of a layer. A wider layer would take minutes per step.
 const MOST_UNITS: usize = 1 << 14;
-/// Bytes per weight of one network during training, counted for both networks: the weight, its slope and
-/// Adam's two moments in single precision, and the weight in double precision.
+/// Bytes per weight of the encoder during training, doubled for the decoder. They are the weight, its slope
+/// and Adam's two moments in single precision, and the weight in double precision.
 const TRAINED: usize = 2 * (4 * 4 + 8);
-/// Margin that keeps pixels away from 0 and 1 before the logit.
+/// Margin that keeps the relative position of a number away from 0 and 1 before the logit.
 const MARGIN: f64 = 0.01;
-/// Smallest variance of a latent's means, as a share of the noise's variance. If all latents are below it,
-/// the posterior has collapsed.
+/// Least ratio of the variance of a latent's mean over the volunteers to the variance of the noise. If the
+/// ratios of all latents are smaller, the posterior has collapsed.
 const COLLAPSED: f64 = 1e-3;
 
 impl Parameters {
@@ -115,7 +117,7 @@ impl Parameters {
     /// no effect.
     ///
     /// # Errors
-    /// [`Error::Parameter`].
+    /// [`Error::Parameter`] if `volunteers` and a parameter of plain training are given.
     fn check_volunteer_guarantee(&self) -> Result<()> {
         let plain = [
             ("epochs", self.epochs.is_some(), "epochs"),
@@ -183,16 +185,16 @@ fn standardised(column: ArrayView1<f64>, public: Scale) -> Scale {
     if width.is_normal() { Scale::Standard { center, width } } else { public }
 }
 
-/// Learns a variational Laplace mechanism from the brief's volunteers, and calibrates it to the brief's ε:
-/// b = 2l/ε, for any training.
+/// Learns a variational Laplace mechanism from the volunteers of `brief`, and calibrates it to the ε of
+/// `brief`. Its noise has the scale 2l/ε, whatever the scale b of the noise in training.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] without volunteers or features, and if the latents of all volunteers are the same
-/// (a collapsed posterior); [`Error::Parameter`] for parameters outside their ranges and for an impossible
-/// guarantee; [`Error::TooLarge`] for networks and trainings beyond the limits of [`size`];
-/// [`Error::DeltaOfVolunteers`] for a δ that is too large; [`Error::PrivateVolunteers`] for volunteers with a
-/// privacy guarantee if `volunteers` is not given; [`Error::Diverged`] if training overflows;
-/// [`Error::Budget`] for an ε that is too small for any noise.
+/// [`Error::NotApplicable`] if there are no volunteers or no features, or if the latents of all volunteers
+/// are the same (a collapsed posterior); [`Error::Parameter`] for parameters outside their ranges and for an
+/// impossible guarantee; [`Error::TooLarge`] for networks and trainings beyond the limits of [`size`];
+/// [`Error::DeltaOfVolunteers`] if the δ of the volunteers' guarantee is too large;
+/// [`Error::PrivateVolunteers`] for volunteers with a privacy guarantee if `volunteers` is not given;
+/// [`Error::Diverged`] if training overflows; [`Error::Budget`] for an ε that is too small for any noise.
 pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.volunteers_within(NAME)?;
     let (n, d) = table.records().dim();
@@ -243,17 +245,18 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
         volunteers: claim,
     }
     .try_into()?;
-    // For private volunteers, the outcome of this check is not part of their guarantee.
+    // With a guarantee for the volunteers this check is omitted, because their guarantee does not cover its
+    // outcome.
     if guarantee.is_none() {
         check_not_collapsed(&mechanism, table.records().view(), scale)?;
     }
     Ok(mechanism)
 }
 
-/// Checks that the means of the latents of `records` differ, relative to noise of scale b.
+/// Checks that the means of the latents of `records` differ, relative to noise of scale b = `scale`.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] otherwise.
+/// [`Error::NotApplicable`] if the latents have collapsed, see [`COLLAPSED`].
 fn check_not_collapsed(mechanism: &LatentLaplace, records: ArrayView2<f64>, scale: f64) -> Result<()> {
     let means = mechanism.latents(records)?;
     let varies = means.var_axis(ndarray::Axis(0), 0.0).fold(0.0, |most: f64, variance| most.max(*variance));

@@ -1,12 +1,13 @@
-//! Learning to noise: a variational autoencoder that maps records to a few latents designed to be noised,
-//! after *Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy*.
+//! Learning to noise: a variational autoencoder that maps a record to a few numbers (its *latents*), which it
+//! is trained to decode after noise is added. The source is *Learning to Noise: Application-Agnostic Data
+//! Sharing with Local Differential Privacy*.
 //!
 //! | plugin | what it does |
 //! |---|---|
 //! | `vlm` | variational Laplace mechanism: latents in an ℓ₁ ball plus exact Laplace noise, decoded or not |
 //!
-//! The ℓ₁ ball has radius l, and the noise scale 2l/ε. For labels, the registry composes it with
-//! `randomized-response` (Section 3.2), as it composes any mechanism.
+//! For an ℓ₁ ball of radius l, the noise has the scale 2l/ε. To protect labels too, compose the plugin with
+//! `randomized-response` (Section 3.2), as is possible for any plugin.
 
 mod design;
 mod likelihood;

@@ -19,15 +19,15 @@ pub(crate) struct Likelihood {
 enum Family {
     /// Each feature is normal around the output, with a common variance.
     Gaussian,
-    /// Each feature is a share, and the output is its logit.
+    /// Each feature is a share (a number in [0, 1]), and the output is its logit.
     Bernoulli,
     /// The features are the levels of one category, and the outputs are their logits.
     Categorical,
 }
 
 impl Likelihood {
-    /// Builds the likelihood of features of `domain` seen through `lens`. Normal features have `variance` on
-    /// their scales.
+    /// Builds the likelihood of features of `domain` on the scales of `lens`. Normal features have `variance`
+    /// on their scales.
     pub(crate) fn new(lens: &Lens, domain: &Domain, variance: f64) -> Self {
         let mut blocks: Vec<(Range<usize>, Family)> = vec![];
         for (at, _) in domain.factors() {
@@ -47,8 +47,8 @@ impl Likelihood {
         Self { blocks, variance }
     }
 
-    /// Computes −Σ ln p(x|z) over records (b × d) for the decoder's `output` (b × d). Replaces `output` by the
-    /// gradient with respect to it, times `share`.
+    /// Computes −Σ ln p(x|z) over `records` (b × d), given the decoder's `output` (b × d). Replaces `output`
+    /// by the gradient with respect to it, times `share`.
     pub(crate) fn loss<T: Real>(&self, records: ArrayView2<T>, output: &mut Array2<T>, share: T) -> T {
         let half_log = T::nearest((TAU * self.variance).ln() / 2.0);
         let precision = T::nearest(1.0 / self.variance);

@@ -11,7 +11,8 @@ use scumble_neural::{Activation, Architecture, Initialisation, Network, Pass, Re
 /// Encoder and decoder.
 pub(crate) type Networks<T> = [Network<T>; 2];
 
-/// Shapes of both networks: hidden layers with rectified linear units (E.4), reversed for the decoder.
+/// Shapes of both networks. Hidden layers have rectified linear units (E.4), and the decoder has them in
+/// reverse order.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) features: usize,
@@ -23,7 +24,7 @@ impl Shape {
     /// Creates untrained networks.
     ///
     /// # Errors
-    /// [`scumble_neural::Error`] for layers of width zero.
+    /// [`scumble_neural::Error`] if a layer has width zero.
     pub(crate) fn start<T: Real>(&self, seed: u64) -> Result<Networks<T>> {
         let through = |inputs, hidden: &mut dyn Iterator<Item = &usize>, outputs| {
             hidden
@@ -38,8 +39,8 @@ impl Shape {
     }
 }
 
-/// Training objective: minus the evidence lower bound (equation 6) of records (n × d), in the encoder's
-/// representation.
+/// Training objective: minus the evidence lower bound (equation 6) of records (n × d) on the scales of the
+/// encoder.
 pub(crate) struct Bound<'a, T> {
     pub(crate) records: ArrayView2<'a, T>,
     pub(crate) likelihood: &'a Likelihood,
@@ -49,9 +50,9 @@ pub(crate) struct Bound<'a, T> {
 /// Loss and scale gradient of a minibatch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Descent<T> {
-    /// Sum over the records of minus the bound, in nats.
+    /// Sum over the records of minus the evidence lower bound, in nats.
     pub(crate) loss: T,
-    /// Sum over the records of the derivative of minus the bound with respect to ln b.
+    /// Derivative of `loss` with respect to ln b, where b is the scale of the noise.
     pub(crate) by_log_scale: T,
 }
 
@@ -60,7 +61,7 @@ impl<T: Real> Bound<'_, T> {
     /// `scale` (b) on the latents. Leaves each record's own gradient, times `share`, in the passes.
     ///
     /// # Errors
-    /// [`scumble_neural::Error`] for networks of another shape.
+    /// [`scumble_neural::Error`] if the shapes of the networks do not fit the records.
     pub(crate) fn descend(
         &self,
         [encoder, decoder]: &Networks<T>,

@@ -6,7 +6,7 @@ use rand::Rng;
 use scumble_neural::Real;
 use std::f64::consts::SQRT_2;
 
-/// Draws Laplace(0, 1) noise (n × Z) in floats, for training only. It is never released.
+/// Draws floating-point Laplace(0, 1) noise (n × Z). It is for training only, and never protects a release.
 pub(crate) fn standard_noise<T: Real>((n, latents): (usize, usize), generator: &mut impl Rng) -> Array2<T> {
     Array2::from_shape_simple_fn((n, latents), || {
         let magnitude = -(1.0 - generator.r#gen::<f64>()).ln();
@@ -26,7 +26,7 @@ fn l1_norm<'a, T: Real>(values: impl IntoIterator<Item = &'a T>) -> T {
 }
 
 impl<T: Real> Clip<T> {
-    /// Computes ν(h), row by row (n × Z).
+    /// Computes ν(h) for each row h of `heads` (n × Z).
     pub(crate) fn apply(self, heads: ArrayView2<T>) -> Array2<T> {
         let mut means = heads.to_owned();
         for mut mean in means.rows_mut() {

@@ -15,9 +15,9 @@ use serde::Deserialize;
 /// Guarantee for the volunteers. Encoder and decoder are trained together: per-example gradients are clipped,
 /// summed over a Poisson sample, and receive exact Gaussian noise.
 ///
-/// The paper trains the two parts in turn, one of them without privacy on the same records (Section 3.1,
-/// stages 1 and 2). The gradients of the second part then depend on all records through the first one, and
-/// clipping does not bound the influence of one record.
+/// The paper trains encoder and decoder in turn, one of them without privacy on the same records (Section
+/// 3.1, stages 1 and 2). The gradients of the network trained second then depend on all records through the
+/// first network, and clipping does not bound the influence of one record.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolunteerGuaranteeParameters {
@@ -95,7 +95,7 @@ pub(crate) struct VolunteerGuarantee {
     training: PrivateTraining,
     /// Expected number of uses of each volunteer, if the noise multiplier follows from it.
     epochs: Option<f64>,
-    /// Number of volunteers, and the upper bound on it that the design states.
+    /// Number of volunteers. `stated` is the upper bound on this number that the design states.
     volunteers: usize,
     stated: usize,
     seed: Option<u64>,
@@ -121,7 +121,8 @@ impl VolunteerGuarantee {
     /// Checks the parameters of the guarantee.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for values outside their ranges.
+    /// [`Error::Parameter`] if a value is outside its range, [`Error::DeltaOfVolunteers`] if δ is too large.
+    /// Same errors as [`stated`].
     pub(crate) fn new(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<Self> {
         let stated = stated(parameters, volunteers)?;
         let learning_rate = positive("learning_rate", parameters.learning_rate.unwrap_or(5e-4))?;
@@ -169,7 +170,7 @@ impl VolunteerGuarantee {
             Some(seed) => Randomness::seeded(seed),
         };
         let streams = randomness.streams();
-        // The noise on a record's latents is not secret, but each record has its own.
+        // The noise on latents need not be secret, but it must be independent for each record.
         let mut latent_stream = streams.stream(1);
         let bound = lesson.bound();
         let [encoder, decoder] = &start;
@@ -227,14 +228,16 @@ impl VolunteerGuarantee {
 const RAISE: f64 = 1.002;
 const MOST_RAISES: usize = 50;
 
-/// Stated once per design, for any number of trainings: the claim adds up their privacy losses.
+/// Assumption of the claim for the volunteers, stated once per design. The claim adds up the privacy losses
+/// of all trainings of the design.
 const ONLY_DESIGN: &str = "no other design was learned from these volunteers: each further design, tried or \
                            kept, adds its ε and δ";
 
 /// Returns the upper bound on the number of volunteers that the design states.
 ///
 /// # Errors
-/// [`Error::Parameter`] if the bound is required and missing, or too small; [`Error::TooLarge`].
+/// [`Error::Parameter`] if the bound is required and missing, or below the number of volunteers;
+/// [`Error::TooLarge`] if that many records do not fit in memory.
 fn stated(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<usize> {
     match (parameters.records, parameters.neighbours) {
         (Some(records), _) if records < volunteers => Err(refused(format!(

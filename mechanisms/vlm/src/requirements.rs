@@ -1,4 +1,4 @@
-//! Parts of a model that must be private in each use (Appendix D, Table 1).
+//! Parts of a model that must be trained privately for each use (Appendix D, Table 1).
 
 use crate::NAME;
 use schemars::JsonSchema;
@@ -31,11 +31,11 @@ pub enum Part {
 }
 
 /// Returns the part that Table 1 requires to be trained privately, for volunteers with a privacy guarantee.
-/// It is the shared part, or the part that produces the released data.
+/// It is the part that is shared with people, or the part that produces the released data.
 ///
-/// `None`, for joined latents, is weaker than it seems. The latents depend on the encoder, and the encoder
-/// depends on everybody who shaped it. [`check_shareable`] therefore rejects every design of private
-/// volunteers that was not trained privately as a whole.
+/// The result is `None` for data joining with released latents, but such latents are not harmless. They
+/// depend on the encoder, and the encoder depends on everybody who shaped it. [`check_shareable`] therefore
+/// rejects every design of private volunteers that was not trained privately as a whole.
 ///
 /// ```
 /// use scumble_task_aware::Level;
@@ -57,7 +57,7 @@ pub fn must_be_private(usage: Use, level: Level) -> Option<Part> {
 /// be shared for any use.
 ///
 /// # Errors
-/// [`Error::PrivateVolunteers`].
+/// [`Error::PrivateVolunteers`] if private volunteers shaped the design and `is_private` is false.
 pub fn check_shareable(volunteers: ShapedBy, is_private: bool) -> Result<()> {
     match volunteers {
         ShapedBy::PrivateVolunteers if !is_private => Err(Error::PrivateVolunteers { plugin: NAME.into() }),

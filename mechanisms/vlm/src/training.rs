@@ -1,4 +1,4 @@
-//! Training of a model: plain, or with a guarantee for its volunteers.
+//! Training of a model, and its plain form without a guarantee for the volunteers.
 
 use crate::NAME;
 use crate::likelihood::Likelihood;
@@ -11,7 +11,7 @@ use rand_chacha::ChaCha20Rng;
 use scumble_core::{Error, Result};
 use scumble_neural::{Adam, Batches, Optimiser, Pass};
 
-/// Scale b of the posterior during training.
+/// Scale b of the Laplace noise on latents during training.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum PosteriorScale {
     /// Fixed scale.
@@ -20,7 +20,7 @@ pub(crate) enum PosteriorScale {
     Learned(f64),
 }
 
-/// A model to train on records (n × d) in the encoder's representation.
+/// Training data and settings: records (n × d) on the scales of the encoder, and the model to train on them.
 pub(crate) struct Lesson<'a> {
     pub(crate) records: ArrayView2<'a, f32>,
     pub(crate) likelihood: &'a Likelihood,
@@ -30,7 +30,8 @@ pub(crate) struct Lesson<'a> {
     pub(crate) seed: u64,
 }
 
-/// Parameters of plain training: Adam on minibatches of the bound (stage 1 of Section 3.1).
+/// Parameters of plain training, which maximises the evidence lower bound by Adam on minibatches (stage 1 of
+/// Section 3.1).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain {
     pub(crate) epochs: usize,
@@ -66,7 +67,8 @@ impl Lesson<'_> {
     /// # Errors
     /// [`Error::Diverged`] with the epoch in which the loss or a parameter became infinite or not a number.
     pub(crate) fn plainly(&self, plain: Plain) -> Result<Trained> {
-        // Run within the pool's threads: entering the pool once per product costs more than many products.
+        // Run within a thread of the pool, because entering the pool for each matrix product costs more than
+        // the product.
         rayon::scope(|_| self.descend(plain))
     }
 

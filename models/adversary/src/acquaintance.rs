@@ -15,15 +15,16 @@ use scumble_classifier::{ClassifierParams, VectorModel};
 use scumble_core::{Randomness, Table, Target};
 use scumble_linalg::Eigen;
 
-/// Largest number of records to learn from, and to reconstruct. The cost is that of a matrix of this size.
+/// Largest number of records to learn from, and to reconstruct. The cost grows with the size of a square
+/// matrix of this order.
 const MOST_RECORDS: usize = 4_000;
 /// Smallest number of records for learning, validation and measurement.
 const FEWEST_RECORDS: usize = 8;
 /// One in this many known records validates what the adversary learned from the rest.
 const JUDGED: usize = 4;
-/// Candidate ridge penalties for each coordinate, in units of a released coordinate's variance.
+/// Candidate ridge penalties for each coordinate, in units of the variance of a released coordinate.
 const PENALTIES: [f64; 12] = [1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, f64::INFINITY];
-/// Remaining share of a coordinate's variance where all of it seems to be known.
+/// Smallest assumed variance of an error, as a share of its coordinate's variance.
 const LEAST_VARIANCE: f64 = 1e-9;
 
 /// Units of each of the network's two hidden layers, and number of training epochs.
@@ -44,14 +45,14 @@ pub struct Acquaintance {
 /// Results of an [`acquaintance`] attack on the records that the adversary does not know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Learned {
-    /// Reconstruction R² of the features: 1 − Σ‖x̂ − x‖²/Σ‖x − x̄‖², where x̄ is the estimate without the
-    /// release.
+    /// Reconstruction R² of the features: 1 − Σ‖x̂ − x‖²/Σ‖x − x̄‖², where x̄ is the best estimate without
+    /// the release, the mean of known records.
     ///
     /// The value is 1 if all of every record is reconstructed. It is about 0, or slightly less, if nothing
     /// was learned.
     pub recovered: f64,
-    /// Distinguishing advantage 2·Pr\[right\] − 1: the adversary decides which of two records, features and
-    /// target, became a given released row.
+    /// Distinguishing advantage 2·Pr\[right\] − 1: the adversary decides which of two records (features and
+    /// target) became a given released row.
     pub advantage: f64,
 }
 
@@ -63,8 +64,8 @@ pub struct Learned {
 /// replaces the regression where it does better on these validation records. The adversary distinguishes two
 /// records by the likelihood of its errors.
 ///
-/// The result is `None` if the release's rows do not correspond to the table's rows, or if fewer than eight
-/// records are known or unknown.
+/// The result is `None` if the numbers of rows of `table` and `released` differ, or if fewer than eight
+/// records are known or unknown. It is also `None` if a value is not finite, or too large to be squared.
 ///
 /// ```
 /// use scumble_adversary::{Acquaintance, acquaintance};
@@ -81,7 +82,7 @@ pub struct Learned {
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] for a `known_share` outside (0, 1), and for a failed training of the network.
+/// [`Error::Shape`] if `known_share` lies outside (0, 1), or if the training of the network fails.
 pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) -> Result<Option<Learned>> {
     let Acquaintance { known_share, seed, .. } = adversary;
     if !(known_share > 0.0 && known_share < 1.0) {
@@ -124,7 +125,7 @@ pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) ->
     let [with_guess, with_mean] = &reader.errors;
     let mean = reader.outputs.mean.view();
     let before: Vec<f64> = truth.outer_iter().map(|row| reader.surprise(with_mean, row, mean)).collect();
-    // Each record is compared with another one: the next in a random order.
+    // Each record is compared with a random other record.
     let right = (0..truth.nrows()).map(|row| {
         let other = (row + 1 + (rng.next_u64() % (truth.nrows() as u64 - 1)) as usize) % truth.nrows();
         let surprise = |candidate: usize| {
@@ -140,7 +141,7 @@ pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) ->
     Ok(Some(Learned { recovered, advantage: 2.0 * right - 1.0 }))
 }
 
-/// All values of the records at `rows` (k × m): their features, and their target as numbers.
+/// All m values of the k records at `rows` (k × m): their features, and their target as numbers.
 fn coordinates(table: &Table, rows: &[usize]) -> Array2<f64> {
     let target = match table.target() {
         Target::None => Array2::zeros((rows.len(), 0)),
@@ -158,7 +159,7 @@ fn coordinates(table: &Table, rows: &[usize]) -> Array2<f64> {
     concatenate(Axis(1), &[records.view(), target.view()]).unwrap_or(target)
 }
 
-/// Mean and standard deviation of each coordinate, or 1 for a constant coordinate.
+/// Mean and standard deviation of each coordinate. The deviation of a constant coordinate counts as 1.
 #[derive(Debug)]
 struct Place {
     mean: Array1<f64>,
@@ -182,9 +183,9 @@ struct Reader {
     outputs: Place,
     /// Weights from standardised released coordinates to standardised coordinates of records.
     weights: Array2<f64>,
-    /// Network for the same map, and the coordinates that it estimates better.
+    /// Neural network for the same map, and the coordinates that it estimates better.
     network: Option<(VectorModel, Vec<usize>)>,
-    /// Factored covariances of the errors of the estimates, and of the mean as an estimate.
+    /// Factored covariances of the errors of two estimates of a record: the learned estimate, and the mean.
     errors: [Llt<f64>; 2],
 }
 
@@ -206,7 +207,7 @@ impl Reader {
         let records = seen.nrows() as f64;
         let slopes = seen.dot(&basis).t().dot(&made_of) / records;
         let judged = judged_seen.dot(&basis);
-        // Weights of each direction under a penalty.
+        // Weights of each principal direction under a ridge penalty.
         let shrunk =
             |penalty: f64| &slopes / &variances.mapv(|variance| variance + penalty).insert_axis(Axis(1));
         let mut best = (Array1::from_elem(truth.ncols(), f64::INFINITY), Array2::zeros(slopes.dim()));
@@ -241,14 +242,14 @@ impl Reader {
         }))
     }
 
-    /// Estimated records (n × m) for the released rows `seen` (n × m′).
+    /// Estimated records (n × m) for n released rows `seen` (n × m′).
     fn guess(&self, seen: Array2<f64>) -> Array2<f64> {
         let guesses = read(&self.weights, self.network.as_ref(), &self.inputs.standardised(seen));
         guesses * &self.outputs.width + &self.outputs.mean
     }
 
     /// Twice the negative log-likelihood of `candidate` given the estimate `centre`, up to a constant: the
-    /// squared length of their difference, in units of `errors`.
+    /// squared length of their difference, relative to the covariance `errors`.
     fn surprise(&self, errors: &Llt<f64>, candidate: ArrayView1<f64>, centre: ArrayView1<f64>) -> f64 {
         let off =
             Mat::from_fn(candidate.len(), 1, |at, _| (candidate[at] - centre[at]) / self.outputs.width[at]);
@@ -304,8 +305,8 @@ fn principal(values: &Array2<f64>) -> Option<(Array2<f64>, Array1<f64>)> {
     Some((basis, variances))
 }
 
-/// Factored covariance of errors (n × m) around zero. The off-diagonal entries shrink more when n is small
-/// relative to m.
+/// Factored covariance around zero of n errors of m coordinates (n × m). Its off-diagonal entries are shrunk,
+/// the more the smaller n is relative to m.
 fn factored(errors: &Array2<f64>) -> Option<Llt<f64>> {
     let (rows, width) = errors.dim();
     let together = rows as f64 / (rows + width) as f64;
@@ -408,8 +409,8 @@ mod tests {
         assert!(learn(Array2::eye(200)).recovered.abs() < 0.1);
     }
 
-    /// A label in the clear distinguishes only records with different labels. These are half of the pairs,
-    /// and chance is right on one in two of the rest.
+    /// A label in the clear distinguishes only records with different labels. Such pairs are half of all
+    /// pairs. On the other pairs, the adversary is right half of the time.
     #[test]
     fn a_label_alone_tells_apart_those_that_differ_in_it() {
         let mut rng = Randomness::seeded(8).streams().stream(9);

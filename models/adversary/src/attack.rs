@@ -69,7 +69,8 @@ impl<'a> Attack<'a> {
         }
     }
 
-    /// The same attack with fewer outputs for learning, for inputs with at most `outputs` outputs.
+    /// The same attack with fewer outputs before the first bet, for inputs that give at most `outputs`
+    /// outputs.
     pub(crate) fn with_at_most(self, outputs: usize) -> Self {
         Self { first: FIRST.min(outputs / 10).max(1), ..self }
     }
@@ -86,8 +87,8 @@ impl<'a> Attack<'a> {
 
     /// Continues until `to` outputs of each input are drawn, or the claim is refuted at `alarm` per bound.
     ///
-    /// The attack also stops after a quarter of the outputs if all outputs are expected to show less than
-    /// half of the claim. An interrupt stops it too.
+    /// The attack also stops after a quarter of the outputs if it is expected to show less than half of the
+    /// claim by the end. An interrupt stops it too.
     pub(crate) fn advance(&mut self, claimed: &Claimed, to: usize, alarm: f64) {
         let to = to.min(self.most);
         let goes_on = |attack: &Self| !attack.is_broken && !attack.is_exhausted && interrupt::check().is_ok();
@@ -135,7 +136,8 @@ impl<'a> Attack<'a> {
         drawn
     }
 
-    /// Ratio of the attack's result to the claim, by the last counts. It only ranks attacks.
+    /// Ratio of the attack's result to the claim, by the counts of the latest event. The ratio only ranks
+    /// attacks.
     pub(crate) fn share(&self, claimed: &Claimed) -> f64 {
         claimed.share(&self.bets)
     }
@@ -172,7 +174,7 @@ pub(crate) fn all_reached<'a, 'b: 'a>(
     (reached.collect(), longest)
 }
 
-/// Scores of both inputs' outputs that events use. Several events may use one score.
+/// Values, for the outputs of both inputs, of the scores that events use. Several events may use one score.
 struct Scored {
     by_score: BTreeMap<usize, [Vec<f64>; 2]>,
 }

@@ -16,14 +16,15 @@ use scumble_core::{
 /// - Cramér–Rao: reconstruction.
 /// - Ambiguity and secrecy: releases of two tables that must have the same distribution.
 /// - Resistance to recovery: the count of released samples, and the key of another release.
-/// - Mutual information: an adversary that knows all records and the sets that they were drawn in.
+/// - Mutual information: an adversary that knows all records and all sets of them that may be drawn.
 ///
-/// A design claims nothing itself if the numbers of its claims come from the records. The claims of a release
-/// of the attacked rows are then attacked instead.
+/// If the numbers of a claim come from the records, only a release states the claim, not the design. The
+/// claims of a release of the attacked rows are then attacked instead.
 ///
 /// Claims that only the mechanism's own crate can attack, such as claims of a training, are listed as not
-/// attacked. For these crates, [`canary`](crate::canary) attacks trainings, and [`recovery`](crate::recovery)
-/// takes attacks by an adversary that knows the public part of mixtures.
+/// attacked. The tests of these crates can use two functions. [`canary`](crate::canary) attacks trainings.
+/// [`recovery`](crate::recovery) tests an attack of the caller, for example by an adversary that knows the
+/// public records in mixtures.
 ///
 /// # Errors
 /// An error if a release from the mechanism fails.
@@ -98,7 +99,7 @@ fn attack(
     }
 }
 
-/// Attacks every claim of a plugin's own example, at each ε of `effort` and δ = 0.01.
+/// Attacks every claim of the example that a plugin supplies, at each ε of `effort` and δ = 0.01.
 ///
 /// # Errors
 /// An error if the example cannot be designed, or if a release from it fails.
@@ -110,13 +111,13 @@ pub fn audit_plugin(plugin: &Plugin, effort: Effort) -> Result<Vec<Finding>> {
         let design = plugin.design(&example.parameters, &brief)?;
         findings.extend(audit(plugin.name, design.mechanism(), Some(&example.table), effort)?);
         if !design.mechanism().guarantee().has_dp() {
-            break; // The mechanism does not depend on ε.
+            break; // Without differential privacy, the mechanism does not depend on ε.
         }
     }
     Ok(findings)
 }
 
-/// Attacks every claim of a saved design at its own budget.
+/// Attacks every claim of a saved design, at the budget that it was designed for.
 ///
 /// # Errors
 /// An error if a release from the design fails.
@@ -137,8 +138,8 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Box<dyn std::error::Err
     Ok(Broken::among(&audit_plugin(plugin, Effort::quick())?)?)
 }
 
-/// Quick audit of a faulty variant, as one line of its author's tests. It returns the findings on the broken
-/// claims.
+/// Quick audit of a faulty variant of a mechanism, as one line of its author's tests. It returns the findings
+/// on the broken claims.
 ///
 /// # Errors
 /// The findings if no claim is broken; or an error if a release from the variant fails.

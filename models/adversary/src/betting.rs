@@ -1,10 +1,11 @@
-//! Sequential tests of a claim by betting: the capital is not expected to grow if the claim holds, and grows
-//! if it does not.
+//! Sequential tests of a claim by betting: if the claim holds, the expected capital does not grow, and
+//! otherwise it grows.
 //!
-//! Outputs are drawn in pairs, one of each input. An event S is chosen from earlier outputs, and a share λ of
-//! the capital is bet on it. X and Y indicate S for the two outputs of a pair. Each pair
-//! multiplies the capital by 1 + λ(X − sY − d)/(s + d). Under the claim P(S) ≤ s·Q(S) + d the capital is a
-//! supermartingale for all earlier choices.
+//! Outputs are drawn in pairs, one of each of two inputs, from the distributions P and Q. An event S is
+//! chosen from earlier outputs, and a share λ of the capital is bet on it. X and Y indicate S for the two
+//! outputs of a pair. The capital starts at 1. Each pair multiplies the capital by 1 + λ(X − sY − d)/(s + d).
+//! Under the claim P(S) ≤ s·Q(S) + d the capital is a supermartingale, for every way of choosing S from
+//! earlier outputs.
 //!
 //! The capital therefore exceeds 1/α with probability at most α, for any number of looks and any stopping
 //! time (Ville 1939; Waudby-Smith and Ramdas 2024). The sum of several such capitals, one for each λ, is
@@ -15,11 +16,11 @@ use scumble_accounting::gaussian;
 /// Quantity to be bounded for the distributions P and Q of the two inputs' outputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Aim {
-    /// Largest ln((P(S) − δ)/Q(S)).
+    /// Largest ln((P(S) − δ)/Q(S)) over events S.
     Epsilon { delta: f64 },
-    /// Largest P(S) − e^ε·Q(S).
+    /// Largest P(S) − e^ε·Q(S) over events S.
     Delta { epsilon: f64 },
-    /// Largest Φ⁻¹(P(S)) − Φ⁻¹(Q(S)): μ of Gaussian differential privacy.
+    /// Largest Φ⁻¹(P(S)) − Φ⁻¹(Q(S)) over events S: μ of Gaussian differential privacy.
     Mu,
 }
 
@@ -60,7 +61,7 @@ impl Aim {
     }
 }
 
-/// Larger than any value that samples show.
+/// Largest ε and μ to search for. Samples cannot show a larger value.
 const MOST_EPSILON: f64 = 40.0;
 
 /// Shares of the capital to bet. Small shares detect small excesses over the claim with many draws; large
@@ -72,8 +73,9 @@ const SHARES: [f64; 12] = [0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 
 struct Batch {
     /// P(S) and Q(S), as estimated when the event was chosen.
     expected: [f64; 2],
-    /// Frequencies of the event for the first and the second output, and the number of pairs with these
-    /// frequencies. The frequencies over several pairs may count as one pair.
+    /// Frequencies of the event in the first and the second output of a pair, and the number of pairs with
+    /// these frequencies. A frequency is 0 or 1 for a single output. A release with many canaries counts as
+    /// one pair, with scaled means over its rows as frequencies.
     cells: Vec<([f64; 2], u64)>,
 }
 
@@ -90,7 +92,7 @@ impl Batch {
 #[derive(Debug, Clone)]
 pub(crate) struct Bets {
     aim: Aim,
-    /// Largest frequency that a pair may count.
+    /// Largest frequency that may be counted for a pair.
     most_share: f64,
     batches: Vec<Batch>,
 }
@@ -109,7 +111,7 @@ impl Bets {
         self.aim
     }
 
-    /// Starts bets on a new event, which was chosen at the probabilities `expected`.
+    /// Starts bets on a new event. `expected` has the estimates of P(S) and Q(S) with which it was chosen.
     pub(crate) fn choose(&mut self, expected: [f64; 2]) {
         self.batches.push(Batch { expected, cells: vec![] });
     }
@@ -168,8 +170,8 @@ impl Bets {
         self.log_capital(value) >= -alarm.ln()
     }
 
-    /// Largest value up to which all values are refuted, or zero if no value is. It is above the truth with
-    /// probability at most `alarm`.
+    /// Largest value up to which all values are refuted, or zero if the value zero is not refuted. It is
+    /// above the truth with probability at most `alarm`.
     pub(crate) fn bound(&self, alarm: f64) -> f64 {
         const STEPS: u32 = 80;
         const HALVINGS: u32 = 40;

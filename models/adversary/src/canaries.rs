@@ -1,9 +1,10 @@
-//! Audit with many canaries in one release. An independent fair coin sets every record to one of two ends of
-//! the domain. An adversary that gets a record's released row decides which end it was.
+//! Audit with many canaries in one release. A *canary* is a record that the audit sets: an independent fair
+//! coin for each record chooses one of two ends of the domain. An adversary that sees a record's released row
+//! decides which end was chosen.
 //!
-//! Given the other coins, each record's release is one of two neighbours. The adversary learns an event S of
-//! a row from earlier releases. Each record then satisfies P(S | one end) ≤ e^ε·P(S | the other) + δ. The
-//! mean over records satisfies the same bound, whatever the dependence between the rows of one release.
+//! Given the coins of all other records, the table is one of two neighbours. The adversary learns an event S
+//! of a row from earlier releases. Each record then satisfies P(S | one end) ≤ e^ε·P(S | the other end) + δ.
+//! The mean over records satisfies the same bound, whatever the dependence between the rows of one release.
 //!
 //! The mean over all canaries is therefore one bet per release, with a much smaller variance than one canary,
 //! as in Steinke, Nasr and Jagielski (2023). Their bound for dependent guesses is not needed.
@@ -20,7 +21,7 @@ use scumble_core::{CentralDp, Claim, Designed, Neighbours, Randomness, Stream, T
 /// before, and bets on events learned from the earlier ones.
 const FIRST: usize = 8;
 const GROWTH: usize = 4;
-/// One release costs as much of an audit's budget as this number of outputs per input.
+/// Number of outputs per input that cost as much of an audit's budget as one release.
 const OUTPUTS_A_RELEASE: usize = 100;
 
 /// Result of an audit with many canaries.
@@ -91,7 +92,7 @@ pub(crate) fn attack(
     Ok(Some(Canaries { bound, broken }))
 }
 
-/// Releases of a table in which every record is a canary.
+/// Game that releases a table in which every record is a canary.
 struct Game<'a, Ends> {
     mechanism: &'a Designed,
     table: &'a Table,
@@ -100,8 +101,8 @@ struct Game<'a, Ends> {
 }
 
 impl<Ends: Fn(&[f64]) -> [Vec<f64>; 2]> Game<'_, Ends> {
-    /// Released rows of the records at the first and at the second end. Returns `None` if output rows do not
-    /// correspond to input rows.
+    /// Releases the table with fresh coins. Returns the rows of records at the first end, and the rows of
+    /// records at the second end. Returns `None` if output rows do not correspond to input rows.
     fn release(&self, coins: &mut Stream) -> Result<Option<Samples>> {
         let layout = self.mechanism.domain().layout();
         let sides: Vec<usize> = (0..self.table.len()).map(|_| (coins.next_u32() & 1) as usize).collect();

@@ -1,5 +1,6 @@
-//! Attacks on central differential privacy: neighbouring tables, and a canary in a training that discloses
-//! every noisy sum.
+//! Attacks on central differential privacy: by releases of neighbouring tables, and by a canary in a
+//! training. A *canary* is a record that the audit inserts. The attacked training discloses every noisy sum
+//! of gradients.
 
 use crate::attack::{Attack, HEAT, all_reached, by_side, keep_best};
 use crate::canaries::{self, Canaries};
@@ -29,8 +30,9 @@ pub enum Canary {
 }
 
 impl Canary {
-    /// Gradient of the canary in its coordinate before clipping, in clipping norms. It is ten, so that the
-    /// training must clip it to the unit vector; a training that does not is detected.
+    /// Gradient of the canary in its coordinate before clipping, in units of the clipping norm. It is ±10 if
+    /// the canary is present, so that the training must clip it to a unit vector. The audit detects a
+    /// training that does not clip.
     pub fn gradient(self) -> f64 {
         10.0 * self.clipped()
     }
@@ -45,14 +47,14 @@ impl Canary {
     }
 }
 
-/// White-box attack on the claim `dp` of a training by the steps of `run`.
+/// White-box attack on the claim `dp` of a training that takes the steps of `run`.
 ///
-/// `sums` trains with the given canary and seed. It returns the canary's coordinate of every noisy sum, in
-/// units of the clipping norm.
+/// `sums` trains with the given canary and seed. It returns the canary's coordinate of every noisy sum of
+/// gradients, in units of the clipping norm.
 ///
 /// Samples show little of the claimed (ε, δ) if δ is small. The attack therefore also covers points of the
-/// privacy profile that the accountant gives for `run`. A claim below the accountant's lower bound on the
-/// spent ε is broken without any sample.
+/// privacy profile that the accountant ([`scumble_accounting::loss`]) gives for `run`. If the claimed ε is
+/// below the accountant's lower bound, the claim is broken without any sample.
 ///
 /// # Errors
 /// An error if the accountant does not support `run`, or if `sums` fails.
@@ -125,8 +127,8 @@ fn log_ratio(run: Run, canary: Canary, sum: f64) -> f64 {
     taken.max(left) + (taken.min(left) - taken.max(left)).exp().ln_1p()
 }
 
-/// Attacks the claim `dp` of records or of their features. The attacks are many canaries in one release, and
-/// releases of a few rows of `table` and of a neighbour, each seen completely.
+/// Attacks the claim `dp`, which protects records or their features. One attack puts many canaries into one
+/// release. The other compares complete releases of a few rows of `table` with those of a neighbouring table.
 pub(crate) fn tables(
     name: &str,
     mechanism: &Designed,
@@ -184,8 +186,8 @@ pub(crate) fn tables(
     Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(canary_bound)), ..finding })
 }
 
-/// Pairs of neighbouring tables: a few rows of `table` that differ in the first record. An end of the domain
-/// replaces this record or its features, or the record is absent.
+/// Pairs of neighbouring tables, with their descriptions. Each has a few rows of `table`, and the two differ
+/// in the first record. This record or its features are at an end of the domain, or the record is absent.
 fn neighbours(
     mechanism: &Designed,
     table: &Table,
@@ -222,8 +224,8 @@ fn neighbours(
     })
 }
 
-/// Number of rows to release: four, which hide least, or the smallest doubling of it that the mechanism
-/// accepts.
+/// Number of rows to release: four, because few rows hide least. The number is doubled until the mechanism
+/// accepts the table.
 fn few_rows(mechanism: &Designed, table: &Table) -> Result<usize> {
     let mut rows = table.len().min(4);
     while rows < table.len() {

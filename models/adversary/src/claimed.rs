@@ -1,5 +1,5 @@
-//! Claims of differential privacy in the form that samples can contradict: an ε at its δ, points of δ(ε), and
-//! a μ.
+//! Claims of differential privacy in a form that samples can contradict: an ε at its δ, points of the privacy
+//! profile δ(ε), and μ of Gaussian differential privacy.
 
 use crate::betting::{Aim, Bets};
 use crate::finding::{Finding, ProfilePoint, Verdict};
@@ -10,40 +10,41 @@ use scumble_core::LocalDp;
 pub(crate) struct Claimed {
     pub(crate) epsilon: f64,
     pub(crate) delta: f64,
-    /// Points (ε, δ).
+    /// Points (ε, δ(ε)) of the claimed privacy profile.
     pub(crate) points: Vec<(f64, f64)>,
-    /// μ of the privacy profile, if it has one.
+    /// μ of Gaussian differential privacy, if the claimed privacy profile implies one.
     pub(crate) mu: Option<f64>,
 }
 
-/// Result of the bets for one aim.
+/// Result of the bets on one aim, the quantity to be bounded.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shown {
     /// Lower bound on the aim's quantity.
     pub(crate) bound: f64,
     /// Name of the score that the adversary used.
     pub(crate) score: &'static str,
-    /// Frequencies of the last event: for the input where it is more likely, and for the other.
+    /// Frequencies of the last event: for the input where it is more likely, and for the other input.
     pub(crate) shares: [f64; 2],
     /// True if the event is more likely for the second input.
     pub(crate) is_of_other: bool,
 }
 
-/// Audited lower bounds of one pair.
+/// Audited lower bounds from one pair of inputs.
 #[derive(Debug, Clone)]
 pub(crate) struct Reached {
     /// One result per aim.
     shown: Vec<Shown>,
-    /// True if no output was an answer.
+    /// True if all outputs were refusals.
     is_mute: bool,
     /// True if the claim is refuted.
     is_broken: bool,
 }
 
 impl Claimed {
-    /// Takes the bounds of `dp`. A claim with a privacy profile gives six points from ε = 0 to twice the
-    /// claimed ε, and its μ. A claim of pure ε without a profile gives the largest possible δ at two smaller
-    /// ε. Any other claim gives its own (ε, δ).
+    /// Takes the bounds of `dp`. A claim with a privacy profile gives six points of the profile, from ε = 0
+    /// to twice the claimed ε, and its μ. A claim of pure ε-differential privacy without a profile gives two
+    /// points (ε′, δ) with ε′ < ε. Their δ is the largest value that pure ε-differential privacy permits at
+    /// ε′. Any other claim gives its own (ε, δ).
     pub(crate) fn by(dp: &LocalDp) -> Self {
         let epsilon = dp.epsilon;
         let profile = dp.profile.filter(|profile| !profile.is_pure());
@@ -51,7 +52,8 @@ impl Claimed {
             Some(profile) => {
                 [0.0, 0.25, 0.5, 1.0, 1.5, 2.0].map(|at| (at * epsilon, profile.delta(at * epsilon))).to_vec()
             }
-            // Largest δ of any pair of distributions within e^ε (Kairouz, Oh and Viswanath 2015).
+            // Largest δ at ε′ of two distributions with likelihood ratios of at most e^ε (Kairouz, Oh and
+            // Viswanath 2015).
             None if dp.delta == 0.0 => {
                 let most = |at: f64| (1.0 - (at - epsilon).exp()) / (1.0 + (-epsilon).exp());
                 [0.0, 0.5].map(|at| (at * epsilon, most(at * epsilon))).to_vec()
@@ -84,25 +86,26 @@ impl Claimed {
         self.values().len()
     }
 
-    /// Returns true if the bets, one per aim, refute the claim. Each refutes a claim that holds with
-    /// probability at most `alarm`.
+    /// Returns true if the bets, one per aim, refute the claim. If the claim holds, the bets on each aim
+    /// refute it with probability at most `alarm`.
     pub(crate) fn is_refuted(&self, bets: &[Bets], alarm: f64) -> bool {
         bets.iter().zip(self.values()).any(|(bets, claimed)| bets.refute(claimed, alarm))
     }
 
-    /// Largest ratio of an event's observed value to the claim, less one standard error. It only ranks
-    /// attacks.
+    /// Largest ratio over all aims of the observed value to the claimed value. The observed value is lowered
+    /// by one standard error. The ratio only ranks attacks.
     pub(crate) fn share(&self, bets: &[Bets]) -> f64 {
         self.share_at(bets, 1.0)
     }
 
-    /// Optimistic estimate of the ratio to the claim that more outputs may show: four standard errors above
-    /// the observed value.
+    /// Optimistic estimate of the largest ratio to the claimed value that more outputs may show. The observed
+    /// value is raised by four standard errors.
     pub(crate) fn expected(&self, bets: &[Bets]) -> f64 {
         self.share_at(bets, -4.0)
     }
 
-    /// Ratio to the claim with `errors` standard errors subtracted from the frequencies.
+    /// Largest ratio over all aims of a corrected value to the claimed value. `errors` standard errors are
+    /// subtracted from the frequency P(S) and added to Q(S).
     fn share_at(&self, bets: &[Bets], errors: f64) -> f64 {
         let ratio = |(bets, claimed): (&Bets, f64)| {
             let ([p, q], pairs) = bets.shares()?;
@@ -114,10 +117,10 @@ impl Claimed {
         bets.iter().zip(self.values()).filter_map(ratio).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Completes the finding `about` with the verdict on this claim and a sentence.
+    /// Completes the finding `about` with the verdict on this claim and a sentence on its reason.
     ///
-    /// `reached` has the results of each described pair after at most `samples` outputs, with each bound at
-    /// `alarm`.
+    /// `reached` has the description and the results of each pair of inputs, after at most `samples` outputs.
+    /// Each bound is wrong with probability at most `alarm`.
     pub(crate) fn judge(
         &self,
         about: Finding,
@@ -181,13 +184,13 @@ impl Claimed {
         }
     }
 
-    /// Largest bound of any pair for one aim.
+    /// Largest bound of any pair of inputs for one aim.
     fn most(&self, reached: &[(String, Reached)], aim: usize) -> f64 {
         let bounds = reached.iter().filter_map(|(_, reached)| reached.shown.get(aim));
         bounds.map(|shown| shown.bound).fold(0.0, f64::max)
     }
 
-    /// Claimed points with the largest δ that any pair shows.
+    /// Claimed points, each with the largest lower bound on δ from any pair of inputs.
     fn profile(&self, reached: &[(String, Reached)]) -> Vec<ProfilePoint> {
         let points = self.points.iter().zip(1..);
         let point = |(&(epsilon, claimed), aim)| ProfilePoint {
@@ -199,7 +202,7 @@ impl Claimed {
     }
 }
 
-/// Sentence on the inputs that the adversary distinguishes, and the score it uses.
+/// Text on the inputs that the adversary distinguishes, and on the score that it uses.
 fn describe(pair: &str, shown: &Shown) -> String {
     let [p, q] = shown.shares;
     let which = if shown.is_of_other { "second" } else { "first" };
@@ -237,9 +240,9 @@ impl Reached {
         self.shown.iter().all(|shown| shown.bound <= 0.0)
     }
 
-    /// Excess of the aim that comes nearest to the claim, or exceeds it most.
+    /// Excess for the aim whose bound exceeds the claim most, or comes nearest to it.
     fn excess(&self, claimed: &Claimed) -> Option<Excess<'_>> {
-        // A result that broke the claim comes first.
+        // Results that refute the claim come before all others.
         let broken = if self.is_broken { MOST } else { 0.0 };
         let excess = |((shown, what), claimed)| {
             let shown: &Shown = shown;

@@ -1,11 +1,11 @@
 //! Tests of a local mechanism's description of its own noise.
 //!
-//! The tests perturb two points with the same random numbers, and measure the distance between encoded
-//! records and the amount of noise.
+//! The tests perturb two points with the same random numbers. They measure the distance between encoded
+//! records, and the variance of the noise.
 //!
 //! Samples of many columns do not show that noise is too small, because the most informative outputs are
-//! rare. A mechanism with additive noise declares its noise, and the largest distance between points. Each of
-//! these can be tested separately, and the claim follows from them.
+//! rare. A mechanism with additive noise declares its noise, and the largest distance between points. The
+//! noise and the distance can be tested separately, and the claim follows from both.
 
 use crate::Effort;
 use crate::finding::{Coupled, CoupledUnit};
@@ -13,7 +13,7 @@ use crate::pairs::{Candidates, Pair};
 use scumble_accounting::gaussian;
 use scumble_core::{DescribedNoise, Distance, LocalDp, LocalMechanism, Perturbation, Stream, Streams};
 
-/// Result of the tests, with a sentence if they contradict the claim.
+/// Result of the tests. `broken` is a sentence if they contradict the claim.
 pub(crate) struct Found {
     pub(crate) coupled: Option<Coupled>,
     pub(crate) broken: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Found {
 const ROUNDING: f64 = 1e-9;
 /// Number of moves in the search for records at a larger distance.
 const MOVES: usize = 400;
-/// Number of releases of each pair to compare likelihoods.
+/// Number of releases of each pair of points to compare likelihoods.
 const LOSSES: usize = 200;
 /// Number of pairs for the comparison of likelihoods.
 const PAIRS_OF_LOSSES: usize = 12;
@@ -31,8 +31,8 @@ const PAIRS_OF_LOSSES: usize = 12;
 /// First random stream of these tests. No other draw of an audit uses it.
 const STREAM: u64 = 2_000_000;
 
-/// Tests `perturb` against the mechanism's declaration, and the claim `dp` against its consequences. A claim
-/// that holds is called broken with probability at most `effort.false_alarm`.
+/// Tests `perturb` against the noise that the mechanism declares, and the claim `dp` against the consequences
+/// of this declaration. A claim that holds is called broken with probability at most `effort.false_alarm`.
 pub(crate) fn check(
     mechanism: &dyn LocalMechanism,
     dp: &LocalDp,
@@ -54,7 +54,7 @@ pub(crate) fn check(
     }
     let farther = farthest(mechanism, &blocks, candidates, streams);
     let range = mechanism.range();
-    // Random points may be within the bounds of a range but outside the range.
+    // A random point may be within the bounds of each coordinate but outside the range.
     let is_of_range = |pair: &&Pair| {
         pair.records.is_some() || pair.points.iter().flatten().all(|point| range.contains(point))
     };
@@ -70,7 +70,7 @@ pub(crate) fn check(
     Found { coupled, broken }
 }
 
-/// Perturbation of one block of coordinates, and the largest distance found between its points.
+/// Perturbation of one block of coordinates, and the largest distance found between two points in this block.
 struct Block<'a> {
     perturbation: &'a Perturbation,
     distance: Distance,
@@ -219,8 +219,8 @@ fn unit(distance: Distance) -> CoupledUnit {
     }
 }
 
-/// Sums all blocks with one kind of distance, for the kind with the largest ratio of found to declared
-/// distance. Blocks that no pair moves are not protected by the claim, and are left out.
+/// Total distances of all blocks with one kind of distance, for the kind with the largest ratio of found to
+/// declared distance. A block in which no pair differs is not protected by the claim, and is left out.
 fn summed(blocks: &[Block]) -> Option<Coupled> {
     let sum_by = |distance: Distance| {
         let moved = || blocks.iter().filter(|block| block.distance == distance && block.found > 0.0);
@@ -304,9 +304,9 @@ fn check_stated_losses(
 /// Sum of values with a mean of at most zero if the declaration is correct. The values measure missing noise,
 /// or levels kept more often than declared.
 ///
-/// The values are at most 1, and have at most the declared `variance`. By Bennett's inequality
-/// exp(λΣ − n·v·(e^λ − 1 − λ)) is a supermartingale for every λ > 0. The mean over several λ therefore
-/// exceeds 1/α with probability at most α, at any number of looks.
+/// The n values are at most 1, have the sum Σ, and have at most the declared variance v = `variance`. By
+/// Bennett's inequality exp(λΣ − n·v·(e^λ − 1 − λ)) is a supermartingale for every λ > 0. The mean over
+/// several λ therefore exceeds 1/α with probability at most α, at any number of looks.
 #[derive(Debug, Clone, Copy)]
 struct Drift {
     sum: f64,
@@ -324,7 +324,8 @@ impl Drift {
     }
 }
 
-/// Drifts of each noisy coordinate, of all coordinates of a block together, and of the groups of levels.
+/// Drifts of each noisy coordinate, of all coordinates of a block together, and of all one-hot groups
+/// together.
 struct Drifts {
     noise_drifts: Vec<NoiseDrift>,
     level_drift: Drift,
@@ -340,15 +341,15 @@ struct NoiseDrift {
 }
 
 impl Drifts {
-    /// Smallest number of draws of wide records, capped by the audit's samples. Otherwise the audit's samples
-    /// limit the number of drawn values.
+    /// Smallest number of draws of wide records, capped by the audit's samples. For narrower records, the
+    /// audit's samples limit the number of drawn values.
     const LEAST_DRAWS: usize = 4_000;
     /// Number of further draws after which the drifts are tested, or an eighth of the earlier draws if this
     /// is more.
     const LOOK: usize = 32;
 
     /// Draws noise at the candidates' points until the noise is clearly smaller than declared, or the limit
-    /// on draws is reached. Returns a sentence if the noise is smaller.
+    /// on draws is reached. Returns a sentence if the noise is smaller than declared.
     fn seek(
         mechanism: &dyn LocalMechanism,
         declared: &[Perturbation],

@@ -1,4 +1,5 @@
-//! Claims attacked with inputs that only their mechanism can make: members of a set, or attempts at recovery.
+//! Attacks with inputs that only the claim's own mechanism can make: members of an ambiguity set, or attempts
+//! at recovery.
 
 use crate::attack::{Attack, all_reached, by_side};
 use crate::claimed::Claimed;
@@ -18,8 +19,8 @@ use scumble_core::{
 /// `draw` releases input 0 or 1. `claim` describes the claim.
 ///
 /// It is a two-sample test, which ends when the inputs are distinguished. Events are learned and chosen on
-/// the outputs so far, and bet on with the next. A quick audit detects a difference of 2 % in the probability
-/// of some event, if it finds the event.
+/// the outputs so far, and bet on with the next outputs. A quick audit detects a difference of 2 % in the
+/// probability of some event, if it finds the event.
 pub fn same_distribution(
     name: &str,
     claim: &str,
@@ -37,9 +38,9 @@ pub fn same_distribution(
     claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached)
 }
 
-/// Attacks a claim that certain tables have the same distribution of releases. The attack uses a pair that
-/// the mechanism names. For a claim of secrecy, it uses a few rows and the same rows with all protected
-/// values at an end of the domain.
+/// Attacks a claim that certain tables have the same distribution of releases. The attack uses a pair of
+/// tables that the mechanism names. For a claim of secrecy, it uses a few rows and the same rows with all
+/// protected values at an end of the domain.
 pub(crate) fn members(
     name: &str,
     mechanism: &Designed,
@@ -81,7 +82,7 @@ fn at_an_end(domain: &RecordDomain, records: usize) -> Result<Target> {
     Ok(domain.layout().table(all.view())?.target().clone())
 }
 
-/// All numbers of a table.
+/// All numbers of a table, in one vector.
 pub(crate) fn flattened(table: &Table) -> Vec<f64> {
     let mut flat: Vec<f64> = table.records().iter().copied().collect();
     match table.target() {
@@ -96,7 +97,8 @@ pub(crate) fn flattened(table: &Table) -> Vec<f64> {
 /// Tests that an attack succeeds at most as often as `pac` claims. The verdict is inconclusive if success in
 /// all `attempts` would not refute the claim.
 ///
-/// `attempt` releases and attacks. It returns the ℓ₂ distance between the recovered and the true record.
+/// `attempt` makes a release and attacks it. It returns the ℓ₂ distance between the recovered and the true
+/// record.
 ///
 /// # Errors
 /// Same errors as `attempt`.
@@ -113,7 +115,7 @@ pub fn recovery(
         recovered += usize::from(attempt(&mut stream)? <= pac.error);
     }
     let lower_bound = at_least(recovered, attempts, effort.false_alarm);
-    // Over budget there is no claim to refute.
+    // If more samples are released than the budget, there is no claim to refute.
     let (claimed, verdict) = match 1.0 - pac.confidence_gap {
         _ if pac.spent > pac.budget => (1.0, Verdict::NothingClaimed),
         most if lower_bound >= most => (most, Verdict::Broken),

@@ -19,8 +19,8 @@ pub(crate) struct Event {
     at_most: bool,
     /// True if the event is more likely for the second input.
     pub(crate) is_of_other: bool,
-    /// Frequencies in the outputs that it was chosen on: for the input where it is more likely, and for the
-    /// other.
+    /// Frequencies in the outputs that the event was chosen on: for the input where it is more likely, and
+    /// for the other input.
     pub(crate) shares: [f64; 2],
 }
 
@@ -142,7 +142,8 @@ impl Samples {
     }
 }
 
-/// Thresholds at quantiles of both inputs' scores, denser toward the ends, each with the side of the event.
+/// Thresholds at quantiles of both inputs' scores, denser toward the ends. Each occurs twice: with true for
+/// the event of at most the threshold, and with false for at least.
 fn thresholds(sides: &[Vec<f64>; 2]) -> Vec<(f64, bool)> {
     let ranks = |side: &Vec<f64>| {
         let n = side.len();

@@ -4,7 +4,7 @@ use crate::Effort;
 use serde::Serialize;
 use std::fmt;
 
-/// Claimed bound, and the audited lower bound on it.
+/// Result of an attack on one claim: the claimed bound, and the audited lower bound.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// Name of the mechanism.
@@ -24,7 +24,7 @@ pub struct Finding {
     pub mu_claimed: Option<f64>,
     /// Audited lower bound on μ at `confidence`; `None` if the claim has no profile.
     pub mu_shown: Option<f64>,
-    /// Declared and found distance between worst-case points of a local mechanism. `None` for curators, and
+    /// Declared and found largest distance between two points of a local mechanism. `None` for curators, and
     /// for mechanisms that state neither their noise nor a likelihood.
     pub coupled: Option<Coupled>,
     /// Number of pairs of inputs that were attacked, by samples and by whole releases.
@@ -60,7 +60,7 @@ pub enum Measure {
 pub struct Coupled {
     /// Unit of both distances.
     pub unit: CoupledUnit,
-    /// Largest distance according to the mechanism.
+    /// Largest distance that the mechanism declares.
     pub declared: f64,
     /// Largest distance found, by pairs that were perturbed with the same random numbers.
     pub found: f64,
@@ -114,7 +114,7 @@ pub enum Verdict {
     Inconclusive,
     /// There is no claim to attack.
     NothingClaimed,
-    /// The claim has no attack here.
+    /// The claim was not attacked.
     NotAttacked,
 }
 
@@ -131,7 +131,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Finding {
-    /// Finding before the attack on a claim.
+    /// Finding on a claim that is not attacked yet.
     pub(crate) fn about(mechanism: &str, claim: impl fmt::Display, effort: Effort) -> Self {
         Self {
             mechanism: mechanism.into(),
@@ -154,8 +154,8 @@ impl Finding {
     /// Audited lower bound on the distinguishing advantage for the two inputs that are easiest to
     /// distinguish. It is δ(0), the total variation distance of their output distributions.
     ///
-    /// The result is `None` if no differential privacy was attacked. It is also `None` for a claim with a δ
-    /// and no profile, which is only attacked at its own (ε, δ).
+    /// The result is `None` if the claim is not differential privacy, or was not attacked. It is also `None`
+    /// for a claim with a δ and no profile, which is only attacked at its own (ε, δ).
     pub fn advantage(&self) -> Option<f64> {
         self.profile.iter().find(|point| point.epsilon == 0.0).map(|point| point.lower_bound)
     }

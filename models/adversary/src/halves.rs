@@ -11,7 +11,8 @@ use scumble_core::{Claim, Designed, Halved, MutualInformation, Randomness, Table
 const MOST_LOOKS: usize = 1 << 29;
 /// One in this many draws chooses the record whose membership is guessed. All other draws count.
 const LESSONS: usize = 10;
-/// Weight of the uniform distribution in the adversary's belief. It bounds the log loss of every draw.
+/// Weight of the uniform distribution in the adversary's belief, which is otherwise the posterior. It bounds
+/// the log loss of every draw.
 const DOUBT: f64 = 0.01;
 
 /// Attacks the claim `bound` of releases of `table`.
@@ -20,9 +21,9 @@ const DOUBT: f64 = 0.01;
 /// (Bayes). No guess is better if the mechanism's noise is as declared. Three lower bounds are compared with
 /// the claim:
 ///
-/// - the success rate for the half that was taken,
-/// - the success rate for the membership of the record that is easiest to guess,
-/// - the mean of ln(m·q), where q is the belief in the half that was taken and m is the number of halves. No
+/// - the success rate of guesses of the half that was drawn,
+/// - the success rate of guesses of membership, for the record that is easiest to guess,
+/// - the mean of ln(m·q), where q is the belief in the half that was drawn and m is the number of halves. No
 ///   belief lifts this mean above the mutual information (Barber and Agakov 2003).
 pub(crate) fn attack(
     name: &str,
@@ -74,7 +75,7 @@ pub(crate) fn attack(
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Guessed {
-    /// Success rate in these draws.
+    /// Success rate in the draws that the bound is computed from.
     pub share: f64,
     /// Lower bound on the probability of success.
     pub bound: f64,
@@ -87,17 +88,17 @@ impl Guessed {
     }
 }
 
-/// Information in draws about the half that they were made from.
+/// Information that draws disclose about the half of the records that they were made from.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct HalfInference {
     /// Number of halves.
     pub sets: usize,
-    /// Number of draws that counted.
+    /// Number of draws that the bounds are computed from.
     pub counted: usize,
     /// Lower bound on the mutual information, in nats.
     pub nats: f64,
-    /// Guesses of the half that was taken.
+    /// Guesses of the half that was drawn.
     pub set: Guessed,
     /// Guesses of the membership of the record that is easiest to guess.
     pub member: Guessed,
@@ -107,7 +108,7 @@ pub struct HalfInference {
 /// halves, their values and the scale of the noise.
 ///
 /// The posterior of each half after a draw (Bayes) gives the best possible guess, if the noise is as
-/// declared. All three bounds hold together with probability at least 1 − `false_alarm`.
+/// declared. The three bounds of the result all hold with probability at least 1 − `false_alarm`.
 pub fn infer_half(halved: &Halved, records: usize, false_alarm: f64) -> HalfInference {
     let alarm = false_alarm / 3.0;
     let sets = halved.sets.len();
@@ -121,7 +122,8 @@ pub fn infer_half(halved: &Halved, records: usize, false_alarm: f64) -> HalfInfe
             .for_each(|(record, hits)| *hits += usize::from(is_in.is_guessed(record, *taken, &belief)));
     }
     let easiest = (0..records).max_by_key(|record| hits[*record]).unwrap_or(0);
-    // For each draw: the information about the half that was taken, and the success of both guesses.
+    // For each draw: the information about the half that was drawn, and whether each of the two guesses is
+    // right.
     let attack_draw = |(taken, drawn): &(usize, Vec<f64>)| {
         let belief = belief(halved, drawn);
         let posterior = belief.get(*taken).copied().unwrap_or(0.0);
@@ -169,7 +171,8 @@ impl Membership {
         Self(is_in)
     }
 
-    /// Returns true if the guess of the record's membership in the half that was taken is right.
+    /// Returns true if `belief` leads to a right guess of the record's membership in the half that was drawn,
+    /// number `taken`.
     fn is_guessed(&self, record: usize, taken: usize, belief: &[f64]) -> bool {
         let Some(is_in) = self.0.get(record) else { return false };
         let inside = belief.iter().zip(is_in).filter(|(_, is_in)| **is_in).map(|(share, _)| share);
@@ -177,7 +180,7 @@ impl Membership {
     }
 }
 
-/// Advantage 2·Pr\[right\] − 1 in the inference of membership in the half that was taken, over all draws and
+/// Advantage 2·Pr\[right\] − 1 in the inference of membership in the half that was drawn, over all draws and
 /// `rows`.
 pub(crate) fn membership_advantage(halved: &Halved, rows: &[usize]) -> f64 {
     let records = rows.iter().max().map_or(0, |last| last + 1);
@@ -190,8 +193,8 @@ pub(crate) fn membership_advantage(halved: &Halved, rows: &[usize]) -> f64 {
     2.0 * halved.draws.par_iter().map(right).sum::<usize>() as f64 / guesses as f64 - 1.0
 }
 
-/// Lower bound on the mean of values in a range (Maurer and Pontil 2009, Theorem 4). It is above the truth
-/// with probability at most `alarm`.
+/// Lower bound on the mean of values in [`least`, `most`] (Maurer and Pontil 2009, Theorem 4). It is above
+/// the truth with probability at most `alarm`.
 fn mean_at_least(values: impl Iterator<Item = f64>, [least, most]: [f64; 2], alarm: f64) -> f64 {
     let values: Vec<f64> = values.collect();
     let n = values.len() as f64;

@@ -9,7 +9,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use scumble_classifier::{ClassifierParams, VectorModel};
 use scumble_linalg::solve;
 
-/// Learned map from released records (n × d′) to their originals (n × d).
+/// Learned map from n released records of d′ values (n × d′) to their originals of d values (n × d).
 ///
 /// ```
 /// use ndarray::{Array2, array};
@@ -26,9 +26,9 @@ use scumble_linalg::solve;
 /// ```
 #[derive(Debug, Clone)]
 pub enum Inversion {
-    /// Least-squares map.
+    /// Affine least-squares map.
     Linear(LinearMap),
-    /// Network.
+    /// Neural network.
     Network(VectorModel),
 }
 
@@ -43,18 +43,19 @@ pub struct LinearMap {
     offset: Array1<f64>,
 }
 
-/// Sums over pairs of released records and originals for least squares. Pairs may arrive in parts, and are
-/// not stored.
+/// Sums over pairs of released records and originals for least squares. Pairs may arrive in several batches,
+/// and are not stored.
 #[derive(Debug, Clone, Default)]
 pub struct Pairs {
     sums: Option<Sums>,
 }
 
-/// Sums of deviations from the first part's means, to limit rounding errors.
+/// Sums of deviations from the means of the first batch, to limit rounding errors.
 #[derive(Debug, Clone)]
 struct Sums {
     count: f64,
-    /// Means of the first part (d′ and d values), and sums of the deviations from them.
+    /// Means of the first batch (d′ values of inputs and d of outputs), and sums of the deviations from these
+    /// means.
     origins: [Array1<f64>; 2],
     sums: [Array1<f64>; 2],
     /// Sums of products of inputs (d′ × d′).
@@ -64,11 +65,11 @@ struct Sums {
 }
 
 impl Pairs {
-    /// Adds released records (m × d′) and their known originals (m × d).
+    /// Adds m released records (m × d′) and their known originals (m × d).
     ///
     /// # Errors
-    /// [`Error::Shape`] for different or zero numbers of rows, or widths that differ from the first part;
-    /// [`Error::NonFinite`] for non-finite values.
+    /// [`Error::Shape`] if `released` or `known` is empty, if their numbers of rows differ, or if a width
+    /// differs from the first batch; [`Error::NonFinite`] if a value is not finite.
     pub fn add(&mut self, released: ArrayView2<f64>, known: ArrayView2<f64>) -> Result<()> {
         check_pairs(released, known)?;
         let sums = self.sums.get_or_insert_with(|| Sums::around(released, known));
@@ -94,7 +95,8 @@ impl Pairs {
     /// Learns the affine map from released records to their originals.
     ///
     /// # Errors
-    /// [`Error::Shape`] before the first pair, and if the released records' squares cannot be factored.
+    /// [`Error::Shape`] if no pair was added, or if the matrix of the released records' squares cannot be
+    /// factored.
     pub fn learn(self) -> Result<Inversion> {
         let Some(Sums { count, origins, sums, squares, products }) = self.sums else {
             return Err(Error::shape("there are no records to learn the inversion from"));
@@ -133,12 +135,12 @@ fn outer(left: &Array1<f64>, right: &Array1<f64>) -> Array2<f64> {
     left.view().insert_axis(Axis(1)).dot(&right.view().insert_axis(Axis(0)))
 }
 
-/// Ridge added to the sums of squares, relative to their mean: smaller than any real direction, and larger
-/// than rounding.
+/// Ridge added to the sums of squares, relative to their mean: smaller than the variance along any real
+/// direction, and larger than rounding errors.
 const RIDGE: f64 = 1e-12;
 
 impl Inversion {
-    /// Learns an affine map from released records (m × d′) to their known originals (m × d).
+    /// Learns an affine map from m released records (m × d′) to their known originals (m × d).
     ///
     /// # Errors
     /// Same errors as [`Pairs::add`] and [`Pairs::learn`].
@@ -148,11 +150,11 @@ impl Inversion {
         pairs.learn()
     }
 
-    /// Learns the map from released records (m × d′) to their known originals (m × d) with a network of
-    /// hyper-parameters `params`.
+    /// Learns a map from m released records (m × d′) to their known originals (m × d) with a neural network
+    /// of hyper-parameters `params`.
     ///
     /// # Errors
-    /// Same errors as [`Pairs::add`], and [`Error::Shape`] with the cause of a failed training.
+    /// Same errors as [`Pairs::add`]; also [`Error::Shape`] with the cause if the training fails.
     pub fn network(
         released: ArrayView2<f64>,
         known: ArrayView2<f64>,
@@ -164,7 +166,8 @@ impl Inversion {
         Ok(Self::Network(params.check().and_then(|params| params.fit(&pairs)).map_err(failed)?))
     }
 
-    /// Estimated originals (n × d) of released records (n × d′, of the width it was learned from).
+    /// Estimated originals (n × d) of n released records (n × d′). They must be as wide as the records that
+    /// the map was learned from.
     ///
     /// As in all of linfa, records of another width panic.
     pub fn recover(&self, released: ArrayView2<f64>) -> Array2<f64> {
@@ -174,12 +177,12 @@ impl Inversion {
         }
     }
 
-    /// ℓ₂ distance of each recovered record (n × d) from the true one.
+    /// ℓ₂ distance of each recovered record (n × d) from the true record.
     pub fn distances(recovered: ArrayView2<f64>, truth: ArrayView2<f64>) -> Array1<f64> {
         (&recovered - &truth).map_axis(Axis(1), |row| row.dot(&row).sqrt())
     }
 
-    /// Share of recovered records (n × d) within ℓ₂ distance `error` of the true ones.
+    /// Share of recovered records (n × d) within ℓ₂ distance `error` of the true records.
     pub fn fraction_within(recovered: ArrayView2<f64>, truth: ArrayView2<f64>, error: f64) -> f64 {
         let distances = Self::distances(recovered, truth);
         distances.mapv(|distance| f64::from(u8::from(distance <= error))).mean().unwrap_or(0.0)
@@ -189,8 +192,8 @@ impl Inversion {
 /// Checks pairs of released and known records.
 ///
 /// # Errors
-/// [`Error::Shape`] unless both have the same positive number of rows; [`Error::NonFinite`] with the first
-/// non-finite value.
+/// [`Error::Shape`] if one of them is empty, or if their numbers of rows differ; [`Error::NonFinite`] with
+/// the first value that is not finite.
 fn check_pairs(released: ArrayView2<f64>, known: ArrayView2<f64>) -> Result<()> {
     if released.nrows() != known.nrows() || known.is_empty() || released.is_empty() {
         return Err(Error::shape(format!(
@@ -206,7 +209,7 @@ fn check_pairs(released: ArrayView2<f64>, known: ArrayView2<f64>) -> Result<()> 
 /// Checks that `values` are finite.
 ///
 /// # Errors
-/// [`Error::NonFinite`] with the first non-finite value.
+/// [`Error::NonFinite`] with the first value that is not finite.
 fn check_finite(what: &str, values: ArrayView2<f64>) -> Result<()> {
     match values.indexed_iter().find(|(_, value)| !value.is_finite()) {
         Some(((row, column), &value)) => {

@@ -1,10 +1,13 @@
 //! Attacks on privacy claims: audited lower bounds from samples, which no valid claim is below.
 //!
-//! A local mechanism is attacked at the ends of its range, one coordinate at a time, outside its domain, and
-//! where it declares itself weakest. For each pair of inputs an adversary learns to distinguish their
-//! outputs, and chooses an event. It then bets on the event with samples that it has not seen. The bets give
-//! a lower bound on ε, and on δ at points of a privacy profile, which is wrong with a stated probability. A
-//! claim below this bound is broken.
+//! A *claim* is one bound that the guarantee of a mechanism states, such as "ε = 1 for a record". An *audit*
+//! attacks every claim of a mechanism.
+//!
+//! A local mechanism is attacked at the ends of its input domain, one coordinate at a time, and outside this
+//! domain. It is also attacked at the pairs of inputs that it declares the easiest to distinguish. For each
+//! pair of inputs an adversary learns to distinguish their outputs, and chooses an event. It then bets on the
+//! event with new samples. The bets give a lower bound on ε, and on δ at points of a privacy profile. These
+//! bounds are wrong with at most a stated probability. A claim below its lower bound is broken.
 //!
 //! ```
 //! use scumble_adversary::{Effort, Verdict, audit_plugin};
@@ -16,8 +19,8 @@
 //! # Ok::<(), scumble_adversary::Error>(())
 //! ```
 //!
-//! An audit without a finding proves nothing: only its theorem proves a claim. An audit finds code that does
-//! not implement the theorem.
+//! An audit that breaks no claim proves nothing: only a theorem proves a claim. The audit finds code that
+//! does not implement the theorem.
 
 mod acquaintance;
 mod attack;
@@ -53,5 +56,5 @@ pub use inversion::{Inversion, LinearMap, Pairs};
 pub use membership::membership;
 pub use score::Output;
 
-/// Errors of the registry, which a failed audit returns.
+/// Error and result of `scumble-core`, which a failed audit returns.
 pub use scumble_core::{Error, Result};

@@ -20,7 +20,7 @@ const LEAST_SAMPLES: usize = 1_000;
 /// Share of the false-alarm probability for tests of the declared noise.
 const SHARE_OF_DECLARED: f64 = 0.1;
 
-/// Attacks `claim`, whose notion is `dp`, of a mechanism called `name`.
+/// Attacks `claim` of the mechanism called `name`. `dp` is the local differential privacy that it states.
 pub(crate) fn attack(
     name: &str,
     mechanism: &dyn LocalMechanism,
@@ -76,9 +76,9 @@ pub(crate) fn attack(
 struct Field<'a> {
     claimed: &'a Claimed,
     alarm: f64,
-    /// Attacks on pairs that are known to be worst.
+    /// Attacks on pairs of inputs that are known to be the easiest to distinguish.
     certain: Vec<Attack<'a>>,
-    /// Attacks on other pairs. Most are dropped early.
+    /// Attacks on other pairs of inputs. Most are dropped early.
     others: Vec<Attack<'a>>,
     /// Attacks on whole releases.
     releases: Vec<Attack<'a>>,
@@ -98,8 +98,8 @@ impl Field<'_> {
         self.attacks().any(Attack::is_broken)
     }
 
-    /// Runs all attacks for a short while, then the best `pairs` pairs with all `samples`. Pairs that are
-    /// known to be worst always continue and count among these. Attacks on whole releases also continue.
+    /// Runs all attacks on few samples, then the best `pairs` pairs of inputs on all `samples`. The pairs in
+    /// `certain` always continue, and count toward `pairs`. Attacks on whole releases also continue.
     fn attack(&mut self, pairs: usize, samples: usize) {
         if self.advance(HEAT.min(samples)) {
             return;
@@ -109,7 +109,7 @@ impl Field<'_> {
     }
 }
 
-/// Attack on a pair, with the random streams 2·`number` and 2·`number` + 1.
+/// Attack on a pair of inputs, with the random streams 2·`number` and 2·`number` + 1.
 fn attack_pair<'a>(
     mechanism: &'a dyn LocalMechanism,
     pair: Pair,
@@ -128,7 +128,7 @@ fn attack_pair<'a>(
 }
 
 impl Pair {
-    /// Scores for an adversary that knows both points and the mechanism.
+    /// Scores of outputs for an adversary that knows both points and the mechanism.
     fn scores<'m>(&self, mechanism: &'m dyn LocalMechanism) -> Vec<Score<'m>> {
         let [Some(one), Some(other)] = self.points.clone() else {
             return vec![]; // A refusal discloses everything.
@@ -144,7 +144,8 @@ impl Pair {
     }
 }
 
-/// Returns a sentence if `encode` leaves the declared range, or refuses a record of finite numbers.
+/// Returns a sentence on the fault if `encode` returns a point outside the declared range, or refuses a
+/// record of finite numbers.
 fn leaves_range(mechanism: &dyn LocalMechanism, chance: &mut impl Rng) -> Result<Option<String>> {
     const RECORDS: usize = 2_000;
     let (flat, range) = (mechanism.domain().flat(), mechanism.range());

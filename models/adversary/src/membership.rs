@@ -5,39 +5,40 @@ use crate::{Result, halves};
 use rand::seq::SliceRandom;
 use scumble_core::{Designed, Halving, Randomness, Table};
 
-/// Largest number of records to test. Each needs the likelihood of its own table.
+/// Largest number of records to test. Each needs a likelihood under a table of its own.
 const TARGETS: usize = 200;
-/// Number of draws of a half to guess. Their cost is negligible compared with the statistic of all halves.
+/// Number of draws for a release from half of the records. Their cost is negligible compared with computing
+/// the statistic of all halves.
 const DRAWS: usize = 100;
 
-/// Membership advantage 2·Pr\[right\] − 1 of an adversary that distinguishes records of `table` from those of
-/// `held_out`.
+/// Membership advantage 2·Pr\[right\] − 1 of an adversary that distinguishes records of `table` from records
+/// of `held_out`.
 ///
 /// The adversary sees the noisy statistics that a release of `mechanism` is made from. The advantage also
 /// equals the true positive rate minus the false positive rate. The result is `None` if the mechanism has no
 /// statistics, or if there are no records to distinguish.
 ///
 /// The adversary knows all records but one, and two candidates for it: z, which is in the table, and z′,
-/// which is not. Given statistics S it decides for z if ln P(S | with z) − ln P(S | with z′ in its
-/// place) > 0, and breaks ties by a coin. No test is right more often if both candidates have equal prior
-/// probability.
+/// which is not. Given statistics S, it decides for z if S is more likely under the table with z than under
+/// the table with z′ in its place. A coin breaks ties. No test is right more often if both candidates have
+/// equal prior probability.
 ///
 /// If a release is made from half of the records, the question is whether a record is in this half. The
-/// adversary knows all records and all halves, and uses the posterior of each half after a draw
-/// ([`Halving`](scumble_core::Halving)). The result is the mean over 100 draws from one set of halves, and up
-/// to 200 records. `held_out` is then not used.
+/// adversary knows all records and all possible halves, and uses the posterior of each half after a draw
+/// ([`Halving`](scumble_core::Halving)). The result is the mean over 100 draws from one collection of halves,
+/// and over up to 200 records. `held_out` is not used in this case.
 ///
-/// One draw of the statistics of `table` serves all of up to 200 pairs. Either record of a pair drawn from
-/// one population may be the member. The share of right pairs is therefore an unbiased estimate of the
-/// success in the game where a coin decides which one is in. Pairs share their draw, so the result varies
-/// more than that of 200 independent games.
+/// In all other cases, one draw of the statistics of `table` serves up to 200 pairs (z, z′). If both records
+/// of a pair are from one population, either may be the member. The share of right decisions is therefore an
+/// unbiased estimate of the success in a game where a coin decides which record is in the table. The pairs
+/// share one draw, so the result varies more than the result of 200 independent games.
 ///
 /// Under (ε, δ) differential privacy for replace one record, the mean advantage is at most
 /// (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015).
 ///
 /// # Errors
-/// [`Error::Shape`](crate::Error::Shape) for held-out records of another shape, and if the statistics cannot
-/// be drawn.
+/// [`Error::Shape`](crate::Error::Shape) if `table` or `held_out` does not have the shape of the mechanism's
+/// domain, or if the statistics cannot be drawn.
 pub fn membership(
     mechanism: &Designed,
     table: &Table,
@@ -85,10 +86,10 @@ fn halving_advantage(halving: &dyn Halving, table: &Table, randomness: &mut Rand
     Ok(halves::membership_advantage(&halved, &rows))
 }
 
-/// Records of both tables, in the layout of `mechanism`.
+/// Records of `table`, followed by the records of `held_out`, in the layout of `mechanism`.
 ///
 /// # Errors
-/// [`Error::Shape`](crate::Error::Shape) for another shape.
+/// [`Error::Shape`](crate::Error::Shape) if a table does not have the shape of the mechanism's domain.
 fn one_after_the_other(mechanism: &Designed, table: &Table, held_out: &Table) -> Result<Table> {
     let layout = mechanism.domain().layout();
     layout.check(table)?;

@@ -1,31 +1,33 @@
-//! Pairs of inputs: corners of a range, single factors, records outside the domain, and random points.
+//! Pairs of inputs to attack: corners of the input domain, records that differ in a single factor, records
+//! outside the domain, and random points. A *factor* of a domain is an interval, a one-hot group or a ball.
 
 use rand::Rng;
 use scumble_core::{Designed, Domain, Factor, LocalMechanism, Result, Stream, Unit};
 use std::ops::Range;
 
-/// Two inputs of `perturb` that must satisfy the claim. A point is `None` if `encode` refused its record.
+/// Two points, inputs of `perturb`, for which the claim must hold. A point is `None` if `encode` refused its
+/// record.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) points: [Option<Vec<f64>>; 2],
-    /// Records, if they differ from the points.
+    /// Records that are encoded as the points, if they differ from the points.
     pub(crate) records: Option<[Vec<f64>; 2]>,
 }
 
-/// Largest numbers of factors that are varied alone and of levels of a group, and number of random pairs of
-/// each kind.
+/// Largest number of factors that are varied one at a time (`ALONE`), and of levels to try in a one-hot group
+/// (`LEVELS`). `BY_CHANCE` is the number of random pairs of each kind.
 const ALONE: usize = 32;
 const LEVELS: usize = 32;
 const BY_CHANCE: usize = 6;
 
-/// Pairs to try.
+/// Pairs of inputs to attack.
 pub(crate) struct Candidates {
-    /// Pairs that are known to be worst.
+    /// Pairs that are known to be the easiest to distinguish.
     pub(crate) known: Vec<Pair>,
     /// Pairs of records outside the domain.
     pub(crate) outside: Vec<Pair>,
     pub(crate) others: Vec<Pair>,
-    /// Two records at the largest distance, and two far outside the domain.
+    /// Two records at the largest distance (`corner`), and two outside the domain (`beyond`).
     pub(crate) corner: [Vec<f64>; 2],
     pub(crate) beyond: [Vec<f64>; 2],
     /// Factors in which records may differ.
@@ -39,7 +41,7 @@ impl Candidates {
     }
 }
 
-/// Pairs to try for a claim that protects `unit`.
+/// Pairs of inputs to attack for a claim that protects `unit`.
 pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut Stream) -> Result<Candidates> {
     let (flat, features) = (local.domain().flat(), local.domain().columns().len());
     let varied = match unit {
@@ -53,7 +55,8 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
     let (corner, [beyond, farther]) = (factors.farthest(), [3.0, 1e6].map(|times| factors.outside(times)));
     known.push(pair(corner.clone()));
     let mut others: Vec<Pair> = factors.pairs(stream).into_iter().map(pair).collect();
-    // Points of the range that may encode no record. Every claim about records also holds for them.
+    // Points of the range of `encode` that may be the code of no record. A claim about records must hold for
+    // these points too.
     let range = local.range();
     if unit == Unit::Record && range != *flat {
         let range_factors = Factors::varied(&range, 0..range.dim())?;
@@ -71,7 +74,7 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
         };
         pairs.into_iter().filter(is_fresh).collect()
     };
-    // Records outside the domain project to points that are tried anyway, unless `encode` is faulty.
+    // Unless `encode` is faulty, it projects records outside the domain to points that are attacked anyway.
     let outside = vec![pair(beyond.clone()), pair(farther)];
     Ok(Candidates { known: fresh(known), others: fresh(others), outside, corner, beyond, factors })
 }
@@ -88,7 +91,7 @@ impl Pair {
     }
 }
 
-/// Product domain with some varied factors; the others are fixed.
+/// Factors of a domain. Records may differ in the varied factors, and the other factors are fixed.
 pub(crate) struct Factors {
     all: Vec<(Range<usize>, Domain)>,
     varied: Vec<usize>,
@@ -108,7 +111,7 @@ impl Factors {
         Ok(Self { all, varied, start })
     }
 
-    /// Pair that differs in the factors `at`, each between its two points.
+    /// Pair of records that differ in the factors `at`; each factor comes with its values in both records.
     fn differing(&self, at: impl IntoIterator<Item = (usize, [Vec<f64>; 2])>) -> [Vec<f64>; 2] {
         let mut pair = [self.start.clone(), self.start.clone()];
         for (factor, points) in at {
@@ -142,7 +145,8 @@ impl Factors {
         moved
     }
 
-    /// Two records outside the domain, each `times` the distance of the ends beyond its end.
+    /// Two records outside the domain. In each varied factor, they are beyond its two ends by `times` the
+    /// distance between the ends.
     fn outside(&self, times: f64) -> [Vec<f64>; 2] {
         let away = |from: &[f64], to: &[f64]| {
             let away = |(from, to): (&f64, &f64)| (to + times * (to - from)).clamp(f64::MIN, f64::MAX);
@@ -152,8 +156,8 @@ impl Factors {
         self.differing(self.varied.iter().map(|&at| (at, beyond(self.all[at].1.l2_farthest()))))
     }
 
-    /// Pairs that differ in one factor: its ends, its special points, and all or many of its levels; then
-    /// random corners and inner points.
+    /// Pairs that differ in one factor, between its ends, its special points, and all or many of its levels.
+    /// Pairs of random corners and of random inner points follow.
     fn pairs(&self, stream: &mut Stream) -> Vec<[Vec<f64>; 2]> {
         let mut alone = self.varied.clone();
         while alone.len() > ALONE {
@@ -235,7 +239,8 @@ pub(crate) fn shown(point: &[f64]) -> String {
     format!("({}{rest})", values.join(", "))
 }
 
-/// Ends of the domain for the protected part of a record. The other values are those of `record` (flat).
+/// Two records at the ends of the domain, in the values that `unit` protects. The other values are from
+/// `record` (flat).
 pub(crate) fn ends(mechanism: &Designed, unit: Unit, record: &[f64]) -> [Vec<f64>; 2] {
     match unit {
         Unit::Features if !record.is_empty() => {

@@ -1,4 +1,5 @@
-//! Reconstruction attacks on Cramér–Rao claims.
+//! Reconstruction attacks on Cramér–Rao claims, which are lower bounds on the mean squared error of unbiased
+//! estimates of a record.
 
 use crate::finding::{Finding, Measure, Verdict};
 use crate::{Effort, Result};
@@ -22,17 +23,19 @@ const KURTOSIS: f64 = 6.0;
 /// Mean squared errors of a record over its claimed columns, for three adversaries.
 #[derive(Debug, Clone, Copy)]
 struct Errors {
-    /// Released value less its mean error. For additive noise, no better unbiased estimate is known.
+    /// Error of the released value minus its mean error. For additive noise, no better unbiased estimate is
+    /// known.
     unbiased: f64,
-    /// Mean of the domain's centre and the released value, weighted by their variances.
+    /// Error of a weighted mean of the domain's centre and the released value. The weights are inverse to the
+    /// variances of the records and of the noise.
     biased: f64,
-    /// Estimate by an adversary that knows all other records, and so their noise, and subtracts the part of
-    /// this record's noise that follows from them.
+    /// Error of an adversary that knows all other records, and therefore their noise. It predicts the noise
+    /// of this record from the noise of the others, and subtracts the prediction.
     informed: f64,
 }
 
-/// Rows of `table` whose releases are studied. A claim whose numbers come from the records is a claim about
-/// these rows.
+/// Rows of `table` whose releases are studied. If the numbers of a claim are computed from the released
+/// records, the claim is about these rows.
 pub(crate) fn rows(table: &Table) -> Result<Table> {
     table.select(&(0..table.len().min(ROWS)).collect::<Vec<_>>())
 }
@@ -47,7 +50,8 @@ pub(crate) fn attack(
 ) -> Result<Finding> {
     let about = Finding::about(name, claim, effort);
     let table = rows(table)?;
-    // A column that is fully disclosed has no claim of its own, but may be part of a joint claim.
+    // A column that is fully disclosed has no claim of its own, but may belong to a joint claim on several
+    // columns.
     let claimed = |name: &str| {
         bound
             .information
@@ -66,8 +70,8 @@ pub(crate) fn attack(
     let (spreads, centers) = (spreads(features), features.center());
     let select = |values: &[f64]| columns.iter().map(|&at| values[at]).collect::<Vec<f64>>();
     let (spreads, centers) = (select(&spreads), select(&centers));
-    // A mean of n squares is below the truth by a share t with probability at most exp(−n·t²/2κ) (Bernstein,
-    // one-sided).
+    // A mean of n squares is below its expectation by a share t of it with probability at most exp(−n·t²/2κ),
+    // for kurtosis κ (Bernstein, one-sided).
     let alarm = effort.false_alarm / (table.len() * LOOKS.len()) as f64;
     let error = bound.error();
     let mut released = Released::new(effort);
@@ -96,7 +100,8 @@ pub(crate) fn attack(
     let least = |measure: fn(&Errors) -> f64| errors.iter().map(measure).fold(f64::INFINITY, f64::min);
     let (biased, informed) = (least(|errors| errors.biased), least(|errors| errors.informed));
     let is_broken = reached < error;
-    // Without a radius for part of a group, no statement is made.
+    // If the claimed columns contain only some columns of a group, their radius is unknown, and the text does
+    // not call the claim vacuous.
     let farthest = features.restrict(&columns).map_or(f64::INFINITY, |claimed| claimed.squared_radius());
     let mut because = format!(
         "The mean squared error of an unbiased reconstruction is at most {reached:.4}, and at least \
@@ -173,7 +178,8 @@ impl Released {
         Ok(())
     }
 
-    /// Noise that the releases add to the rows of `table`: releases × rows for each claimed column.
+    /// Noise that the releases add to the rows of `table`: one matrix (releases × rows) for each column of
+    /// `columns`.
     fn noise(&self, table: &Table, columns: &[usize]) -> Vec<Array2<f64>> {
         let column_noise = |&at: &usize| {
             Array2::from_shape_fn((self.records.len(), table.len()), |(release, row)| {
@@ -224,7 +230,7 @@ fn record_errors(
         let centred = own.mapv(|error| error - mean);
         let variance = centred.mapv(|error| error * error).mean().unwrap_or(0.0);
         errors.unbiased += variance;
-        // Best linear estimate for records with a uniform distribution over the domain.
+        // The best linear estimate for records that are uniformly distributed over the domain.
         let spread = spreads[at];
         let share = if spread + variance > 0.0 { spread / (spread + variance) } else { 1.0 };
         let guess = |error: f64| centers[at] + share * (clean[at] + error - centers[at]);
@@ -235,7 +241,7 @@ fn record_errors(
 }
 
 /// Mean square of the part of the noise at `row` that the other columns of `noise` (releases × rows) do not
-/// predict. The prediction is learned on half of the releases.
+/// predict. The prediction is learned on one half of the releases, and the mean is over the other half.
 fn unexplained(noise: &Array2<f64>, row: usize) -> Option<f64> {
     let others: Vec<usize> = (0..noise.ncols()).filter(|other| *other != row).collect();
     if others.is_empty() {

@@ -1,4 +1,4 @@
-//! Attacks on whole releases: information about a record in the table that is released with it.
+//! Attacks on whole releases: distinguishing which of two records was in a released table.
 
 use crate::attack::{Attack, by_side};
 use crate::claimed::Claimed;
@@ -11,21 +11,22 @@ use rand::RngCore;
 use rand::seq::SliceRandom;
 use scumble_core::{LocalMechanism, Randomness, Stream, Table, local};
 
-/// Number of rows of a large table, whose last block is not full. Records that share noise can be
-/// distinguished in few rows.
+/// Number of rows of a large table. Local mechanisms release a table in blocks of rows, and the last block of
+/// this table is not full. If rows share noise, few rows suffice to distinguish the records.
 const ROWS: usize = 15 * local::BLOCK + local::BLOCK / 2;
-/// Number of releases of a small table. Faults that appear in small tables appear often.
+/// Number of releases of a small table. A fault that small tables show appears in many of their releases.
 const RELEASES: usize = 1_600;
-/// Number of releases of a table of more than one block, per nat of the claim: as many as it takes to
-/// contradict it.
+/// Number of releases of a table of more than one block, per nat of the claimed ε. This number suffices to
+/// contradict a false claim.
 const LONG_RELEASES: f64 = 110.0;
 
-/// Attacks on releases of tables with one record or the other, with the known part of the rest subtracted.
+/// Attacks on releases of tables that contain one of two records. The release of a known record may be
+/// subtracted.
 ///
-/// A large table has the record in many rows, with a known record in the next row or at the same place of the
-/// next block. Noise that rows share can then be subtracted. Small tables, of one row or three, are released
-/// again and again from other seeds. They have the record in the first row, the last, or the row after a
-/// whole block; one has a record from outside the domain.
+/// A large table has the record in many rows. A known record is in the next row, or at the same position of
+/// the next block. Noise that rows share can then be subtracted. Small tables are released again and again
+/// from other seeds. They have the record in the first row, in the last row, or in the row after a whole
+/// block. In one small table, the record is from outside the domain.
 pub(crate) fn attacks<'a>(
     mechanism: &'a dyn LocalMechanism,
     records: &[Vec<f64>; 2],
@@ -55,8 +56,8 @@ pub(crate) fn attacks<'a>(
     attacks
 }
 
-/// Releases of one record or the other, in every second row or block of a large table. The release of a known
-/// record at this distance is subtracted.
+/// Releases of one of two records, in every second row or block of a large table. The release of a known
+/// record, `distance` rows later, is subtracted.
 fn differences_at<'a>(
     mechanism: &'a dyn LocalMechanism,
     records: [Vec<f64>; 2],
@@ -84,11 +85,11 @@ fn differences_at<'a>(
     }
 }
 
-/// Up to `most` releases of a table of `rows` rows, with the record in row `own` and a known one in the
-/// others.
+/// Up to `most` releases of a table of `rows` rows, with one of two records in row `own` and a known record
+/// in all other rows.
 ///
-/// An output is the released record. If it has a neighbour, its difference to the neighbour's release is
-/// appended.
+/// An output is the released row `own`. If the table has more rows, its difference from the adjacent released
+/// row is appended.
 fn again_and_again<'a>(
     mechanism: &'a dyn LocalMechanism,
     records: [Vec<f64>; 2],
@@ -99,7 +100,7 @@ fn again_and_again<'a>(
     let once = move |side: usize| -> Output {
         let table: Vec<&Vec<f64>> =
             (0..rows).map(|row| &records[if row == own { side } else { 0 }]).collect();
-        // A release that fails now and then is also an output.
+        // A failed release is also an output.
         let flat = release(mechanism, &table, &mut seeds).ok()?;
         let mut output = flat.get(own)?.clone();
         if let Some(neighbour) = flat.get(if own > 0 { own - 1 } else { 1 }) {

@@ -1,4 +1,6 @@
-//! Attacks on resistance to recovery, by an adversary that holds the key of another release.
+//! Attacks on resistance to recovery, by an adversary that has the key of another release. *Resistance to
+//! recovery* claims that no adversary recovers a record within a given error, except with limited
+//! probability. A *key* is the secret transformation of a release.
 
 use crate::direct::recovery;
 use crate::finding::{Finding, Verdict};
@@ -7,15 +9,15 @@ use ndarray::Array2;
 use rand::{Rng, RngCore};
 use scumble_core::{Claim, Designed, PacResistance, Randomness, RecordDomain, Stream, Table};
 
-/// Largest number of attempts. More take minutes.
+/// Largest number of attempts. More attempts would take minutes.
 const MOST_ATTEMPTS: f64 = 2000.0;
 
 /// Attacks the claim `pac` of releases of `table`.
 ///
-/// A release must count at least as many samples as it has. An adversary that runs the mechanism itself knows
-/// the transformation of its own release. It learns the inverse from the images of chosen records under its
-/// key. It then applies the inverse to another release of a record that it does not know. If each release
-/// draws a fresh transformation, the result is no better than a guess.
+/// The claim must count at least as many samples as are released. An adversary that runs the mechanism itself
+/// knows the transformation of its own release. It learns the inverse from the images of chosen records under
+/// this transformation. It then applies the inverse to another release of a record that it does not know. If
+/// each release draws a fresh transformation, the result is no better than a guess.
 pub(crate) fn attack(
     name: &str,
     mechanism: &Designed,
@@ -23,7 +25,8 @@ pub(crate) fn attack(
     (claim, pac): (&Claim, &PacResistance),
     effort: Effort,
 ) -> Result<Finding> {
-    // The adversary's own records are all equal, so that it knows the records that queries are mixed with.
+    // The adversary's own records are all equal, so that it knows the records that its chosen records are
+    // mixed with.
     let own = table.select(&vec![0; table.len()])?;
     let released = mechanism.release(table, &mut Randomness::seeded(effort.seed))?.table.len();
     if released as f64 > pac.spent {
@@ -46,8 +49,8 @@ pub(crate) fn attack(
         let recovered = learned.recover(another.view(&unknown)?.records().view());
         Ok(Inversion::distances(recovered.view(), unknown.records().view())[0])
     };
-    // Twice the number of attempts at which success in all of them breaks the claim, so that success in
-    // nearly all does too.
+    // Twice the number of attempts at which success in all attempts refutes the claim. Success in nearly all
+    // attempts then also refutes it.
     let attempts = 2.0 * (effort.false_alarm.ln() / (1.0 - pac.confidence_gap).ln()).ceil();
     let found = recovery(name, pac, attempts.clamp(1.0, MOST_ATTEMPTS) as usize, attempt, effort);
     let refused = |why: Error| format!("it cannot be attacked with the key of another release: {why}");

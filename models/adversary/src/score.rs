@@ -38,8 +38,9 @@ impl<'a> Score<'a> {
     }
 }
 
-/// Scores along the line from `one` to `other` (m values each), the released points: the position, and the
-/// clamped position. Laplace noise gives no more information beyond both ends.
+/// Two scores of an output, for the input points `one` and `other` (m values each). They are its position
+/// along the line between the points, and this position clamped to the points. Beyond the two points, an
+/// output with Laplace noise gives no more information.
 pub(crate) fn along(one: Vec<f64>, other: Vec<f64>) -> Vec<Score<'static>> {
     let line: Vec<(f64, f64)> = one.into_iter().zip(other).map(|(x, y)| (x, y - x)).collect();
     let cut_off = line.clone();
@@ -81,7 +82,7 @@ pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
 
 /// Score of a linear classifier, if its fit succeeds.
 pub(crate) fn classifier<'a>(one: &[Output], other: &[Output]) -> Option<Score<'a>> {
-    /// Number of records per class. More hardly change the hyperplane.
+    /// Number of records per class. More records hardly change the hyperplane.
     const MOST: usize = 2_000;
     let sides = [one, other].map(|side| side.iter().flatten().take(MOST).collect::<Vec<_>>());
     let width = sides.iter().find_map(|side| side.first())?.len();
@@ -103,9 +104,10 @@ fn log_ratio(one: f64, other: f64) -> f64 {
 
 /// Histograms of single values, combined as if the values were independent given the input.
 struct Histograms {
-    /// Feature of a value that is counted.
+    /// Function of a value whose results are counted.
     feature: fn(f64) -> f64,
-    /// Upper edges of the cells of each value, and the cells' log ratios, one more than edges.
+    /// For each value of an output: the upper edges of the histogram's cells, and the log ratio of each cell.
+    /// The last cell has no upper edge.
     values: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
@@ -147,7 +149,8 @@ impl Histograms {
     }
 }
 
-/// Passes a hash of each feature to the callback. Collisions of hashes only blur what is learned.
+/// Function that passes a hash of each feature of an output to the callback. Collisions of hashes only blur
+/// what is learned.
 type Look = fn(&[f64], &mut dyn FnMut(u64));
 
 /// Log ratios of outputs, or features of them, that recur exactly, to the last bit.
@@ -163,7 +166,8 @@ impl Exactly {
             let mut count = |hash| counts.entry(hash).or_default()[side] += 1.0;
             outputs.iter().for_each(|output| look(output, &mut count));
         }
-        // A single occurrence may be a coincidence, or all that noise of few values has.
+        // Features that occur once are kept. They may be coincidences, but noise of few values may have no
+        // others.
         let mut ratios = HashMap::with_capacity_and_hasher(counts.len(), hashing());
         ratios.extend(counts.into_iter().map(|(output, [one, other])| (output, log_ratio(one, other))));
         Self { look, ratios }
@@ -176,7 +180,8 @@ impl Exactly {
     }
 }
 
-/// Each difference of neighbouring values with its position. Noise that two values share does not hide it.
+/// Passes a hash of each difference of neighbouring values, with its position. Noise that both values share
+/// does not hide their difference.
 fn single_differences(output: &[f64], tell: &mut dyn FnMut(u64)) {
     for (difference, place) in differences(output).zip(0u32..) {
         tell(hash([difference, place.into()].into_iter()));
@@ -198,8 +203,8 @@ fn hashing() -> Hashing {
     Hashing::with_seeds(1, 2, 3, 4)
 }
 
-/// Exponent of the lowest set bit of a float. It discloses information about the summand of a float sampler's
-/// noise (Mironov 2012).
+/// Exponent of the lowest set bit of a float. If noise was sampled in floats, it discloses information about
+/// the number that the noise was added to (Mironov 2012).
 fn lowest_bit(x: f64) -> f64 {
     let (bits, exponent) = (x.to_bits() & ((1 << 52) - 1), (x.to_bits() >> 52) & 0x7ff);
     match (x == 0.0, exponent) {

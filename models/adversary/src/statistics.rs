@@ -8,11 +8,11 @@ use crate::{Effort, Result};
 use rand::RngCore;
 use scumble_core::{Designed, Randomness, Statistics, Stream, Table};
 
-/// Number of pilot draws of each table, and number of values that the pilot selects for scores of their own.
+/// Number of pilot draws from each table, and number of values that they select for separate scoring.
 const PILOT: usize = 64;
 const VALUES: usize = 16;
-/// Budget of drawn values of each table per sample of the audit, and its maximum. At least a twentieth of the
-/// samples is always drawn.
+/// Number of values that may be drawn from each table, per sample of the audit and at most in total. At least
+/// a twentieth of the audit's samples is always drawn.
 const VALUES_A_SAMPLE: usize = 16;
 const MOST_VALUES: usize = 2_000_000;
 /// Bound on log-likelihood ratios, so that they are finite.
@@ -25,8 +25,8 @@ struct Game<'a> {
     seeds: [Stream; 2],
 }
 
-/// Attack on `pair`, called `what`, with draws of the statistics of `mechanism`. Returns `None` if it has no
-/// statistics.
+/// Attack on `pair`, called `what`, with draws of the statistics of `mechanism`. Returns `None` if the
+/// mechanism has no statistics.
 pub(crate) fn attack<'a>(
     mechanism: &'a Designed,
     (what, pair): (&str, &'a [Table; 2]),

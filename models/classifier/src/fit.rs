@@ -11,7 +11,8 @@ use scumble_linear::{Error as LinearError, Standardizer, check_flipped_labels, c
 use scumble_neural::{Examples, Initialisation, Loss, Network};
 use std::collections::BTreeSet;
 
-/// Stream of the seed's generator that selects the validation records. The network uses the first stream.
+/// Number of the random stream that selects the validation records. The network uses stream 0 of the same
+/// seed.
 const OF_VALIDATION: u64 = 1;
 
 /// A fitted classifier.
@@ -48,8 +49,8 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
 }
 
 impl ValidClassifierParams {
-    /// Returns the classes, ascending: the classes of the matrix of flips if there is one, or else the
-    /// observed ones.
+    /// Returns the classes, ascending: the classes of the flip matrix if there is one, or else the observed
+    /// classes.
     fn classes(&self, seen: &Array1<usize>) -> Result<Vec<usize>> {
         if let Some(flip) = &self.label_flip {
             check_flipped_labels(seen, flip)?;
@@ -100,7 +101,7 @@ impl Part<'_> {
     }
 }
 
-/// Converts records (n × d) to network inputs: standardised, in single precision.
+/// Converts records (n × d) to network inputs in single precision, standardised if `standardizer` is given.
 pub(crate) fn learned_from(
     standardizer: Option<&Standardizer>,
     records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
@@ -113,7 +114,7 @@ pub(crate) fn single(values: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f
 }
 
 impl Classifier {
-    /// Returns the K classes that it distinguishes, ascending.
+    /// Returns the K classes that the model distinguishes, ascending.
     pub fn classes(&self) -> &[usize] {
         &self.classes
     }
@@ -121,7 +122,7 @@ impl Classifier {
     /// Computes P(class | record) (n × K) for records (n × d), with the classes in ascending order.
     ///
     /// # Errors
-    /// [`Error::Network`] for records of a width other than the fitted one.
+    /// [`Error::Network`] if `records` has another number of columns than the training records.
     pub fn probabilities(&self, records: &Array2<f64>) -> Result<Array2<f64>> {
         let outputs = self.network.predict(learned_from(self.standardizer.as_ref(), records).view())?;
         let mut probabilities = outputs.mapv(f64::from);
@@ -138,10 +139,10 @@ impl Classifier {
 impl PredictInplace<Array2<f64>, Array1<usize>> for Classifier {
     /// Predicts the most probable class of each record (n × d).
     ///
-    /// It panics for records of a width other than the fitted one, as is usual in linfa.
+    /// It leaves `classes` unchanged if `records` has another number of columns than the training records.
     fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
         let standardized = learned_from(self.standardizer.as_ref(), records);
-        // Records of the fitted width fit the network.
+        // Classifying fails only for another number of columns than in the training records.
         if let Ok(found) = self.network.classify(standardized.view()) {
             *classes = found.mapv(|at| self.classes[at]);
         }

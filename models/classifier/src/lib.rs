@@ -1,11 +1,11 @@
 //! A dense network as a classifier of standardised features, or as a regressor onto vectors that encode
 //! classes.
 //!
-//! It follows linfa's traits, as the models of `scumble-linear` do. A plain struct of hyper-parameters has a
-//! `check` ([`linfa::ParamGuard`]) that returns its checked counterpart, which implements
-//! [`Fit`](linfa::traits::Fit). The fitted models implement [`Predict`](linfa::traits::Predict). Like the
-//! logistic regression of `scumble-linear`, it accepts a matrix of label-flip probabilities. The crate does
-//! not depend on privacy.
+//! The classifier follows linfa's traits, as the models of `scumble-linear` do. A plain struct of
+//! hyper-parameters has a `check` ([`linfa::ParamGuard`]) that returns its checked counterpart, which
+//! implements [`Fit`](linfa::traits::Fit). The fitted models implement [`Predict`](linfa::traits::Predict).
+//! Like the logistic regression of `scumble-linear`, the classifier accepts a matrix of label-flip
+//! probabilities. This crate has no privacy-specific code.
 //!
 //! ```
 //! use linfa::prelude::*;

@@ -12,8 +12,8 @@ scumble_linear::params! {
     /// Hyper-parameters of a classifier: dense layers with rectifiers and a softmax, in single precision,
     /// trained by Adam on the mean cross-entropy.
     ///
-    /// With a [`label_flip`](Self::label_flip) the loss is −ln Σ_y T\[y, ỹ\]·P(y | x) instead of −ln
-    /// P(ỹ | x).
+    /// With a [`label_flip`](Self::label_flip) T, the loss of a record x with observed label ỹ is −ln Σ_y
+    /// T\[y, ỹ\]·P(y | x) instead of −ln P(ỹ | x).
     pub struct ClassifierParams {
         /// Widths of the hidden layers; one layer of width 50 by default.
         hidden: Vec<usize> = vec![50],
@@ -28,11 +28,12 @@ scumble_linear::params! {
         annealed: bool = false,
         /// Standardises the features by the mean and standard deviation of the fitted records; on by default.
         standardize: bool = true,
-        /// Share of the records held out for early stopping, a tenth by default. They are sampled uniformly
-        /// at random and do not train the network. The result is the network of the epoch with the least
-        /// validation loss, or of the last epoch if the share is zero.
+        /// Share of the records held out for early stopping, a tenth by default. The held-out records are
+        /// sampled uniformly at random and do not train the network. The result is the network of the epoch
+        /// with the least validation loss, or of the last epoch if the share is zero.
         validation_share: f64 = 0.1,
-        /// Number of epochs without a smaller validation loss after which training ends, 10 by default.
+        /// Number of consecutive epochs without a new least validation loss after which training ends, 10 by
+        /// default.
         patience: usize = 10,
         /// Random seed of the initial weights, the order of the records and the choice of validation records;
         /// 1 by default.

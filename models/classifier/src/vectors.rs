@@ -1,4 +1,4 @@
-//! The same network as a regressor onto vectors, for encoded labels.
+//! Regression of a dense network onto vectors that encode classes.
 
 use crate::fit::{learned_from, single};
 use crate::{Error, Result, ValidClassifierParams};
@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayBase, Axis, Data, Ix2};
 use scumble_linear::{Standardizer, check_records};
 use scumble_neural::{Examples, Initialisation, Loss, Network};
 
-/// A network fitted to vectors.
+/// A fitted network that predicts a vector for each record.
 #[derive(Debug, Clone)]
 pub struct VectorModel {
     standardizer: Option<Standardizer>,
@@ -18,8 +18,8 @@ pub struct VectorModel {
 impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array2<f64>, Error> for ValidClassifierParams {
     type Object = VectorModel;
 
-    /// Fits records (n × d) to their vectors (n × k) by the mean squared error. Ignores a matrix of flipped
-    /// labels.
+    /// Fits the network to predict the vectors (n × k) of records (n × d), with the least mean squared error.
+    /// Ignores [`label_flip`](crate::ClassifierParams::label_flip).
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array2<f64>>) -> Result<VectorModel> {
         check_records(&dataset.records, dataset.targets.outer_iter().map(|vector| vector.sum()))?;
         let standardizer = self.standardizer(&dataset.records)?;
@@ -41,12 +41,12 @@ fn examples((records, vectors): &(Array2<f32>, Array2<f32>)) -> Examples<'_, f32
 }
 
 impl PredictInplace<Array2<f64>, Array2<f64>> for VectorModel {
-    /// Predicts the vector of each record (n × d): n × k.
+    /// Predicts the vectors (n × k) of `records` (n × d).
     ///
-    /// It panics for records of a width other than the fitted one, as is usual in linfa.
+    /// It leaves `vectors` unchanged if `records` has another number of columns than the training records.
     fn predict_inplace(&self, records: &Array2<f64>, vectors: &mut Array2<f64>) {
         let standardized = learned_from(self.standardizer.as_ref(), records);
-        // Records of the fitted width fit the network.
+        // Predicting fails only for another number of columns than in the training records.
         if let Ok(found) = self.network.predict(standardized.view()) {
             *vectors = found.mapv(f64::from);
         }

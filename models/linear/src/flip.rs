@@ -1,9 +1,10 @@
-//! Checks of label flips of known probabilities.
+//! Checks of label flips whose probabilities are known.
 
 use crate::{Error, Result};
 use ndarray::{Array1, Array2};
 
-/// Checks a matrix of label flips.
+/// Checks a matrix of label-flip probabilities. Its entry \[y, ỹ\] is the probability that class y is
+/// observed as ỹ.
 ///
 /// # Errors
 /// [`Error::Noise`] unless `flip` (K × K) is square with K ≥ 2, and each row is a probability distribution.

@@ -1,13 +1,13 @@
-//! Class scores, and the class probabilities they imply.
+//! Linear scores of classes, and the class probabilities that follow from the scores.
 
 use ndarray::{Array1, Array2, ArrayBase, ArrayViewMut1, Data, Ix2};
 
 /// Linear layer with one score per class.
 #[derive(Debug, Clone)]
 pub(crate) struct Layer {
-    /// Weights (d × K).
+    /// Weights (d features × K classes).
     pub(crate) weights: Array2<f64>,
-    /// Intercepts (K).
+    /// Intercepts (one per class).
     pub(crate) intercepts: Array1<f64>,
     /// Classes (K), ascending.
     pub(crate) classes: Vec<usize>,
@@ -22,7 +22,7 @@ impl Layer {
         }
     }
 
-    /// The same scores within the classes 0 to `classes` − 1. Classes that did not occur get zero weights and
+    /// Extends the layer to the classes 0 to `classes` − 1. Classes that it lacks get zero weights and
     /// intercepts.
     pub(crate) fn among(&self, classes: usize) -> Self {
         let mut all = Self::zeros(self.weights.nrows(), (0..classes).collect());
@@ -33,7 +33,7 @@ impl Layer {
         all
     }
 
-    /// P(class | record) (n × K) of standardised `records` (n × d).
+    /// Computes P(class | record) (n × K) for standardised `records` (n × d).
     pub(crate) fn probabilities(&self, records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
         let mut scores = records.dot(&self.weights) + &self.intercepts;
         for row in scores.outer_iter_mut() {

@@ -1,8 +1,8 @@
 //! Logistic and ridge regression on standardised features.
 //!
-//! Both models standardise features by their training records. One penalty then suits columns of any scale: a
-//! released column may be a hundred times wider than the clean one. Predictions apply the same
-//! standardisation.
+//! Both models standardise each feature by its mean and standard deviation in the training records. One
+//! penalty then suits columns of any scale: a column released with noise may vary a hundred times as much as
+//! the clean column. Predictions apply the same standardisation.
 //!
 //! Both models can account for known noise in their training records. Logistic regression takes the matrix of
 //! label flip probabilities. Ridge regression takes the covariance of the noise in features and target.

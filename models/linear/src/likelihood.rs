@@ -12,14 +12,14 @@ use scumble_linalg::{multiply, vectorised};
 use std::cell::RefCell;
 
 /// Objective −Σ log P(ỹᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features and free
-/// intercepts. The labels ỹ are the classes, or flipped classes.
+/// intercepts. The labels ỹᵢ are the true classes, or flipped ones.
 ///
-/// The records are standardised one block at a time. One pass over them gives both the value and its
-/// gradient.
+/// The records are standardised one block at a time. One pass over the records gives both the objective and
+/// its gradient.
 pub(crate) struct Likelihood<'a> {
     /// Records (n × d) before standardisation, in row-major order.
     records: CowArray<'a, f64, Ix2>,
-    /// Offset subtracted from each column, and factor that multiplies the rest (d values each).
+    /// Offset subtracted from each column, and factor that multiplies the difference (d values each).
     offsets: Vec<f64>,
     scales: Vec<f64>,
     /// Labels (n), from 0 to K − 1.
@@ -41,12 +41,12 @@ struct Slope {
     gradient: Array1<f64>,
 }
 
-/// Number of records standardised and multiplied at once. They stay in a core's cache between the two
-/// products.
+/// Number of records standardised and multiplied at once. Such a block stays in a core's cache between the
+/// product for the scores and the product for the gradient.
 const BLOCK: usize = 128;
 
-/// Largest number of parts of a sum. The parts do not depend on the number of threads, and so neither does
-/// the sum.
+/// Largest number of parts into which a sum over records is divided. The division does not depend on the
+/// number of threads, so the sum does not depend on it either.
 const MOST_PARTS: usize = 16;
 
 impl<'a> Likelihood<'a> {
@@ -66,7 +66,7 @@ impl<'a> Likelihood<'a> {
         Self { records, offsets, scales, labels, classes, flip: None, l2_penalty }
     }
 
-    /// The same objective for labels that were flipped by the matrix `flip` (K × K).
+    /// Returns the same objective for labels that were flipped by the matrix `flip` (K × K).
     pub(crate) fn flipped_by(self, flip: &'a Array2<f64>) -> Self {
         Self { flip: Some(flip), ..self }
     }
@@ -75,7 +75,7 @@ impl<'a> Likelihood<'a> {
     /// the gradient's norm is at most `gradient_tolerance`, or after `max_iterations` iterations.
     ///
     /// # Errors
-    /// [`Error::Search`] if the line search fails at once.
+    /// [`Error::Search`] if the search fails or is interrupted.
     pub(crate) fn climb(&self, start: Layer, max_iterations: u64, gradient_tolerance: f64) -> Result<Layer> {
         let failed = |error: argmin::core::Error| Error::Search(error.to_string());
         let (width, classes) = start.weights.dim();
@@ -98,7 +98,8 @@ impl<'a> Likelihood<'a> {
         })
     }
 
-    /// Mean loss and gradient at the weights and intercepts `at` ((d + 1) × K, in row-major order).
+    /// Computes the mean loss and its gradient at the weights and intercepts `at` ((d + 1) × K, in row-major
+    /// order).
     fn slope(&self, at: &Array1<f64>) -> Slope {
         let n = self.labels.len();
         let rows = n.div_ceil((n / (4 * BLOCK)).clamp(1, MOST_PARTS)).max(1);
@@ -118,7 +119,8 @@ impl<'a> Likelihood<'a> {
         slope
     }
 
-    /// Sum of the losses of the records in `rows`, and its gradient.
+    /// Computes the sum of the losses of the records in `rows`, and its gradient, at the weights and
+    /// intercepts `at`.
     fn sum(&self, rows: std::ops::Range<usize>, at: &Array1<f64>) -> (f64, Vec<f64>) {
         let (width, classes) = (self.records.ncols() + 1, self.classes);
         let at = at.to_vec();
@@ -163,8 +165,8 @@ impl<'a> Likelihood<'a> {
         (loss, gradient)
     }
 
-    /// Replaces the scores of a record (K) by the derivatives of its loss, P(y | x) − P(y | x, ỹ), and
-    /// returns the loss.
+    /// Replaces the K scores of a record by the derivatives of its loss with respect to them, and returns the
+    /// loss. The derivative for class y is P(y | x) − P(y | x, ỹ), where ỹ is the observed `label`.
     fn to_residuals(&self, label: usize, scores: &mut [f64]) -> f64 {
         let label_score = scores[label];
         let ln_sum = to_probabilities(scores.into());
@@ -184,8 +186,8 @@ impl<'a> Likelihood<'a> {
     }
 }
 
-/// Objective for argmin that keeps the last point's result. Value and gradient at one point then take one
-/// pass over the records.
+/// Objective for argmin that keeps the last point's result. Computing the objective and its gradient at one
+/// point then takes a single pass over the records.
 struct Remembered<'a, 'b> {
     likelihood: &'a Likelihood<'b>,
     last: RefCell<Option<(Array1<f64>, Slope)>>,

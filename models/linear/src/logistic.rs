@@ -17,9 +17,9 @@ crate::params! {
 
     /// Hyper-parameters of multinomial logistic regression.
     ///
-    /// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features
-    /// and free intercepts, by L-BFGS. With a [`label_flip`](Self::label_flip) T, the first term is −Σ log
-    /// Σ_y T\[y, ỹᵢ\]·P(y | xᵢ).
+    /// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d features × K classes) of
+    /// standardised features and free intercepts, by L-BFGS. With a [`label_flip`](Self::label_flip) T and
+    /// observed labels ỹᵢ, the first term is −Σ log Σ_y T\[y, ỹᵢ\]·P(y | xᵢ).
     pub struct LogisticParams {
         /// Weight of ½‖W‖² relative to the summed loss, 1 by default.
         l2_penalty: f64 = 1.0,
@@ -35,7 +35,7 @@ crate::params! {
         ///
         /// Classes are then 0 to K − 1, and P(y | x) is the probability of the true class. The fit is the
         /// maximum-likelihood model of the flipped labels ("forward correction", Patrini and others 2017).
-        /// Its likelihood is not concave; the search starts at the fit without T.
+        /// The log-likelihood is not concave. The search for its maximum starts at the fit without T.
         label_flip?: Array2<f64>,
     }
 
@@ -64,7 +64,8 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
         let classes = label_flip.nrows();
         let start = match self.plain_layer(dataset, &standardizer) {
             Ok(layer) => layer.among(classes),
-            // A single observed class says little about the true classes.
+            // With a single observed class, no fit without flips exists, so the search starts at zero
+            // weights.
             Err(Error::OneClass { .. }) => Layer::zeros(dataset.records.ncols(), (0..classes).collect()),
             Err(error) => return Err(error),
         };
@@ -78,7 +79,7 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
 }
 
 impl ValidLogisticParams {
-    /// Fit that takes the labels for the true classes.
+    /// Fits the model as if the observed labels were the true classes.
     fn plain_layer(
         &self,
         dataset: &Labelled<impl Data<Elem = f64>>,
@@ -89,7 +90,7 @@ impl ValidLogisticParams {
         if classes.len() < 2 {
             return Err(Error::OneClass { records: dataset.targets.len() });
         }
-        // Indices among the classes that occur.
+        // Labels as indices into the ascending list of classes that occur.
         let labels: Vec<usize> =
             dataset.targets.iter().map(|class| classes.partition_point(|other| other < class)).collect();
         let start = Layer::zeros(dataset.records.ncols(), classes);
@@ -114,18 +115,18 @@ pub struct LogisticModel {
 }
 
 impl LogisticModel {
-    /// Classes of the model (K), ascending.
+    /// Returns the K classes of the model, ascending.
     pub fn classes(&self) -> &[usize] {
         &self.layer.classes
     }
 
-    /// P(class | record) (n × K), with the classes in ascending order.
+    /// Computes P(class | record) (n × K) for `records` (n × d), with the classes in ascending order.
     pub fn probabilities(&self, records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
         self.layer.probabilities(&self.standardizer.apply(records))
     }
 
-    /// Weights (d × K) of features in their own units, and intercepts (K). ln P(class | x) equals x·W + c, up
-    /// to a term that all classes share.
+    /// Weights (d × K) of features in their own units, and intercepts c (K). For a record x, ln P(class | x)
+    /// equals x·W + c, up to a term that all classes share.
     ///
     /// ```
     /// use linfa::prelude::*;
@@ -155,7 +156,7 @@ impl LogisticModel {
 impl PredictInplace<Array2<f64>, Array1<usize>> for LogisticModel {
     /// Predicts the most probable class of each record (n × d).
     ///
-    /// As in all of linfa, records of another width than the training records panic.
+    /// Panics if `records` has another number of columns than the training records, as usual in linfa.
     fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
         let probabilities = self.probabilities(records);
         *classes = probabilities.map_axis(Axis(1), |row| {

@@ -9,7 +9,7 @@ use faer::{Mat, MatMut, MatRef, Par};
 use ndarray::{Array1, Array2, ArrayBase, Data, Ix2, s};
 use scumble_linalg::gram;
 
-/// Checks the covariance of the noise.
+/// Checks `noise`, the covariance matrix of the noise in `width` features and the target.
 ///
 /// # Errors
 /// [`Error::Noise`] unless `noise` is symmetric and finite, with `width` + 1 rows and columns.
@@ -33,28 +33,29 @@ pub(crate) fn check(noise: &Array2<f64>, width: usize) -> Result<()> {
     Ok(())
 }
 
-/// Weights (d) that minimise ½wᵀSw − wᵀs + ½·`l2_penalty`·‖w‖².
+/// Returns the weights w (d) that minimise ½wᵀSw − wᵀs + ½·`l2_penalty`·‖w‖².
 ///
-/// S is the covariance of centred `records` (n × d), and s is their covariance with `targets` (n). With
-/// `noise` ((d + 1) × (d + 1), the target last), the noise's covariances are subtracted from both.
+/// S (d × d) is the mean of xxᵀ over the rows x of `records` (n × d), and s (d) is the mean of x·y for the
+/// `targets` y (n). For centred data, S and s are covariances. If `noise` ((d + 1) × (d + 1), the target
+/// last) is given, the noise's covariances are subtracted from S and s.
 ///
 /// Three corrections handle the noise:
 ///
 /// - The subtraction may leave a negative variance in some direction. This variance is set to zero.
-/// - The noise's covariance over n records differs from its mean by up to 2·√(d/n) of it. With small
-///   remaining variances this error would inflate the weights. Each column's penalty therefore grows by
-///   2·√(d/n) times √(its noise × its variance).
-/// - Where the products with the target hardly exceed their noise, all weights shrink toward zero together.
+/// - The sample covariance of the noise over n records has a relative error of up to 2·√(d/n). If the
+///   variances after the subtraction are small, this error would inflate the weights. Each column's penalty
+///   therefore grows by 2·√(d/n)·√(noise variance of the column × its total variance).
+/// - If s hardly exceeds its noise, one common factor (see `trust_in`) shrinks all weights toward zero.
 ///
 /// # Errors
-/// [`Error::Noise`] for sums that are not finite.
+/// [`Error::Noise`] if S is not finite.
 pub(crate) fn weights(
     records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
     targets: &Array1<f64>,
     noise: Option<&Array2<f64>>,
     l2_penalty: f64,
 ) -> Result<Array1<f64>> {
-    // Fewer records than features say nothing about the noise, so the noise is ignored.
+    // With fewer records than features, the effect of the noise cannot be estimated, so `noise` is ignored.
     if records.nrows() < records.ncols() {
         return weights_of_few(records, targets, l2_penalty);
     }
@@ -88,7 +89,8 @@ fn products_of_columns(records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array
     Array2::from_shape_fn((d, d), |(row, column)| products[row.min(column) * d + row.max(column)])
 }
 
-/// The weights of [`weights`] without noise, from an n × n matrix: they are in the span of the records.
+/// Returns the result of [`weights`] without noise, from an n × n matrix. This is possible because the
+/// weights are in the span of the records.
 fn weights_of_few(
     records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
     targets: &Array1<f64>,
@@ -100,9 +102,10 @@ fn weights_of_few(
     Ok(records.t().dot(&Eigen::new(&gram)?.solve(&(targets / n))))
 }
 
-/// Share of the products with the target that exceeds the noise (James and Stein 1961), at least 0.
+/// Returns the factor in [0, 1] by which noise in `products` shrinks all weights (James and Stein 1961).
 ///
-/// It is 1 − d/Σ sⱼ²/vⱼ over the d eigenvectors of the observed covariance. Here vⱼ is the part of the
+/// It is 1 − d/Σ sⱼ²/vⱼ, or 0 if this is negative. The sum is over the d eigenvectors of the observed
+/// covariance `seen`, and sⱼ is the component of `products` along eigenvector j. Here vⱼ is the part of the
 /// variance of sⱼ that comes from the noise.
 fn trust_in(
     products: &Array1<f64>,
@@ -169,7 +172,7 @@ impl Eigen {
 }
 
 impl Eigen {
-    /// Minimum-norm solution of the linear system with this matrix and `right`.
+    /// Returns the minimum-norm solution x of Ax = `right`, for the decomposed matrix A.
     ///
     /// A Cholesky factorisation would fail: without a penalty, a constant column leaves a zero eigenvalue.
     fn solve(&self, right: &Array1<f64>) -> Array1<f64> {
@@ -181,7 +184,7 @@ impl Eigen {
     }
 }
 
-/// Nearest positive semi-definite matrix.
+/// Returns the positive semi-definite matrix nearest to `symmetric`.
 fn positive_part(symmetric: &Array2<f64>) -> Result<Array2<f64>> {
     let Eigen { directions, values } = Eigen::new(symmetric)?;
     Ok((&directions * &values.mapv(|value| value.max(0.0))).dot(&directions.t()))

@@ -18,9 +18,10 @@ crate::params! {
     /// and a free intercept c. The normal equations are solved directly.
     /// [Through the origin](Self::through_origin), the model has no c and does not standardise features.
     ///
-    /// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖². S
-    /// is the covariance of the noisy features, and s is their covariance with the target; N and m are the
-    /// noise's parts of both. This is the errors-in-variables estimator of Loh and Wainwright (2012).
+    /// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖².
+    /// Here λ = `l2_penalty`, S is the covariance of the noisy features, and s is their covariance with the
+    /// noisy target. N is the covariance of the noise in the features, and m its covariance with the noise in
+    /// the target. This is the errors-in-variables estimator of Loh and Wainwright (2012).
     pub struct RidgeParams {
         /// Weight of ½‖w‖² relative to the mean loss, 10⁻³ by default.
         l2_penalty: f64 = 1e-3,
@@ -28,9 +29,9 @@ crate::params! {
         /// Mean covariance of the noise in features and target ((d + 1) × (d + 1), the target last), in their
         /// own units.
         ///
-        /// The fit estimates the model of records without noise. The penalty grows by the sampling error of
-        /// the noise covariance over n records, up to 2·√(d/n) of it. With fewer records than features, the
-        /// noise is ignored.
+        /// The fit estimates the model of records without noise. The penalty grows with the sampling error of
+        /// the noise covariance over n records, which is up to 2·√(d/n) in relative terms. With fewer records
+        /// than features, the noise covariance is ignored.
         noise_covariance?: Array2<f64>,
     }
 
@@ -78,7 +79,7 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<f64>, Error> for ValidRi
 /// Fitted ridge regression.
 #[derive(Debug, Clone)]
 pub struct RidgeModel {
-    /// Standardisation of the features; `None` through the origin.
+    /// Standardisation of the features; `None` for a fit through the origin.
     standardizer: Option<Standardizer>,
     weights: Array1<f64>,
     intercept: f64,
@@ -106,7 +107,7 @@ impl RidgeModel {
         (weights.column(0).to_owned(), intercept[0])
     }
 
-    /// Weights w (d) of standardised features, or of unstandardised features through the origin.
+    /// Weights w (d) of standardised features, or of unstandardised features for a fit through the origin.
     pub fn weights(&self) -> &Array1<f64> {
         &self.weights
     }
@@ -115,7 +116,7 @@ impl RidgeModel {
 impl PredictInplace<Array2<f64>, Array1<f64>> for RidgeModel {
     /// Predicts the target of each record (n × d).
     ///
-    /// As in all of linfa, records of another width than the training records panic.
+    /// Panics if `records` has another number of columns than the training records, as usual in linfa.
     fn predict_inplace(&self, records: &Array2<f64>, targets: &mut Array1<f64>) {
         let standardized = self.standardizer.as_ref().map(|standardizer| standardizer.apply(records));
         *targets = standardized.as_ref().unwrap_or(records).dot(&self.weights) + self.intercept;

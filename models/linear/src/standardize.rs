@@ -12,7 +12,7 @@ pub struct Standardizer {
 }
 
 impl Standardizer {
-    /// Learns from `records` (n × d).
+    /// Computes the mean and standard deviation of each column of `records` (n × d).
     ///
     /// # Errors
     /// [`Error::NoRecords`] if `records` is empty.
@@ -54,7 +54,7 @@ impl Standardizer {
     pub fn apply(&self, records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
         let scales = self.offsets().iter().zip(self.scales());
         let scales: Vec<(f64, f64)> = scales.map(|(offset, scale)| (*offset, *scale)).collect();
-        // Row by row: a pass by columns would fetch each value anew.
+        // Works row by row, because consecutive values of a column are far apart in memory.
         let mut standardized = Array2::zeros(records.dim());
         vectorised(|| {
             for (record, mut row) in records.outer_iter().zip(standardized.outer_iter_mut()) {

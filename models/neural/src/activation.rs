@@ -4,14 +4,15 @@ use crate::Real;
 use scumble_linalg::vectorised;
 use serde::{Deserialize, Serialize};
 
-/// Activation function of a layer's sums z. Its slope is a function of the output, so sums are not stored.
+/// Activation function of a layer's sums z = W x + b. Its derivative is a function of the output, so the sums
+/// are not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Activation {
     /// z itself.
     Identity,
-    /// max(z, 0), with slope 0 at 0.
+    /// max(z, 0), with derivative 0 at 0.
     Relu,
     /// 1 / (1 + e⁻ᶻ).
     Sigmoid,
@@ -25,7 +26,7 @@ impl Activation {
     pub fn value<T: Real>(self, z: T) -> T {
         match self {
             Self::Identity => z,
-            // `max` would hide values that are not numbers.
+            // `max` would replace NaN by 0.
             Self::Relu if z < T::zero() => T::zero(),
             Self::Relu => z,
             Self::Sigmoid => T::one() / (T::one() + (-z).exp()),
@@ -44,7 +45,8 @@ impl Activation {
         }
     }
 
-    /// Multiplies `gradient` by the slopes at the outputs `y`, of the same length.
+    /// Multiplies each value of `gradient` by the derivative of the activation, computed from the output at
+    /// the same index of `y`.
     pub(crate) fn chain<T: Real>(self, y: &[T], gradient: &mut [T]) {
         match self {
             Self::Identity => {}

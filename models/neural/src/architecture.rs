@@ -3,7 +3,7 @@
 use crate::{Activation, Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A dense layer: W x + b, and an activation.
+/// A dense layer: an activation function applied to W x + b, with weights W and bias b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Layer {
     /// Number of outputs.
@@ -26,18 +26,18 @@ pub struct Layer {
 pub struct Architecture {
     /// Number of inputs.
     pub inputs: usize,
-    /// Layers, from the input on.
+    /// Layers, in order from the input to the output.
     pub layers: Vec<Layer>,
 }
 
-/// Position of a layer in the flat slice of all parameters: its weights (outputs × inputs, row by row), then
-/// its bias (outputs).
+/// Position of a layer in the flat slice of all parameters. The slice holds the layer's weights (outputs ×
+/// inputs, row by row), then its bias (one value per output).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub inputs: usize,
     pub outputs: usize,
     pub activation: Activation,
-    /// Index of its first weight.
+    /// Index of the layer's first weight in the slice.
     start: usize,
 }
 
@@ -62,7 +62,8 @@ impl Architecture {
     /// Returns the number of weights and biases.
     ///
     /// # Errors
-    /// [`Error::NoLayers`], [`Error::NoWidth`], [`Error::TooManyParameters`].
+    /// [`Error::NoLayers`] without layers, [`Error::NoWidth`] if the input or a layer has width zero,
+    /// [`Error::TooManyParameters`] if the parameters exceed the addressable memory.
     pub fn parameters(&self) -> Result<usize> {
         if self.layers.is_empty() {
             return Err(Error::NoLayers);
@@ -80,7 +81,7 @@ impl Architecture {
                 more.and_then(|more| parameters.checked_add(more)).ok_or(Error::TooManyParameters)?;
             inputs = layer.outputs;
         }
-        // No vector holds more bytes than `isize` counts.
+        // A vector has at most `isize::MAX` bytes.
         if parameters > isize::MAX as usize / size_of::<f64>() {
             Err(Error::TooManyParameters)
         } else {
@@ -88,12 +89,14 @@ impl Architecture {
         }
     }
 
-    /// Returns the positions of the layers. Call it only after [`parameters`](Self::parameters) succeeded.
+    /// Returns the position of each layer in the flat slice. Call it only after
+    /// [`parameters`](Self::parameters) succeeded.
     pub(crate) fn places(&self) -> impl DoubleEndedIterator<Item = Place> + ExactSizeIterator {
         (0..self.layers.len()).map(|index| self.place(index))
     }
 
-    /// Returns the position of layer `index`. It adds up the layers before it, because they are few.
+    /// Returns the position of layer `index`. It sums the sizes of all layers before it, because a network
+    /// has few layers.
     pub(crate) fn place(&self, index: usize) -> Place {
         let (start, inputs) = self.layers[..index].iter().fold((0, self.inputs), |(start, inputs), layer| {
             (start + (inputs + 1) * layer.outputs, layer.outputs)
@@ -109,7 +112,7 @@ impl Place {
         &parameters[self.start..self.start + self.inputs * self.outputs]
     }
 
-    /// Returns the layer's bias (outputs) among all `parameters`.
+    /// Returns the layer's bias (one value per output) among all `parameters`.
     pub fn bias<'a, T>(&self, parameters: &'a [T]) -> &'a [T] {
         &parameters[self.start + self.inputs * self.outputs..][..self.outputs]
     }

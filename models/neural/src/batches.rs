@@ -5,8 +5,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-/// Minibatches of n records. Each epoch has a new order and uses each record once; the last minibatch may be
-/// smaller.
+/// Random minibatches of n records. Each epoch has a new random order and uses each record once; the last
+/// minibatch may be smaller.
 ///
 /// ```
 /// let mut batches = scumble_neural::Batches::new(10, 4, 1)?;
@@ -22,10 +22,11 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Creates minibatches of `size` of `records` records, shuffled from `seed`.
+    /// Creates minibatches of `size` records each out of `records` records, shuffled with the random seed
+    /// `seed`.
     ///
     /// # Errors
-    /// [`Error::NoRecords`], and [`Error::HyperParameter`] for a size of zero.
+    /// [`Error::NoRecords`] if `records` is zero, [`Error::HyperParameter`] if `size` is zero.
     pub fn new(records: usize, size: usize, seed: u64) -> Result<Self> {
         if records == 0 {
             return Err(Error::NoRecords);
@@ -36,7 +37,7 @@ impl Batches {
         Ok(Self { order: (0..records).collect(), size, generator: ChaCha20Rng::seed_from_u64(seed) })
     }
 
-    /// Returns the rows of each minibatch of the next epoch.
+    /// Shuffles the records for the next epoch. Returns the row indices of each minibatch.
     pub fn shuffled(&mut self) -> std::slice::Chunks<'_, usize> {
         self.order.shuffle(&mut self.generator);
         self.order.chunks(self.size)

@@ -7,9 +7,9 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
-/// A network whose records are the rows of the n × n identity matrix. The first layer's sums of record i are
-/// row i of its weights. No record is therefore multiplied: the sums are read from a table, and a step
-/// changes only the rows of its minibatch.
+/// A network whose records are the rows of the n × n identity matrix. For record i, the sums of the first
+/// layer (its values before the activation) are row i of its weights. They are therefore read from a table
+/// without a matrix product, and a training step changes only the table rows of its minibatch.
 ///
 /// ```
 /// use ndarray::array;
@@ -27,21 +27,23 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Embedding<T> {
-    /// Weights of the first layer, n × h.
+    /// Weights of the first layer, n × h: one row per record, and one column per input of `rest`.
     table: Array2<T>,
     activation: Activation,
     rest: Network<T>,
 }
 
 impl<T: Real> Embedding<T> {
-    /// Creates an embedding of `records` records. The table has one column for each input of `rest`, and its
-    /// entries are drawn like the weights of a layer of that width.
+    /// Creates an embedding of `records` records. It applies `activation` to a row of the table and passes
+    /// the result to `rest`. The table has one column for each input of `rest`. Its entries are drawn with
+    /// [`Initialisation::He`] for a layer with this number of inputs.
     ///
     /// # Errors
     /// Same errors as [`Network::new`].
     pub fn new(records: usize, activation: Activation, rest: Architecture, seed: u64) -> Result<Self> {
         let width = rest.inputs;
-        // Weights of a layer from the inputs of `rest` to the records, so that their scale suits `rest`.
+        // Weights of a layer with the inputs of `rest` and one output per record. Their scale therefore suits
+        // `rest`.
         let drawn = Network::<T>::new(
             Architecture::new(width).layer(records, Activation::Identity),
             Initialisation::He,
@@ -52,23 +54,24 @@ impl<T: Real> Embedding<T> {
         Ok(Self { table, activation, rest: Network::new(rest, Initialisation::He, seed.wrapping_add(1))? })
     }
 
-    /// Multiplies the entries of the table by `factor`. Smaller random initial values make the learned part
-    /// more visible in records that are weighted sums of rows.
+    /// Multiplies the entries of the table by `factor`. A factor below 1 makes the random initial values
+    /// small relative to the changes by training, also in weighted sums of rows (see
+    /// [`classify_sums`](Self::classify_sums)).
     #[must_use]
     pub fn scaled(mut self, factor: T) -> Self {
         self.table.mapv_inplace(|value| value * factor);
         self
     }
 
-    /// Returns the weights of the first layer, n × h.
+    /// Returns the weights of the first layer, n × h: one row per record.
     pub fn table(&self) -> &Array2<T> {
         &self.table
     }
 
-    /// Returns the likeliest classes (b) for the first layer's sums `sums` (b × h).
+    /// Returns the most probable class of each of b records from `sums` (b × h), the sums of the first layer.
     ///
     /// # Errors
-    /// [`Error::Length`] for sums of another width.
+    /// [`Error::Length`] unless `sums` has h columns.
     pub fn classify_sums(&self, sums: ArrayView2<T>) -> Result<ndarray::Array1<usize>> {
         self.rest.classify(self.activated(sums).view())
     }
@@ -85,8 +88,8 @@ impl<T: Real> Embedding<T> {
 
 impl Training {
     /// Fits the embedding `start` to the targets of its n records. Each row of the table has its own
-    /// optimiser `rows`. A row moves once per epoch, and therefore needs longer steps than the layers after
-    /// it.
+    /// optimiser with the hyper-parameters `rows`. A row changes only once per epoch, and therefore needs
+    /// longer steps than the layers after the table.
     ///
     /// # Errors
     /// Same errors as [`fit`](Self::fit).

@@ -35,8 +35,8 @@ pub enum Error {
         /// Number found.
         found: usize,
     },
-    /// A backward pass without its forward pass, a gradient without its backward pass, or a pass of another
-    /// network.
+    /// A backward pass requested before its forward pass, a gradient requested before its backward pass, or a
+    /// [`Pass`](crate::Pass) of a network with another architecture.
     #[error("the pass holds no {what} of this network: run its {step} pass first")]
     Order {
         /// Name of the missing values.
@@ -44,7 +44,7 @@ pub enum Error {
         /// Pass that produces them.
         step: &'static str,
     },
-    /// No records.
+    /// An empty set of records.
     #[error("there are no records")]
     NoRecords,
     /// A row of records or targets that does not exist.
@@ -55,10 +55,10 @@ pub enum Error {
         /// Number of rows.
         rows: usize,
     },
-    /// A class without an output.
+    /// A class number that is not below the number of outputs.
     #[error("the class of row {row} is {class}, both counted from 0, and there are {classes} classes")]
     Class {
-        /// Row of the class.
+        /// Row of the example with this class.
         row: usize,
         /// Class found.
         class: usize,
@@ -111,7 +111,7 @@ pub enum Error {
         epoch: usize,
         /// Name of the value: the training loss, the validation loss or a parameter.
         what: &'static str,
-        /// Value that it reached.
+        /// Value that the loss or parameter reached.
         value: f64,
     },
 }

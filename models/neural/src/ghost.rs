@@ -1,9 +1,10 @@
 //! Norms of per-example gradients without storing the gradients.
 //!
-//! For a layer with input aᵢ and gradient of sums δᵢ, example i has the gradient δᵢaᵢᵀ of the weights and δᵢ
-//! of the bias. Its squared norm is (‖aᵢ‖² + 1)·‖δᵢ‖² (Goodfellow 2015; "ghost clipping" in Li and others
-//! 2022). A sum with one weight per example is a matrix product. One backward pass is therefore enough for
-//! all examples.
+//! Let aᵢ be a layer's input for example i, and δᵢ the gradient of the example's loss with respect to the
+//! layer's sums W aᵢ + b. The gradient with respect to the weights W is δᵢaᵢᵀ, and with respect to the bias b
+//! it is δᵢ. The squared norm of both together is (‖aᵢ‖² + 1)·‖δᵢ‖² (Goodfellow 2015; "ghost clipping" in Li
+//! and others 2022). A weighted sum of the examples' gradients is a matrix product. One backward pass is
+//! therefore enough for all examples.
 
 use crate::error::check_length;
 use crate::{Network, Pass, Real, Result};
@@ -14,8 +15,9 @@ impl<T: Real> Network<T> {
     ///
     /// Call it after a backward pass from the gradients of the examples' own losses, not of their mean loss.
     ///
-    /// The function adds to `squares`, so that networks trained together share one norm. It sums in `f64` for
-    /// every number type, because a clipped norm depends on the sums.
+    /// It adds to `squares` instead of overwriting them, so that one norm can cover several networks that are
+    /// trained together. It sums in `f64` for every number type, because gradients are clipped by these
+    /// norms.
     ///
     /// # Errors
     /// [`Error::Order`](crate::Error::Order) before a backward pass, [`Error::Length`](crate::Error::Length)
@@ -34,7 +36,7 @@ impl<T: Real> Network<T> {
     }
 }
 
-/// Computes the squared norm in eight parallel sums, for the vector units.
+/// Computes the squared norm in eight parallel sums, which suit the processor's vector units.
 fn squared_norm<T: Real>(values: &[T]) -> f64 {
     vectorised(
         #[inline(always)]

@@ -20,7 +20,7 @@ pub enum Initialisation {
 }
 
 impl Initialisation {
-    /// Draws all parameters of a network.
+    /// Draws the `count` parameters of a network.
     pub(crate) fn draw<T: Real>(
         self,
         architecture: &Architecture,

@@ -2,9 +2,10 @@
 //!
 //! A [`Network`] is a sequence of dense layers whose parameters are one flat slice, in `f32` for speed or in
 //! `f64` for checks. [`Network::forward`] and [`Network::backward`] store their results in a [`Pass`]. The
-//! caller then requests the gradients that it needs: of the parameters, each example's norm, a weighted sum,
-//! or the input. Networks can therefore be chained, and a frozen network costs only the gradient of its
-//! input. [`Training`] fits one network to examples. The crate does not depend on privacy.
+//! caller then requests what it needs: the gradient with respect to the parameters or to the input, or the
+//! norm of each example's gradient. The input gradient of a network is the output gradient of the network
+//! before it, so networks can be chained. A network that is not trained needs only its input gradient.
+//! [`Training`] fits one network to examples. This crate has no privacy-specific code.
 //!
 //! ```
 //! use ndarray::array;

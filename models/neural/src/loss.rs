@@ -4,29 +4,31 @@ use crate::error::check_length;
 use crate::{Error, Real, Result};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Zip};
 
-/// Loss function with its targets. It gives a loss per example for outputs (n × k), and its gradient with
-/// respect to the example's outputs.
+/// Loss function with the targets of n examples. From a network's outputs o (n examples × k outputs), it
+/// computes the loss of each example. It also computes the gradient of this loss with respect to the
+/// example's outputs.
 #[derive(Debug, Clone, Copy)]
 pub enum Loss<'a, T> {
     /// Σⱼ (oⱼ − tⱼ)² for targets t (n × k).
     SquaredError(ArrayView2<'a, T>),
-    /// ln Σⱼ exp oⱼ − o_c for the class c (n, counted from 0): the outputs are logits of a softmax.
+    /// ln Σⱼ exp oⱼ − o_c for the class c of each example (n classes, counted from 0): the outputs are logits
+    /// of a softmax.
     CrossEntropy(ArrayView1<'a, usize>),
-    /// Σⱼ ln(1 + exp oⱼ) − tⱼoⱼ for shares t in [0, 1] (n × k): each output is the logit of a sigmoid.
+    /// Σⱼ ln(1 + exp oⱼ) − tⱼoⱼ for targets t in [0, 1] (n × k): each output is the logit of a sigmoid.
     ///
-    /// One output is equivalent to two outputs of a softmax, with half the weights, because only their
-    /// difference matters. A target may lie strictly between 0 and 1, such as a pixel.
+    /// One output of logit o is equivalent to two softmax outputs of logits o/2 and −o/2, because a softmax
+    /// depends only on differences of logits. A target may lie strictly between 0 and 1, such as the
+    /// brightness of a pixel.
     BinaryCrossEntropy(ArrayView2<'a, T>),
-    /// −ln Σ_y F\[y, ỹ\]·softmax(o)_y for an observed class ỹ, for flipped labels.
+    /// −ln Σ_y F\[y, ỹ\]·softmax(o)_y for an observed class ỹ that may differ from the true class y.
     ///
-    /// It is the likelihood of the observed class if the softmax is the distribution of the true class
-    /// (equation 8 of *Learning to noise*; "forward correction", Patrini and others 2017). Without flips it
-    /// equals the cross-entropy.
+    /// It is the negative log-likelihood of the observed class if the softmax is the distribution of the true
+    /// class (equation 8 of *Learning to noise*; "forward correction", Patrini and others 2017). If F is the
+    /// identity matrix, it equals the cross-entropy.
     FlippedCrossEntropy {
-        /// Observed class ỹ of each example (n, counted from 0).
+        /// Observed class ỹ of each example (n classes, counted from 0).
         seen: ArrayView1<'a, usize>,
-        /// Matrix F (k × k): the probability that the true class of a row is observed as the class of a
-        /// column.
+        /// Matrix F (k × k): F\[y, ỹ\] is the probability that the true class y is observed as ỹ.
         flip: ArrayView2<'a, T>,
     },
 }
@@ -40,12 +42,12 @@ impl<T: Real> Loss<'_, T> {
         }
     }
 
-    /// Checks the targets for `outputs` (k) outputs per row.
+    /// Checks that the targets fit a network with `outputs` (k) outputs.
     ///
     /// # Errors
-    /// [`Error::Length`] for targets of another width, [`Error::Class`] for a class that is not below k.
-    /// [`Error::Value`] for a target that is not finite, for a target outside [0, 1] of the binary
-    /// cross-entropy, and for an invalid flip probability.
+    /// [`Error::Length`] unless the targets have k columns and the flip matrix is k × k, [`Error::Class`] for
+    /// a class that is not below k. [`Error::Value`] for a target that is not finite, for a target of the
+    /// binary cross-entropy outside [0, 1], and for a flip probability outside [0, 1].
     pub fn check(&self, outputs: usize) -> Result<()> {
         match self {
             Self::SquaredError(targets) | Self::BinaryCrossEntropy(targets) => {
@@ -68,18 +70,19 @@ impl<T: Real> Loss<'_, T> {
         }
     }
 
-    /// Computes each example's loss (n), and the `gradient` (n × k) of each with respect to its own `output`
-    /// (n × k).
+    /// Writes the loss of each example to `losses` (n). Writes its gradient with respect to the example's row
+    /// of `output` (n × k) to the same row of `gradient` (n × k).
     ///
     /// # Errors
-    /// [`Error::Length`] if shapes do not fit, and otherwise the errors of [`check`](Self::check).
+    /// [`Error::Length`] if the shapes of the arguments and targets do not fit together. [`Error::Class`] for
+    /// a class that is not below k, [`Error::Value`] for a target of the binary cross-entropy outside [0, 1].
     pub fn each(&self, output: ArrayView2<T>, gradient: ArrayViewMut2<T>, losses: &mut [T]) -> Result<()> {
         check_length("the rows of the output", self.examples(), output.nrows())?;
         self.each_at(|row| row, output, gradient, losses)
     }
 
-    /// Computes the losses as [`each`](Self::each), for outputs (b × k) of the rows `rows` (b) of the
-    /// targets.
+    /// Computes the losses of b examples as [`each`](Self::each) does. Row i of `output` (b × k) belongs to
+    /// row `rows[i]` of the targets.
     ///
     /// # Errors
     /// Same errors as [`each`](Self::each), and [`Error::Row`] for a row that does not exist.
@@ -98,14 +101,14 @@ impl<T: Real> Loss<'_, T> {
     /// (n × k).
     ///
     /// # Errors
-    /// Same errors as [`each`](Self::each), and [`Error::NoRecords`] if there are none.
+    /// Same errors as [`each`](Self::each), and [`Error::NoRecords`] if `output` is empty.
     pub fn mean(&self, output: ArrayView2<T>, gradient: ArrayViewMut2<T>) -> Result<T> {
         check_length("the rows of the output", self.examples(), output.nrows())?;
         self.mean_at(|row| row, output, gradient)
     }
 
-    /// Computes the mean loss as [`mean`](Self::mean), for outputs (b × k) of the rows `rows` (b) of the
-    /// targets.
+    /// Computes the mean loss of b examples as [`mean`](Self::mean) does. Row i of `output` (b × k) belongs
+    /// to row `rows[i]` of the targets.
     ///
     /// # Errors
     /// Same errors as [`mean`](Self::mean), and [`Error::Row`] for a row that does not exist.
@@ -139,8 +142,8 @@ impl<T: Real> Loss<'_, T> {
         Ok(sum * share)
     }
 
-    /// Calls `found` with each example's loss, and writes its gradient times `share`. `row` maps an output to
-    /// its target.
+    /// Calls `found` with the index and the loss of each example, and writes the loss's gradient times
+    /// `share` to `gradient`. `row` maps the index of an output to the row of its target.
     fn evaluate(
         &self,
         row: impl Fn(usize) -> usize,
@@ -200,7 +203,7 @@ impl<T: Real> Loss<'_, T> {
     }
 }
 
-/// Returns the class of `row`.
+/// Returns the class of the example in row `row`, if it is below `classes`.
 fn class_of(all: ArrayView1<usize>, row: usize, classes: usize) -> Result<usize> {
     let class = all[row];
     if class < classes { Ok(class) } else { Err(Error::Class { row, class, classes }) }
@@ -215,7 +218,7 @@ fn check_flip<T>(flip: ArrayView2<T>, classes: usize) -> Result<()> {
     check_length("the columns of the flips", classes, flip.ncols())
 }
 
-/// Returns an example's squared error, and writes its gradient times `share`.
+/// Returns an example's squared error, and writes its gradient times `share` to `gradient`.
 fn squared_error<T: Real>(
     output: ArrayView1<T>,
     target: ArrayView1<T>,
@@ -230,8 +233,8 @@ fn squared_error<T: Real>(
     sum
 }
 
-/// Cross-entropy; see [`squared_error`]. All exponents are at most zero, so that large logits do not
-/// overflow.
+/// Returns an example's cross-entropy, and writes its gradient times `share` to `gradient`. The largest logit
+/// is subtracted from all logits, so that large logits do not overflow.
 fn cross_entropy<T: Real>(
     logits: ArrayView1<T>,
     class: usize,
@@ -249,10 +252,11 @@ fn cross_entropy<T: Real>(
     (largest - logits[class]) + sum.ln()
 }
 
-/// Cross-entropy of a flipped label; see [`squared_error`]. `chances` (k) holds the probability of each class
-/// to be observed as this example's class. The gradient is the prior of the true class minus its posterior.
-/// Each of the two has its own largest logit, because the largest logit may belong to a class of probability
-/// zero.
+/// Returns the cross-entropy of a flipped label, and writes its gradient times `share` to `gradient`.
+/// `chances` (k) holds the probability of each true class to be observed as this example's label. The
+/// gradient is the distribution of the true class before its label is known (softmax) minus the distribution
+/// given the label. Each of these two distributions subtracts its own largest logit, because the largest
+/// logit may belong to a class of probability zero.
 fn flipped_cross_entropy<T: Real>(
     logits: ArrayView1<T>,
     chances: ArrayView1<T>,
@@ -279,8 +283,8 @@ fn flipped_cross_entropy<T: Real>(
     (largest - largest_possible) + total.ln() - seen_total.ln()
 }
 
-/// Binary cross-entropy; see [`squared_error`]. ln(1 + eᶻ) = max(z, 0) + ln(1 + e^−|z|), so that large logits
-/// do not overflow.
+/// Returns an example's binary cross-entropy, and writes its gradient times `share` to `gradient`. It
+/// computes ln(1 + eᶻ) as max(z, 0) + ln(1 + e^−|z|), so that large logits z do not overflow.
 fn binary_cross_entropy<T: Real>(
     logits: ArrayView1<T>,
     target: ArrayView1<T>,

@@ -10,9 +10,10 @@ use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
 /// A sequence of dense layers with all parameters in one flat slice. For each layer in turn, the slice holds
-/// the weights (outputs × inputs, row by row) and then the bias (outputs).
+/// the weights (outputs × inputs, row by row) and then the bias (one value per output).
 ///
-/// A network is saved whole. Reading checks the shapes and that every parameter is finite.
+/// A saved network contains the architecture and all parameters. Reading it checks the number of parameters
+/// and that each is finite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved", bound = "T: Real")]
 pub struct Network<T> {
@@ -43,7 +44,8 @@ impl<T: Real> TryFrom<Saved> for Network<T> {
 }
 
 impl<T: Real> Network<T> {
-    /// Creates a network with parameters drawn from `seed`.
+    /// Creates a network with random initial parameters, drawn as `initialisation` says with the random seed
+    /// `seed`.
     ///
     /// # Errors
     /// Same errors as [`Architecture::parameters`].
@@ -53,11 +55,11 @@ impl<T: Real> Network<T> {
         Ok(Self { architecture, parameters })
     }
 
-    /// Creates a network from its parameters, in the order of the flat slice.
+    /// Creates a network from its parameters, in the order described at [`Network`].
     ///
     /// # Errors
-    /// Same errors as [`Architecture::parameters`]; [`Error::Length`] if their count differs from the
-    /// architecture's, [`Error::Parameter`] for one that is not finite.
+    /// Same errors as [`Architecture::parameters`]; [`Error::Length`] if the number of `parameters` differs
+    /// from that of the architecture, [`Error::Parameter`] for a parameter that is not finite.
     pub fn from_parameters(architecture: Architecture, parameters: Vec<T>) -> Result<Self> {
         check_length("the parameters of the network", architecture.parameters()?, parameters.len())?;
         let network = Self { architecture, parameters };
@@ -70,7 +72,7 @@ impl<T: Real> Network<T> {
         &self.architecture
     }
 
-    /// Returns all weights and biases, in the order of the flat slice.
+    /// Returns all weights and biases, in the order described at [`Network`].
     pub fn parameters(&self) -> &[T] {
         &self.parameters
     }
@@ -85,14 +87,15 @@ impl<T: Real> Network<T> {
         self.parameters
     }
 
-    /// Returns the weights (outputs × inputs) of a layer, counted from 0, or `None` if the layer does not
-    /// exist.
+    /// Returns the weights (outputs × inputs) of layer number `layer`, counted from 0, or `None` if the layer
+    /// does not exist.
     pub fn weights(&self, layer: usize) -> Option<ArrayView2<'_, T>> {
         let place = (layer < self.architecture.layers.len()).then(|| self.architecture.place(layer))?;
         Some(view(place.weights(&self.parameters), place.inputs))
     }
 
-    /// Returns the bias (outputs) of a layer, counted from 0, or `None` if the layer does not exist.
+    /// Returns the bias (one value per output) of layer number `layer`, counted from 0, or `None` if the
+    /// layer does not exist.
     pub fn bias(&self, layer: usize) -> Option<ArrayView1<'_, T>> {
         let place = (layer < self.architecture.layers.len()).then(|| self.architecture.place(layer))?;
         Some(place.bias(&self.parameters).into())
@@ -101,7 +104,7 @@ impl<T: Real> Network<T> {
     /// Checks that all parameters are finite.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for the first that is not finite.
+    /// [`Error::Parameter`] with the first parameter that is not finite.
     pub fn check_finite(&self) -> Result<()> {
         match self.parameters.iter().position(|parameter| !parameter.is_finite()) {
             Some(index) => Err(Error::Parameter { index, value: self.parameters[index].into() }),

@@ -5,7 +5,7 @@ use crate::{Error, Real, Result};
 use scumble_linalg::vectorised;
 use serde::{Deserialize, Serialize};
 
-/// Number of parameters that one thread steps at a time.
+/// Largest number of parameters that one thread updates at a time.
 const AT_A_TIME: usize = 1 << 15;
 
 /// Optimiser and its hyper-parameters.
@@ -18,32 +18,33 @@ pub enum Optimiser {
     Sgd(Sgd),
 }
 
-/// Adam (Kingma and Ba 2015), with PyTorch's defaults and conventions: an ℓ₂ penalty is added to the
-/// gradient, and ε to the root after its bias correction.
+/// Adam (Kingma and Ba 2015), with PyTorch's defaults and conventions. The gradient includes that of an ℓ₂
+/// penalty. ε is added to the root of the mean squared gradient after its bias correction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Adam {
     /// Learning rate: approximate upper bound on the change of a parameter per step.
     pub learning_rate: f64,
-    /// Share of the mean gradient kept at each step, in [0, 1).
+    /// Weight of the previous mean gradient in the new one, in [0, 1).
     pub beta1: f64,
-    /// Share of the mean squared gradient kept at each step, in [0, 1).
+    /// Weight of the previous mean squared gradient in the new one, in [0, 1).
     pub beta2: f64,
     /// Number added to the root of the mean squared gradient.
     pub epsilon: f64,
     /// Weight decay w: adds w·θ to the gradient of a parameter θ, and w·‖θ‖²/2 to the loss.
     pub weight_decay: f64,
-    /// Uses the largest mean squared gradient so far (Reddi, Kale and Kumar 2018).
+    /// Uses the largest mean squared gradient so far instead of the current one (Reddi, Kale and Kumar 2018).
     pub amsgrad: bool,
 }
 
-/// Stochastic gradient descent, with PyTorch's conventions: u ← momentum·u + gradient, θ ← θ − rate·u.
+/// Stochastic gradient descent, with PyTorch's conventions: u ← momentum·u + gradient, θ ← θ − rate·u, for a
+/// parameter θ and its step direction u.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sgd {
     /// Learning rate: change of a parameter per unit of its gradient.
     pub learning_rate: f64,
-    /// Share of the last step that is repeated, in [0, 1).
+    /// Weight of the previous step direction u in the new one, in [0, 1).
     pub momentum: f64,
     /// Weight decay w: adds w·θ to the gradient of a parameter θ, and w·‖θ‖²/2 to the loss.
     pub weight_decay: f64,
@@ -80,9 +81,9 @@ pub struct Stepper<T> {
     optimiser: Optimiser,
     /// Number of steps made.
     steps: i32,
-    /// Mean gradient of each parameter, or its last step.
+    /// Mean gradient of each parameter for Adam, or its step direction u for stochastic gradient descent.
     mean: Vec<T>,
-    /// Mean squared gradient of each parameter; empty for descent.
+    /// Mean squared gradient of each parameter; empty for stochastic gradient descent.
     square: Vec<T>,
     /// Largest mean squared gradient of each parameter; empty without AMSGrad.
     largest: Vec<T>,
@@ -100,7 +101,7 @@ impl Optimiser {
     /// Checks the hyper-parameters.
     ///
     /// # Errors
-    /// [`Error::HyperParameter`] for one outside its range.
+    /// [`Error::HyperParameter`] for a hyper-parameter outside its range.
     pub fn check(&self) -> Result<()> {
         let shares = match self {
             Self::Adam(adam) => vec![("beta1", adam.beta1), ("beta2", adam.beta2)],
@@ -128,8 +129,8 @@ impl Optimiser {
         Ok(())
     }
 
-    /// Starts the optimiser on `parameters` parameters: of one network, of several, or any other numbers with
-    /// a gradient.
+    /// Creates the initial state of the optimiser for `parameters` parameters. They may belong to one network
+    /// or several, or be any other numbers with a gradient.
     ///
     /// # Errors
     /// Same errors as [`check`](Self::check).
@@ -164,8 +165,8 @@ impl<T: Real> Stepper<T> {
     /// Makes one step on `parameters` with their `gradient`.
     ///
     /// # Errors
-    /// [`Error::Length`] unless both have the length that the optimiser was started with;
-    /// [`Error::Interrupted`].
+    /// [`Error::Length`] unless `parameters` and `gradient` have the length passed to [`Optimiser::start`];
+    /// [`Error::Interrupted`] if an interrupt was requested.
     pub fn step(&mut self, parameters: &mut [T], gradient: &[T]) -> Result<()> {
         scumble_interrupt::check()?;
         check_length("the parameters to step", self.mean.len(), parameters.len())?;
@@ -199,8 +200,8 @@ struct Part<'a, T> {
 }
 
 impl<T: Real> Part<'_, T> {
-    /// Applies `step` to all of it, on all threads if it is large. Parameters are stepped independently, so
-    /// the number of threads does not affect the result.
+    /// Applies `step` to the whole range, on all threads if the range is large. Each parameter is updated
+    /// independently, so the number of threads does not affect the result.
     fn in_parts(self, step: &(impl Fn(Part<'_, T>) + Sync)) {
         if self.parameters.len() <= AT_A_TIME {
             return step(self);
@@ -259,7 +260,7 @@ impl<T: Real> AdamStep<T> {
         }
     }
 
-    /// Steps all of `part` in one pass over memory.
+    /// Updates all parameters of `part` in one pass over memory.
     fn take(&self, part: Part<'_, T>) {
         let Part { parameters, gradient, mean, square, largest } = part;
         let moments = mean.iter_mut().zip(square);
@@ -275,7 +276,7 @@ impl<T: Real> AdamStep<T> {
                 } else {
                     for (((parameter, &gradient), (mean, square)), largest) in all.zip(largest) {
                         let square = self.moments(*parameter, gradient, mean, square);
-                        // A `max` would hide values that are not numbers.
+                        // `max` would drop a NaN.
                         *largest = if *largest > square { *largest } else { square };
                         self.move_by(parameter, *mean, *largest);
                     }

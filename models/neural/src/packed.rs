@@ -1,11 +1,12 @@
-//! Parameters as compact text: a trained design has hundreds of thousands of them.
+//! Parameters as compact text, because a trained network has hundreds of thousands of them.
 
 use crate::{Error, Real, Result};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-/// Parameters as base64 of their little-endian bytes, in single precision if this preserves every bit.
+/// Parameters as base64 of their little-endian bytes, in single precision if it represents every parameter
+/// exactly.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Packed {
@@ -26,7 +27,7 @@ impl Packed {
     /// Decodes the parameters.
     ///
     /// # Errors
-    /// [`Error::Packed`] for text that is not base64 of a whole count of numbers of that precision.
+    /// [`Error::Packed`] if the text is not base64, or does not encode a whole number of values.
     pub(crate) fn unpack<T: Real>(&self) -> Result<Vec<T>> {
         let values: Vec<f64> = match self {
             Self::Float32(text) => {

@@ -6,10 +6,11 @@ use crate::{Architecture, Error, Network, Real, Result};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1};
 use scumble_linalg::vectorised;
 
-/// Intermediate values of a minibatch of b examples, from a forward and a backward pass. It can be used again
-/// for the next minibatch, and then keeps its memory.
+/// Intermediate values of a minibatch of b examples, from a forward and a backward pass. It can be reused for
+/// the next minibatch without a new allocation.
 ///
-/// A forward pass fills it, and a backward pass completes it. Each gradient is computed on request.
+/// [`Network::forward`] stores the outputs of all layers in it, and [`Network::backward`] the gradients with
+/// respect to the layers' sums W x + b. All other gradients are computed on request.
 ///
 /// ```
 /// use ndarray::array;
@@ -36,7 +37,7 @@ pub struct Pass<T> {
     examples: usize,
     /// Input (b × inputs), then the output of each layer (b × outputs).
     pub(crate) activations: Vec<Vec<T>>,
-    /// Gradient with respect to each layer's sums (b × outputs); empty before a backward pass.
+    /// Gradient with respect to each layer's sums W x + b (b × outputs); empty before a backward pass.
     pub(crate) deltas: Vec<Vec<T>>,
     /// Gradient with respect to the input (b × inputs).
     input: Vec<T>,
@@ -54,10 +55,11 @@ impl<T: Real> Pass<T> {
         self.examples
     }
 
-    /// Multiplies each example's share of all parameter gradients by its weight (b), after a backward pass.
-    /// An example of weight zero leaves no trace, even if its numbers are not finite.
+    /// Multiplies each example's contribution to all parameter gradients by the example's weight, after a
+    /// backward pass. `weights` has one value for each of the b examples. An example of weight zero
+    /// contributes nothing, even if its values are not finite.
     ///
-    /// The pass then holds the weighted examples themselves. Norms computed afterwards include all rounding
+    /// The weighted values replace the stored ones. Norms computed afterwards therefore include all rounding
     /// of the terms that [`Network::gradient`] sums.
     ///
     /// # Errors
@@ -120,7 +122,7 @@ impl<T: Real> Network<T> {
     /// Computes the outputs (b × outputs) for `records` (b × inputs).
     ///
     /// # Errors
-    /// [`Error::Length`] for records of another width.
+    /// [`Error::Length`] unless `records` has one column per input.
     pub fn forward<'p>(&self, records: ArrayView2<T>, pass: &'p mut Pass<T>) -> Result<ArrayView2<'p, T>> {
         check_length("the columns of the records", self.architecture().inputs, records.ncols())?;
         let input = self.begin(records.nrows(), pass);
@@ -131,7 +133,8 @@ impl<T: Real> Network<T> {
     /// Computes the outputs (b × outputs) for the rows `rows` (b) of `records` (n × inputs).
     ///
     /// # Errors
-    /// [`Error::Length`] for records of another width, [`Error::Row`] for a row that does not exist.
+    /// [`Error::Length`] unless `records` has one column per input, [`Error::Row`] for a row that does not
+    /// exist.
     pub fn forward_rows<'p>(
         &self,
         records: ArrayView2<T>,
@@ -162,7 +165,7 @@ impl<T: Real> Network<T> {
         input
     }
 
-    /// Computes the output from the input that the pass holds.
+    /// Computes the output from the input that is stored in `pass`.
     fn through<'p>(&self, pass: &'p mut Pass<T>) -> ArrayView2<'p, T> {
         for (index, place) in self.architecture().places().enumerate() {
             let (before, after) = pass.activations.split_at_mut(index + 1);
@@ -176,10 +179,11 @@ impl<T: Real> Network<T> {
     }
 
     /// Propagates `output_gradient` (b × outputs), the gradient of a loss with respect to the outputs, back
-    /// to the sums of every layer.
+    /// to the sums W x + b of every layer.
     ///
     /// # Errors
-    /// [`Error::Order`] before a forward pass, [`Error::Length`] for a gradient of another shape.
+    /// [`Error::Order`] before a forward pass, [`Error::Length`] unless `output_gradient` has the shape of
+    /// the outputs.
     pub fn backward(&self, output_gradient: ArrayView2<T>, pass: &mut Pass<T>) -> Result<()> {
         pass.check_forward(self.architecture())?;
         check_length("the rows of the output's gradient", pass.examples, output_gradient.nrows())?;
@@ -218,8 +222,8 @@ impl<T: Real> Network<T> {
         Ok(view(&pass.input, first.inputs))
     }
 
-    /// Sets `gradient` to the gradient with respect to all parameters, in the order of the flat slice, after
-    /// a backward pass. It is the sum of the examples' contributions.
+    /// Sets `gradient` to the gradient with respect to all parameters, in the order described at [`Network`],
+    /// after a backward pass. It is the sum of the examples' gradients.
     ///
     /// # Errors
     /// [`Error::Order`] before a backward pass, [`Error::Length`] unless `gradient` has one number per
@@ -243,7 +247,8 @@ fn for_rows<T: Real>(matrix: &mut [T], weights: &[T], mut each: impl FnMut(&mut 
     }
 }
 
-/// Copies rows, one after the other. Each row must be as long as its share of `into`.
+/// Copies `rows` into `into`, one after the other. All rows must have the same length, and together the
+/// length of `into`.
 fn copy<'a, T: Real>(rows: impl ExactSizeIterator<Item = ArrayView1<'a, T>>, into: &mut [T]) {
     let width = into.len() / rows.len().max(1);
     for (into, row) in into.chunks_exact_mut(width.max(1)).zip(rows) {
@@ -251,7 +256,8 @@ fn copy<'a, T: Real>(rows: impl ExactSizeIterator<Item = ArrayView1<'a, T>>, int
     }
 }
 
-/// Computes a layer's gradient from its inputs (b × inputs) and the gradient of its sums (b × outputs).
+/// Computes the gradient with respect to a layer's weights and bias, from its `inputs` (b × inputs) and the
+/// gradient `delta` with respect to its sums (b × outputs).
 fn layer_gradient<T: Real>(inputs: &[T], delta: &[T], weights: &mut [T], bias: &mut [T]) {
     let (outputs, width) = (bias.len(), weights.len() / bias.len());
     multiply(matrix(delta, outputs).transpose(), matrix(inputs, width), matrix_mut(weights, width));

@@ -10,7 +10,7 @@ impl<T: Real> Network<T> {
     /// Computes the outputs (n × outputs) for `records` (n × inputs).
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length) for records of another width.
+    /// [`Error::Length`](crate::Error::Length) unless `records` has one column per input.
     pub fn predict(&self, records: ArrayView2<T>) -> Result<Array2<T>> {
         let mut outputs = Array2::zeros((records.nrows(), self.architecture().outputs()));
         let mut pass = Pass::default();
@@ -21,8 +21,8 @@ impl<T: Real> Network<T> {
         Ok(outputs)
     }
 
-    /// Returns the class (n) with the largest output for each of `records` (n × inputs), counted from 0. Ties
-    /// go to the first class.
+    /// Returns the class with the largest output for each of `records` (n × inputs), as n classes counted
+    /// from 0. Ties go to the first class.
     ///
     /// # Errors
     /// Same errors as [`predict`](Self::predict).

@@ -4,7 +4,7 @@ use crate::Real;
 use faer::{Accum, MatMut, MatRef};
 use ndarray::ArrayView2;
 
-/// Number of multiplications from which a product is split into two, for two threads.
+/// Smallest number of multiplications for which a matrix product is split into two halves, for two threads.
 const SPLIT: usize = 1 << 22;
 
 /// Returns `values` as a row-major matrix of `columns` columns.
@@ -23,7 +23,7 @@ pub(crate) fn matrix_mut<T>(values: &mut [T], columns: usize) -> MatMut<'_, T> {
     MatMut::from_row_major_slice_mut(values, values.len() / columns, columns)
 }
 
-/// Returns `values` as a row-major view of `columns` columns, for callers.
+/// Returns `values` as a row-major `ndarray` view of `columns` columns.
 ///
 /// # Panics
 /// Same as [`matrix`].
@@ -33,8 +33,8 @@ pub(crate) fn view<T>(values: &[T], columns: usize) -> ArrayView2<'_, T> {
 
 /// Sets `product` (m × n) to `left` (m × k) times `right` (k × n).
 ///
-/// The product is split by its size alone, and never within a sum. Its bits therefore do not depend on the
-/// number of threads.
+/// Only the size of the product determines how it is split, and no single sum is split. The result is
+/// therefore the same to the last bit for any number of threads.
 ///
 /// # Panics
 /// If the shapes do not fit. Only a bug in this crate can cause this.

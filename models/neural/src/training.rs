@@ -19,11 +19,12 @@ pub struct Training {
     pub optimiser: Optimiser,
     /// Random seed of the order of the examples.
     pub seed: u64,
-    /// Number of epochs without a smaller validation loss after which training ends; never if `None`. It has
-    /// no effect without validation examples.
+    /// Number of consecutive epochs without a new least validation loss after which training ends; `None`
+    /// disables this. It has no effect without validation examples.
     pub patience: Option<usize>,
-    /// Lets the learning rate fall along half a cosine, epoch by epoch, to near zero (Loshchilov and Hutter
-    /// 2017). Otherwise the rate is constant, and the last steps oscillate as widely as the first.
+    /// Lowers the learning rate after each epoch, along half a period of a cosine, to near zero (Loshchilov
+    /// and Hutter 2017). Otherwise the rate is constant, and the parameters oscillate as widely in the last
+    /// steps as in the first.
     pub annealed: bool,
 }
 
@@ -49,13 +50,13 @@ pub struct Examples<'a, T> {
     pub loss: Loss<'a, T>,
 }
 
-/// Progress of an epoch.
+/// Losses at the end of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Epoch {
     /// Number of the epoch, counted from 1.
     pub number: usize,
-    /// Mean training loss, each example's loss computed at its own minibatch.
+    /// Mean training loss. The loss of each example is computed just before the step on its minibatch.
     pub training_loss: f64,
     /// Mean loss of the validation examples at the end of the epoch, if there are any.
     pub validation_loss: Option<f64>,
@@ -65,8 +66,9 @@ impl<T: Real> Examples<'_, T> {
     /// Checks the examples against the network.
     ///
     /// # Errors
-    /// [`Error::NoRecords`]; [`Error::Length`] if shapes do not fit the network or each other;
-    /// [`Error::Value`] and [`Error::Class`] for a record or target outside its range.
+    /// [`Error::NoRecords`] if there are no records; [`Error::Length`] if shapes do not fit the network or
+    /// each other; [`Error::Value`] for a record, target or flip probability outside its range;
+    /// [`Error::Class`] for a class that is not below the number of outputs.
     pub fn check(&self, network: &Network<T>) -> Result<()> {
         if self.records.nrows() == 0 {
             return Err(Error::NoRecords);
@@ -85,7 +87,7 @@ impl<T: Real> Examples<'_, T> {
         }
     }
 
-    /// Computes the mean loss of the outputs of `network`.
+    /// Computes the mean loss of `network` over the examples.
     ///
     /// # Errors
     /// Same errors as [`check`](Self::check).
@@ -108,18 +110,18 @@ impl<T: Real> Examples<'_, T> {
 }
 
 impl Training {
-    /// Fits a network to `examples` from `start` on, by minibatch descent on the mean loss. Calls `progress`
-    /// after every epoch.
+    /// Fits a network to `examples` by minibatch descent on the mean loss, starting from `start`. Calls
+    /// `progress` after every epoch.
     ///
-    /// With `validation` examples it returns the network of the epoch with the least validation loss, or else
-    /// of the last epoch.
+    /// With `validation` examples it returns the network of the epoch with the least validation loss.
+    /// Otherwise it returns the network of the last epoch.
     ///
-    /// The same seed gives the same bits for any number of threads of one machine.
+    /// The same seed gives the same network to the last bit, for any number of threads of one machine.
     ///
     /// # Errors
     /// Same errors as [`Examples::check`] and [`Optimiser::check`]; [`Error::HyperParameter`] for a batch
-    /// size of zero, [`Error::Parameter`] for a start that is not finite, and [`Error::Diverged`], with the
-    /// epoch, if training overflows.
+    /// size of zero, [`Error::Parameter`] if a parameter of `start` is not finite, and [`Error::Diverged`],
+    /// with the epoch, if training overflows.
     pub fn fit<T: Real>(
         &self,
         start: &Network<T>,
@@ -130,11 +132,13 @@ impl Training {
         start.check_finite()?;
         examples.check(start)?;
         validation.map_or(Ok(()), |validation| validation.check(start))?;
-        // Run within the pool's threads: entering the pool once per product costs more than many products.
+        // Runs inside rayon's thread pool, because entering the pool once per matrix product takes longer
+        // than many products.
         rayon::scope(|_| self.descend(start.clone(), examples, validation, progress))
     }
 
-    /// Returns the learning rate of an epoch, counted from 1, that starts at the rate of `optimiser`.
+    /// Returns the learning rate of epoch number `epoch`, counted from 1. The first epoch has the rate of
+    /// `optimiser`.
     pub(crate) fn learning_rate(&self, optimiser: Optimiser, epoch: usize) -> f64 {
         let way = if self.annealed { (epoch - 1) as f64 / self.epochs as f64 } else { 0.0 };
         optimiser.learning_rate() * 0.5 * (1.0 + (PI * way).cos())
@@ -175,9 +179,9 @@ struct Descent<T> {
     network: Network<T>,
     stepper: Stepper<T>,
     pass: Pass<T>,
-    /// Gradient of the outputs, b × outputs.
+    /// Gradient of the mean loss with respect to the outputs, b × outputs.
     output_gradient: Array2<T>,
-    /// Gradient of the parameters.
+    /// Gradient of the mean loss with respect to the parameters.
     gradient: Vec<T>,
 }
 
@@ -193,7 +197,7 @@ impl<T: Real> Descent<T> {
         })
     }
 
-    /// Uses every example once. Returns the mean training loss of the minibatches.
+    /// Trains for the epoch `number`, which uses every example once. Returns the mean training loss.
     fn epoch(&mut self, number: usize, examples: Examples<'_, T>, batches: &mut Batches) -> Result<f64> {
         let mut sum = 0.0;
         for rows in batches.shuffled() {
@@ -206,7 +210,7 @@ impl<T: Real> Descent<T> {
         Ok(sum / examples.records.nrows() as f64)
     }
 
-    /// Makes one step on the mean loss of `rows` of the examples. Returns this loss.
+    /// Makes one step on the mean loss of the examples in `rows`. Returns this loss.
     fn step(&mut self, examples: Examples<'_, T>, rows: &[usize]) -> Result<T> {
         if self.output_gradient.nrows() < rows.len() {
             self.output_gradient = Array2::zeros((rows.len(), self.output_gradient.ncols()));
@@ -237,7 +241,7 @@ fn finite(epoch: usize, what: &'static str, value: f64) -> Result<f64> {
 struct Best<T> {
     network: Option<Network<T>>,
     loss: f64,
-    /// Number of epochs since then.
+    /// Number of epochs since the epoch of this network.
     since: usize,
 }
 
@@ -248,7 +252,7 @@ impl<T> Default for Best<T> {
 }
 
 impl<T: Real> Best<T> {
-    /// Keeps the network of this epoch if it is better. Returns whether it is.
+    /// Keeps `network` if its validation loss `loss` is the least so far. Returns whether it is.
     fn keep_if_better(&mut self, loss: f64, network: &Network<T>) -> bool {
         let better = loss < self.loss;
         if better {

@@ -3,15 +3,15 @@
 use crate::Result;
 use scumble_neural::{Network, Pass, Real};
 
-/// Weights the examples of `passes` so that every clipped gradient has norm at most `clip` over all networks
-/// together.
+/// Multiplies each example's gradient in `passes` by a weight, so that its norm over all networks together is
+/// at most `clip`.
 ///
-/// Call it after the backward passes, each from its example's own loss. The first `examples` rows are
-/// clipped; all later rows get weight zero.
+/// Call it after backward passes from the examples' own losses, not from their mean loss. The first
+/// `examples` rows are clipped. All later rows are padding and get weight zero.
 ///
 /// Weights and products are rounded. The function therefore computes the norms again from the weighted
 /// numbers. It drops a gradient that is still too long or is not a number. The only rounding error that
-/// affects the bound is the error of the norms themselves.
+/// affects the bound is the error of the recomputed norms.
 pub(crate) fn clip<T: Real, const N: usize>(
     networks: &[Network<T>; N],
     passes: &mut [Pass<T>; N],
@@ -19,8 +19,8 @@ pub(crate) fn clip<T: Real, const N: usize>(
     clip: f64,
     room: &mut Room<T>,
 ) -> Result<()> {
-    // Weights and products are rounded to nearest, and norms a little more. This margin keeps the results
-    // within the bound.
+    // Weights, products and norms have rounding errors. This margin keeps the clipped gradients within the
+    // bound, so that the second pass does not drop them.
     let margin = 1.0 - 4.0 * Into::<f64>::into(T::epsilon()) - 1e-9;
     room.weigh(networks, passes, examples, |square| {
         let norm = square.sqrt();

@@ -7,31 +7,31 @@ use scumble_accounting::{Neighbours, Run, loss, renyi};
 use scumble_neural::Real;
 use serde::{Deserialize, Serialize};
 
-/// Share of δ reserved for samples that exceed the capacity.
+/// Fraction of δ reserved for samples with more records than the capacity of a step.
 const KEPT: f64 = 1e-6;
 
-/// Privacy loss of a training run: each record's membership and values are (ε, δ)-differentially private in
-/// all networks, including intermediate ones.
+/// Privacy loss of a training run. The sequence of all networks, including intermediate ones, is (ε,
+/// δ)-differentially private in each record's membership and values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Spent {
     /// ε, in nats: an upper bound from the privacy loss distribution.
     pub epsilon: f64,
-    /// δ.
+    /// δ of the (ε, δ) guarantee.
     pub delta: f64,
-    /// Neighbouring relation. Under add/remove one record, the sampling rate q is public, because it is a
-    /// chosen number: both neighbours are trained at the same rate.
+    /// Neighbouring relation. Under add/remove one record, both neighbouring data sets are trained at the
+    /// same sampling rate q, which is public.
     pub neighbours: Neighbours,
     /// Number of steps.
     pub steps: u64,
-    /// Sampling rate q: the probability that a record enters a step.
+    /// Sampling rate q: the probability that the sample of a step contains a given record.
     pub sampling_rate: f64,
     /// Kind of noise. ε is proven for exact noise only.
     pub noise: NoiseKind,
     /// Noise multiplier σ, as configured.
     pub noise_multiplier: f64,
-    /// Noise multiplier of a Gaussian mechanism in real numbers with at least the same privacy loss. ε is
-    /// computed from it.
+    /// Noise multiplier of a Gaussian mechanism in real numbers whose privacy loss is at least that of this
+    /// training. ε is computed from it.
     pub effective_noise_multiplier: f64,
     /// ε from Rényi divergences, in nats: larger than `epsilon`, and computed independently.
     pub epsilon_by_renyi: f64,
@@ -44,7 +44,8 @@ impl PrivateTraining {
     /// of this training. It accounts for rounding, floating-point clipping and the discreteness of the noise.
     ///
     /// # Errors
-    /// Same errors as [`check`](Self::check), and [`Error::TooFewRecords`].
+    /// Same errors as [`check`](Self::check), and [`Error::TooFewRecords`] if `records` is less than the
+    /// expected batch.
     pub fn effective_noise_multiplier<T: Real>(&self, records: usize, parameters: usize) -> Result<f64> {
         self.check()?;
         self.sampling_rate(records)?;
@@ -55,8 +56,9 @@ impl PrivateTraining {
     /// `parameters` parameters in total.
     ///
     /// # Errors
-    /// Same errors as [`effective_noise_multiplier`](Self::effective_noise_multiplier) and [`Run::new`]; the
-    /// accountant's errors for an invalid δ; [`Error::Delta`] for a δ that is too small.
+    /// Same errors as [`effective_noise_multiplier`](Self::effective_noise_multiplier) and [`Run::new`];
+    /// [`Error::Accounting`] for an invalid δ; [`Error::Delta`] if a millionth of δ does not cover samples
+    /// beyond the capacity.
     pub fn spent<T: Real>(
         &self,
         records: usize,
@@ -83,8 +85,8 @@ impl PrivateTraining {
         } else if steps > 0 {
             let run = [Run::new(sampling_rate, effective_noise_multiplier, steps)?];
             let kept = delta * (1.0 - KEPT);
-            // One float up: the discrete distribution differs from a processed continuous one by a factor
-            // within 10⁻¹⁰⁰ of one.
+            // The next larger float, because the distribution of discrete noise differs from that of
+            // post-processed continuous noise by a factor within 10⁻¹⁰⁰ of one.
             spent.epsilon = loss::epsilon(&run, kept, neighbours)?.upper.next_up();
             spent.epsilon_by_renyi = renyi::epsilon(&run, kept, neighbours)?.next_up();
             check_tail(steps, spent.epsilon.min(spent.epsilon_by_renyi), delta)?;
@@ -92,12 +94,12 @@ impl PrivateTraining {
         Ok(spent)
     }
 
-    /// Computes the number of steps on `records` records that meets the target, for networks with
+    /// Computes the largest number of steps on `records` records that meets `target`, for networks with
     /// `parameters` parameters in total.
     ///
     /// # Errors
-    /// Same errors as [`spent`](Self::spent), and [`Error::NoStep`], which reports the ε of one step and the
-    /// noise that it needs.
+    /// Same errors as [`spent`](Self::spent), and [`Error::NoStep`] if one step exceeds the target. This
+    /// error reports the ε of one step and the noise multiplier that one step needs.
     pub fn steps_within<T: Real>(&self, records: usize, parameters: usize, target: Target) -> Result<u64> {
         let effective = self.effective_noise_multiplier::<T>(records, parameters)?;
         let rate = self.rate_above(records)?;
@@ -123,7 +125,7 @@ impl PrivateTraining {
         })
     }
 
-    /// Returns the assumptions behind [`spent`](Self::spent), each as a sentence for a card.
+    /// Returns the assumptions under which [`spent`](Self::spent) holds, one sentence each.
     pub fn assumes(&self) -> Vec<&'static str> {
         let always = [
             "the order of operations in a matrix product on this machine depends on shapes alone, not on \
@@ -142,7 +144,8 @@ impl PrivateTraining {
         always.into_iter().chain(floating).collect()
     }
 
-    /// Noise multiplier that yields the effective one `target`; infinite if none does.
+    /// Returns a noise multiplier whose effective noise multiplier is at least `target`, or infinity if none
+    /// is found.
     fn nominal<T: Real>(&self, records: usize, parameters: usize, target: f64) -> f64 {
         let effective = |noise_multiplier: f64| {
             let noise = if self.noise == NoiseKind::None { NoiseKind::Exact } else { self.noise };
@@ -150,8 +153,8 @@ impl PrivateTraining {
             Sensitivity::for_training::<T>(&training, records, parameters)
                 .effective_noise_multiplier(&training)
         };
-        // The loss grows slowly with the noise, because the lattice step does. A few iterations come close,
-        // from below.
+        // The effective noise multiplier grows slightly less than the configured one, because the lattice
+        // step grows with the noise. A few iterations therefore approach the result from below.
         let mut chosen = target;
         for _ in 0..60 {
             let found = effective(chosen);
@@ -169,11 +172,12 @@ impl PrivateTraining {
     }
 }
 
-/// Checks that the reserved share of δ covers samples that exceed the capacity. Over all steps together, they
-/// occur with probability t at most in either of two neighbours. This adds (1 + e^ε)·t to δ.
+/// Checks that the reserved fraction of δ covers samples with more records than the capacity. Let t bound the
+/// probability of such a sample in any step, for either of two neighbouring data sets. Such samples then add
+/// at most (1 + e^ε)·t to δ.
 ///
 /// # Errors
-/// [`Error::Delta`] if it does not.
+/// [`Error::Delta`] if the reserved fraction of `delta` is smaller.
 fn check_tail(steps: u64, epsilon: f64, delta: f64) -> Result<()> {
     let least = steps as f64 * TAIL * (1.0 + epsilon.exp()) / KEPT;
     if delta >= least { Ok(()) } else { Err(Error::Delta { delta, least, steps, epsilon }) }

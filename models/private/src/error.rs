@@ -30,7 +30,7 @@ pub enum Error {
     /// Networks without any parameter.
     #[error("there are no parameters to train")]
     NoParameters,
-    /// A target that a single step exceeds.
+    /// A target (ε, δ) that a single step exceeds.
     #[error(
         "not one step meets ε = {epsilon} at δ = {delta} ({neighbours}): at the noise multiplier \
          {noise_multiplier} one step costs ε = {one_step}; one step needs a noise multiplier of {needed}, or \
@@ -50,7 +50,7 @@ pub enum Error {
         /// Noise multiplier at which one step meets the target; infinite if no noise suffices.
         needed: f64,
     },
-    /// A δ so small that samples beyond the capacity would matter.
+    /// A δ whose reserved fraction does not cover samples with more records than the capacity.
     #[error("δ is {delta}, and must be at least {least} for {steps} steps at ε = {epsilon}")]
     Delta {
         /// Requested δ.

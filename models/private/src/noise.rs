@@ -9,10 +9,11 @@ use rayon::prelude::*;
 use scumble_neural::Real;
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// Count of numbers that share one random stream.
+/// Number of coordinates of a sum whose noise comes from one random stream.
 const BLOCK: usize = 1 << 14;
 
-/// Random streams of one training: one for each step's sample, and one for each block of its noise.
+/// Random streams of one training: one for the sample of each step, and one for each block of coordinates of
+/// the step's noise.
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
     key: [u8; 32],
@@ -38,9 +39,10 @@ impl Streams {
 /// Noise added to a sum.
 #[derive(Debug, Clone)]
 pub(crate) enum Noise {
-    /// Rounds each number to the lattice and adds an integer from this distribution.
+    /// Rounds each coordinate to the lattice and adds an integer number of lattice steps from this
+    /// distribution.
     Exact(DiscreteGaussian, Lattice),
-    /// Adds to each number a floating-point number of this standard deviation.
+    /// Adds floating-point Gaussian noise of this standard deviation to each coordinate.
     FloatingPoint(f64),
     /// Adds nothing.
     None,
@@ -58,12 +60,13 @@ impl Noise {
         })
     }
 
-    /// Adds the noise to `sum`, then multiplies the released result by `share`.
+    /// Adds the noise to `sum`, then multiplies the noisy sum by `share`.
     ///
-    /// Every block has its own stream, so the result does not depend on the number of threads.
+    /// Every block of coordinates has its own random stream, so the result does not depend on the number of
+    /// threads.
     pub fn add<T: Real>(&self, sum: &mut [T], share: f64, streams: &Streams, step: u32) {
         sum.par_chunks_mut(BLOCK).enumerate().for_each(|(at, block)| {
-            // No memory holds 2³² blocks.
+            // The cast is exact, because no memory has room for 2³² blocks.
             self.add_to_block(block, share, &mut streams.stream(step, at as u32 + 1));
         });
     }
@@ -79,8 +82,8 @@ impl Noise {
                     #[inline(always)]
                     || {
                         for (value, &draw) in block.iter_mut().zip(&*draws) {
-                            // All values are integers below 2⁵³, and so is their sum: the only rounding is to
-                            // the lattice.
+                            // `rounded`, `draw` and their sum are integers below 2⁵³, so only the rounding to
+                            // the lattice is inexact.
                             let rounded = (Into::<f64>::into(*value) * per_unit).round_ties_even();
                             *value = T::nearest((rounded + draw as f64) * unit);
                         }

@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseKind {
-    /// Discrete Gaussian noise, in integers, on the sum rounded to a lattice of step σC·2⁻²⁰ at most.
+    /// Discrete Gaussian noise on the sum rounded to multiples of a lattice step of σC·2⁻²⁰ at most. Here σ
+    /// is the noise multiplier and C the clipping norm of [`PrivateTraining`].
     #[default]
     Exact,
-    /// Floating-point Gaussian noise. The guarantee is not proven, because its distribution differs from that
-    /// of real numbers.
+    /// Floating-point Gaussian noise. The guarantee is not proven, because the distribution of floating-point
+    /// noise is not exactly Gaussian.
     FloatingPoint,
-    /// No noise, to observe the effect of clipping alone. Nothing is private: ε is infinite.
+    /// No noise, to observe only the effect of clipping. There is no privacy: ε is infinite.
     None,
 }
 
@@ -57,9 +58,9 @@ impl PrivateTraining {
     /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// [`Error::HyperParameter`] for a parameter outside its range: an expected batch of zero; a noise
-    /// multiplier outside [0.05, 10⁶] (the accountant's own range is within it); a clipping norm outside
-    /// [10⁻³, 10⁶]. Same errors as [`Optimiser::check`].
+    /// [`Error::HyperParameter`] for an expected batch outside [1, 10⁹], a noise multiplier outside [0.05,
+    /// 10⁶], or a clipping norm outside [10⁻³, 10⁶]. Privacy accounting permits a smaller range of noise
+    /// multipliers. [`Error::Network`] with the errors of [`Optimiser::check`].
     pub fn check(&self) -> Result<()> {
         let ranges = [
             ("the expected batch", self.expected_batch as f64, 1.0, 1e9, "from one to 10^9"),
@@ -82,7 +83,7 @@ impl PrivateTraining {
     /// Sampling rate q for `records` records.
     ///
     /// # Errors
-    /// [`Error::TooFewRecords`].
+    /// [`Error::TooFewRecords`] if `records` is less than the expected batch.
     pub(crate) fn sampling_rate(&self, records: usize) -> Result<Rational> {
         if records < self.expected_batch {
             return Err(Error::TooFewRecords { expected_batch: self.expected_batch, records });

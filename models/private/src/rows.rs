@@ -3,12 +3,13 @@
 //! A record's gradient must not depend on the records in the same pass, to the last bit. Otherwise an added
 //! record would change all other gradients, and clipping would not bound the change.
 //!
-//! Matrix products give the same number for the same row if they sum in one order. Kernels, however, take
-//! other code paths for other shapes, such as a single row or tiny matrices. Rows therefore go through in
-//! multiples of a fixed number, which [`alignment`] determines before a training. It sends rows through the
-//! networks in all multiples up to [`MOST_ROWS`] and in other positions. Only the order of the results may
-//! change. If no smaller number suffices, every pass has [`MOST_ROWS`] rows. The remaining assumption is that
-//! the code path does not depend on the rows' values.
+//! A matrix product gives the same result for the same row if it always sums in the same order. Its inner
+//! loops (kernels), however, take other code paths for other shapes, such as a single row or tiny matrices.
+//! The number of rows of every pass is therefore a multiple of a fixed number, which [`alignment`] determines
+//! before a training. For each candidate number, [`alignment`] sends rows through a network in all multiples
+//! of this number up to [`MOST_ROWS`], and in other positions. The results of each row must stay the same. If
+//! no smaller number suffices, every pass has [`MOST_ROWS`] rows. The remaining assumption is that the code
+//! path does not depend on the rows' values.
 
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -22,8 +23,8 @@ pub(crate) const MOST_ROWS: usize = 96;
 /// Candidate alignments, each a multiple of the one before it.
 const ALIGNMENTS: [usize; 3] = [16, 48, MOST_ROWS];
 
-/// Number of positions by which the rows are rotated. No multiple of it is a number of rows that a kernel
-/// processes at once.
+/// Number of positions by which the rows are rotated. A kernel processes a group of rows at once, and the
+/// size of this group is no multiple of this number.
 const MOVED: usize = 5;
 
 /// Sets `padded` to `rows`, padded to a multiple of `alignment` by repeating the last row.
@@ -38,7 +39,7 @@ pub(crate) fn pad(rows: &[usize], alignment: usize, padded: &mut Vec<usize>) {
 /// Returns the smallest of [`ALIGNMENTS`] at which a row's results are independent of the other rows.
 ///
 /// The results are a row's output, its gradient with respect to the input, and the norm of its gradient with
-/// respect to the parameters. They must depend neither on the number of rows, a multiple of the alignment,
+/// respect to the parameters. They must depend neither on the number of rows (a multiple of the alignment)
 /// nor on the row's position.
 ///
 /// # Errors
@@ -61,8 +62,9 @@ pub(crate) fn alignment<T: Real>(network: &Network<T>) -> Result<usize> {
     for alignment in ALIGNMENTS {
         let mut alike = true;
         for rows in (alignment..=MOST_ROWS).step_by(alignment) {
-            // The last rows reversed, and the first rows rotated. Each row then has another position than in
-            // the full pass, and another one within the rows that a kernel processes at once.
+            // Tests the last rows in reverse order, and the first rows rotated. Each row then has another
+            // position than in the full pass, and another position within the group of rows that a kernel
+            // processes at once.
             let turned: Vec<usize> = (MOST_ROWS - rows..MOST_ROWS).rev().collect();
             let moved: Vec<usize> = (0..rows).map(|at| (at + MOVED) % rows).collect();
             alike = alike && is_alike(&turned)? && is_alike(&moved)?;
@@ -96,7 +98,7 @@ impl<T: Real> Through<T> {
         Ok(Self { output, input_gradient, squares })
     }
 
-    /// Returns whether row `at` equals row `other_row` of `other` bit by bit.
+    /// Returns whether the results of row `at` equal those of row `other_row` of `other`.
     fn is_alike(&self, at: usize, other: &Self, other_row: usize) -> bool {
         self.output.row(at) == other.output.row(other_row)
             && self.input_gradient.row(at) == other.input_gradient.row(other_row)

@@ -1,14 +1,16 @@
-//! Sensitivity of a step's sum on the lattice, and the effective noise multiplier that results.
+//! ℓ₂ sensitivity of a training step's sum of clipped gradients, rounded to a lattice, and the resulting
+//! effective noise multiplier.
 
 use crate::rows::MOST_ROWS;
 use crate::{NoiseKind, PrivateTraining};
 use scumble_neural::Real;
 
-/// Upper bound on the lattice step divided by the noise's standard deviation. The step is the largest power
-/// of two within it.
+/// Upper bound on the lattice step divided by the noise's standard deviation. The lattice step is the largest
+/// power of two within this bound.
 const FINENESS: f64 = 1.0 / (1u64 << 20) as f64;
 
-/// Variance of the discrete noise, in steps², that the discreteness uses up: r² with r = 4.
+/// Part of the discrete noise's variance, in squared lattice steps, that is subtracted to compare it with
+/// continuous noise: r² with r = 4.
 const SMOOTHING: f64 = 16.0;
 
 /// Negative logarithm of [`TAIL`], the bound on the probability that a sample exceeds
@@ -18,19 +20,20 @@ const LOG_TAIL: f64 = 100.0 * std::f64::consts::LN_2;
 /// Upper bound on the probability that a sample exceeds the capacity: 2⁻¹⁰⁰.
 pub(crate) const TAIL: f64 = f64::from_bits((1023 - 100) << 52);
 
-/// Factor that rounds a few `f64` operations up, with a margin.
+/// Factor that exceeds the rounding errors of a few `f64` operations.
 const UP: f64 = 1.0 + 1e-12;
 
-/// Sensitivity of a step's sum of clipped gradients, for p parameters in numbers of unit roundoff u.
+/// Sensitivity of a step's sum of clipped gradients, for p parameters in floating-point numbers of unit
+/// roundoff u.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sensitivity {
-    /// Largest sample that enters the sum. A larger one adds nothing, and has a probability of at most
-    /// [`TAIL`].
+    /// Largest number of records in a sample that enters the sum. A larger sample adds nothing, and has a
+    /// probability of at most [`TAIL`].
     pub capacity: usize,
     /// Upper bound on the ℓ₂ distance by which one record moves the sum, before rounding to the lattice. It
-    /// includes rounding errors and is in units of the gradient.
+    /// includes floating-point errors and is in units of the gradient.
     pub sum_distance: f64,
-    /// Upper bound on the additional distance of two vectors after rounding, in steps: √p.
+    /// Upper bound on the ℓ₂ distance that rounding two sums to the lattice can add, in lattice steps: √p.
     pub rounding_distance: f64,
 }
 
@@ -39,7 +42,7 @@ pub(crate) struct Sensitivity {
 pub(crate) struct Lattice {
     /// Distance between neighbouring points, a power of two.
     pub step: f64,
-    /// Scale of the noise, in steps: at least 2²⁰.
+    /// Scale of the noise, in lattice steps: at least 2²⁰.
     pub scale: u64,
 }
 
@@ -49,24 +52,25 @@ impl Sensitivity {
     pub fn for_training<T: Real>(training: &PrivateTraining, records: usize, parameters: usize) -> Self {
         let (clip, p) = (training.clipping_norm, parameters as f64);
         let capacity = capacity(training.expected_batch, records);
-        // Every gradient that enters had a computed squared norm of at most C². This norm is a sum of at most
-        // p squares, of products of such sums, in `f64`. It has at most 2p + 64 roundings up. Each square may
-        // also lose what lies below the least float, times an ‖a‖² within the range of floats.
+        // Every gradient that enters the sum had a computed squared norm of at most C². This norm is computed
+        // in `f64` from sums of at most p squares and products of two such sums. It is rounded at most 2p +
+        // 64 times. Each square may also underflow and lose at most the least float, times an ‖a‖² within the
+        // range of floats.
         let longest = (clip * clip * (1.0 + (2.0 * p + 64.0) * f64::EPSILON) + p * 2f64.powi(-49)).sqrt();
-        // A number of a chunk's sum is rounded at most once per row, and once per chunk when chunks are added
-        // up. Its error is at most γₖ·Σ|gᵢ|, and the error of the vector at most γₖ·Σ‖gᵢ‖. What a product
-        // loses below the least float is added.
+        // A coordinate of the sum is rounded at most k times: once per row of a chunk, and once per chunk
+        // when chunks are added up. Its error is at most γₖ·Σ|gᵢ|, and the error of the vector at most
+        // γₖ·Σ‖gᵢ‖. The loss of a product by underflow is added.
         let roundings = (capacity.min(MOST_ROWS) + capacity.div_ceil(MOST_ROWS) + 4) as f64;
         let unit: f64 = 0.5 * Into::<f64>::into(T::epsilon());
         let gamma = roundings * unit / (1.0 - roundings * unit);
         let least_float: f64 = Into::<f64>::into(T::min_positive_value()) * 2.0 * unit;
         let error = capacity as f64 * (gamma * longest + p.sqrt() * least_float);
-        // The error of the sum with the record, and of the sum without it.
+        // The factor 2 counts the error of the sum with the record and the error of the sum without it.
         Self { capacity, sum_distance: (longest + 2.0 * error) * UP, rounding_distance: p.sqrt() * UP }
     }
 
-    /// Noise multiplier of a Gaussian mechanism in real numbers whose privacy loss is at least the actual
-    /// one.
+    /// Noise multiplier of a Gaussian mechanism in real numbers whose privacy loss is at least that of
+    /// `training`.
     pub fn effective_noise_multiplier(&self, training: &PrivateTraining) -> f64 {
         match training.noise {
             NoiseKind::Exact => {
@@ -84,7 +88,7 @@ impl Lattice {
     pub fn for_training(training: &PrivateTraining) -> Self {
         let deviation = training.noise_deviation();
         let step = largest_power_of_two(deviation * FINENESS);
-        // Exact except for rounding up, because a power of two divides it.
+        // The division by a power of two is exact, so only `ceil` rounds.
         Self { step, scale: (deviation / step).ceil() as u64 }
     }
 }
@@ -94,10 +98,11 @@ fn largest_power_of_two(value: f64) -> f64 {
     f64::from_bits(value.to_bits() >> 52 << 52)
 }
 
-/// Smallest size that a Poisson sample of `expected` out of `records` records exceeds with probability at
-/// most e^−[`LOG_TAIL`].
+/// Smallest number of records that a Poisson sample exceeds with probability at most e^−[`LOG_TAIL`], if
+/// `expected` of `records` records are expected in the sample.
 ///
-/// It follows from Chernoff's bound, P(X ≥ b) ≤ exp(−(b·ln(b/μ) − b + μ)).
+/// It follows from Chernoff's bound for a sample of X records with mean μ, P(X ≥ b) ≤ exp(−(b·ln(b/μ) − b +
+/// μ)).
 fn capacity(expected: usize, records: usize) -> usize {
     let mean = expected as f64;
     let is_rare = |b: f64| b * (b / mean).ln() - b + mean >= LOG_TAIL * UP;

@@ -21,31 +21,35 @@ pub struct Step {
     pub number: u64,
     /// Number of records in the sample.
     pub examples: usize,
-    /// Mean loss of the rows that went through the networks; `None` if there were no rows.
+    /// Mean loss of the rows that were passed through the networks; `None` if there were no rows.
     pub mean_loss: Option<f64>,
 }
 
 impl PrivateTraining {
-    /// Trains networks from `start` by one common gradient, in `steps` steps on samples of `records` records.
+    /// Trains the networks `start` together, in `steps` steps on random samples of `records` records. The
+    /// clipping norm bounds each record's gradient over all networks together.
     ///
-    /// `per_example` takes rows of the records through each network and back. Each row's backward pass starts
-    /// from the gradient of the row's own loss, not of the mean loss. It returns the sum of the losses, which
-    /// goes to `progress` and affects nothing else. Each call has 96 rows at most. The last row is repeated
-    /// as padding, and repeated rows do not enter the gradient.
+    /// `per_example` runs the forward and backward passes of the given rows of the records through each
+    /// network. Each row's backward pass starts from the gradient of the row's own loss, not of the mean
+    /// loss. `per_example` returns the sum of the losses, which is used only for the mean loss passed to
+    /// `progress`. Each call gets 96 rows at most. The last row is repeated as padding, and repeated rows do
+    /// not enter the gradient.
     ///
-    /// A row's part of the passes must depend on its record, the networks and its own randomness alone.
-    /// Before the first step, `fit` checks that these networks satisfy this. `per_example` is responsible for
-    /// any other networks that it uses. A row whose gradient is not finite enters as zero.
+    /// The values of a row in the passes must depend only on its record, the networks and randomness drawn
+    /// for this row. Before the first step, `fit` checks that the networks `start` satisfy this condition.
+    /// `per_example` must ensure it for all other networks that it uses. A row whose gradient is not finite
+    /// adds zero to the sum.
     ///
     /// [`spent`](Self::spent) covers the trained networks and all intermediate ones, but not the values
     /// passed to `progress`. One key is drawn from `randomness`, and everything else from the key, so the
     /// same generator gives the same bits on any number of threads.
     ///
     /// # Errors
-    /// Same errors as [`check`](Self::check); [`Error::TooFewRecords`], [`Error::NoParameters`],
-    /// [`Error::RowsAreUnlike`], and the errors of `per_example`; [`scumble_neural::Error::Parameter`] for a
-    /// start that is not finite, or a training that overflowed; [`Error::HyperParameter`] for more than 10⁹
-    /// steps.
+    /// Same errors as [`check`](Self::check); [`Error::TooFewRecords`] if `records` is less than the expected
+    /// batch; [`Error::NoParameters`] if the networks have no parameters; [`Error::RowsAreUnlike`] if a row's
+    /// results depend on the other rows on this machine; the errors of `per_example`;
+    /// [`scumble_neural::Error::Parameter`] if a parameter is not finite at the start or at the end;
+    /// [`Error::HyperParameter`] for more than 10⁹ steps.
     pub fn fit<T: Real, const N: usize>(
         &self,
         start: [&Network<T>; N],
@@ -59,12 +63,13 @@ impl PrivateTraining {
         self.fit_among(start, [records, records], steps, per_example, randomness, progress)
     }
 
-    /// Trains as [`fit`](Self::fit) on `present` records, if only an upper bound `most` on their number is
-    /// public.
+    /// Trains as [`fit`](Self::fit) does, on `present` records whose number is secret. Only an upper bound
+    /// `most` on their number is public.
     ///
-    /// `[present, most]` is the pair of numbers. Each record is drawn with probability
-    /// `expected_batch` / `most`, as by a sample of `most` places whose last ones are empty. The steps depend
-    /// on `present` in no other way. Pass `most` to [`spent`](Self::spent).
+    /// The second argument is the pair `[present, most]`. Each record is sampled with probability
+    /// `expected_batch` / `most`: row indices from 0 to `most` − 1 are sampled, and indices of `present` or
+    /// more are ignored. The steps depend on `present` in no other way. Pass `most` as the number of records
+    /// to [`spent`](Self::spent).
     ///
     /// # Errors
     /// Same errors as [`fit`](Self::fit), and [`Error::HyperParameter`] if `present` exceeds `most`.
@@ -98,7 +103,8 @@ impl PrivateTraining {
         randomness.fill_bytes(&mut key);
         let mut descent = Descent::new(*self, start.map(Clone::clone), most, Streams::new(key), per_example)?;
         descent.present = present;
-        // Run within the pool's threads: entering the pool once per product costs more than many products.
+        // Runs inside rayon's thread pool, because entering the pool once per matrix product takes longer
+        // than many products.
         rayon::scope(|_| {
             for number in 1..=steps {
                 progress(descent.step(number)?);
@@ -115,12 +121,12 @@ pub(crate) struct Descent<T, F, const N: usize> {
     networks: [Network<T>; N],
     /// One stepper per network.
     steppers: Vec<Stepper<T>>,
-    /// Number of places to draw from; the first `present` ones hold records.
+    /// Number of row indices to sample from; only indices below `present` have a record.
     records: usize,
     present: usize,
     sampling_rate: Rational,
     capacity: usize,
-    /// Alignment of the rows of a pass, which are a multiple of it.
+    /// Alignment: the number of rows of every pass is a multiple of it.
     alignment: usize,
     noise: Noise,
     streams: Streams,
@@ -131,7 +137,8 @@ pub(crate) struct Descent<T, F, const N: usize> {
     padded: Vec<usize>,
     /// Gradient of all parameters of all networks, one network after the other.
     pub(crate) gradient: Vec<T>,
-    /// Gradient of a further chunk; as long as `gradient` once a sample is too large for one pass.
+    /// Gradient of a further chunk of a sample that is too large for one pass; empty before the first such
+    /// sample.
     chunk: Vec<T>,
 }
 
@@ -183,7 +190,7 @@ where
         subset(&mut self.streams.sample(stream), self.records, self.sampling_rate, &mut sample);
         sample.retain(|place| *place < self.present);
         let examples = sample.len();
-        // A sample beyond the capacity adds nothing. Its probability is at most 2⁻¹⁰⁰.
+        // A sample with more records than the capacity adds nothing. Its probability is at most 2⁻¹⁰⁰.
         let entering = if examples <= self.capacity { &*sample } else { &[] };
         let summed = self.sum(entering);
         self.sample = sample;
@@ -198,7 +205,8 @@ where
         Ok(Step { number, examples, mean_loss })
     }
 
-    /// Sets the gradient to the sum of the clipped gradients of `records`. Returns their mean loss, if any.
+    /// Sets the gradient to the sum of the clipped gradients of `records`. Returns the mean loss of their
+    /// rows, or `None` without records.
     pub(crate) fn sum(&mut self, records: &[usize]) -> Result<Option<f64>> {
         let (mut loss, mut rows) = (0.0, 0);
         if records.is_empty() {
@@ -227,7 +235,8 @@ where
         Ok((rows > 0).then(|| loss / rows as f64))
     }
 
-    /// Checks that all rows went through every network, because weights are assigned by a row's position.
+    /// Checks that all rows went through every network, because clipping assigns its weights by a row's
+    /// position.
     ///
     /// # Errors
     /// [`scumble_neural::Error::Length`] otherwise.

@@ -18,7 +18,8 @@ pub enum Error {
         /// Largest number of records.
         most: usize,
     },
-    /// The guard stopped a kernel machine far from its optimum.
+    /// A kernel machine would exceed its maximum number of iterations before it reaches the requested
+    /// tolerance.
     #[error(
         "the kernel machine reached a tolerance of {reached:e} in {iterations} iterations, its limit, and \
          {tolerance:e} is needed; a smaller penalty, a wider kernel or fewer records may help"
@@ -28,7 +29,7 @@ pub enum Error {
         reached: f64,
         /// Requested tolerance.
         tolerance: f64,
-        /// Number of iterations to the tolerance that was reached.
+        /// Number of iterations of the last stage of the fit.
         iterations: usize,
     },
     /// The solver refused the records or the programme.

@@ -17,14 +17,14 @@ scumble_linear::params! {
     ///
     /// It stores an n × n matrix, so it takes at most [`MOST_RECORDS`](Self::MOST_RECORDS) records.
     ///
-    /// The iterations of linfa-svm cannot be bounded from outside, and difficult data take minutes. The fit
-    /// therefore reaches its penalty and tolerance in stages. Each stage starts anew and takes a multiple of
-    /// the previous stage's iterations. A stage that is expected to exceed
+    /// linfa-svm has no limit on its iterations, and difficult data take minutes. The fit therefore runs in
+    /// stages of growing penalty and then of finer tolerance. Each stage starts anew and is assumed to take
+    /// up to ten times the iterations of the previous stage. A stage that would then exceed
     /// [`max_iterations`](Self::max_iterations) is not started.
     pub struct KernelSvmParams {
-        /// Weight of a record's hinge loss (`C` elsewhere), 1 by default.
+        /// Weight of a record's hinge loss (`C` in other libraries), 1 by default.
         penalty: f64 = 1.0,
-        /// Width of the kernel (1/`gamma`), the number of features by default.
+        /// Width of the kernel (1/`gamma` in other libraries), the number of features by default.
         width?: f64,
         /// Largest violation of the KKT conditions, 10⁻³ by default.
         tolerance: f64 = 1e-3,
@@ -45,7 +45,7 @@ impl KernelSvmParams {
     pub const MOST_RECORDS: usize = 5_000;
 }
 
-/// Largest ratio of a stage's iterations to those of the previous stage.
+/// Assumed largest ratio of a stage's iterations to the iterations of the previous stage.
 const GROWTH: usize = 10;
 
 impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for ValidKernelSvmParams {
@@ -71,9 +71,9 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
 }
 
 impl ValidKernelSvmParams {
-    /// Machine at the end of the stages.
+    /// Fits one machine in stages. Returns the machine of the last stage.
     fn machine(&self, dataset: &Dataset<f64, bool, ndarray::Ix1>) -> Result<Svm<f64, bool>> {
-        // The first stage already reads each record.
+        // The first stage is assumed to take one iteration per record.
         let mut foreseen = dataset.records.nrows();
         let mut reached = f64::INFINITY;
         let mut machine = None;

@@ -3,8 +3,8 @@
 //!
 //! The machines follow linfa's traits: a plain struct of hyper-parameters whose `check`
 //! ([`linfa::ParamGuard`]) returns its checked counterpart, [`Fit`](linfa::traits::Fit) and
-//! [`Predict`](linfa::traits::Predict). More than two classes are learned one against the rest. This crate
-//! has no privacy-specific code.
+//! [`Predict`](linfa::traits::Predict). For more than two classes, each class has a machine that separates it
+//! from all other classes. This crate has no privacy-specific code.
 //!
 //! ```
 //! use linfa::prelude::*;

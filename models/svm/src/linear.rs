@@ -15,16 +15,17 @@ scumble_linear::params! {
     /// Hyper-parameters of a linear soft-margin machine.
     ///
     /// It minimises ½‖w‖² + ½ρb² + θ Σ max(0, 1 − yᵢ(w·xᵢ + b)) over w and b, without any n × n matrix. Here
-    /// w (d) are the weights of standardised features, and b is the bias. The objective equals the objective
-    /// of scikit-learn's `LinearSVC(loss="hinge", C=θ, intercept_scaling=1/√ρ)`.
+    /// w (d) are the weights of standardised features, b is the bias, and yᵢ = ±1 is the side of record xᵢ.
+    /// The objective equals the objective of scikit-learn's `LinearSVC(loss="hinge", C=θ,
+    /// intercept_scaling=1/√ρ)`.
     pub struct SvmParams {
-        /// Weight θ of a record's hinge loss (`C` elsewhere), 1 by default.
+        /// Weight θ of a record's hinge loss (`C` in other libraries), 1 by default.
         penalty: f64 = 1.0,
         /// Weight ρ of ½b², 0 by default.
         bias_penalty: f64 = 0.0,
         /// Standardises features by the training records, true by default.
         standardize: bool = true,
-        /// Relative gap to the optimal objective, proven by the dual, 10⁻⁶ by default.
+        /// Largest relative gap to the optimal objective, proven by the dual problem; 10⁻⁶ by default.
         tolerance: f64 = 1e-6,
         /// Maximum number of iterations, 200 by default. A few dozen are usual.
         max_iterations: u64 = 200,
@@ -84,14 +85,15 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
     }
 }
 
-/// Smallest weight of a record, relative to a record's full weight of 1. A record of less weight cannot move
-/// a machine, and makes the problem hard to solve.
+/// Smallest weight of a record that is used, relative to the full weight of 1. A record of less weight hardly
+/// changes a machine, and makes the problem hard to solve.
 const LEAST_WEIGHT: f64 = 1e-6;
 
 type Labelled<D> = DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>;
 
 impl ValidSvmParams {
-    /// Rows of the training records, and their weights: 1, or P(y = ỹ | x)/P(ỹ | x) if the flips are known.
+    /// Returns the rows of the records to use, and their weights: 1, or P(y = ỹ | x)/P(ỹ | x) if the flips
+    /// are known.
     fn weighed(&self, dataset: &Labelled<impl Data<Elem = f64>>) -> Result<(Vec<usize>, Vec<f64>)> {
         let n = dataset.targets.len();
         let Some(flip) = &self.label_flip else {
@@ -116,8 +118,8 @@ pub struct SvmModel {
 
 impl SvmModel {
     /// Machines, on standardised features unless standardisation was turned off. Two classes have one
-    /// machine, with the larger class on its positive side; more classes have one machine each, in ascending
-    /// order.
+    /// machine, with the larger class number on its positive side; more classes have one machine each, in
+    /// ascending order.
     pub fn machines(&self) -> &[Machine] {
         &self.machines
     }

@@ -1,5 +1,5 @@
-//! Assignment of classes to the sides of machines: one machine for two classes, else one per class against
-//! the rest.
+//! Assignment of classes to the positive and negative sides of machines. Two classes have one machine; more
+//! classes have one machine each, against all other classes.
 
 use crate::Result;
 use ndarray::{Array1, Array2, Axis};
@@ -23,7 +23,7 @@ impl Sides {
         }
     }
 
-    /// Classes with a machine, each on its positive side.
+    /// Returns the class on the positive side of each machine.
     pub(crate) fn positive(&self) -> &[usize] {
         match &self.0[..] {
             [_, second] => std::slice::from_ref(second),
@@ -31,13 +31,13 @@ impl Sides {
         }
     }
 
-    /// All classes.
+    /// Returns all classes, ascending.
     pub(crate) fn all(&self) -> &[usize] {
         &self.0
     }
 
-    /// Score of each class (n × K) from the scores of the machines. Two classes get the machine's score and
-    /// its negative.
+    /// Computes the score of each class (n × K) from the scores of the machines (n × machines). With two
+    /// classes, the second gets the machine's score and the first its negative.
     pub(crate) fn class_scores(&self, scores: Array2<f64>) -> Array2<f64> {
         match self.0.len() {
             2 => Array2::from_shape_fn((scores.nrows(), 2), |(row, class)| match class {
@@ -48,8 +48,8 @@ impl Sides {
         }
     }
 
-    /// Class of each row of `scores` (n × machines): the largest score, or for two classes the sign of the
-    /// score.
+    /// Returns the class of each row of `scores` (n × machines). It has the largest score, or for two classes
+    /// the side given by the sign of the score.
     pub(crate) fn decide(&self, scores: &Array2<f64>) -> Array1<usize> {
         scores.map_axis(Axis(1), |row| match &self.0[..] {
             [first, second] => {
@@ -82,7 +82,8 @@ macro_rules! decides {
         impl linfa::traits::PredictInplace<Array2<f64>, Array1<usize>> for $model {
             /// Predicts the class of each record (n × d).
             ///
-            /// As in all of linfa, records of another width than the training records panic.
+            /// Panics if `records` has another number of columns than the training records, as usual in
+            /// linfa.
             fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
                 *classes = self.sides.decide(&self.scores(records));
             }

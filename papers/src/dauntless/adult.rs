@@ -1,4 +1,5 @@
-//! Section A.1: incomes by ridge regression under perfect secrecy.
+//! Section A.1: ridge regression of incomes on the identity matrix, which perfect secrecy releases in place
+//! of the records.
 
 use super::data::{Data, classes_of};
 use super::{against_printed, chart, percent, point};
@@ -17,8 +18,8 @@ use rand::seq::SliceRandom;
 /// Number of test records of each class.
 const TESTS: usize = 2000;
 
-/// Numbers of training records, with the printed accuracies in percent: ordinary ridge regression, and
-/// perfect secrecy.
+/// Numbers of training records, with the accuracies that the paper prints in percent: ordinary ridge
+/// regression, and ridge regression under perfect secrecy.
 const PRINTED: [(usize, [f64; 2]); 2] = [(20_000, [63.3, 63.2]), (30_000, [66.5, 66.2])];
 
 pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence> {

@@ -14,7 +14,7 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Loads a data set with its publishers' split. A data set without one has the first four fifths for
+    /// Loads a data set with its publishers' split. Without such a split, the first four fifths are for
     /// training.
     pub fn load(options: &RunOptions, name: &str) -> Result<Self> {
         let data = source(name)?.load(options.folder)?;

@@ -29,8 +29,8 @@ enum Leaves {
     Approach2,
 }
 
-/// A row of a table: kind of release, parts of each mixture, samples for each record, and the printed
-/// accuracy with its standard deviation.
+/// A row of Table 2 or 3: kind of release, number of records in each mixture, and number of mixtures for each
+/// record. `printed` and `deviation` are the accuracy that the paper prints, and its standard deviation.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     leaves: Leaves,
@@ -105,14 +105,16 @@ impl Row {
     }
 }
 
-/// Number of normal coordinates of a label's vector. Vectors of this length are almost orthogonal, as
-/// Algorithm 2 has the vectors of labels.
+/// Number of normal coordinates of a label's vector. Random vectors of this length are almost orthogonal,
+/// like the vectors of labels in Algorithm 2.
 const ALMOST_ORTHOGONAL: usize = 64;
 
-/// Ratio of singular values from which on the paper draws a matrix again.
+/// Condition number, the largest singular value divided by the smallest, from which on the paper draws a
+/// matrix again.
 const MOST_CONDITION: f64 = 1.15e4;
 
-/// Epochs of a network on as few mixtures as a theorem allows, for a training of some hundred steps.
+/// Number of epochs of a network on the few mixtures that Corollary 1 allows. The training then has some
+/// hundred steps.
 const EPOCHS_OF_FEW: usize = 300;
 
 /// Numbers of training and test records: all records, and a fifth of the training digits. The reports
@@ -161,8 +163,8 @@ fn digits_run<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize
     })
 }
 
-/// Describes the accuracy that approach 1 costs on all digits, and on a fifth of them. A fifth is also the
-/// share of the paper's photographs in the reports.
+/// Describes the accuracy that approach 1 costs on all digits, and on a fifth of them. The reports on
+/// photographs use a fifth of the paper's photographs too.
 fn cost_of_fewer(options: &RunOptions) -> Result<String> {
     let cost = |sizes: [usize; 2]| -> Result<String> {
         let run = digits_run(options, "dauntless/table-2", sizes)?;
@@ -332,7 +334,7 @@ impl Run<'_> {
             .check()?)
     }
 
-    /// Accuracies after releases with a guarantee, from the same records.
+    /// Accuracies after releases with a guarantee, from the records of this run.
     fn within(&self) -> Result<Vec<Within>> {
         let store = self.options.finished(&format!("{}-within", self.name))?;
         let one = |trial: usize| {
@@ -482,8 +484,8 @@ mod tests {
         }
     }
 
-    /// Each table has a row only once. For the gaps, Table 3 has mixing alone with as many samples as each
-    /// transformed row.
+    /// No table has a row twice. For each transformed row, Table 3 also has a row of mixing alone with as
+    /// many samples, from which the gap is computed.
     #[test]
     fn rows_are_distinguished_by_release_and_size() {
         for table in [&TABLE_2[..], &TABLE_3] {

@@ -88,8 +88,9 @@ fn percent(shares: &[f64]) -> String {
     format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error * (shares.len() as f64).sqrt())
 }
 
-/// Finding that compares a mean accuracy with a printed one, in percent. The verdict is `Reproduced` for a
-/// difference of at most `within` points, and `Better` or `Differs` for a larger gain or loss.
+/// Finding that compares a mean accuracy with the accuracy that the paper prints, in percent. The verdict is
+/// `Reproduced` for a difference of at most `within` points, and `Better` or `Differs` for a larger gain or
+/// loss.
 fn against_printed(what: String, printed: f64, within: f64, shares: &[f64], why: String) -> Finding {
     let value = 100.0 * Mean::from_values(shares).value;
     Finding {

@@ -25,8 +25,8 @@ enum Public {
     OtherDigits,
 }
 
-/// A figure: its data, the public records, the number of samples, the number of parts of each sample, and the
-/// paper's statement.
+/// A figure: its data, the public records, the number of samples, the number of records mixed into each
+/// sample, and the paper's statement.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     figure: u8,
@@ -97,12 +97,12 @@ const WITHIN_BUDGET: Case =
 const COUNTED: usize = 500;
 const SHOWN: usize = 10;
 
-/// Number of mixtures made before their sums are taken, so that memory need not hold 200,000 images of 3072
-/// values.
+/// Number of mixtures that are made at a time. Only sums over mixtures are kept, so memory need not hold
+/// 200,000 images of 3072 values.
 const AT_ONCE: usize = 25_000;
 
-/// Largest distance of a recovered image from the private one, as a share of the private image's distance
-/// from the mean of the public records.
+/// Largest distance at which an image counts as recovered from the private one. It is a share of the private
+/// image's distance from the mean of the public records.
 const WITHIN: f64 = 0.5;
 
 /// Outcome of a reconstruction attack.
@@ -111,7 +111,7 @@ struct Recovered {
     /// Share of private images that the adversary recovered.
     share: f64,
     /// Median distance of recovered images from private ones, as a share of the private image's distance from
-    /// the mean.
+    /// the mean of the public records.
     distance: f64,
     /// Some private images and their recovered versions, if images are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -239,7 +239,7 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
     })
 }
 
-/// Finding on the same adversary if mixing keeps to its budget.
+/// Finding on the adversary of the figures if mixing keeps to the budget of the paper's own theorem.
 fn within_budget_finding(samples: usize, found: &[Recovered]) -> Finding {
     let values = |get: fn(&Recovered) -> f64| found.iter().map(get).collect::<Vec<f64>>();
     let (shares, distance) =
@@ -355,7 +355,8 @@ fn attacked(
     })
 }
 
-/// Draws the key to one layer of approach 1 for a release.
+/// Draws the key of a release that transforms records by one layer of approach 1, the inverse of a uniform
+/// matrix.
 fn transformation(
     options: &RunOptions,
     domain: &RecordDomain,
@@ -388,8 +389,8 @@ fn parted(data: &Data, public: Public, stream: &mut Stream) -> Result<[Table; 2]
     }
 }
 
-/// Mixes as many public as private records by random weights (m × d). Returns the mixtures and the public
-/// part of each.
+/// Mixes equally many public and private records by random weights. Returns the mixtures and the public part
+/// of each mixture, one row for each of `samples` mixtures.
 fn mixtures(
     public: &Table,
     private: &Table,

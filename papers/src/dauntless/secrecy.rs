@@ -1,4 +1,5 @@
-//! Table 1: digits classified by a network under perfect secrecy.
+//! Table 1: digits classified by a network that learns from the identity matrix, which perfect secrecy
+//! releases in place of the images.
 
 use super::data::{Data, classes_of};
 use super::{against_printed, chart, percent, point, share_alike};
@@ -15,7 +16,8 @@ use linfa::{Dataset, ParamGuard};
 use ndarray::{Array1, Array2, Axis};
 use serde_json::json;
 
-/// Numbers of classes, with the printed accuracies in percent: a network on images, and perfect secrecy.
+/// Numbers of classes, with the accuracies that the paper prints in percent: a network on images, and a
+/// network under perfect secrecy.
 const PRINTED: [(usize, [f64; 2]); 5] =
     [(2, [99.4, 98.3]), (4, [98.2, 94.8]), (6, [97.9, 90.1]), (8, [97.2, 85.6]), (10, [97.0, 82.2])];
 
@@ -32,9 +34,9 @@ pub(super) struct Effort {
     /// Epochs of the network on images.
     plain_epochs: usize,
     learning_rate: f64,
-    /// Learning rate of the table, whose rows move once an epoch.
+    /// Learning rate of the embedding table, each of whose rows changes once an epoch.
     table_rate: f64,
-    /// Factor on the first weights that suit a layer.
+    /// Factor on the usual initial values of the embedding table.
     start: f32,
 }
 

@@ -1,5 +1,6 @@
-//! Mixtures within the budget of the paper's own theorem, and learned codes, which teach as much under a
-//! guarantee that assumes nothing about the records.
+//! Mixtures within the budget of the paper's own theorem (Corollary 1), and learned codes. A code is the
+//! index of a cluster of records, reported with the label at a local ε. A model learns as much from codes,
+//! under a guarantee that assumes nothing about the records.
 
 use super::data::{Data, classes_of};
 use super::percent;
@@ -15,16 +16,16 @@ use scumble_classifier::ValidClassifierParams;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// ε of a person's report of code and label.
+/// ε of a person's report of a code and a label together.
 pub(super) const EPSILON: f64 = 4.0;
 
-/// Largest ℓ₂ distance between a mixed record and a recovery that counts, with pixels in [0, 1]. The
+/// Largest ℓ₂ distance at which Corollary 1 counts a mixed record as recovered, with pixels in [0, 1]. The
 /// corollary allows no mixtures at ten times this distance.
 const ERROR: f64 = 1e-4;
 
-/// Design of mixtures of one public and one private record by one layer of approach 1, with equal weights and
-/// every record used once. Corollary 1 applies to these mixtures. All other parameters are the mechanism's
-/// defaults.
+/// Design of a release that mixes one public and one private record with equal weights, and uses every record
+/// once. One layer of approach 1, the inverse of a uniform matrix, transforms the mixtures. Corollary 1
+/// applies to them. All other parameters are the mechanism's defaults.
 pub(super) fn design(options: &RunOptions, data: &Data, public: Table, samples: usize) -> Result<Design> {
     let brief = Brief {
         volunteers: Volunteers::Public(public),
@@ -36,7 +37,7 @@ pub(super) fn design(options: &RunOptions, data: &Data, public: Table, samples: 
         .design(&json!({ "mixed": 2, "samples": samples, "bits": 8, "error": ERROR }), &brief)?)
 }
 
-/// Number of mixtures that the corollary allows for `private` private records, at most one for each record.
+/// Number of mixtures that Corollary 1 allows for `private` private records, at most one for each record.
 pub(super) fn allowed(options: &RunOptions, data: &Data, public: Table, private: usize) -> Result<usize> {
     let guarantee = design(options, data, public, 1)?.mechanism().guarantee_of(private);
     let claim = guarantee.claims.iter().find_map(|claim| match claim.notion {
@@ -49,7 +50,7 @@ pub(super) fn allowed(options: &RunOptions, data: &Data, public: Table, private:
 /// Accuracies after releases with a guarantee, for one split into a public and a private half.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Within {
-    /// Number of mixtures that the corollary allows.
+    /// Number of mixtures that Corollary 1 allows.
     samples: usize,
     /// Accuracy of a network trained on these mixtures.
     mixed: f64,
@@ -59,8 +60,8 @@ pub(super) struct Within {
     public: f64,
 }
 
-/// Computes these accuracies for one split of the training records. `mixture_params` trains on the few
-/// allowed mixtures, and `public_params` trains on the public half.
+/// Computes the accuracies in [`Within`] for one split of the training records. `mixture_params` trains on
+/// the few allowed mixtures, and `public_params` trains on the public half.
 pub(super) fn within(
     options: &RunOptions,
     name: &str,
@@ -95,7 +96,7 @@ pub(super) fn within(
     })
 }
 
-/// Note on the accuracy that the public half gives by itself.
+/// Note on the accuracy of a network that learns from the public half alone.
 pub(super) fn note(found: &[Within]) -> String {
     let public: Vec<f64> = found.iter().map(|found| found.public).collect();
     format!(
@@ -106,7 +107,7 @@ pub(super) fn note(found: &[Within]) -> String {
     )
 }
 
-/// Finding that compares learned codes (ours) with the paper's method within its budget.
+/// Finding that compares learned codes (ours) with mixing within the budget of Corollary 1.
 pub(super) fn finding(found: &[Within]) -> Finding {
     let values = |get: fn(&Within) -> f64| found.iter().map(get).collect::<Vec<f64>>();
     let (mixed, codes) = (values(|found| found.mixed), values(|found| found.codes));

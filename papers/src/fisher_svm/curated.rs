@@ -20,28 +20,30 @@ const STRICT: f64 = 1.0;
 /// Maximum number of releases.
 const TRIALS: usize = 10;
 
-/// Least share of its squared error that a guess by each column's mean and spread must keep under the paper's
-/// noise. The share is of the guess's error without a release.
+/// Least squared error, after a release with the paper's noise, of a guess by each column's mean and
+/// variance. It is a share of the squared error of this guess without a release.
 const HIDDEN: f64 = 0.5;
 
-/// μ of Gaussian differential privacy that leaves every estimate of a record a large error: at least `share`
+/// μ of Gaussian differential privacy at which every estimate of a record has a large error: at least `share`
 /// of the mean squared error of the best guess without a release. The adversary knows all other records. The
 /// bound holds for every distribution of the record.
 ///
 /// The estimate of least error has the error E Var(X | o) = ½ ∬ (x − y)² dπ(x) dπ(y) ∫ pₓ(o) pᵧ(o) / p(o) do.
-/// By the Cauchy–Schwarz inequality, the innermost integral is at least the square of the affinity
-/// ∫ √(pₓ pᵧ), because p integrates to one. No two output distributions of a μ-GDP mechanism have a smaller
-/// affinity than N(0, 1) and N(μ, 1), whose affinity is e^(−μ²/8). So at least the share e^(−μ²/4) of the
-/// error remains.
+/// Here π is the distribution of the record X. The output o has the density pₓ for the record x, and p is the
+/// mean of pₓ over π. By the Cauchy–Schwarz inequality, the innermost integral is at least the square of the
+/// affinity ∫ √(pₓ pᵧ), because p integrates to one. No two output distributions of a μ-GDP mechanism have a
+/// smaller affinity than N(0, 1) and N(μ, 1), whose affinity is e^(−μ²/8). So at least the share e^(−μ²/4) of
+/// the error remains.
 fn mu_that_leaves(share: f64) -> f64 {
     2.0 * (1.0 / share).ln().sqrt()
 }
 
 /// Compares a model learned from a curator's records with a model learned through the paper's Gaussian noise.
 ///
-/// The paper's noise has the largest λ of `sweep` that leaves half of a record hidden; without such a λ the
-/// result is `None`. The curator's budget matches this noise. No guess after the curator's release errs by a
-/// smaller share than a guess by means and spreads after the paper's release.
+/// The paper's noise has the largest λ of `sweep` at which a guess by means and variances keeps half of its
+/// squared error. Without such a λ the result is `None`. The curator's budget matches this noise. Every guess
+/// after the curator's release keeps at least the share of its error that the guess by means and variances
+/// keeps after the paper's release.
 pub(super) fn curator_finding(
     options: &RunOptions,
     name: &str,
@@ -60,7 +62,7 @@ pub(super) fn curator_finding(
             people: Some(data.table.len()),
             ..Brief::new(data.domain.clone(), Budget::new(epsilon, DELTA)?)
         };
-        // The share of `mu_that_leaves` holds for replacing one record by another.
+        // The bound of `mu_that_leaves` holds for data sets in which one record is replaced by another.
         let design = options.registry.get(PLUGIN)?.design(&json!({ "neighbours": "replace-one" }), &brief)?;
         let trials = (0..options.trials().min(TRIALS) as u64).into_par_iter();
         trials

@@ -1,4 +1,4 @@
-//! Data sets of the paper, prepared as the paper describes where it does.
+//! Data sets of the paper, prepared as the paper describes, as far as it describes the preparation.
 
 use crate::{Result, RunOptions};
 use scumble_core::{Domain, Factor, RecordDomain, Table, Target, TargetDomain};
@@ -69,7 +69,8 @@ impl Data {
 /// other properties are smaller numbers.
 const LARGEST_MEASUREMENT: f64 = 5_000.0;
 
-/// Loads WDBC unscaled, as measured: no other scaling gives the paper's 28.4·m. Malignant is +1.
+/// Loads WDBC unscaled, as measured: no other scaling gives the paper's bound of 28.4·m, with m the variance
+/// of the noise. The sign of malignant tumours is +1.
 pub(super) fn tumours(options: &RunOptions) -> Result<Labelled> {
     let table = datasets::wdbc::measurements(options.folder)?;
     let features = Domain::product(vec![Domain::interval(0.0, LARGEST_MEASUREMENT)?; table.columns().len()])?;
@@ -82,13 +83,13 @@ pub(super) fn tumours(options: &RunOptions) -> Result<Labelled> {
     Ok(Labelled::new(Data { table: table.with_target(malignant_last)?, domain }))
 }
 
-/// Loads Adult: twelve columns, categories as integers, all scaled by public bounds. An income of more than
-/// 50,000 dollars is +1.
+/// Loads Adult: twelve columns, categories as integers, all scaled by public bounds. The sign of an income of
+/// more than 50,000 dollars is +1.
 pub(super) fn people(options: &RunOptions) -> Result<Labelled> {
     Ok(Labelled::new(with_integers(&source("adult")?.load(options.folder)?)?))
 }
 
-/// Public bounds of the interest rate in per cent a year: the rates at 0 and at 1 of its scale.
+/// Public bounds of the interest rate in per cent a year: the rates that the data set scales to 0 and to 1.
 const RATES: [f64; 2] = [5.0, 25.0];
 
 /// Loads Lending Club: 22 columns, including the grade as in the paper. Categories are integers, and all

@@ -1,9 +1,10 @@
 //! Propositions 2.3 and 2.11: movement of a learned model under noise on its data.
 //!
-//! A model learned from noisy data stays within ε of the model learned from the original data. The
-//! probability is 1 − q·c²·Tr(V)/ε² for machines, and 1 − q²·c²·Tr(V)/ε² for other models. So the model moves
-//! by at most the order of √(q·Tr V) or q·√(Tr V). The constants c are unknown, so only the growth of the
-//! movement can be measured. It is measured where noise is small, as the propositions require.
+//! Let q be the number of records, and V the covariance of the noise on a record. A model learned from noisy
+//! records stays within ε of the model learned from the original records. The probability is 1 −
+//! q·c²·Tr(V)/ε² for support vector machines, and 1 − q²·c²·Tr(V)/ε² for other models. So the model moves by
+//! at most the order of √(q·Tr V) or q·√(Tr V). The constants c are unknown, so only the growth of the
+//! movement can be measured. The growth is measured where noise is small, as the propositions require.
 
 use super::data::{self, Data, Labelled};
 use super::fitness::regression;
@@ -20,18 +21,18 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde_json::json;
 
-/// Power of Tr V in both bounds.
+/// Power of Tr V in the bounds on the movement of a model, by both propositions.
 const OF_NOISE: f64 = 0.5;
 
-/// Amount by which a fitted exponent may exceed the bound's.
+/// Amount by which a fitted exponent may exceed the exponent of the bound.
 const SLACK: f64 = 0.05;
 
-/// A model to train on records, and the grid on which to measure its movement.
+/// A model to train on records, and the values of q and λ at which to measure its movement.
 struct Study<'a> {
     /// Name of the parameters that move.
     what: &'a str,
     proposition: &'a str,
-    /// Power of q in the bound, which grows as this power times √(Tr V).
+    /// Power of q in the bound on the movement, which grows as q to this power times √(Tr V).
     power_of_q: f64,
     /// Numbers of records q, in ascending order.
     sizes: &'a [usize],
@@ -40,13 +41,14 @@ struct Study<'a> {
     small: f64,
 }
 
-/// Movement of the model of q records through the noise of one λ.
+/// Movement of the model learned from q records, through the noise of one λ.
 struct Movement {
     records: usize,
     lambda: f64,
     /// Tr V, in squared units of the records.
     trace: f64,
-    /// ‖φ̄ − φ‖₂ of each trial.
+    /// ‖φ̄ − φ‖₂ of each trial, between the parameters φ̄ learned from noisy records and φ learned from the
+    /// original ones.
     distances: Vec<f64>,
 }
 
@@ -90,7 +92,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     };
     let moved = [
         machine_study.run(options, name, 0, &tumours.data, machines(false))?,
-        // This study reuses the noise of the first; training a machine again is cheap.
+        // This study reuses the noise of the first study. It trains each machine again, which is cheap.
         with_slacks.run(options, name, 0, &tumours.data, machines(true))?,
         regression_study.run(options, name, 1, &loans, regressions)?,
     ];
@@ -167,7 +169,7 @@ impl Study<'_> {
         Ok(moved)
     }
 
-    /// Growth of the bound at `movement`, without the constant c.
+    /// Bound on the movement for the q and V of `movement`, without the constant c.
     fn growth(&self, movement: &Movement) -> f64 {
         (movement.records as f64).powf(self.power_of_q) * movement.trace.sqrt()
     }
@@ -260,8 +262,8 @@ impl Study<'_> {
     }
 }
 
-/// Means over trials of a and b in the least-squares fit ln ‖φ̄ − φ‖₂ = a·ln q + b·ln Tr V + c. The grid is
-/// complete, so each coefficient is a separate fit.
+/// Means over trials of a and b in the least-squares fit ln ‖φ̄ − φ‖₂ = a·ln q + b·ln Tr V + c. The
+/// measurements include every pair of q and Tr V, so each coefficient can be fitted separately.
 fn exponents(moved: &[&Movement]) -> [Mean; 2] {
     let centred = |quantity: &dyn Fn(&Movement) -> f64| {
         let values: Vec<f64> = moved.iter().map(|at| quantity(at).ln()).collect();

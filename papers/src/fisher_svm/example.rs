@@ -1,4 +1,4 @@
-//! Section 3.1: a hundred points of the plane under both kinds of noise.
+//! Section 3.1: a hundred points of the plane under independent and under correlated Gaussian noise.
 
 use super::data::{Data, Labelled};
 use super::wdbc::largest_change;
@@ -22,10 +22,10 @@ const MEAN: [f64; 2] = [0.0, 5.0];
 /// Bound of both coordinates on either side. The probability of a draw beyond it is negligible.
 const SIDE: f64 = 20.0;
 
-/// Values of λ in Figure 3, each with its printed bound.
+/// Values of λ in Figure 3, each with the bound that the paper prints.
 const FIGURE_3: [(f64, f64); 3] = [(1e-4, 200.0), (1e-2, 20.0), (1.0, 2.0)];
 
-/// m of Figure 4; `PRINTED` is the bound printed with it.
+/// Variance m of the noise in Figure 4; `PRINTED` is the bound that the paper prints for it.
 const VARIANCE: f64 = 100.0;
 const PRINTED: f64 = 80.5;
 /// Number of examples drawn to show how much the bound depends on the draw.
@@ -210,7 +210,7 @@ fn angle(one: &Machine, other: &Machine) -> f64 {
     cosine.clamp(-1.0, 1.0).acos().to_degrees()
 }
 
-/// Panel of both tables' points and the lines learned from them.
+/// Panel of the points before and after the release, and of the line learned from each.
 fn panel(title: &str, example: &Labelled, before: &Machine, released: &Table, after: &Machine) -> Panel {
     let dots = |table: &Table, sign: f64| {
         let rows =

@@ -11,21 +11,20 @@ use rayon::prelude::*;
 use scumble_core::{Domain, Table};
 use serde_json::json;
 
-/// Guesses of released records, at one λ.
+/// Errors of guesses about released records, at one λ.
 struct Guessed {
     lambda: f64,
-    /// Lower bound that the card claims for unbiased guesses.
+    /// Lower bound on the squared error of unbiased guesses, as the guarantee claims.
     claimed: f64,
-    /// Lower bound on the error of every guess, about some record of the domain.
+    /// Lower bound on the squared error of every guess, for at least one record of the domain.
     any_guess: f64,
-    /// Mean squared error of the released records, for each trial.
+    /// Mean squared error of the released records themselves as guesses, for each trial.
     unbiased: Vec<f64>,
-    /// Mean squared error of the guess by means and spreads, for each trial.
+    /// Mean squared error of the linear guess by column means and variances, for each trial.
     biased: Vec<f64>,
-    /// Largest squared error of the guess by means and spreads over the records of the domain, in closed
-    /// form.
+    /// Largest expected squared error of the linear guess over the records of the domain, in closed form.
     worst: f64,
-    /// Share of releases whose nearest record is the right one, for each trial.
+    /// Share of released records whose nearest original record is their own, for each trial.
     identified: Vec<f64>,
     /// Upper bound on `identified` for every adversary who knows all records.
     ceiling: f64,
@@ -43,7 +42,8 @@ impl Known {
         Self { means, variances: records.var_axis(Axis(0), 0.0) }
     }
 
-    /// Squared error of the guess under noise of variance `noise`, as a share of its error without a release.
+    /// Squared error of the linear guess under noise of variance `noise`, as a share of its error without a
+    /// release.
     pub fn hidden(&self, noise: f64) -> f64 {
         let left: f64 = self.variances.iter().map(|variance| variance * noise / (variance + noise)).sum();
         left / self.variances.sum()
@@ -58,8 +58,8 @@ impl Known {
         (released - &self.means) * self.trust(noise) + &self.means
     }
 
-    /// Largest E‖x̂ − x‖² of the guess over `domain`. The error of a column consists of its noise and its
-    /// bias at the bound that is farther from the mean.
+    /// Largest E‖x̂ − x‖² of the linear guess over `domain`. The error of a column consists of its noise and
+    /// its bias at the bound that is farther from the mean.
     fn worst(&self, domain: &Domain, noise: f64) -> f64 {
         let bounds = domain.intervals().unwrap_or_default();
         let columns = self.trust(noise).into_iter().zip(&self.means).zip(bounds);
@@ -70,8 +70,8 @@ impl Known {
         column_errors.sum()
     }
 
-    /// Upper bound on the nats that noise of variance `noise` discloses about a record's identity:
-    /// ½ Σ ln(1 + s²/σ²).
+    /// Upper bound on the nats that noise of variance `noise` discloses about a record's identity: ½ Σ ln(1 +
+    /// s²/σ²), with s² the variance of a column and σ² = `noise`.
     fn nats(&self, noise: f64) -> Result<f64> {
         let noises = vec![noise; self.variances.len()];
         Ok(mutual_information::gaussian_bound(&self.variances.to_vec(), &noises)?)
@@ -82,7 +82,7 @@ fn mean_square(one: &Array2<f64>, other: &Array2<f64>) -> f64 {
     (one - other).mapv_into(|x| x * x).sum() / one.nrows() as f64
 }
 
-/// Share of the `released` records whose nearest record is the right one. A tie counts as wrong.
+/// Share of the `released` records whose nearest record among `records` is their own. A tie counts as wrong.
 fn identification_rate(records: &Array2<f64>, released: &Array2<f64>) -> f64 {
     let squared = |a: ArrayView1<f64>, b: ArrayView1<f64>| -> f64 {
         a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()

@@ -92,8 +92,8 @@ const RHO: f64 = 1e-2;
 /// Maximum number of Newton steps; about fifty are usual.
 const MOST_STEPS: u64 = 1_000;
 
-/// Machine of equation (6) on `records` (n × d) and `signs` (n). On the original records it is the machine of
-/// equation (2). `solve` sets the precision.
+/// Support vector machine of equation (6) on `records`, one row for each record, and their `signs`. On the
+/// original records it is the machine of equation (2). `solve` sets the precision.
 fn machine_by(
     solve: impl Fn(&SoftMargin) -> kkt::Result<Machine>,
     records: &Array2<f64>,
@@ -105,7 +105,7 @@ fn machine_by(
     Ok(solve(&programme.bias_penalty(RHO)?.squared_slack_penalty(RHO)?)?)
 }
 
-/// Machine solved to within the share `tolerance` of its objective.
+/// Machine solved to a gap to the optimum of at most `tolerance` times its objective.
 fn machine(records: &Array2<f64>, signs: &[f64], tolerance: f64) -> Result<Machine> {
     machine_by(|programme| programme.solve(tolerance, MOST_STEPS), records, signs)
 }

@@ -1,4 +1,5 @@
-//! Figures 5 and 6: success on the original records of a machine trained on noisy records.
+//! Figures 5 and 6: success of a machine trained on noisy records, the share of original records that it
+//! classifies correctly.
 
 use super::curated;
 use super::data::{self, Data, Labelled};
@@ -8,8 +9,8 @@ use crate::report::Evidence;
 use crate::{Picture, Result, RunOptions};
 use scumble_datasets::wdbc;
 
-/// Largest gap of a machine to the optimum, as a share of its objective. The gap changes no success by as
-/// much as one record in a thousand.
+/// Largest gap of a machine to the optimum, as a share of its objective. The gap changes the success by less
+/// than one record in a thousand.
 pub(super) const TOLERANCE: f64 = 1e-6;
 
 /// Stride of the quick variant over the people.

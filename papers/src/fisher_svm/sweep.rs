@@ -1,4 +1,4 @@
-//! Gaussian noise against Laplace noise with the same Cramér–Rao bound, over λ.
+//! Comparison of Gaussian noise and Laplace noise with the same Cramér–Rao bound, at several λ.
 
 use super::data::Data;
 use super::{design, least_error};
@@ -16,7 +16,7 @@ struct Noise {
     parameters: fn(f64) -> Value,
 }
 
-/// The paper's noise (Theorem 2.4), and Laplace noise with the same information √λ about each feature
+/// The paper's noise (Theorem 2.4), and Laplace noise with the same Fisher information √λ about each feature
 /// (errata F9).
 const NOISES: [Noise; 2] = [
     Noise { plugin: "fisher-gaussian", parameters: |lambda| json!({ "lambda": lambda }) },
@@ -26,10 +26,10 @@ const NOISES: [Noise; 2] = [
     },
 ];
 
-/// Scores of models learned through both noises at one λ.
+/// Scores of models learned from releases with each noise of [`NOISES`], at one λ.
 pub(super) struct AtLambda {
     pub lambda: f64,
-    /// Least E‖x − x̂‖² by the card of each noise.
+    /// Lower bound on an adversary's E‖x − x̂‖² from the guarantee of each noise.
     pub bounds: [f64; 2],
     /// Scores of the trials: for Gaussian noise, then for Laplace noise.
     pub scores: [Vec<f64>; 2],
@@ -53,8 +53,8 @@ pub(super) struct Measure {
     pub clean: f64,
 }
 
-/// Releases `data` through both noises at every λ of `lambdas`, and scores each release with `score`.
-/// `options` gives the number of trials.
+/// Releases `data` with each noise of [`NOISES`] at every λ of `lambdas`, and scores each release with
+/// `score`. `options` gives the number of trials.
 pub(super) fn sweep(
     options: &RunOptions,
     name: &str,
@@ -107,7 +107,7 @@ impl AtLambda {
     }
 }
 
-/// Findings on the three claims of each of these figures.
+/// Findings on the three claims of a figure that compares Gaussian and Laplace noise.
 pub(super) fn findings(sweep: &[AtLambda], measure: &Measure) -> Vec<Finding> {
     vec![equal_bounds(sweep), gaussian_is_better(sweep, measure), nears_the_clean_one(sweep, measure)]
 }
@@ -151,8 +151,8 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
     }
 }
 
-/// Checks that the score approaches the score without noise. It must come within three standard errors, or
-/// within a hundredth of the distance at the smallest λ.
+/// Checks that the score approaches the score without noise. At the largest λ it must be within three
+/// standard errors of that score, or within a hundredth of the distance at the smallest λ.
 fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
     let Measure { name, scale, clean, .. } = *measure;
     let mean = |at: &AtLambda| at.means()[0];
@@ -197,7 +197,7 @@ pub(super) fn grid(sweep: &[AtLambda], measure: &Measure) -> Grid {
     Grid::new(format!("{}, ± a standard error", measure.name), header, rows)
 }
 
-/// Panel of both curves and the level without noise, against λ.
+/// Panel of the scores with each noise, and of the score without noise, against λ.
 pub(super) fn panel(sweep: &[AtLambda], measure: &Measure, title: &str) -> Panel {
     let curve = |noise: usize| {
         let points = sweep.iter().map(|at| {
@@ -222,7 +222,7 @@ pub(super) fn panel(sweep: &[AtLambda], measure: &Measure, title: &str) -> Panel
     }
 }
 
-/// Panel of the bound against λ.
+/// Panel of the lower bound on an adversary's squared error against λ.
 pub(super) fn panel_of_bounds(sweep: &[AtLambda]) -> Panel {
     let points = sweep.iter().map(|at| CurvePoint { x: at.lambda, y: at.bounds[0], error: 0.0 });
     Panel {

@@ -7,10 +7,10 @@ use scumble_kkt::Machine;
 
 use serde_json::json;
 
-/// m of the paper's example.
+/// Variance m of the noise in the paper's example.
 const VARIANCE: f64 = 100.0;
 
-/// Bound that the paper prints, per m.
+/// Bound on the error that the paper prints, divided by m.
 const PRINTED: f64 = 28.4;
 
 pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -91,7 +91,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     })
 }
 
-/// Largest |difference| of a coefficient, including β.
+/// Largest absolute change of a coefficient, including the bias β.
 pub(super) fn largest_change(before: &Machine, after: &Machine) -> f64 {
     let weight_changes = before.weights.iter().zip(&after.weights).map(|(a, b)| (a - b).abs());
     weight_changes.fold((before.bias - after.bias).abs(), f64::max)
@@ -101,7 +101,7 @@ fn largest_coefficient(machine: &Machine) -> f64 {
     machine.weights.iter().fold(machine.bias.abs(), |most, weight| most.max(weight.abs()))
 }
 
-/// bᵢ²/bᵀb of the support vectors, in descending order.
+/// Shares bᵢ²/bᵀb of the support vectors, in descending order, with b the multipliers of `machine`.
 fn sorted_shares(machine: &Machine) -> Vec<f64> {
     let squares = || machine.multipliers.iter().map(|omega| omega * omega);
     let total: f64 = squares().sum();

@@ -49,7 +49,8 @@ pub(super) fn clusters(options: &RunOptions, name: &'static str) -> Result<Evide
     let one_order = Statistic {
         name: "one order".into(),
         compute: Box::new(|irises| {
-            // The first centres depend on all records alone, and the adversary knows every record.
+            // The initial centres depend on all records, and not on the chosen half. The adversary knows
+            // every record.
             let all_centers = centers(&irises.training, None)?;
             Ok(Box::new(move |rows| {
                 Ok(centers(&irises.training.select(Axis(0), rows), Some(&all_centers))?.into_iter().collect())

@@ -53,7 +53,8 @@ impl Irises {
         })
     }
 
-    /// Share of the test records whose class `predicted` gives correctly, in the same order.
+    /// Share of the test records whose class is correct in `predicted`, which has the order of the test
+    /// records.
     pub fn share_right(&self, predicted: impl Iterator<Item = usize>) -> f64 {
         let right = predicted.zip(&self.truth).filter(|(predicted, truth)| predicted == *truth).count();
         right as f64 / self.truth.len() as f64

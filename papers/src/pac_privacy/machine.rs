@@ -13,7 +13,7 @@ use scumble_kkt::{Records, SoftMargin};
 /// Each machine minimises ½‖w‖² + ½b² + C Σ max(0, 1 − y(w·x + b))², as scikit-learn's LinearSVC does, with
 /// C = `penalty`. The result has four weights and b for one species after the other.
 fn machines(irises: &Irises, rows: &[usize], penalty: f64) -> Result<Vec<f64>> {
-    // Remaining weight of the hinge loss itself, which must be above zero.
+    // Weight of the linear hinge loss. The solver needs a weight above zero.
     const HINGE: f64 = 1e-9;
     let records = Records::new(irises.training.select(Axis(0), rows).view());
     let hinges = vec![HINGE; rows.len()];

@@ -28,8 +28,8 @@ struct Errors {
     pac: Vec<Vec<f64>>,
     /// Errors of the mean of all with Gaussian noise; one list for each of [`NATS`].
     dp: Vec<Vec<f64>>,
-    /// Rate at which an attack correctly decides whether a white image is among all. It uses a pixel that is
-    /// black in every other image.
+    /// Rate at which an attack correctly decides whether a white image is among all. The attack uses a pixel
+    /// that is black in every other image.
     detected: Vec<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! A statistic of halves, with the theorem's noise and with the noise of the published code.
+//! Study of a statistic that is computed from a random half of the records. It is released with the theorem's
+//! noise and with the noise of the published code.
 
 use super::irises::Irises;
 use crate::gains::{Axis, claimed_gain_finding, curve, gain_finding};
@@ -27,7 +28,7 @@ const TRIALS: usize = 20;
 
 /// Amount of work in a trial.
 struct Sizes {
-    /// Number of halves.
+    /// Number of halves from which the released half is drawn.
     sets: usize,
     /// Number of releases of the statistic that are scored.
     scored: usize,
@@ -47,21 +48,21 @@ impl Sizes {
 /// Largest loss of accuracy that counts as small, in percentage points.
 const SMALL: f64 = 10.0;
 
-/// False-alarm rate of an attack's lower bounds, all taken together. Only the first trial is attacked.
+/// False-alarm rate of all lower bounds of an attack together. Only the first trial is attacked.
 const FALSE_ALARM: f64 = 1e-3;
 
-/// Noise, with its σ on each value.
+/// Noise, with its σ on each value. λ is the variance of a value over the halves, and Σ sums over all values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noise {
     /// Noise of the theorem: σ² = √λ·Σ√λ/(2·nats), checked on integers.
     Theorem,
-    /// Least equal noise by the same bound: σ² = Σλ/(2·nats).
+    /// Least noise of equal σ on all values, by the theorem's bound: σ² = Σλ/(2·nats).
     Equal,
     /// Noise of the published code: σ = √λ·Σ√λ/(2·nats).
     Code,
 }
 
-/// Mean squared deviations of the `candidates` from their mean, for each value.
+/// Variance λ of each value over the `candidates`, which are the statistic's values for each half.
 fn variances(candidates: &[Vec<f64>]) -> Vec<f64> {
     let m = candidates.len() as f64;
     (0..candidates[0].len())
@@ -72,13 +73,15 @@ fn variances(candidates: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// Summed variances of equal noise over those of the theorem's noise, at the same nats: k·Σλ/(Σ√λ)².
+/// Ratio of the summed variances of equal noise to those of the theorem's noise, at the same nats:
+/// k·Σλ/(Σ√λ)² for k values.
 fn equal_noise_ratio(candidates: &[Vec<f64>]) -> f64 {
     let variances = variances(candidates);
     variances.len() as f64 * variances.iter().sum::<f64>() / squared_roots(candidates)
 }
 
-/// Summed variances of the theorem's noise, times twice the nats: (Σ√λ)².
+/// Summed variances of the theorem's noise, times twice the nats: (Σ√λ)², with λ the variance of a value over
+/// the `candidates`.
 fn squared_roots(candidates: &[Vec<f64>]) -> f64 {
     variances(candidates).iter().map(|variance| variance.sqrt()).sum::<f64>().powi(2)
 }
@@ -98,7 +101,7 @@ impl Noise {
 }
 
 /// Adds normal noise with the standard deviations `scales` to `values`. It serves a study of noise sizes, and
-/// its result is no release.
+/// gives its result no guarantee.
 fn noisy(values: &[f64], scales: &[f64], stream: &mut Stream) -> Vec<f64> {
     let pairs = values.iter().zip(scales);
     pairs.map(|(value, scale)| value + scale * stream.sample::<f64, _>(StandardNormal)).collect()
@@ -117,13 +120,13 @@ type Right = Box<dyn Fn(&Irises, &[f64]) -> f64 + Sync>;
 pub(super) struct Statistic {
     /// Name in the legend and the grid.
     pub name: String,
-    /// Computes the values of some of the training records.
+    /// Computes the statistic's values from some of the training records.
     pub compute: Statistics,
-    /// Computes the share of test records that such values classify correctly.
+    /// Computes the share of test records that released values of the statistic classify correctly.
     pub right: Right,
     /// Sum of the published code's noise at [`PRINTED`] nats, if the code has it for this statistic.
     pub printed: Option<f64>,
-    /// Comparison with that sum, in words; may be empty.
+    /// Reason for a difference from `printed`, in words; may be empty.
     pub why: &'static str,
 }
 
@@ -133,7 +136,7 @@ pub(super) struct Found {
     printed: Option<f64>,
     why: &'static str,
     values: usize,
-    /// (Σ√λ)² of each trial.
+    /// (Σ√λ)² of each trial, with λ the variance of a value over the halves.
     pub squared_roots: Vec<f64>,
     /// Ratio of the summed variances of equal noise to those of the theorem's noise, for each trial.
     equal_noise_ratio: Vec<f64>,
@@ -224,7 +227,8 @@ pub(super) fn bound(nats: f64) -> Result<f64> {
     Ok(posterior_success(nats, 0.5)?)
 }
 
-/// μ of Gaussian differential privacy with the same bound on a guess between two neighbours as `nats` gives.
+/// μ of Gaussian differential privacy at which a guess between two neighbours has the bound that `nats` give
+/// a guess of membership.
 ///
 /// For a prior of one half the bound is Φ(μ/2) (Dong, Roth and Su 2022, Section 2.2). Where `nats` bound
 /// nothing, μ is 8, which gives no meaningful protection.
@@ -251,8 +255,8 @@ fn printed_noise_finding(found: &Found, printed: f64) -> Finding {
     }
 }
 
-/// Finding on the leakage of `statistics` under one of the noises, where ½ nat is claimed. `which` is its
-/// index in `attacks`.
+/// Finding on the leakage of `statistics` under one of the noises, where ½ nat is claimed. `which` is the
+/// index of the noise in `attacks`.
 fn leakage_finding(statistics: &[&Found], which: usize, (noise, why): (&str, &str)) -> Result<Finding> {
     let entries = statistics.iter().map(|found| {
         let attack = &found.attacks[which];
@@ -279,7 +283,7 @@ fn leakage_finding(statistics: &[&Found], which: usize, (noise, why): (&str, &st
     })
 }
 
-/// Paired gains at each budget, in percentage points.
+/// Gain of the first list of `pairs_at` over the second in each trial, at each budget, in percentage points.
 fn gains(pairs_at: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>)> {
     let at = |(at, nats): (usize, &f64)| {
         let (first, second) = pairs_at(at);
@@ -291,7 +295,8 @@ fn gains(pairs_at: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>
 const BY_NATS: Axis = Axis { symbol: "nats", before: false };
 
 /// Share of test records that a logistic regression of all training records under differential privacy
-/// classifies correctly, for each trial. Its bound on a guess of membership is the bound at `nats`.
+/// classifies correctly, for each trial. The regression's bound on a guess of membership is the bound at
+/// `nats`.
 fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<Vec<f64>> {
     /// δ of the budget. Its choice is free, because at any δ the ε of a μ converts back to that μ.
     const DELTA: f64 = 1e-4;
@@ -456,7 +461,7 @@ pub(super) fn evidence(
     })
 }
 
-/// Notes common to both results.
+/// Notes common to the results on cluster centres and on support vector machines.
 pub(super) fn note(options: &RunOptions, values: &str) -> Vec<String> {
     vec![
         format!(

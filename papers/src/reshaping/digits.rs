@@ -1,4 +1,4 @@
-//! A network's representations of digits, released for its last layers.
+//! A network's representations of digits, released as inputs of the network's last layers.
 
 use super::BY_EPSILON;
 use super::noise::{BOTH, Noise};
@@ -64,12 +64,14 @@ struct Found {
     /// Accuracy without noise. All accuracies are shares of the test images.
     clean: f64,
     /// Accuracies at each budget and for each noise: without reshaping, with reshaping, and with reshaping
-    /// plus post-processing. The post-processing leaves out directions that the classifier does not see.
+    /// plus post-processing. The post-processing leaves out directions along which the classifier hardly
+    /// changes.
     released: Vec<[[f64; 3]; 2]>,
     /// Largest privacy loss (log odds) of coordinate-wise noise between two images, divided by the claimed ε.
     /// The first value is for test images; the second is for test images and their negatives.
     losses: [f64; 2],
-    /// Share of the variance of public representations along directions that the classifier sees.
+    /// Share of the variance of public representations along directions that the classifier sees, by
+    /// [`Reshaping::seen()`].
     seen: f64,
 }
 
@@ -215,7 +217,8 @@ fn trained(
     ])
 }
 
-/// Derivatives of all K outputs of a network at records (n × D), stacked by output (nK × D).
+/// Derivatives of all K outputs of a network with respect to its D inputs, at n records. The result is nK ×
+/// D: n rows for the first output, then n rows for the second, and so on.
 fn jacobian(network: &Network<f32>, records: ArrayView2<f64>) -> Result<Array2<f64>> {
     let records = records.mapv(|x| x as f32);
     let (n, outputs) = (records.nrows(), network.architecture().outputs());
@@ -349,7 +352,7 @@ fn evidence(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<E
     })
 }
 
-/// Finding on the claim that holds by proof.
+/// Finding on the claim that reshaped noise has the stated ε, which holds by proof.
 fn claim() -> Finding {
     Finding {
         what: "ε of Laplace noise and of PrivUnit with reshaping".into(),

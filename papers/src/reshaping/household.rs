@@ -24,8 +24,8 @@ const PUBLIC: f64 = 0.7;
 
 const BUDGETS: [f64; 6] = [0.5, 1.0, 2.0, 3.0, 5.0, 10.0];
 
-/// Windows (n × 16), and the mean power of the day after each window, in kW. Each column is scaled by its
-/// least and largest public value.
+/// Windows of 16 successive days, one in each row, and the mean power of the day after each window, in kW.
+/// Each column is scaled by its least and largest public value.
 struct Windows {
     public: Array2<f64>,
     private: Array2<f64>,

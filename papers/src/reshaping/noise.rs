@@ -24,8 +24,8 @@ impl Noise {
         }
     }
 
-    /// Releases representations (n × D) at `epsilon`, within a radius that contains nine tenths of the public
-    /// ones. The noise is reshaped for a task if `reshaping` is given.
+    /// Releases representations, one in each row, at `epsilon`. They are moved within a radius that contains
+    /// nine tenths of the `public` representations. The noise is reshaped for a task if `reshaping` is given.
     pub fn released(
         self,
         reshaping: Option<&Reshaping>,
@@ -42,7 +42,7 @@ impl Noise {
         Ok(reshaping.after(released.view()))
     }
 
-    /// Releases `points` (n × D) as [`Noise::released`] does, without reshaping.
+    /// Releases `points`, one in each row, as [`Noise::released`] does without reshaping.
     pub fn plain(
         self,
         public: ArrayView2<f64>,

@@ -1,5 +1,6 @@
 //! Rotation and stretch of a representation, so that noise is widest along directions to which a task
-//! responds least.
+//! responds least. A task sees a direction if the singular value of its Jacobian along it is above a
+//! hundredth of the largest one.
 
 use crate::Result;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
@@ -12,7 +13,8 @@ const UNSEEN: f64 = 1000.0;
 /// Threshold on the singular value of a direction that the task sees, as a share of the largest one.
 const SEEN: f64 = 0.01;
 
-/// The map z ↦ (z − μ)U/√λ and its inverse.
+/// The map z ↦ (z − μ)U/√λ and its inverse, with the mean μ of public representations, the singular vectors U
+/// of the task's Jacobian, and the stretches 1/√λ.
 pub(super) struct Reshaping {
     mean: Array1<f64>,
     /// Number of directions that the task sees. They are the first directions.
@@ -22,9 +24,10 @@ pub(super) struct Reshaping {
 }
 
 impl Reshaping {
-    /// Reshaping for a task with this Jacobian (rows × D), from public representations (n × D). The stretch
-    /// along the i-th singular vector, 1/√λᵢ, is proportional to sᵢ^(2/3). This choice minimises Σ sᵢ²λᵢ for
-    /// a given sum of stretches. Along directions that the task does not see, the stretch is 1/√1000. All
+    /// Reshaping for a task with this Jacobian, from public representations. Both have D columns, one for
+    /// each coordinate of a representation. The stretch along the i-th singular vector of the Jacobian,
+    /// 1/√λᵢ, is proportional to sᵢ^(2/3), with sᵢ its singular value. This choice minimises Σ sᵢ²λᵢ for a
+    /// given sum of stretches. Along directions that the task does not see, the stretch is 1/√1000. All
     /// stretches sum to D.
     pub fn new(jacobian: ArrayView2<f64>, public: ArrayView2<f64>) -> Result<Self> {
         let dim = jacobian.ncols();
@@ -49,7 +52,7 @@ impl Reshaping {
         })
     }
 
-    /// Rotates and stretches representations (n × D).
+    /// Rotates and stretches representations, one in each row.
     pub fn before(&self, representations: ArrayView2<f64>) -> Array2<f64> {
         (&representations - &self.mean).dot(&self.into)
     }
@@ -61,7 +64,7 @@ impl Reshaping {
         self.after(released.view())
     }
 
-    /// Share of the variance of representations (n × D) along directions that the task sees.
+    /// Share of the variance of representations, one in each row, along directions that the task sees.
     pub fn seen(&self, representations: ArrayView2<f64>) -> f64 {
         let stretches = self.into.map_axis(Axis(0), |column| column.dot(&column).sqrt());
         // Division by the stretches restores the representation's own units.
@@ -76,10 +79,10 @@ impl Reshaping {
     }
 }
 
-/// Laplace noise scales of the coordinate-wise variant along each coordinate (D), times ε. The variant claims
-/// (ε, 0) with these scales, which suit representations in a box. In each coordinate, the box holds the nine
-/// tenths of the public representations (n × D) nearest to zero. The variant moves no representation into the
-/// box.
+/// Laplace noise scale of the paper's coordinate-wise variant along each coordinate, times ε. The variant
+/// claims (ε, 0) with these scales, which suit representations in a box. In each coordinate, the box holds
+/// the nine tenths of the public representations nearest to zero. The variant moves no representation into
+/// the box.
 pub(super) fn coordinate_wise(public: ArrayView2<f64>) -> Array1<f64> {
     let widths = public.axis_iter(Axis(1)).map(|column| 2.0 * quantile(column.iter().map(|x| x.abs())));
     let widths: Array1<f64> = widths.collect();
@@ -95,8 +98,8 @@ pub(super) fn quantile(values: impl Iterator<Item = f64>) -> f64 {
     sorted.get((SHARE * sorted.len() as f64) as usize).copied().unwrap_or(0.0)
 }
 
-/// Largest privacy loss (log odds) of coordinate-wise noise between two of these representations (n × D),
-/// divided by ε.
+/// Largest privacy loss (log odds) of coordinate-wise noise between two of the `representations`, one in each
+/// row, divided by ε.
 pub(super) fn largest_loss(scales: &Array1<f64>, representations: ArrayView2<f64>) -> f64 {
     let mut largest: f64 = 0.0;
     for one in 0..representations.nrows() {

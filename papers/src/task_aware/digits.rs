@@ -9,7 +9,8 @@ use scumble_datasets::source;
 use serde_json::{Value, json};
 use std::f64::consts::SQRT_2;
 
-/// ε of the printed improvement on the privacy-agnostic approach.
+/// ε at which the paper prints an improvement on the privacy-agnostic approach; `PRINTED` is this
+/// improvement.
 const PRINTED_AT: f64 = 20.0;
 const PRINTED: f64 = 0.238;
 
@@ -33,7 +34,7 @@ fn training(options: &RunOptions) -> Value {
     json!({ "epochs": epochs(options), "steps": 15, "batch_size": size, "seed": options.seed })
 }
 
-/// Our approach.
+/// Our approach, with latents that are bounded by construction.
 fn bounded(options: &RunOptions) -> Approach {
     let parameters = json!({
         "latent_dim": BOUNDED_LATENTS, "weight_decay": 0.0,

@@ -24,7 +24,7 @@ const DAY_TIME: std::ops::Range<usize> = 8..20;
 
 const NAMES: [&str; 4] = ["task-aware", "task-agnostic", "privacy-agnostic", "task-aware-clipped (ours)"];
 
-/// ε of the second panel.
+/// ε of the second panel, which shows errors by hour.
 const BY_HOUR: f64 = 5.0;
 
 /// Tolerance for the paper's improvements, which are printed in per cent with one decimal.
@@ -111,13 +111,13 @@ impl Errors {
         }
     }
 
-    /// Task loss by equation (15).
+    /// Task loss by equation (15): the sum of kᵢ² times the error over the hours i.
     fn loss(&self, days: Days) -> f64 {
         self.on(days).iter().zip(weights()).map(|(error, k)| k * k * error).sum()
     }
 }
 
-/// Weights k₁ to k₂₄.
+/// Weights k₁ to k₂₄ of the hours in the task loss.
 fn weights() -> Array1<f64> {
     Array1::from_shape_fn(HOURS, |hour| if DAY_TIME.contains(&hour) { 2.0 } else { 1.0 })
 }
@@ -167,8 +167,8 @@ impl House {
         Ok(Errors([mechanism_errors(name, mechanism, training)?, mechanism_errors(name, mechanism, test)?]))
     }
 
-    /// Errors of the paper's task-agnostic approach. It adds noise to the power itself for the Δ₁ of the
-    /// training days, and uses the best decoder for this noise (Corollary 2).
+    /// Errors of the paper's task-agnostic approach. It adds noise to the power itself, for the ℓ₁
+    /// sensitivity Δ₁ of the training days, and uses the best decoder for this noise (Corollary 2).
     fn task_agnostic(&self, epsilon: f64) -> Result<Errors> {
         let [training, test] = self.parts();
         let sensitivity = over_points(training)?.value;
@@ -185,8 +185,8 @@ impl House {
     }
 }
 
-/// Expected squared error E(x̂ᵢ − xᵢ)² of every column, averaged over `records` (n × d). The mechanism adds
-/// noise of the same distribution to everything that it releases.
+/// Expected squared error E(x̂ᵢ − xᵢ)² of every column, averaged over `records`, one in each row. The
+/// mechanism must add noise of the same distribution to every record.
 fn mechanism_errors(
     name: &str,
     mechanism: &dyn LocalMechanism,
@@ -232,7 +232,7 @@ fn improvements(at_ten: &[f64], at_five: &[f64]) -> Vec<Finding> {
     vec![finding(1, 0.229, "22.9 % at ε = 10"), finding(2, 0.117, "11.7 % at ε = 5 (see below)")]
 }
 
-/// Finding that day-time hours have a lower error.
+/// Finding that day-time hours have a lower error by the task-aware approach than by the others.
 fn day_time_finding(hours: &[Errors]) -> Finding {
     let error = |approach: usize, hour: usize| hours[approach].on(Days::Training)[hour];
     let better = |other: usize| DAY_TIME.filter(|hour| error(0, *hour) < error(other, *hour)).count();

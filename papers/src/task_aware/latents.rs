@@ -1,4 +1,4 @@
-//! Figure 6: task loss by the number of latents.
+//! Figure 6: task loss by the number Z of latents.
 
 use super::trained::{Approach, Part, Problem};
 use super::{curves, tumours, valuation};

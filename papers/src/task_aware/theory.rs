@@ -1,15 +1,16 @@
-//! Figure 3: theoretical loss of the three approaches if all records are on a sphere (Assumption 1).
+//! Figure 3: theoretical loss of the three approaches if all records are on a sphere of radius r (Assumption
+//! 1).
 
 use super::{curves, improvement, percent};
 use crate::report::{Evidence, four};
 use crate::{Agreement, Finding, Grid, Picture, Result, RunOptions, Scale};
 use scumble_kkt::{Waterfilling, equal_power_loss};
 
-/// Values of λ₁ and n.
+/// Largest eigenvalue λ₁ of the task, and number n of eigenvalues.
 const LARGEST: f64 = 4.0;
 const WIDTH: usize = 4;
 
-/// Values of λ₂ to λ₄ in the paper's settings.
+/// Value of the other eigenvalues, λ₂ to λ₄, in each of the paper's settings.
 const OTHERS: [f64; 3] = [0.0, 1.0, 2.0];
 
 /// Number of latents Z of the privacy-agnostic approach.

@@ -71,7 +71,7 @@ impl Problem {
     }
 
     /// Losses of an approach at `epsilon` on the training records and on the test records. Each loss is a
-    /// mean over the option's number of trials.
+    /// mean over the number of trials in `options`.
     pub fn losses(&self, options: &RunOptions, approach: &Approach, epsilon: f64) -> Result<[f64; 2]> {
         let mut brief = Brief::new(self.domain.clone(), Budget::new(epsilon * approach.stretch, 0.0)?);
         brief.volunteers = Volunteers::Consented(self.train.clone());
@@ -107,7 +107,7 @@ pub(super) struct Approach {
     pub plugin: &'static str,
     /// Parameters of the plugin.
     pub parameters: Value,
-    /// Factor on the ε of the design: 1, or more for a figure whose noise is less than the claim needs.
+    /// Factor on the ε of the design: 1, or more if the paper's figure has less noise than its claim needs.
     pub stretch: f64,
 }
 
@@ -128,12 +128,12 @@ impl Approach {
         Self::new("privacy-agnostic", json!({ "latent_dim": latents, "training": training }))
     }
 
-    /// The task-agnostic approach with the sensitivity of its volunteers.
+    /// The task-agnostic approach, with the sensitivity that is measured on its volunteers' records.
     pub fn task_agnostic(training: Value) -> Self {
         Self::new("task-agnostic", json!({ "sensitivity": "empirical", "training": training }))
     }
 
-    /// Our approach.
+    /// Our approach, with latents that are bounded by construction.
     pub fn bounded(parameters: Value) -> Self {
         Self { name: "task-aware-bounded (ours)", ..Self::new("task-aware-bounded", parameters) }
     }
@@ -153,7 +153,7 @@ pub(super) struct Sweep {
     losses: Vec<Vec<[f64; 2]>>,
 }
 
-/// Part of the records.
+/// Training records or test records.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Train,
@@ -229,9 +229,9 @@ impl Sweep {
         Grid { title: format!("Task loss on {} records", part.name()), header, rows }
     }
 
-    /// Finding that compares the improvement of approach `ours` on approach `other` with the printed one, on
-    /// the training records. A difference of at most 0.05 counts as reproduced, since networks begin with
-    /// other weights.
+    /// Finding that compares the improvement of approach `ours` on approach `other` with the improvement that
+    /// the paper prints, on the training records. A difference of at most 0.05 counts as reproduced, since
+    /// our networks begin with other weights than the paper's.
     pub fn improvement(&self, [ours, other]: [usize; 2], epsilon: f64, printed: f64, why: String) -> Finding {
         let found = self.improved([ours, other], epsilon);
         let verdict = match found - printed {

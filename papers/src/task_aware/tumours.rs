@@ -12,7 +12,7 @@ use scumble_task_aware::sensitivity::over_points;
 use serde_json::{Value, json};
 use std::f64::consts::SQRT_2;
 
-/// ε of the printed improvements on the task-agnostic and the privacy-agnostic approach.
+/// ε at which the paper prints improvements on the task-agnostic and the privacy-agnostic approach.
 const PRINTED_AT: f64 = 20.0;
 const PRINTED: [f64; 2] = [0.73, 0.456];
 
@@ -20,7 +20,8 @@ const PRINTED: [f64; 2] = [0.73, 0.456];
 /// and test records.
 const PUBLISHED: [f64; 2] = [0.177, 0.195];
 
-/// Units of the task's hidden layer (1.5 n), and of the encoder's and the decoder's hidden layers (n).
+/// Units of the task's hidden layer (1.5 n), and of the encoder's and the decoder's hidden layers (n), for n
+/// = 30 columns.
 const HIDDEN: usize = 45;
 const WIDTH: usize = 30;
 const TASK_EPOCHS: usize = 1000;
@@ -38,10 +39,12 @@ fn problem_with_output(options: &RunOptions, output: (usize, Activation)) -> Res
     Problem::new(options, &wdbc::measurements(options.folder)?, HIDDEN, output, epochs)
 }
 
-/// Describes the improvement of task-aware on privacy-agnostic with the task, the noise and the
-/// regularisation of the published code (errata T6). Empty if no task learns.
+/// Describes the improvement of the task-aware approach on the privacy-agnostic one, with the task, the noise
+/// and the regularisation of the published code (errata T6). The description is empty if no network learns
+/// the task.
 fn as_coded(options: &RunOptions) -> Result<String> {
-    // Rectified units may die, and the task then predicts nothing. The loop takes the first task that learns.
+    // Rectified units may die, and the task's network then predicts nothing. The loop uses the first network
+    // that learns.
     for more in 0..MOST_TASKS {
         let options = RunOptions { seed: options.seed.wrapping_add(more), ..*options };
         let problem = problem_with_output(&options, (2, Activation::Relu))?;
@@ -62,8 +65,8 @@ fn as_coded(options: &RunOptions) -> Result<String> {
     Ok(String::new())
 }
 
-/// Maximum number of tasks that begin until one learns, and the loss without noise below which a task counts
-/// as learned.
+/// Maximum number of networks that are trained until one learns the task, and the loss without noise below
+/// which a task counts as learned.
 const MOST_TASKS: u64 = 20;
 const LEARNED: f64 = 0.1;
 
@@ -204,7 +207,8 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-/// Δ₁ of the set that task-agnostic moves features into, and Δ₁ of the training records themselves.
+/// ℓ₁ diameter Δ₁ of the set into which `task-agnostic` moves features, and Δ₁ of the training records
+/// themselves.
 fn sensitivities(options: &RunOptions, problem: &Problem) -> Result<(f64, f64)> {
     let mut brief = Brief::new(problem.domain.clone(), Budget::new(PRINTED_AT, 0.0)?);
     brief.volunteers = Volunteers::Consented(problem.train.clone());

@@ -9,7 +9,7 @@ use scumble_neural::Activation;
 use serde_json::{Value, json};
 use std::f64::consts::SQRT_2;
 
-/// ε of the printed improvements on the task-agnostic and the privacy-agnostic approach.
+/// ε at which the paper prints improvements on the task-agnostic and the privacy-agnostic approach.
 const PRINTED_AT: f64 = 5.0;
 const PRINTED: [f64; 2] = [0.219, 0.135];
 
@@ -17,7 +17,7 @@ const PRINTED: [f64; 2] = [0.219, 0.135];
 /// and test records.
 const PUBLISHED: [f64; 2] = [0.01304, 0.01076];
 
-/// Units of the task's hidden layer: 1.5 n.
+/// Units of the task's hidden layer: 1.5 n for n = 6 columns.
 const HIDDEN: usize = 9;
 const TASK_EPOCHS: usize = 3000;
 

@@ -1,4 +1,5 @@
-//! Beyond the paper: learned codes for the same digits, labels included, in place of noise on latents.
+//! Beyond the paper: learned codes in place of noisy latents, for the digits of the paper. A code is the
+//! index of a cluster of records, which people report together with their label.
 
 use super::collection::{Level, Plan, Subject, TestRecords};
 use super::figures::{JOINTLY, RULES, digits};
@@ -11,7 +12,7 @@ use crate::{Agreement, Finding, Grid, Picture, Result, RunOptions};
 const MANY: Subject =
     Subject { name: "vlm/beyond-mnist", data: Data::digits_of_many, plan, chance: 0.1, notes };
 
-/// Accuracy that codes must reach in the full variant, for each local ε.
+/// Local ε, each with the accuracy that learned codes must reach in the full variant.
 const ASKED: [(f64, f64); 3] = [(1.0, 0.65), (2.0, 0.74), (4.0, 0.85)];
 
 fn plan(options: &RunOptions) -> Plan {

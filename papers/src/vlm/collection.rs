@@ -115,7 +115,7 @@ pub(super) struct Plan {
     /// Shows the first test record of each class before and after release. The release is by the first
     /// mechanism without a guarantee for volunteers.
     pub shows_images: bool,
-    /// Keeps labels private too. Otherwise records get all of ε, and nothing else is compared.
+    /// Keeps labels private too. Otherwise records get all of ε, and [`By::Direct`] is not compared.
     pub private_labels: bool,
     /// Learns only the paper's network, at every ε.
     pub network_alone: bool,
@@ -171,11 +171,12 @@ impl Subject {
 }
 
 /// Number of releases at a local ε of at most [`MEANS_ALONE`]. A model is learned from each release
-/// separately. The result of a single release depends on its noise more than on everything else.
+/// separately. At such an ε, the result of a single release depends on its noise more than on everything
+/// else.
 const RELEASES: usize = 5;
 
-/// Largest local ε at which no network is tried. There a network learns less, and from private labels nothing
-/// that could be distinguished from chance.
+/// Largest local ε at which only [`Rule::Means`] is tried. There a network learns less than this rule. From
+/// private labels it learns nothing that could be distinguished from chance.
 const MEANS_ALONE: f64 = 2.0;
 
 /// Results of every release of a data set.
@@ -204,7 +205,7 @@ impl Collection {
         let run = Run { options, name, plan: &plan, data, store: options.finished(name)? };
         let before: Vec<Option<Utility>> = jobs.iter().map(|job| run.before(job)).collect::<Result<_>>()?;
         let mut all = vec![];
-        // The mechanism of a trial is learned once, if any of its jobs remains.
+        // The mechanism of a trial is learned once, if the store lacks the result of any of its jobs.
         for (jobs, before) in chunks(&jobs, &before) {
             all.extend(run.with_one_mechanism(jobs, before)?);
         }
@@ -241,7 +242,7 @@ impl Collection {
     }
 }
 
-/// One release, with the learning from it.
+/// One release and the models learned from it.
 #[derive(Debug, Clone, Copy)]
 struct Job {
     by: By,
@@ -421,8 +422,8 @@ impl Run<'_> {
         Ok(Utility { latent: None, features, images: vec![] })
     }
 
-    /// Accuracy on test records of the rules that validation people choose. In both `clean` and `private`,
-    /// the first records are the validation people's, and the second are the test records.
+    /// Accuracy on test records of the rules that the people who validate choose. In both `clean` and
+    /// `private`, the first records are these people's, and the second are the test records.
     fn accuracy(
         &self,
         job: &Job,

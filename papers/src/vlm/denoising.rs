@@ -1,5 +1,5 @@
-//! A learner that accounts for the noise of released latents: it learns a classifier of latents without
-//! noise.
+//! A learner that accounts for the noise of released latents: from noisy latents, it learns a classifier of
+//! latents without noise.
 
 use super::collection::{Level, Subject, TestRecords};
 use super::figures::{DIGITS, RULES, finite};
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Maximum number of volunteers whose latents serve as possible places of other people's latents.
+/// Maximum number of volunteers whose latents are the candidates for other people's latents before noise.
 const VOLUNTEERS: usize = 4000;
 
 /// Training of the network of latents: epochs, batch size and hidden units.
@@ -146,7 +146,7 @@ fn run_trial(options: &RunOptions, subject: &Subject, trial: usize) -> Result<Ve
     finite.par_iter().map(one).collect()
 }
 
-/// A network of latents, learned from released latents.
+/// A network that classifies latents without noise, learned from released latents.
 struct Learned<'a> {
     network: Network<f64>,
     places: &'a Array2<f64>,
@@ -154,9 +154,9 @@ struct Learned<'a> {
 }
 
 impl<'a> Learned<'a> {
-    /// Minimises each person's loss −ln Σ_c P(label | c) Σ_j wⱼ P(c | place j), with wⱼ the odds that the
-    /// latent was at place j. The possible places are `places` (m × Z), and the noise is Laplace noise of
-    /// scale `scale`.
+    /// Minimises the mean over people of the loss −ln Σ_c P(label | c) Σ_j wⱼ P(c | candidate j) with classes
+    /// c. Here wⱼ is the probability that candidate j is the person's latent before noise, given the released
+    /// latent. The candidates are the rows of `places`, and the noise is Laplace noise of scale `scale`.
     fn new(places: &'a Array2<f64>, released: &Released, scale: f64, seed: u64) -> Result<Self> {
         let classes = released.flip.nrows();
         let architecture = Architecture::new(places.ncols())
@@ -190,7 +190,8 @@ impl<'a> Learned<'a> {
         Ok(learned)
     }
 
-    /// Normalised odds (n × m) that each released latent (n × Z) was at each place.
+    /// Probability that each candidate is the latent before noise of each released latent. The result has one
+    /// row for each released latent, and one column for each candidate.
     fn weights(&self, released: ArrayView2<f64>) -> Array2<f32> {
         let mut weights = Array2::<f32>::zeros((released.nrows(), self.places.nrows()));
         let weigh = |latent: ArrayView1<f64>, mut weights: ndarray::ArrayViewMut1<f32>| {
@@ -212,19 +213,20 @@ impl<'a> Learned<'a> {
         weights
     }
 
-    /// Probability of each class (n × K) at `latents` without noise (n × Z).
+    /// Probability of each class, in columns, for each of `latents` without noise, in rows.
     fn odds(&self, latents: ArrayView2<f64>) -> Result<Array2<f64>> {
         Ok(softmax(self.network.predict(latents)?.view()))
     }
 
-    /// Probability of each class at `released` latents (n × Z), averaged over the possible places of each.
+    /// Probability of each class, in columns, for each of `released` latents, in rows. It is the mean over
+    /// the candidates, weighted by their probabilities.
     fn odds_of_released(&self, released: ArrayView2<f64>) -> Result<Array2<f64>> {
         let predicted = self.odds(self.places.view())?.mapv(|x| x as f32);
         Ok(self.weights(released).dot(&predicted).mapv(f64::from))
     }
 }
 
-/// Softmax (n × K) of `logits`.
+/// Softmax of each row of `logits`.
 fn softmax(logits: ArrayView2<f64>) -> Array2<f64> {
     let mut shares = logits.to_owned();
     for mut row in shares.outer_iter_mut() {
@@ -236,8 +238,9 @@ fn softmax(logits: ArrayView2<f64>) -> Array2<f64> {
     shares
 }
 
-/// Gradient of the people's mean loss with respect to the logits at the places (m × K). `weights` (n × m) are
-/// the odds of each person's place. `predicted` (m × K) is the network's output at the places.
+/// Gradient of the mean loss of n people with respect to the logits of K classes at the m candidates (m × K).
+/// `weights` (n × m) are the probabilities of the candidates for each person. `predicted` (m × K) has the
+/// network's class probabilities at the candidates.
 fn slopes(
     weights: &Array2<f32>,
     predicted: &Array2<f64>,
@@ -265,8 +268,9 @@ mod tests {
     use super::*;
     use ndarray::{Array1, array};
 
-    /// Checks that the network learns the class of each of two places, with more certainty than the labels
-    /// there have. Noise swaps the place of one latent in eight, and one label in eight is flipped.
+    /// Checks that the network learns the class of each of two candidates. It must be more certain of the
+    /// class than the flipped labels are. Noise moves one latent in eight to the other candidate, and one
+    /// label in eight is flipped.
     #[test]
     fn a_place_has_the_class_of_those_who_may_have_been_there() {
         let places = array![[0.0], [10.0]];

@@ -27,7 +27,7 @@ pub(super) const DIGITS: Subject = Subject {
     notes: notes_of_digits,
 };
 
-/// Name of the draws for learned codes of the same digits.
+/// Name that determines the random draws for learned codes of [`DIGITS`].
 const DIGITS_BY_CODES: &str = "vlm/collection-mnist/codes";
 
 const LOANS: Subject = Subject {
@@ -339,7 +339,7 @@ fn sheet(collection: &Collection) -> Option<Panel> {
     (!panel.layers.is_empty()).then_some(panel)
 }
 
-/// Ceilings of equation 28 and of any mechanism, in per cent.
+/// Upper bounds on the accuracy in per cent: of Laplace noise by equation 28, and of any mechanism.
 fn ceilings(collection: &Collection) -> Result<Vec<Layer>> {
     let local = &collection.plan.local;
     let (classes, first) = (collection.plan.classes as u64, collection.by.len());
@@ -363,8 +363,8 @@ pub(super) fn finite(collection: &Collection) -> impl Iterator<Item = (usize, f6
     collection.plan.local.iter().copied().enumerate().filter(|(_, local)| local.is_finite())
 }
 
-/// Distance of the mean accuracy from `chance`, in standard errors. The error includes that of drawing
-/// `tests` test records, because the trials may agree by coincidence.
+/// Distance of the mean accuracy from `chance`, in standard errors. The standard error includes the error of
+/// drawing `tests` test records, because the trials may agree by coincidence.
 fn against(accuracies: &[f64], chance: f64, tests: usize) -> f64 {
     let mean = Mean::from_values(accuracies);
     let test_variance = chance * (1.0 - chance) / (tests.max(1) * accuracies.len().max(1)) as f64;
@@ -495,13 +495,13 @@ pub(super) fn rises(collection: &Collection, tested: TestRecords, levels: &[Leve
 /// Least value of the larger half of the finite local ε.
 const HIGHER: f64 = 6.0;
 
-/// Mean of the values of each trial.
+/// Mean of `values(trial)` for each of `trials` trials.
 fn averages(trials: usize, values: impl Fn(usize) -> Vec<f64>) -> Vec<f64> {
     (0..trials).map(|trial| Mean::from_values(&values(trial)).value).collect()
 }
 
-/// Finding on latents against features, on average over the higher local ε: for all central ε together, and
-/// for each.
+/// Finding that compares the accuracy on latents with that on features, on average over the higher local ε.
+/// It covers all central ε together, and each of them.
 fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
     let higher: Vec<(usize, f64)> = finite(collection).filter(|(_, local)| *local >= HIGHER).collect();
     let gains = |by: usize| -> Vec<f64> {
@@ -530,7 +530,7 @@ fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
     })
 }
 
-/// Largest negligible cost of a central ε, as a share.
+/// Largest cost of a central ε in accuracy that counts as negligible, as a share of the test records.
 const NEGLIGIBLE: f64 = 0.02;
 
 /// Findings on the cost of each finite central ε, at the largest finite local ε.

@@ -23,9 +23,9 @@ use std::sync::Arc;
 /// Results of a trial, as shares of the test records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Trial {
-    /// Accuracy with the columns in the clear alone.
+    /// Accuracy with only the columns that the other party has in the clear.
     alone: f64,
-    /// Accuracy with the other columns alone, in the clear.
+    /// Accuracy with only the private columns, if they were in the clear.
     others: f64,
     /// Accuracy with all columns in the clear.
     all: f64,
@@ -35,7 +35,7 @@ struct Trial {
 }
 
 /// Our mechanism in place of the paper's. It has one latent, learned with its decoder through fresh noise,
-/// for the information of these columns about the target.
+/// for the information of the private columns about the target.
 const OURS: &str = "task-aware-bounded";
 
 fn parameters_of_ours(options: &RunOptions, seed: u64) -> Value {
@@ -56,7 +56,8 @@ fn local(options: &RunOptions) -> Vec<f64> {
     }
 }
 
-/// Model by Table 3; d and ε_pretraining are the table's values for most budgets.
+/// Model with the parameters of Table 3; d, the number of latents, and ε_pretraining are the table's values
+/// for most budgets.
 fn model(options: &RunOptions) -> Model {
     Model {
         parameters: json!({
@@ -68,9 +69,9 @@ fn model(options: &RunOptions) -> Model {
     }
 }
 
-/// Columns in the clear, and private columns. E.1.3 has the eight named columns in the data of the mechanism,
-/// but its accuracies are those with the eight in the clear. With the eight private, the join could gain
-/// nothing.
+/// Columns in the clear, and private columns. Appendix E.1.3 names eight columns as data of the mechanism,
+/// but its accuracies are those with these eight columns in the clear. With the eight columns private, the
+/// join could gain nothing.
 fn sides(loans: &lending_club::Loans) -> [Vec<usize>; 2] {
     loans.joined()
 }

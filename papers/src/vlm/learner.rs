@@ -8,7 +8,8 @@ use scumble_classifier::{Classifier, ClassifierParams};
 use scumble_core::{Stream, largest};
 use scumble_custody::PrivateAnswer;
 
-/// Records as released (n × d), with their labels and the matrix (K × K) that flipped the labels.
+/// Released records, one in each row, with their labels. `flip` has the probability that a class, the row, is
+/// released as a label, the column.
 pub(super) struct Released {
     pub records: Array2<f64>,
     pub labels: Array1<usize>,
@@ -20,12 +21,12 @@ pub(super) enum Rule {
     /// Direction from the mean of all records to the mean of the records with each label.
     ///
     /// Flipped labels shorten all of these directions alike, and noise on the records turns them as little as
-    /// possible. Where flips and noise are large, no rule that has more to learn is better. The rule assumes
+    /// possible. Where flips and noise are large, no rule with more parameters is better. The rule assumes
     /// that classes are equally frequent.
     Means {
-        /// Mean of all records (d).
+        /// Mean of all records, one value for each column.
         center: Array1<f64>,
-        /// Direction of each class (d × K).
+        /// Direction of each class, one column for each class.
         directions: Array2<f64>,
     },
     /// The paper's network, whose loss accounts for the label flips (equation 8).
@@ -67,7 +68,7 @@ impl Rule {
         Ok(Self::Network(Box::new(fitted)))
     }
 
-    /// Classes of `records` (n × d).
+    /// Class by this rule of each of `records`, one in each row.
     pub fn classify(&self, records: ArrayView2<f64>) -> Array1<usize> {
         match self {
             Self::Means { center, directions } => {
@@ -87,8 +88,9 @@ impl Rule {
 
 /// Rule that is most often correct by private validation (Section 3.3).
 ///
-/// Each person with one of the `records` (n × d) of these `classes` (n) is asked about one rule. The person
-/// answers at `epsilon` whether the rule is correct. Among equal estimates the first rule is chosen.
+/// Each person has one row of `records`, with its class in `classes`, and is asked about one rule. The person
+/// answers by randomised response at `epsilon` whether the rule classifies the record correctly. Among equal
+/// estimates the first rule is chosen.
 pub(super) fn choose<'r>(
     rules: &'r [Rule],
     records: ArrayView2<f64>,

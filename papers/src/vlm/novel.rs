@@ -50,8 +50,8 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     Ok(with_comparison(found, &collection, &directions, &BOTH, TestRecords::Clean))
 }
 
-/// Finding on the rise of the rule that validation chooses. Where that rule hardly rises, the finding is on
-/// the paper's network alone.
+/// Finding on the rise with ε of the accuracy of the rule that validation chooses. If it hardly rises, the
+/// finding is on the paper's network alone.
 fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>> {
     let found = rises(collection, TestRecords::Clean, &BOTH);
     let Some(chosen) = found.as_ref().filter(|found| found.verdict == Agreement::Differs) else {
@@ -72,7 +72,8 @@ fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>
     }))
 }
 
-/// Findings on the printed accuracy, without a guarantee for volunteers, on latents and on features.
+/// Findings on the accuracy that the paper prints, without a guarantee for volunteers, on latents and on
+/// features.
 fn near_the_printed(collection: &Collection) -> Vec<Finding> {
     let Some(at) = collection.plan.local.iter().position(|local| *local == PRINTED_AT) else { return vec![] };
     let finding = |(level, name): (&Level, &str)| {

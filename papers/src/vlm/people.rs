@@ -14,9 +14,10 @@ pub(super) struct People {
     pub domain: RecordDomain,
     /// Records from which the mechanism is learned.
     pub volunteers: Table,
-    /// Records of the people who release them to be learned from: nine tenths of the others.
+    /// Records of the people who release them: nine tenths of the people who are not volunteers.
     pub sharing: Table,
-    /// Records of the people who answer how well they are classified: the last tenth.
+    /// Records of the people who validate, the last tenth: they answer whether their records are classified
+    /// correctly.
     pub validation: Table,
     /// Records that the classifiers are tested on.
     pub test: Table,
@@ -68,8 +69,9 @@ enum Division {
     /// Random division with equally many records of each class. Three quarters of the training records are
     /// the volunteers' (E.1.1, Lending Club).
     Balanced,
-    /// Division in which volunteers have eight ninths of all other classes. The people who share have the
-    /// rest, and equally many records of this class. The learner must recognise this class (E.1.2).
+    /// Division for recognising this class, which no volunteer has (E.1.2). Volunteers have eight ninths of
+    /// the records of all other classes. The people who share have the last ninth, and equally many records
+    /// of this class.
     Novel(usize),
 }
 
@@ -94,7 +96,7 @@ impl Data {
         Ok(Self { division: Division::AtRandom { quarters: 1 }, ..Self::digits(options)? })
     }
 
-    /// Handwritten digits, to learn which are nines from volunteers who have none.
+    /// Handwritten digits, to recognise nines by a mechanism learned from volunteers who have no nine.
     pub fn nines(options: &RunOptions) -> Result<Self> {
         Ok(Self { division: Division::Novel(NOVEL), ..Self::digits(options)? })
     }
@@ -127,14 +129,14 @@ impl Data {
         };
         let others = train.split_off(train.len() * quarters / 4);
         if matches!(self.division, Division::AtRandom { .. }) {
-            // The remaining test records are the mechanism's own, which has no use for them here.
+            // The paper reserves the remaining test records for the mechanism, which does not need them here.
             test.truncate(test.len().div_ceil(4));
         }
         People::new(self.domain.clone(), &self.table, [train, others, test], sizes)
     }
 
     /// Divides records into volunteers without the class `novel`, and others and test records. Half of the
-    /// others and half of the test records are of that class.
+    /// others and half of the test records are of the class `novel`.
     fn without(
         &self,
         novel: usize,

@@ -8,8 +8,8 @@ use ndarray::{Array1, Array2, Axis};
 use scumble_core::Randomness;
 use serde_json::json;
 
-/// A trial of a subject: its plan, the mechanism learned without a guarantee for volunteers, and the people's
-/// latents.
+/// A trial of a [`Subject`]: its plan, the mechanism learned without a guarantee for volunteers, and the
+/// people's latents.
 pub(super) struct Prepared {
     pub plan: Plan,
     pub shared: Shared,
@@ -40,8 +40,8 @@ impl Prepared {
         Ok(Self { plan, shared, places, sharing: sharing?, test: test?, sharing_classes, test_classes, seed })
     }
 
-    /// Releases labels at a `local` ε, with the draws of the figures. Returns the labels, the matrix that
-    /// flipped them, and the randomness that releases records afterwards.
+    /// Releases labels at a `local` ε, with the random draws of the figures. Returns the labels, the matrix
+    /// that flipped them, and the randomness that releases records afterwards.
     pub fn labels(
         &self,
         options: &RunOptions,
@@ -59,7 +59,7 @@ impl Prepared {
 }
 
 /// Accuracy of each trial on test records, with the same labels released at `local` ε and latents in the
-/// clear. The rest of the loss is the cost of the noise on latents.
+/// clear. The further loss of accuracy in the figures is the cost of the noise on latents.
 pub(super) fn by_labels_alone(options: &RunOptions, subject: &Subject, local: f64) -> Result<Vec<f64>> {
     let name = format!("{}-labels-alone", subject.name);
     let store = options.finished(&name)?;

@@ -1,4 +1,5 @@
-//! Our mechanisms compared with the paper's method, by the accuracy of reports from the same people.
+//! Our mechanisms compared with the paper's method, by the accuracy of models learned from reports of the
+//! same people.
 
 use super::collection::{Collection, Level, Plan, Subject, TestRecords};
 use super::people::People;
@@ -30,7 +31,7 @@ const LEARNED_BY_LABELS: &str = "Each person reports the record's coordinates al
 pub(super) type Accuracies = Vec<(usize, f64, Vec<f64>)>;
 
 /// Accuracy of learned codes, or of directions where labels are known, for the people of `subject`.
-/// Volunteers and others are divided as for the paper's method. `name` is the name of the draws.
+/// Volunteers and others are divided as for the paper's method. `name` determines the random draws.
 pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) -> Result<Accuracies> {
     let plan = (subject.plan)(options);
     let data = (subject.data)(options)?;
@@ -141,8 +142,8 @@ pub(super) fn with_comparison(
 }
 
 /// Finding on our gain in points over the best of the paper's releases without a guarantee for volunteers, at
-/// each local ε. A difference counts above two standard errors. The standard error is at least that of
-/// drawing the test records twice.
+/// each local ε. A difference counts if it is above two standard errors. The standard error is at least that
+/// of drawing the test records twice.
 fn finding(
     name: &str,
     collection: &Collection,

@@ -62,12 +62,12 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Latents (n × Z) of `records` (n × d), without noise.
+    /// Latents of `records` without noise. Each record, and its latents, are one row.
     pub fn latents(&self, records: ArrayView2<f64>) -> Result<Array2<f64>> {
         Ok(self.mechanism.latents(records)?)
     }
 
-    /// Features (n × d) decoded from `latents` (n × Z).
+    /// Features decoded from `latents`. The latents of a record, and its features, are one row.
     pub fn decoded(&self, latents: ArrayView2<f64>) -> Result<Array2<f64>> {
         Ok(self.mechanism.estimates(latents)?)
     }
@@ -77,7 +77,7 @@ impl Shared {
         self.mechanism.l1_sensitivity() / epsilon
     }
 
-    /// Releases `latents` (n × Z) at `epsilon`.
+    /// Releases `latents`, one row for each record, at `epsilon`.
     pub fn released(
         &self,
         latents: &Array2<f64>,
@@ -100,8 +100,8 @@ impl Shared {
     }
 }
 
-/// Releases `labels` (n) of `classes` classes (K) at `epsilon`. Returns them with the matrix (K × K) that
-/// flipped them.
+/// Releases `labels` of `classes` classes at `epsilon`. Returns the released labels, and the probabilities
+/// with which each class, in rows, is released as each label, in columns.
 pub(super) fn flipped(
     labels: &Array1<usize>,
     classes: usize,

@@ -1,8 +1,8 @@
-//! Arrow tables in memory, as used by Python, Spark, Dask and Polars, released in place.
+//! Releases of Arrow tables in memory, the format of Python, Spark, Dask and Polars.
 //!
 //! [`release`] draws noise in blocks of records, as `scumble release` does for a file. [`release_keyed`]
-//! draws noise by record. Its noise is the same for every batch, task and attempt, so an engine may repeat
-//! any task.
+//! derives the noise of a record from a secret key and the record's id. This noise is the same in every
+//! batch, task and attempt, so a distributed engine may repeat any task.
 //!
 //! ```
 //! use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
@@ -39,8 +39,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An engine writes errors to logs on machines that are not the owner's.
-//! [`Error::without_value`](scumble_records::Error::without_value) names only the row and the column.
+//! An engine writes errors to logs on machines that do not belong to the data owner.
+//! [`Error::without_value`](scumble_records::Error::without_value) removes the value from an error, so that
+//! it names only the row and the column.
 
 mod release;
 mod rows;

@@ -12,10 +12,10 @@ use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Val
 /// Name of the records in errors.
 const SOURCE: &str = "the table";
 
-/// Reader of record batches of one Arrow schema, by the schema of `design`.
+/// Reader of `batches`, which share one Arrow schema, by the column schema of `design`.
 ///
 /// # Errors
-/// An error for a design without a schema, or for columns that do not fit it.
+/// An error if there is no batch, if `design` has no schema, or if the columns do not fit this schema.
 pub fn reader<'b>(
     design: &ShippedDesign,
     batches: &'b [RecordBatch],
@@ -33,7 +33,7 @@ fn rows(batches: &[RecordBatch]) -> Result<Rows<impl Iterator<Item = Batch> + Se
 
 type Batch = std::result::Result<RecordBatch, arrow_schema::ArrowError>;
 
-/// Reader for a keyed release, with the column of `ids` if there is one.
+/// Reader for a release with keyed noise. It also reads the column `ids` if there is one.
 fn keyed_reader<'b>(
     design: &ShippedDesign,
     batches: &'b [RecordBatch],
@@ -47,12 +47,13 @@ fn keyed_reader<'b>(
     })
 }
 
-/// Releases all records of `batches`, in order, with noise drawn in blocks of records. The result equals
-/// `scumble release` for the same records in a file, bit for bit if `streams` are the same.
+/// Releases all records of `batches`, in order, with noise drawn in blocks of records. For the same records
+/// in a file, the command `scumble release` has the same distribution of results. With the same `streams`,
+/// its result is the same bit for bit. Also returns the clipped cells.
 ///
 /// # Errors
-/// The error of the first faulty row; an error if there are no rows, or for a curator's design or a design
-/// without a schema.
+/// The error of the first faulty row. An error if there are no rows, or if `design` is a curator's or has no
+/// schema.
 pub fn release(
     design: &ShippedDesign,
     batches: &[RecordBatch],
@@ -67,19 +68,20 @@ pub fn release(
     written(schema, |writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
 }
 
-/// Releases batches with noise keyed by the `ids` of their records. Any part of a table, in any order and any
-/// number of times, gives the same records. Without a column of ids, the ids are the row numbers, counted
-/// from 1 in `batches`, which must then be the whole table. If no batch has rows, the result is one batch
-/// without rows.
+/// Releases batches with noise that is derived from `key` and the id of each record, in the column `ids`. A
+/// record is released with the same values in any part of the table, in any order, and any number of times.
+/// Without a column of ids, the ids are the row numbers in `batches`, counted from 1. The batches must then
+/// be the whole table. If no batch has rows, the result is one batch without rows.
 ///
-/// `on_records` receives the digests of the released records, block by block. The caller compares them with
-/// the checked records before it shows the release to anybody. It uses the ticket's fingerprint
-/// ([`check_released`](scumble_custody::Ticket::check_released)), or the admitted records
-/// ([`AdmittedRecords`](scumble_custody::AdmittedRecords)).
+/// `on_records` receives the digests of the released records, block by block. Before the caller discloses the
+/// release, it must compare the digests with those of the records that it checked. A ticket, the stored
+/// secret of a release, has a fingerprint of these records
+/// ([`check_released`](scumble_custody::Ticket::check_released)). An alternative is
+/// [`AdmittedRecords`](scumble_custody::AdmittedRecords).
 ///
 /// # Errors
-/// Same errors as [`release`], and an error for a record without an id. [`check`] verifies that ids are
-/// unique in the whole table.
+/// Same errors as [`release`], except that batches may be empty. Also an error for a record without an id.
+/// This function does not check that ids are unique in the whole table; [`check`] does.
 pub fn release_keyed(
     design: &ShippedDesign,
     batches: &[RecordBatch],
@@ -101,7 +103,7 @@ pub fn release_keyed(
     })
 }
 
-/// Arrow schema of a release of tables with the schema `input`.
+/// Arrow schema of the release of a table with the Arrow schema `input`.
 ///
 /// # Errors
 /// Same errors as [`release`].
@@ -111,13 +113,12 @@ pub fn released_schema(design: &ShippedDesign, input: &SchemaRef, values: Values
     Ok(schema(&design.release_decoder(&reader, values)?, Some(input)))
 }
 
-/// Reads all records of `batches` and releases nothing. Checks that a release would succeed, and returns the
-/// digests of the records and the cells that it would clip. The results for parts of a table can be
-/// [merged](CheckedPart::merge). A success means that ids are unique among these batches.
+/// Reads all records of `batches` and releases nothing. Checks that [`release_keyed`] would succeed, and that
+/// ids are unique among these batches. Returns the digests of the records, and the cells that the release
+/// would clip. The results for parts of a table can be [merged](CheckedPart::merge).
 ///
 /// # Errors
-/// Same errors as [`release_keyed`], except that a part of a table may be empty; an error for an id that two
-/// records share.
+/// Same errors as [`release_keyed`], and an error for an id that two records share.
 pub fn check(
     design: &ShippedDesign,
     batches: &[RecordBatch],
@@ -151,12 +152,12 @@ pub fn view(
     written(schema, |writer| stream::view(local, &mut reader, &decoder, writer, |_| Ok(())))
 }
 
-/// Draws records from the reports of many people: `records` of them, or one per report. This is
-/// post-processing, for any `streams`.
+/// Draws `records` records from the reports of many people, or as many records as reports if `records` is
+/// `None`. This is post-processing of the reports, whatever the randomness in `streams`.
 ///
 /// # Errors
-/// An error for a design that releases no reports, for records that are not its reports, or if there are
-/// none.
+/// An error if `design` is a curator's or releases no reports, if `reports` are not its reports or are empty,
+/// or if `records` is 0.
 pub fn collect(
     design: &ShippedDesign,
     reports: &[RecordBatch],
@@ -183,7 +184,8 @@ pub fn collect(
     Ok(written)
 }
 
-/// Reads all records of `batches` as a table, encoded by `schema`, which may differ from the design's.
+/// Reads all records of `batches` as a table, encoded by `schema`. This schema may differ from that of a
+/// design.
 ///
 /// # Errors
 /// The error of the first faulty row; an error if there are no rows.
@@ -212,7 +214,8 @@ fn written(
 /// Concatenates batches.
 ///
 /// # Errors
-/// An error if the batches have different schemas, or are too long for one batch.
+/// An error if there is no batch, if the batches have different schemas, or if they are too long for one
+/// batch.
 pub fn joined(batches: &[RecordBatch]) -> Result<RecordBatch> {
     let schema = match batches.first() {
         Some(first) => first.schema(),

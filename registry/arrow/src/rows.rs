@@ -8,9 +8,9 @@ use scumble_records::{DESIGN, Encoder, Error, Held, RawRows, ReadRows, Result};
 /// The batch that is being read.
 struct Opened {
     batch: RecordBatch,
-    /// Wanted columns, with their indices.
+    /// Columns that the encoder reads, with their indices in the batch.
     columns: Vec<(usize, Values)>,
-    /// Number of rows returned so far.
+    /// Number of rows of the batch that were returned so far.
     given: usize,
 }
 
@@ -24,7 +24,7 @@ pub struct Rows<B> {
     batch: Option<Opened>,
     row: usize,
     seen: u64,
-    /// Error in the row after the rows returned last.
+    /// Error in the row after the last returned row.
     held: Option<Error>,
 }
 
@@ -51,7 +51,7 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
         Error::Unreadable { file: self.source.clone(), problem }
     }
 
-    /// Columns of a batch that `encoder` wants.
+    /// Columns of a batch that `encoder` reads.
     fn columns(&self, batch: &RecordBatch, encoder: &Encoder) -> Result<Vec<(usize, Values)>> {
         let column = |place: usize| {
             let name = self.header.get(place).map_or("", String::as_str);
@@ -73,7 +73,7 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
         encoder.places().map(column).collect()
     }
 
-    /// Appends the next `most` rows, or fewer at the end.
+    /// Appends the next `most` rows of the batches to `rows`, or fewer if the batches end.
     fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
         let mut remaining = most;
         while remaining > 0 {

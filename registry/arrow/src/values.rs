@@ -15,7 +15,7 @@ use scumble_records::{Cell, Held, Result, Zone, written};
 
 const A_DAY: i64 = 86_400_000;
 
-/// Ticks per second.
+/// Number of ticks per second of a time unit.
 pub(crate) fn a_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
@@ -53,7 +53,8 @@ pub(crate) fn held(data_type: &DataType) -> Option<Held> {
     })
 }
 
-/// Values of a column. They share the array's memory if its type is one of the types below.
+/// Values of a column. If the column's array has one of the types below, the values share its memory.
+/// Otherwise they are converted.
 pub(crate) enum Values {
     Missing,
     Number(Float64Array),
@@ -64,16 +65,17 @@ pub(crate) enum Values {
     LargeText(LargeStringArray),
     TextView(StringViewArray),
     Day(Int64Array),
-    /// Ticks, ticks per second, and the clock.
+    /// Ticks since 1970, the number of ticks per second, and the time zone.
     Time(Int64Array, i64, Zone),
-    /// Values, and the number of digits after the decimal point.
+    /// Numbers without their decimal point, and the number of digits after it.
     Decimal(Decimal128Array, usize),
     /// Indices into a dictionary, `None` for a missing value, and the values of the dictionary.
     Level(Vec<Option<usize>>, Box<Values>),
 }
 
 impl Values {
-    /// Converts an array. `None` for unsupported types: lists, groups, bytes, durations.
+    /// Converts an array. Returns `None` for an unsupported type, for example lists, structs, bytes or
+    /// durations.
     pub(crate) fn from_array(array: &dyn Array) -> Option<Self> {
         Some(match array.data_type() {
             DataType::Null => Self::Missing,
@@ -130,7 +132,7 @@ impl Values {
         })
     }
 
-    /// Passes the cell of row `row` to `take`. `None` for a day or time that is out of range.
+    /// Passes the cell of row `row` to `take`. Returns `None` for a day or time that is out of range.
     pub(crate) fn take<T>(&self, row: usize, take: impl FnOnce(Cell) -> Result<T>) -> Result<Option<T>> {
         let text = match self {
             Self::Missing => return take(Cell::Null).map(Some),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Arrow schema of the records that `decoder` decodes, without nulls. A column has the type of the `input`
 /// column of the same name if that type holds every value of the column's kind. Otherwise it has the kind's
-/// own type: `Int64`, `Boolean`, `Date32`, `Utf8` or `Float64`.
+/// own type, such as `Int64`, `Boolean`, `Date32`, `Utf8` or `Float64`.
 pub fn schema(decoder: &Decoder, input: Option<&Schema>) -> SchemaRef {
     let field = |(name, own): (&String, Held)| {
         let plain = plain(&own);
@@ -46,7 +46,7 @@ fn plain(held: &Held) -> DataType {
     }
 }
 
-/// Type of a column whose storage type no input column has.
+/// Arrow type of a released column if the input has no column of the same name with its storage type.
 fn typed(held: &Held) -> DataType {
     match held {
         Held::Time { a_second: ticks, .. } => {
@@ -66,7 +66,7 @@ pub struct Writer<'b> {
 }
 
 impl<'b> Writer<'b> {
-    /// Appends to `batches`, with columns of this [`schema`].
+    /// Creates a writer that appends to `batches`. `schema` is the Arrow [`schema`] of the released records.
     pub fn new(batches: &'b mut Vec<RecordBatch>, schema: SchemaRef) -> Self {
         Self { batches, schema }
     }
@@ -97,7 +97,7 @@ impl Column {
         }
     }
 
-    /// Appends a value. `None` if the column cannot hold it.
+    /// Appends a value. Returns `None` if the column cannot hold it.
     fn push(&mut self, stored: Stored) -> Option<()> {
         match (self, stored) {
             (Self::Double(own), Stored::Double(number)) => own.append_value(number),

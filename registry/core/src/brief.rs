@@ -1,4 +1,4 @@
-//! Briefs, from which mechanisms are designed.
+//! Briefs: the inputs from which a plugin designs a mechanism.
 
 use crate::number::short;
 use crate::table::Places;
@@ -20,16 +20,17 @@ pub struct Brief {
     pub task: Task,
     /// Privacy budget of the release.
     pub budget: Budget,
-    /// Number of people who will release a record, if it is publicly known. The question put to each person
-    /// may depend on it.
+    /// Number of people who will release a record, if it is publicly known. A mechanism that asks each person
+    /// one question may choose the questions by this number.
     pub people: Option<usize>,
-    /// Number of equal-width bins between the bounds of a number that is counted, by column name, as far as a
-    /// public schema says so. A numeric target is listed under [`TARGET`](Self::TARGET).
+    /// Number of bins of equal width between the bounds of a numeric column, by column name. Mechanisms that
+    /// count values use it. A column is missing if the public schema states no number for it. A numeric
+    /// target is listed under [`TARGET`](Self::TARGET).
     pub bins: BTreeMap<String, usize>,
 }
 
 impl Brief {
-    /// Name of the target among the named columns.
+    /// Name of the target in [`bins`](Self::bins).
     pub const TARGET: &'static str = "target";
 
     /// Brief without volunteers and without a task.
@@ -44,13 +45,14 @@ impl Brief {
         }
     }
 
-    /// Same brief for a part of the records: some of the columns, with or without the target. Volunteers'
-    /// data and the task keep these columns only. Volunteers always keep their target, because a task is
-    /// learned from it.
+    /// Same brief for only the columns of `domain`, with or without the target. Volunteers' data and the task
+    /// keep only these columns. Volunteers always keep their target, because a design may learn the task from
+    /// it.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for a missing column. [`Error::NotApplicable`] for a task that
-    /// is not linear, if the part has other columns.
+    /// [`Error::Shape`](crate::Error::Shape) if this brief or its volunteers lack a column of `domain`.
+    /// [`Error::NotApplicable`] for a [`Task::Differentiable`] if the columns of `domain` differ from the
+    /// brief's.
     pub fn for_part(&self, domain: RecordDomain) -> Result<Self> {
         let volunteers =
             self.volunteers.try_map(|table| table.part(&domain)?.with_target(table.target().clone()))?;
@@ -79,11 +81,12 @@ impl Brief {
         })
     }
 
-    /// Checks that the guarantee of a design costs no more than the budget, for noise that was not calibrated
-    /// to the budget. The cost is the guarantee's ε for the part of the record that it protects.
+    /// Checks that the ε of a design's guarantee is at most the ε of the budget. This check is for noise that
+    /// was not calibrated to the budget. The ε compared is the smallest that the guarantee claims for the
+    /// record, the features or the label.
     ///
     /// # Errors
-    /// [`Error::Parameter`] with both values of ε.
+    /// [`Error::Parameter`], with both values of ε, if the ε of the guarantee is larger.
     pub fn check_ceiling(&self, plugin: &str, guarantee: &Guarantee) -> Result<()> {
         let units = [Unit::Record, Unit::Features, Unit::Label];
         let epsilon = units.map(|unit| guarantee.cost(unit).0).into_iter().fold(f64::INFINITY, f64::min);
@@ -100,14 +103,16 @@ impl Brief {
         Err(Error::parameter(plugin, problem))
     }
 
-    /// Volunteers' records, with or without a guarantee for them. They must have the domain's shape and lie
-    /// in it. They may have a target if the domain has none. A design that leaves the target to another
-    /// design may still learn its purpose from it. They may lack a target if the domain has one: such
-    /// volunteers are *unlabelled* (see [`labelled_volunteers`](Self::labelled_volunteers)).
+    /// Volunteers' records, whether or not the volunteers are guaranteed privacy. The records must have the
+    /// columns of the domain, and their features must lie in it. They may have a target if the domain has
+    /// none: a design for only the features may learn the task from this target. They may lack a target if
+    /// the domain has one: such volunteers are *unlabelled* (see
+    /// [`labelled_volunteers`](Self::labelled_volunteers)).
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if there are no volunteers. [`Error::Shape`] for another shape, and for a
-    /// record outside the domain.
+    /// [`Error::NotApplicable`] if there are no volunteers. [`Error::Shape`] if a volunteer's features lie
+    /// outside the domain. Also the errors of [`Layout::check`](crate::Layout::check) for the volunteers'
+    /// table.
     pub fn volunteers_within(&self, plugin: &str) -> Result<&Table> {
         let nobody = || {
             Error::not_applicable(
@@ -139,12 +144,12 @@ impl Brief {
         Ok(table)
     }
 
-    /// Volunteers' records as [`volunteers_within`](Self::volunteers_within), for a design that claims
-    /// nothing for them.
+    /// Volunteers' records, for a design that makes no claim for the volunteers. Otherwise like
+    /// [`volunteers_within`](Self::volunteers_within).
     ///
     /// # Errors
     /// Same errors as [`volunteers_within`](Self::volunteers_within), and [`Error::PrivateVolunteers`] if the
-    /// volunteers are guaranteed privacy.
+    /// volunteers are [`Volunteers::Private`].
     pub fn unclaimed_volunteers(&self, plugin: &str) -> Result<&Table> {
         match &self.volunteers {
             Volunteers::Private(_) => Err(Error::PrivateVolunteers { plugin: plugin.into() }),
@@ -152,8 +157,8 @@ impl Brief {
         }
     }
 
-    /// Volunteers' records as [`unclaimed_volunteers`](Self::unclaimed_volunteers), for a design that learns
-    /// from their labels.
+    /// Volunteers' records, for a design that learns from the volunteers' labels. Otherwise like
+    /// [`unclaimed_volunteers`](Self::unclaimed_volunteers).
     ///
     /// # Errors
     /// Same errors as [`unclaimed_volunteers`](Self::unclaimed_volunteers), and [`Error::NotApplicable`] if
@@ -181,8 +186,8 @@ impl Brief {
     }
 }
 
-/// People whose records may shape a design. The guarantee of a release holds given the design, and claims
-/// nothing for these people.
+/// People whose records may shape a design. The guarantee of a release is conditional on the design. It
+/// protects these people only if it has a claim for [`Unit::Volunteer`].
 #[derive(Debug, Clone, Default)]
 pub enum Volunteers {
     /// No volunteers: bounds and parameters are public knowledge.
@@ -214,7 +219,8 @@ impl Volunteers {
         })
     }
 
-    /// Statement about the volunteers in the guarantee of a design that used their data.
+    /// Entry [`shaped_by`](Guarantee::shaped_by) in the guarantee of a design that used these volunteers'
+    /// data.
     pub fn shaped_by(&self) -> ShapedBy {
         match self {
             Self::None => ShapedBy::PublicKnowledge,
@@ -232,7 +238,8 @@ pub enum Task {
     /// Unknown purpose.
     #[default]
     Unknown,
-    /// Linear task with the matrix K (m × d): the error that counts is ‖K(x̂ − x)‖².
+    /// Linear task with the matrix K (m linear functions × d features). The error of an estimate x̂ of a
+    /// record x is ‖K(x̂ − x)‖².
     Linear(Array2<f64>),
     /// Loss with a gradient.
     Differentiable(Arc<dyn DifferentiableTask>),
@@ -244,7 +251,8 @@ pub trait DifferentiableTask: Debug + Send + Sync {
     /// Number of features, d.
     fn width(&self) -> usize;
 
-    /// Loss of each estimate (b × d) of a record of `truth` (b records), and its gradient (b × d).
+    /// Losses of the `estimates` (b × d) of the b records of `truth`, one per record, and their gradients (b
+    /// × d).
     ///
     /// # Errors
     /// [`Error::Shape`] for estimates, records or targets that the task does not accept.

@@ -1,4 +1,5 @@
-//! ε and δ, and their arithmetic: exact, then rounded once toward more privacy.
+//! Privacy budgets (ε, δ) and their arithmetic. Sums and parts are computed exactly and rounded once to the
+//! safe side: sums upward, parts of a budget downward.
 
 use crate::{Error, Result, number};
 use num_bigint::BigInt;
@@ -52,7 +53,7 @@ impl Budget {
         Self::new(epsilon, 0.0)
     }
 
-    /// ε, in nats; infinite if nothing need be private.
+    /// ε, in nats. An infinite ε permits any release.
     pub fn epsilon(&self) -> f64 {
         self.epsilon
     }
@@ -62,11 +63,11 @@ impl Budget {
         self.delta
     }
 
-    /// Checks that δ is above zero, as Gaussian noise requires, even if no noise is added. An infinite ε
-    /// needs no δ.
+    /// Checks that δ is above zero, as Gaussian noise requires. At ε = ∞ δ may be zero, because no noise is
+    /// needed.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for a δ of zero.
+    /// [`Error::NotApplicable`] if δ is zero and ε is finite.
     pub fn check_for_gaussian(&self, mechanism: &str) -> Result<()> {
         match self.delta {
             0.0 if self.epsilon.is_finite() => {
@@ -76,10 +77,11 @@ impl Budget {
         }
     }
 
-    /// Splits the budget in two: `share` of it, and the rest. The two never add up to more than the whole.
+    /// Splits ε and δ into two parts: the fraction `share`, and the rest. The parts never add up to more than
+    /// the whole.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless 0 < `share` < 1, or if a part rounds to zero.
+    /// [`Error::Budget`] unless 0 < `share` < 1, or if the ε of a part rounds to zero.
     pub fn split(&self, share: f64) -> Result<(Self, Self)> {
         if !(share > 0.0 && share < 1.0) {
             return Err(Error::Budget {
@@ -101,10 +103,10 @@ impl Budget {
         Ok((Self::new(epsilon.0, delta.0)?, Self::new(epsilon.1, delta.1)?))
     }
 
-    /// One of `parts` equal shares, which together never add up to more than the whole.
+    /// One of `parts` equal parts of ε and δ. Together the parts never add up to more than the whole.
     ///
     /// # Errors
-    /// [`Error::Budget`] if there are no parts, or if a part rounds to zero.
+    /// [`Error::Budget`] if `parts` is zero, or if the ε of a part rounds to zero.
     pub fn divide(&self, parts: usize) -> Result<Self> {
         if parts == 0 {
             return Err(Error::Budget { name: "the number of parts", range: "one or more", value: 0.0 });
@@ -120,7 +122,7 @@ impl Budget {
 /// Checks that ε is above zero; infinity is allowed.
 ///
 /// # Errors
-/// [`Error::Budget`] for any other value.
+/// [`Error::Budget`] for zero, a negative value or a NaN.
 pub fn check_epsilon(epsilon: f64) -> Result<()> {
     if epsilon > 0.0 {
         return Ok(());
@@ -128,10 +130,11 @@ pub fn check_epsilon(epsilon: f64) -> Result<()> {
     Err(Error::Budget { name: "epsilon", range: "above zero (\"inf\" for no privacy)", value: epsilon })
 }
 
-/// Checks δ < 1/n, where n is `people`. A larger δ would permit publishing one random record.
+/// Checks δ < 1/n, where n is the number `people` of volunteers. A δ of 1/n permits publishing one record,
+/// picked uniformly at random.
 ///
 /// # Errors
-/// [`Error::DeltaOfVolunteers`] for a larger δ.
+/// [`Error::DeltaOfVolunteers`] unless δ < 1/n.
 pub fn check_delta(delta: f64, people: usize) -> Result<()> {
     if delta < 1.0 / people as f64 {
         return Ok(());
@@ -141,8 +144,8 @@ pub fn check_delta(delta: f64, people: usize) -> Result<()> {
 
 /// Exact sum of values of ε or δ, rounded once, upward: an upper bound on their total cost.
 ///
-/// It is infinite if one value is. Parts made by [`Budget::split`] or [`Budget::divide`] sum to their whole
-/// or less.
+/// The sum is infinite if one value is infinite. Parts made by [`Budget::split`] or [`Budget::divide`] sum to
+/// their whole or less.
 pub fn sum_up(spent: impl IntoIterator<Item = f64>) -> f64 {
     let total = spent
         .into_iter()
@@ -150,7 +153,8 @@ pub fn sum_up(spent: impl IntoIterator<Item = f64>) -> f64 {
     total.map_or(f64::INFINITY, |total| up(&total))
 }
 
-/// Sum of two nonnegative values, equal to [`sum_up`]. It needs no rationals, because it is called often.
+/// Sum of two nonnegative values, equal to [`sum_up`]. It computes without rational numbers, because it is
+/// called often.
 pub(crate) fn add_up(one: f64, other: f64) -> f64 {
     let sum = one + other;
     if !sum.is_finite() {
@@ -175,7 +179,8 @@ fn down(value: &BigRational) -> f64 {
     candidate
 }
 
-/// Smallest `f64` at or above `value`, which is not negative; infinite beyond the largest.
+/// Smallest `f64` at or above `value`, which is not negative; infinite if `value` exceeds the largest finite
+/// `f64`.
 fn up(value: &BigRational) -> f64 {
     let below = down(value);
     match exact(below) {

@@ -1,4 +1,4 @@
-//! Guarantees in words: the card that a person reads.
+//! Texts of guarantees. A *card* is a guarantee in words, under headings, that a person reads.
 
 use crate::{
     CentralDp, Claim, Guarantee, LocalDp, Neighbours, Notion, Prior, PrivacyProfile, ShapedBy, ShuffledDp,
@@ -18,7 +18,7 @@ impl fmt::Display for Unit {
     }
 }
 
-/// Mark for statements in a design that nothing checks.
+/// Remark on the statements of a design that cannot be checked.
 pub const AS_STATED: &str = "as stated by the designer; not checked";
 
 impl fmt::Display for Claim {
@@ -83,11 +83,12 @@ impl fmt::Display for Prior {
     }
 }
 
-/// Number with four significant digits, rounded up. No printed ε is less than its value (by more than a
-/// billionth).
+/// Number that prints with four significant digits, rounded up. A printed ε is less than its value by a
+/// relative 10⁻⁹ at most.
 struct Significant(f64);
 
-/// Number with four significant digits, rounded down. No printed lower bound is more than its value.
+/// Number that prints with four significant digits, rounded down. A printed lower bound exceeds its value by
+/// a relative 10⁻⁹ at most.
 struct AtLeast(f64);
 
 impl fmt::Display for Significant {
@@ -133,7 +134,7 @@ impl Claim {
                 "To an adversary who knows the features: {words} What the features reveal about the label is \
                  not hidden."
             ),
-            // The guarantee is about the design, which is published before any release.
+            // The claim for a volunteer is about the design, which is published before any release.
             Unit::Volunteer => format!(
                 "About a volunteer who shaped the design, from the design: {words} A release of the \
                  volunteer's own record adds the ε of that release."
@@ -142,8 +143,8 @@ impl Claim {
         }
     }
 
-    /// Strength of the claim, in words. The design does not show how it was made from its volunteers'
-    /// records.
+    /// Strength of the claim, in words. A claim for volunteers depends on trust in the designer, because a
+    /// design does not show how it was made from their records.
     pub fn how_sure(&self) -> &'static str {
         match self.protects {
             Unit::Volunteer => {
@@ -154,7 +155,8 @@ impl Claim {
         }
     }
 
-    /// Theorem of the claim. If its use cannot be checked, the text says who states it.
+    /// Theorem of the claim. For a claim for volunteers, the text adds that the designer states it and that
+    /// it is not checked.
     fn proof(&self) -> String {
         match self.protects {
             Unit::Volunteer => format!("{AS_STATED}: {}", self.theorem),
@@ -162,9 +164,10 @@ impl Claim {
         }
     }
 
-    /// Reason why the claim guarantees nothing after all, in words; `None` for any other claim. Reasons are
-    /// an exceeded or vacuous budget, an infinite ε, a δ of one, and an error that may be zero. Code that
-    /// displays a claim must display this warning in its place, or before it.
+    /// Reason why the claim guarantees nothing, in words; `None` if it guarantees something. Reasons are an
+    /// exceeded or vacuous budget, an infinite ε, and a δ of one. Others are a reconstruction error that may
+    /// be zero, and mutual information that permits certainty. Code that displays a claim must display this
+    /// warning in its place, or before it.
     ///
     /// ```
     /// use scumble_core::{Claim, Notion, PacResistance, Unit};
@@ -189,7 +192,7 @@ impl Claim {
         self.notion.warning()
     }
 
-    /// Warning in place of the claim, if there is one; otherwise the claim.
+    /// Text of the claim, or of its warning if it has one.
     fn or_warning(&self) -> String {
         match self.warning() {
             Some(warning) => format!("WARNING: {} for {}: {warning}", self.notion.name(), self.protects),
@@ -199,7 +202,7 @@ impl Claim {
 }
 
 impl Notion {
-    /// ε, or ε and δ; `None` for a notion without them.
+    /// Text of ε, or of ε and δ if δ is not zero; `None` for a notion that has neither.
     pub(crate) fn budget(&self) -> Option<String> {
         let (epsilon, delta) = match self {
             Self::LocalDp(dp) => (dp.epsilon, dp.delta),
@@ -349,7 +352,8 @@ impl Notion {
     }
 }
 
-/// Information learned about one record among many, in words, by neighbouring relation.
+/// Information that an adversary may learn about one record of a data set, in words. The text depends on the
+/// neighbouring relation.
 fn central_statement(dp: &CentralDp) -> String {
     let odds = fold(dp.epsilon);
     match (dp.neighbours, dp.delta) {
@@ -373,11 +377,11 @@ fn central_statement(dp: &CentralDp) -> String {
     }
 }
 
-/// e^ε in words.
+/// Text of the factor e^ε, with the ending "-fold".
 fn fold(epsilon: f64) -> String {
     match epsilon.exp() {
         f64::INFINITY => format!("e^{}-fold", Significant(epsilon)),
-        // Four digits of the excess over one.
+        // Print four significant digits of e^ε − 1.
         _ if (1e-9..0.1).contains(&epsilon) => {
             let digits = 3 - epsilon.exp_m1().log10().floor() as i32;
             let unit = 10f64.powi(digits);
@@ -387,9 +391,10 @@ fn fold(epsilon: f64) -> String {
     }
 }
 
-/// Upper bound, in words, on the success rate of the better guess between two equally likely values. The rate
-/// is (1 + d)/2, where d is the largest difference of probabilities. d is (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz,
-/// Oh and Viswanath 2015), or δ(0) if the profile has less.
+/// Upper bound, in words, on the success rate of a guess which of two equally likely values a record has. The
+/// bound is (1 + d)/2, where d bounds the total variation distance between the outputs for the two values. d
+/// is (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015), or δ(0) of the privacy profile if this is
+/// smaller.
 fn guess(dp: &LocalDp) -> String {
     let odds = (-dp.epsilon).exp();
     let difference = (1.0 - odds + 2.0 * dp.delta * odds) / (1.0 + odds);
@@ -431,8 +436,8 @@ impl fmt::Display for Upward {
 }
 
 impl Guarantee {
-    /// Claims for released records on one line: the claims for whole records, or all claims if there are
-    /// none. A claim that guarantees nothing after all is replaced by its warning.
+    /// Claims for the released records, on one line. It lists only the claims for whole records if there are
+    /// any, otherwise all. The warning of a claim that guarantees nothing replaces the claim.
     pub fn summary(&self) -> String {
         let claims: Vec<&Claim> = self.claims_for_records().collect();
         match (claims.is_empty(), self.each_release.is_empty()) {
@@ -447,13 +452,13 @@ impl Guarantee {
         shown(&lines.join("; ")).into_owned()
     }
 
-    /// Warnings for the claims that guarantee nothing after all, one each.
+    /// Warnings, one for each claim that guarantees nothing.
     pub fn warnings(&self) -> Vec<String> {
         self.claims.iter().filter_map(Claim::warning).collect()
     }
 
-    /// Card, as headings with their words: warnings, guarantees, what an adversary may learn, how sure it is,
-    /// proofs, disclosures, and assumptions. A heading may occur several times.
+    /// Card, as pairs of a heading and a text. The headings are `WARNING`, `guarantee`, `may learn`, `how
+    /// sure`, `proof`, `discloses`, `assumes` and `holds`. A heading may occur several times.
     pub fn card(&self) -> Vec<(&'static str, String)> {
         let mut card = vec![];
         card.extend(self.each_release.iter().map(|guarantee| ("guarantee", guarantee.clone())));

@@ -1,7 +1,9 @@
 //! Composition rules for guarantees, each with its theorem.
 //!
-//! A notion survives only if *every* part claims it: a missing claim counts as infinite. Disclosures and
-//! assumptions are united. Sums of ε and δ are exact and rounded once, upward.
+//! The *parts* of a composition are releases, each with its guarantee. The composition claims a notion of
+//! privacy only if *every* part that sees the protected unit claims it. A missing claim counts as an infinite
+//! ε. The composition has the disclosures and assumptions of all parts. Sums of ε and δ are exact and rounded
+//! once, upward.
 
 use crate::{
     CentralDp, Claim, CramerRao, Guarantee, LocalDp, MutualInformation, Neighbours, Notion, PacResistance,
@@ -11,8 +13,9 @@ use std::collections::BTreeMap;
 use std::mem::discriminant;
 
 /// Guarantee of several releases of the same records (sequential composition). ε, δ and Fisher information
-/// add up. PAC budgets are spent together. Perfect secrecy with independent randomness is kept. The rule
-/// holds for parts that are chosen adaptively.
+/// add up. For [`PacResistance`], the spent samples add up and count against the smallest budget. Perfect
+/// secrecy is kept, because parts draw independent randomness. The rule also holds if a part is chosen by the
+/// outputs of earlier parts.
 ///
 /// For differential privacy the theorem is Dwork and Roth (2014), Theorem 3.16.
 ///
@@ -37,25 +40,28 @@ pub fn in_sequence(parts: &[Guarantee]) -> Guarantee {
     compose(Rule::Sequence, &whole_records(parts))
 }
 
-/// Guarantee of parts in sequence, like [`in_sequence`], where each part sees only some of the record. It
-/// covers composition by columns, and of features with labels.
+/// Guarantee of releases in sequence, like [`in_sequence`], if each release sees only the [`Scope`] given
+/// with it. Examples are releases of different columns, and a release of the features with a release of the
+/// labels.
 ///
-/// A part that does not see the label spends nothing on it. Every part spends on the whole record.
+/// A release that does not see the label adds nothing to the privacy cost of the label. Every release adds to
+/// the privacy cost of the whole record.
 pub fn by_parts(parts: &[(Scope, Guarantee)]) -> Guarantee {
     compose(Rule::Sequence, parts)
 }
 
-/// Guarantee of releases of disjoint sets of records, each record in one of them (parallel composition,
-/// McSherry 2009, Theorem 4).
+/// Guarantee of one release for each part of a partition of the records (parallel composition, McSherry 2009,
+/// Theorem 4).
 ///
-/// If the partition was fixed in advance, the largest ε and δ count. If it was chosen by value, a replaced
-/// record may leave one part and enter another, which changes the sizes of both. Claims for
-/// [`Neighbours::ReplaceOne`] are therefore lost, and claims for [`Neighbours::AddOrRemoveOne`] keep the
-/// largest values. Local claims are lost, because the part that holds a record discloses information about
-/// its value. Notions other than differential privacy compose as in sequence if the partition was fixed, and
-/// are lost otherwise.
+/// If the partition was fixed in advance, the composition has the largest ε and the largest δ of the parts.
+/// If the records' values decide their parts, a replaced record may leave one part and enter another, which
+/// changes the sizes of both. Claims for [`Neighbours::ReplaceOne`] are then lost, and claims for
+/// [`Neighbours::AddOrRemoveOne`] keep the largest ε and δ. Local claims are then lost too, because the part
+/// that holds a record discloses information about its value. Notions other than differential privacy compose
+/// as in sequence if the partition was fixed, and are lost otherwise.
 ///
-/// Volunteers are not partitioned: a volunteer who shaped several designs spends on all of them.
+/// The partition does not concern volunteers: claims for a volunteer who shaped several designs compose in
+/// sequence.
 pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
     let mut whole = compose(Rule::Parallel(partition), &whole_records(parts));
     match partition {
@@ -70,9 +76,9 @@ pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
 /// Part of a record that a mechanism sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope {
-    /// Some of the features, or all.
+    /// True if the mechanism sees some or all features.
     pub features: bool,
-    /// The target.
+    /// True if the mechanism sees the target.
     pub label: bool,
 }
 
@@ -86,8 +92,8 @@ impl Scope {
         }
     }
 
-    /// Returns whether a claim for `claimed`, made by a part of this scope, covers everything that the part
-    /// sees of `unit`.
+    /// Returns whether a claim for the unit `claimed` covers everything of `unit` that a mechanism of this
+    /// scope sees.
     fn covers(self, claimed: Unit, unit: Unit) -> bool {
         match (claimed, unit) {
             (Unit::Volunteer, _) | (_, Unit::Volunteer) => claimed == unit,
@@ -103,7 +109,7 @@ impl Scope {
 pub enum Partition {
     /// Fixed before anybody saw a record, by row or by public information.
     FixedInAdvance,
-    /// Chosen by the records' own values.
+    /// Decided by the records' own values.
     ByValue,
 }
 
@@ -114,8 +120,8 @@ enum Rule {
 }
 
 impl Rule {
-    /// Maximum number of parts that a change of one record may reach; `None` if the notion does not survive
-    /// the rule.
+    /// Maximum number of parts whose privacy costs add up if one record changes; `None` if the composition
+    /// cannot claim the notion.
     fn reach(self, notion: &Notion) -> Option<usize> {
         let Self::Parallel(partition) = self else {
             return Some(usize::MAX);
@@ -150,7 +156,7 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
     whole.claims.extend(claims_for(Unit::Volunteer, Rule::Sequence, parts));
     let counts_samples = |claim: &Claim| matches!(claim.notion, Notion::PacResistance(_));
     if parts.len() > 1 && whole.claims.iter().any(counts_samples) {
-        // errata D11: the theorem counts samples of fresh records.
+        // errata D11: the theorem counts samples of fresh records, each used for one sample only.
         whole.assumes.push("no private record went into the samples of more than one part".into());
     }
     if let [(_, only)] = parts {
@@ -172,8 +178,8 @@ fn unite(lines: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// Claims for `unit` that survive: each kind of claim that the first part makes, if every other concerned
-/// part makes it.
+/// Claims of the composition for `unit`. It makes each kind of claim that all parts make, apart from parts
+/// that do not concern `unit`.
 fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim> {
     let concerned = parts.iter().filter(|(scope, part)| match unit {
         // A design that no volunteer shaped says nothing about volunteers. A design of public data discloses
@@ -181,7 +187,7 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
         Unit::Volunteer => !matches!(part.shaped_by, ShapedBy::PublicKnowledge | ShapedBy::PublicVolunteers),
         _ => scope.sees(unit),
     });
-    // Each concerned part's claims that cover the unit.
+    // For each concerned part, its claims that cover the unit.
     let covering: Vec<Vec<&Claim>> = concerned
         .map(|(scope, part)| {
             let claims = part.claims.iter();
@@ -209,7 +215,8 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
     survivors.collect()
 }
 
-/// Lists the contribution of each part with its theorem. Identical parts are counted.
+/// Lists the ε and δ of each part with its theorem, in words. Identical entries appear once, with their
+/// number.
 fn enumerate(parts: &[&Claim]) -> String {
     let mut counted: Vec<(String, usize)> = vec![];
     for part in parts {
@@ -254,7 +261,8 @@ fn epsilon_and_delta(notion: &Notion) -> Option<(f64, f64)> {
     }
 }
 
-/// Combination of several notions of one kind, with its composition theorem; `None` if no claim survives.
+/// Composition of several notions of one kind, with its theorem; `None` if the composition cannot claim the
+/// notion.
 fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     let reach = rule.reach(parts.first()?)?;
     let addition = match rule {
@@ -267,7 +275,7 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     match parts[0] {
         Notion::LocalDp(_) => match curve_of_all(rule, parts) {
             Some(profile) => {
-                // Both hold: the sum of the ε, and the profile's ε at the sum of the δ.
+                // Two values of ε hold at the sum of the δ: the sum of the ε, and the ε of the profile.
                 let composed = LocalDp::new(epsilon.min(profile.epsilon(delta)), delta).along(profile);
                 Some((
                     Notion::LocalDp(composed),
@@ -290,9 +298,9 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
                 let sum: &mut f64 = information.entry(column.clone()).or_default();
                 *sum = sum_up([*sum, *more]); // rounded up: more information is less protection
             }
-            // Two parts that know a column may together disclose it, though neither does alone. Joint bounds
-            // are therefore lost, unless no two parts have a column in common. In this case their errors add
-            // up.
+            // Two releases of one column may together disclose it, even if each hides it. Joint bounds are
+            // therefore lost, unless no two parts have a column in common. In this case the error bounds of
+            // the parts add up.
             let known: usize = bounds.iter().map(|bound| bound.information.len()).sum();
             let is_apart = known == information.len() && bounds.iter().any(|bound| bound.joint.is_some());
             let joint = is_apart.then(|| bounds.iter().map(|bound| bound.error()).sum());
@@ -320,7 +328,8 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
                 Notion::MutualInformation(bound) => Some(bound),
                 _ => None,
             });
-            // Different priors concern different secrets, so their sum bounds nothing.
+            // Bounds under different priors concern different secrets, so the sum of such bounds bounds
+            // nothing.
             let is_one = bounds.iter().all(|bound| bound.prior == first.prior);
             let nats = sum_up(bounds.iter().map(|bound| bound.nats));
             let composed = Notion::MutualInformation(MutualInformation::new(nats, first.prior));
@@ -342,8 +351,8 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     }
 }
 
-/// Composed profile of releases in sequence. `None` unless the profile of each is known and one says more
-/// than an ε does.
+/// Composed privacy profile of releases in sequence; `None` in parallel. Also `None` unless the profile of
+/// each release is known and at least one is not that of pure differential privacy.
 fn curve_of_all(rule: Rule, parts: &[&Notion]) -> Option<PrivacyProfile> {
     let Rule::Sequence = rule else {
         return None;

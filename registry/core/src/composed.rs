@@ -1,4 +1,4 @@
-//! Composition of mechanisms to one mechanism.
+//! Composition of several mechanisms into one mechanism.
 
 use crate::domain::{Factors, check_width, join};
 use crate::table::Places;
@@ -12,16 +12,17 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Composes mechanisms over records of `domain`. The composition is local if all of them are, otherwise a
-/// curator's.
+/// Composes mechanisms, the *parts*, into one mechanism for records of `domain`. It is local if all parts are
+/// local. Otherwise a curator runs it.
 ///
-/// A part takes the columns that its own domain names, and the target if its domain has one. Parts that take
-/// the same columns release them in sequence. All parts together spend what [`compose::by_parts`] says. A
-/// column that no part takes is not released.
+/// A part reads the columns that its own domain names, and the target if its domain has one. Parts that read
+/// the same columns release them in sequence. [`compose::by_parts`] gives the guarantee of all parts
+/// together. A column that no part reads is not released.
 ///
 /// # Errors
 /// [`Error::Shape`] if a part was designed for columns or a target that `domain` does not have. Also if two
-/// parts take the target, or if there is no part.
+/// parts read the target, or if there is no part. [`Error::NotApplicable`] if a part makes reports, or if one
+/// of several parts releases a model or synthetic rows.
 pub fn composed(domain: RecordDomain, parts: Vec<Designed>) -> Result<Designed> {
     let locals = parts.iter().map(|part| match part {
         Designed::Local(local) => Some(local.clone()),
@@ -33,10 +34,11 @@ pub fn composed(domain: RecordDomain, parts: Vec<Designed>) -> Result<Designed> 
     }
 }
 
-/// Positions in `domain` of the columns of each part's own domain, for the parts in order.
+/// Positions, among the columns of `domain`, of the columns of each part's own domain. The parts keep their
+/// order.
 ///
 /// # Errors
-/// Same errors as [`composed`].
+/// [`Error::Shape`] under the conditions of [`composed`].
 fn places<'d>(
     domain: &RecordDomain,
     parts: impl Iterator<Item = &'d RecordDomain> + Clone,
@@ -80,12 +82,12 @@ fn refuse_reports<'p>(mut parts: impl Iterator<Item = &'p dyn LocalMechanism>) -
     }
 }
 
-/// Portion of a record that a part with this domain sees.
+/// Scope of a part whose own domain is `own`.
 fn scope(own: &RecordDomain) -> compose::Scope {
     compose::Scope { features: !own.columns().is_empty(), label: *own.target() != TargetDomain::None }
 }
 
-/// Composition of local mechanisms, each for some columns of a record, the target, or all of it: see
+/// Composition of local mechanisms. Each reads some columns of a record, its target, or both: see
 /// [`composed`].
 #[derive(Debug, Clone)]
 pub struct Composed {
@@ -96,9 +98,9 @@ pub struct Composed {
 #[derive(Debug, Clone)]
 struct Part {
     mechanism: Arc<dyn LocalMechanism>,
-    /// Positions of its columns among all columns.
+    /// Positions of the mechanism's columns among all columns.
     columns: Vec<usize>,
-    /// Number of coordinates of its range, and number of columns that it releases.
+    /// Number of coordinates of the mechanism's range. `released` is the number of columns that it releases.
     range_dim: usize,
     released: usize,
 }
@@ -118,7 +120,7 @@ impl Composed {
     /// Composes local parts over records of `domain`.
     ///
     /// # Errors
-    /// Same errors as [`composed`], and [`Error::NotApplicable`] if a part makes reports.
+    /// Same errors as [`composed`].
     pub fn over(domain: RecordDomain, parts: Vec<Arc<dyn LocalMechanism>>) -> Result<Self> {
         let columns = places(&domain, parts.iter().map(|part| part.domain()))?;
         refuse_reports(parts.iter().map(|part| &**part))?;
@@ -128,10 +130,12 @@ impl Composed {
         Ok(composed)
     }
 
-    /// Composes one part for the features and one for the target: ε_x + ε_y for the record.
+    /// Composes one mechanism for the features with one for the target. The ε of the whole record is the sum
+    /// of their ε.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the first takes a target or the second a feature.
+    /// [`Error::Shape`] if `features` reads a target or `labels` reads a feature. Also the errors of
+    /// [`over`](Self::over).
     pub fn features_with_labels(features: impl LocalMechanism, labels: impl LocalMechanism) -> Result<Self> {
         if *features.domain().target() != TargetDomain::None || !labels.domain().columns().is_empty() {
             return Err(Error::shape(
@@ -159,13 +163,14 @@ impl Composed {
     /// Checks the width of a point.
     ///
     /// # Errors
-    /// [`Error::Shape`] unless `point` has the coordinates of all parts' ranges.
+    /// [`Error::Shape`] unless `point` has as many coordinates as the ranges of all parts together.
     fn check_point(&self, point: &[f64]) -> Result<()> {
         check_width(self.parts.iter().map(|part| part.range_dim).sum(), point.len())
     }
 }
 
-/// Joins the column names of the parts. A name that an earlier part already has gets the part's number.
+/// Joins the column names of the parts. If an earlier part already has a name, the number of the part is
+/// appended to it.
 fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     let mut taken = HashSet::new();
@@ -181,8 +186,8 @@ fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> 
     names
 }
 
-/// Joins the noise distributions of the parts, each given with whether the part releases the target. Each
-/// part draws its own randomness.
+/// Joins the noise distributions of the parts. The flag of a part is true if the part releases the target.
+/// Parts draw independent noise.
 fn join_noise(parts: Vec<(Noise, bool)>) -> Noise {
     let mut whole = Noise { features: vec![], target: NoiseDistribution::Exact { width: 0 } };
     let count = parts.len();
@@ -252,7 +257,7 @@ impl LocalMechanism for Composed {
         Ok(features)
     }
 
-    /// Records if all parts release records, each column once; otherwise a view.
+    /// Records if no part releases a view and each column of the domain is released once; otherwise a view.
     fn releases(&self) -> Releases {
         let layout = self.layout();
         let is_viewed = self.parts().any(|part| part.releases().is_viewed());
@@ -295,7 +300,8 @@ impl LocalMechanism for Composed {
         self.parts.iter().flat_map(shifted).collect()
     }
 
-    /// Joins the first pairs of the parts. A part that does not see the unit keeps one point.
+    /// Joins the first worst pair of each part to one pair. A part that does not see `unit` has the same
+    /// point in both.
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         let pairs = self.parts.iter().map(|part| {
             let local = &part.mechanism;
@@ -317,8 +323,8 @@ impl LocalMechanism for Composed {
     }
 }
 
-/// Composition of mechanisms, at least one of them a curator's. Each releases some columns of a table, the
-/// target, or all of it: see [`composed`].
+/// Composition of mechanisms that a curator runs, because at least one of them needs a curator. Each releases
+/// some columns of a table, its target, or both: see [`composed`].
 #[derive(Debug, Clone)]
 pub struct CuratorComposed {
     domain: RecordDomain,
@@ -346,8 +352,8 @@ impl CuratorComposed {
 /// Refuses parts whose output rows cannot be joined with those of another part.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] for a part whose output rows do not correspond to input rows and so cannot be
-/// joined.
+/// [`Error::NotApplicable`] if there are several parts, and one releases a model or rows that correspond to
+/// no input rows.
 fn refuse_drawn(parts: &[Designed]) -> Result<()> {
     let refuse = |what: &str| {
         let reason = format!(
@@ -364,7 +370,8 @@ fn refuse_drawn(parts: &[Designed]) -> Result<()> {
     })
 }
 
-/// Output of several parts together. Parts that make reports were refused before.
+/// Kind of output of all parts together. No part makes reports, because [`CuratorComposed::over`] refuses
+/// such parts.
 fn releases_of(parts: &[Designed]) -> Releases {
     let releases = || parts.iter().map(Designed::releases);
     match parts {
@@ -372,7 +379,7 @@ fn releases_of(parts: &[Designed]) -> Releases {
         _ if releases().any(Releases::is_viewed) => {
             let targets = parts.iter().map(|part| part.releases().target(part.domain().layout().target));
             Releases::View {
-                secret: true, // a local part has no secret, but a view covers all parts
+                secret: true, // a local part has no secret, but the key of the composition covers all parts
                 aligned: releases().all(Releases::is_aligned),
                 target: first_target(targets),
             }
@@ -412,8 +419,8 @@ impl CuratorMechanism for CuratorComposed {
         collected(&self.domain, |table, randomness| self.release_parts(table, randomness))
     }
 
-    /// Output of the only part. Several parts release rows, and the output is a view if that of any part is
-    /// one.
+    /// Kind of output. A single part decides it. Several parts release rows, and the output is a view if any
+    /// part releases a view.
     fn releases(&self) -> Releases {
         releases_of(&self.parts)
     }
@@ -449,7 +456,7 @@ impl CuratorComposed {
         let mut secrets = vec![];
         let mut guarantees = vec![];
         let mut noises = vec![];
-        let mut model = None; // of the only part: `over` refuses a model next to other parts
+        let mut model = None; // released by the only part: `over` refuses a model among several parts
         for part in &self.parts {
             let release = part.release(&table.part(part.domain())?, randomness)?;
             noises.push((release.noise, *release.table.target() != Target::None));
@@ -499,8 +506,8 @@ impl ReleasedModel for PartModel {
     }
 }
 
-/// Keys of a composition with a curator among its parts: a secret for each curator. A local part has none,
-/// because its design is its key.
+/// Key of a [`CuratorComposed`]: one secret for each part whose release has a secret key, and `None` for each
+/// other part. A local part has no secret, because its design is its key.
 struct ComposedKey {
     composed: CuratorComposed,
     secrets: Vec<Option<Arc<dyn SecretKey>>>,

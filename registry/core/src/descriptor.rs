@@ -3,16 +3,16 @@
 use crate::{Releases, Side};
 use serde::Serialize;
 
-/// Static facts of a plugin. They need no design and no encoded record. The conformance suite compares them
-/// with the design of the plugin's example. The claims of a design, and whom they protect, are in its
-/// guarantee, because they may depend on parameters.
+/// Static facts of a plugin, which are known before any design. The conformance suite compares them with the
+/// design of the plugin's example. The claims of a design are in its guarantee instead, because they may
+/// depend on parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Descriptor {
     /// Party that runs the mechanism.
     pub run_by: Side,
     /// Output with default parameters.
     pub releases: Output,
-    /// True if it is designed from volunteers' records, and not without them.
+    /// True if a design requires volunteers' records.
     pub needs_volunteers: bool,
     /// True if a design depends on the number of people ([`Brief::people`](crate::Brief::people)).
     pub reads_people: bool,
@@ -21,7 +21,7 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// Mechanism that each person runs, with a quick design that needs only a domain and a budget.
+    /// Facts of a mechanism that each person runs. Its design is quick and needs only a domain and a budget.
     #[must_use]
     pub const fn new(releases: Output) -> Self {
         Self {
@@ -33,42 +33,43 @@ impl Descriptor {
         }
     }
 
-    /// Same mechanism, run by `run_by`.
+    /// Same facts, for a mechanism that `run_by` runs.
     #[must_use]
     pub const fn run_by(self, run_by: Side) -> Self {
         Self { run_by, ..self }
     }
 
-    /// Same mechanism, designed from volunteers' records.
+    /// Same facts, for a mechanism that is designed from volunteers' records.
     #[must_use]
     pub const fn needing_volunteers(self) -> Self {
         Self { needs_volunteers: true, ..self }
     }
 
-    /// Same mechanism, with a design that depends on the number of people.
+    /// Same facts, for a design that depends on the number of people.
     #[must_use]
     pub const fn reading_people(self) -> Self {
         Self { reads_people: true, ..self }
     }
 
-    /// Same mechanism, with a design that takes more than fractions of a second.
+    /// Same facts, for a design that takes more than fractions of a second.
     #[must_use]
     pub const fn slow(self) -> Self {
         Self { pace: Pace::Slow, ..self }
     }
 }
 
-/// Output of a mechanism: the kinds of [`Releases`].
+/// Kind of output of a mechanism: [`Releases`] without its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Output {
     /// Records in their own columns.
     Records,
-    /// Rows in a space of their own. Models are used on records in the same view.
+    /// Rows in another space than the records'. A model of the rows is used on records that are mapped to the
+    /// same space.
     View,
-    /// Rows in a space of their own, viewed with a secret key.
+    /// Rows in another space than the records'. Only a secret key maps records to it.
     SecretView,
-    /// Answers to one question each, from which records are collected.
+    /// Reports: answers to one question about each record. Synthetic records are drawn from many reports.
     Reports,
     /// Rows that belong to no record.
     Synthetic,
@@ -108,7 +109,7 @@ impl From<Releases> for Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// Fractions of a second. The comparison includes the mechanism unasked.
+    /// Fractions of a second. A comparison includes such mechanisms by default.
     Quick,
     /// Longer, because the design trains something.
     Slow,

@@ -8,18 +8,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// Mechanism with its origin, and with the people whose records were at hand when it was designed.
+/// Mechanism with its origin. It also notes the volunteers whose records the designer had, for
+/// [`check_volunteers`](Self::check_volunteers).
 #[derive(Debug, Clone)]
 pub struct Design {
     origin: Origin,
-    /// Everything that is saved of the mechanism.
+    /// State from which the mechanism can be built again. Nothing else of the mechanism is saved.
     state: Value,
     mechanism: Designed,
-    /// People whose records were at hand when it was designed, and their number. Nobody, if it was loaded.
+    /// Volunteers whose records the designer had. None, if the design was loaded from a file.
     at_hand: AtHand,
 }
 
-/// Volunteers' records that were at hand.
+/// Kind and number of the volunteers whose records the designer had.
 #[derive(Debug, Clone, Copy, Default)]
 struct AtHand {
     whose: ShapedBy,
@@ -31,8 +32,8 @@ impl AtHand {
         Self { whose: volunteers.shaped_by(), count: volunteers.table().map_or(0, Table::len) }
     }
 
-    /// Volunteers of designs of one brief. They are the same for all parts, except for a part that was shown
-    /// none.
+    /// Volunteers of all parts of a composition. All parts come from one brief, so each has the same
+    /// volunteers or none.
     fn merge(parts: &[Design]) -> Self {
         let parts = || parts.iter().map(|part| part.at_hand);
         Self {
@@ -50,19 +51,19 @@ pub(crate) struct ComposedState {
     pub(crate) parts: Vec<Value>,
 }
 
-/// Plugin that designed a mechanism, or the plugins of its parts.
+/// Plugin that designed a mechanism, or plugins that designed the parts of a composition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Name of the plugin; [`COMPOSED`](Self::COMPOSED) for a composition made by hand.
+    /// Name of the plugin; [`COMPOSED`](Self::COMPOSED) for a composition made by [`Design::composed`].
     pub plugin: String,
     /// Version of the plugin.
     pub plugin_version: String,
-    /// Parts of a composition made by hand.
+    /// Origins of the parts of a composition made by [`Design::composed`]; otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Origin>,
 }
 
-/// Prints the plugin with its version, and those of its parts.
+/// Prints the plugin with its version, and the plugins of the parts with their versions.
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.plugin, self.plugin_version)?;
@@ -72,7 +73,7 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// Name of the plugin of a composition made by hand.
+    /// Name in place of a plugin's name for a composition made by [`Design::composed`].
     pub const COMPOSED: &str = "composed";
 }
 
@@ -88,18 +89,18 @@ impl Design {
         Self { at_hand: AtHand::from_volunteers(volunteers), ..Self::built(origin, state, mechanism) }
     }
 
-    /// Design built from a saved state. Nobody's records were at hand.
+    /// Design built from a saved state, without volunteers' records.
     pub(crate) fn built(origin: Origin, state: Value, mechanism: Designed) -> Self {
         Self { origin, state, mechanism, at_hand: AtHand::default() }
     }
 
-    /// Composes designs into one for records of `domain`. Each design takes the columns, and the target, that
-    /// it was designed for. A single design for all of `domain` is returned unchanged.
+    /// Composes designs into one for records of `domain`. Each design reads the columns that it was designed
+    /// for, and the target if it was designed for one. A single design for all of `domain` is returned
+    /// unchanged.
     ///
     /// # Errors
-    /// Same errors as [`composed`](crate::composed()). [`Error::PrivateVolunteers`] for a part that could not
-    /// be saved by itself. [`Error::DeltaOfVolunteers`] if all parts together have too large a δ for the
-    /// volunteers.
+    /// Same errors as [`composed`](crate::composed()). Also the errors of
+    /// [`check_volunteers`](Self::check_volunteers) for each part and for the composition.
     pub fn composed(domain: RecordDomain, parts: Vec<Self>) -> Result<Self> {
         let origin = Origin {
             plugin: Origin::COMPOSED.into(),
@@ -129,7 +130,7 @@ impl Design {
         &self.origin
     }
 
-    /// Everything that is saved of the mechanism.
+    /// State from which the mechanism can be built again. Nothing else of the mechanism is saved.
     pub fn state(&self) -> &Value {
         &self.state
     }
@@ -139,7 +140,7 @@ impl Design {
         &self.mechanism
     }
 
-    /// Mechanism of the design, without the rest.
+    /// Mechanism of the design, without its origin and state.
     pub fn into_mechanism(self) -> Designed {
         self.mechanism
     }
@@ -157,11 +158,11 @@ impl Design {
         }
     }
 
-    /// Checks that the information learned from volunteers may be published with the design.
+    /// Checks that the design may be published although it was made from volunteers' records.
     ///
     /// # Errors
-    /// [`Error::PrivateVolunteers`] if people whose records are private have no claim.
-    /// [`Error::DeltaOfVolunteers`] for a claim with δ ≥ 1/n, for n volunteers.
+    /// [`Error::PrivateVolunteers`] if the guarantee has no claim for private volunteers whose records the
+    /// designer had. [`Error::DeltaOfVolunteers`] if a claim for n volunteers has δ ≥ 1/n.
     pub fn check_volunteers(&self) -> Result<()> {
         let guarantee = self.mechanism.guarantee();
         let whose = self.at_hand.whose.max(guarantee.shaped_by);

@@ -1,10 +1,11 @@
-//! Distribution of a release given its noise-free view. It is public, and part of every release.
+//! Distribution of a release given its noise-free view. The view is the table that would be released without
+//! noise. The distribution is public, and part of every release.
 
 use crate::{Layout, RecordDomain, Table, Target};
 use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
 
-/// Distribution of a block of released coordinates given the noise-free ones.
+/// Distribution of a block of released coordinates given their noise-free values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "distribution", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -28,19 +29,21 @@ pub enum NoiseDistribution {
     Unbiased {
         /// Moments of each coordinate.
         moments: Vec<Moments>,
-        /// Factor that remains of a product of two coordinates of one record:
-        /// E\[w·w′ | u, u′\] = `pairs`·u·u′. It also applies to pairs with another `Unbiased` block of the
-        /// same draw. It is 1 if the coordinates are independent. At 0 nothing is said about products. It is
-        /// 0 if no two coordinates are ever answered together. It is also 0 for the levels of one group,
-        /// because no two levels are ever 1.
+        /// Factor by which the expected product of two coordinates of one record changes: E\[w·w′ | u, u′\] =
+        /// `pairs`·u·u′. Here u and u′ are the noise-free values, and w and w′ the released values, as
+        /// distances from the centres. The factor also applies to a coordinate of this block and one of
+        /// another `Unbiased` block of the same draw. It is 1 if the noises of the two coordinates are
+        /// independent. At 0, released products do not depend on noise-free products, or the dependence is
+        /// not described. It is 0 if no two coordinates of one record are ever reported together. It is also
+        /// 0 for the levels of one group, because a record has a 1 in only one level.
         pairs: f64,
-        /// Number of the random draw. Blocks answered by one mechanism share a draw. Different parts of a
-        /// composition have different draws.
+        /// Number that identifies a random draw. Blocks released by one mechanism come from one draw.
+        /// Different parts of a composition have different draws.
         #[serde(default)]
         lot: usize,
     },
-    /// Additive noise of mean zero on which the records of a release depend jointly. The noise of one record
-    /// alone therefore cannot correct results learned from all records.
+    /// Additive noise of mean zero that is dependent across the records of a release. The noise variance of a
+    /// single record therefore cannot correct results that are learned from all records.
     Shared {
         /// Number of coordinates.
         width: usize,
@@ -50,7 +53,8 @@ pub enum NoiseDistribution {
         /// Number of coordinates.
         width: usize,
     },
-    /// One-hot group whose level is kept, or exchanged for another one, each with the same probability.
+    /// One-hot group whose level is kept with the probability `keep`. Otherwise another level replaces it,
+    /// each with the same probability.
     Flip {
         /// Number of levels, K.
         levels: usize,
@@ -59,8 +63,8 @@ pub enum NoiseDistribution {
     },
 }
 
-/// First two moments of a released coordinate, as distances from a centre. A value at distance u is released
-/// at distance w with E\[w | u\] = u and E\[w² | u\] = `constant` + `slope`·u².
+/// First two moments of a released coordinate. Let u and w be the signed distances of the noise-free and of
+/// the released value from the centre. Then E\[w | u\] = u and E\[w² | u\] = `constant` + `slope`·u².
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Moments {
     /// Centre.
@@ -72,7 +76,8 @@ pub struct Moments {
 }
 
 impl NoiseDistribution {
-    /// Same distribution, with another random draw than the other parts of a composition.
+    /// Same distribution, for part number `part` of a composition of `parts` parts. The number of its random
+    /// draw differs from the numbers of all other parts.
     pub(crate) fn for_part(self, part: usize, parts: usize) -> Self {
         match self {
             Self::Unbiased { moments, pairs, lot } => {
@@ -82,7 +87,8 @@ impl NoiseDistribution {
         }
     }
 
-    /// Distribution of some of the coordinates. A flipped group is not split.
+    /// Distribution of these `coordinates` of the block. A [`Flip`](Self::Flip) group is never split, and is
+    /// returned whole.
     pub fn part(&self, coordinates: std::ops::Range<usize>) -> Self {
         match self {
             Self::Exact { .. } => Self::Exact { width: coordinates.len() },
@@ -112,7 +118,7 @@ impl NoiseDistribution {
         }
     }
 
-    /// Returns whether the mean of noise-free values can be estimated from many released ones.
+    /// Returns whether the mean of noise-free values can be estimated from many released values.
     pub fn tells_mean(&self) -> bool {
         match self {
             Self::Exact { .. } | Self::Additive { .. } | Self::Correlated { .. } | Self::Unbiased { .. } => {
@@ -135,8 +141,8 @@ impl NoiseDistribution {
     }
 }
 
-/// First two moments of a coordinate, as distances from a centre. `lot` is the random draw that answers it,
-/// with the factor that remains of its product with another coordinate of the same draw.
+/// First two moments of a coordinate, as in [`Moments`]. For [`NoiseDistribution::Unbiased`], `lot` holds the
+/// number of the random draw and the factor `pairs`.
 #[derive(Clone)]
 struct Coordinate {
     center: f64,
@@ -150,19 +156,19 @@ impl Coordinate {
         Self { center: 0.0, constant: variance, slope: 1.0, lot: None }
     }
 
-    /// `None` if squares or products say nothing about the value.
+    /// Coordinate with unbiased noise; `None` if released squares or products say nothing about noise-free
+    /// ones.
     fn unbiased(moments: &Moments, pairs: f64, lot: usize) -> Option<Self> {
         let Moments { center, constant, slope } = *moments;
         (slope > 0.0 && pairs > 0.0).then_some(Self { center, constant, slope, lot: Some((lot, pairs)) })
     }
 }
 
-/// Distribution of a release given the noise-free view, as blocks: the features' in the order of the columns,
-/// and the target's. The blocks are independent of each other, except for the pairs of
-/// [`NoiseDistribution::Unbiased`].
+/// Distribution of a release given its noise-free view, in blocks of coordinates. The noises of different
+/// blocks are independent, except for [`NoiseDistribution::Unbiased`] blocks of the same draw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// Distributions of the features. Their widths sum to the number of columns.
+    /// Distributions of the features, in the order of the columns. Their widths sum to the number of columns.
     pub features: Vec<NoiseDistribution>,
     /// Distribution of the target.
     pub target: NoiseDistribution,
@@ -202,11 +208,11 @@ impl Noise {
         Some(blocks.collect::<Option<Vec<_>>>()?.concat())
     }
 
-    /// Mean covariance of the noise in the features and a real target, over the records of `released`
-    /// (n × d). Its shape is (d + 1) × (d + 1), with the target last. The covariance of the release minus
-    /// this matrix is, in expectation, the covariance of the noise-free view. `None` if there is no real
-    /// target, or if the distributions do not determine the matrix. An example is a release in which no two
-    /// numbers are ever answered together.
+    /// Mean covariance of the noise in the features and a real target, over the records of `released` (n ×
+    /// d). Its shape is (d + 1) × (d + 1), with the target last. The covariance of the release minus this
+    /// matrix is, in expectation, the covariance of the noise-free view. `None` if there is no real target,
+    /// or if the distributions do not determine the matrix. An example is a release that reports only one
+    /// number of each record.
     pub fn covariance(&self, released: &Table) -> Option<Array2<f64>> {
         let Target::Real(targets) = released.target() else {
             return None;
@@ -218,8 +224,8 @@ impl Noise {
         {
             return None;
         }
-        // Contribution of the distributions to each square, and reduction of each product. A centre matters
-        // only for these.
+        // Effect of the noise on the square of each coordinate and on products of coordinates. Only unbiased
+        // noise needs the centre.
         let blocks = distributions.iter().map(|distribution| match distribution {
             NoiseDistribution::Exact { width } => Some(vec![Coordinate::added(0.0); *width]),
             NoiseDistribution::Additive { variance } => {

@@ -1,10 +1,10 @@
-//! Domains: the sets on which claims hold.
+//! Domains: sets of points. A claim of privacy holds for all points of a domain.
 
 use crate::{Error, Result, polytope};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Maximum number of coordinates of a record domain. A saved domain may claim any width.
+/// Maximum number of coordinates of a domain. Without it, a saved domain could ask for any amount of memory.
 const MOST_COORDINATES: usize = 1 << 24;
 
 /// One indivisible factor of a [`Domain`].
@@ -18,8 +18,8 @@ pub enum Factor {
         /// The largest value.
         upper: f64,
     },
-    /// One coordinate per level: one of them is 1 and the rest are 0. The ℓ₁ diameter is 2 for any number of
-    /// levels.
+    /// One coordinate per level. One coordinate is 1 and the others are 0. The ℓ₁ diameter is 2 for any
+    /// number of levels.
     OneHot {
         /// The number of levels.
         levels: usize,
@@ -38,13 +38,16 @@ pub enum Factor {
         /// The radius.
         radius: f64,
     },
-    /// All points x with lower ≤ sᵀx ≤ upper for every vector s of signs whose first is +1. It is the
-    /// tightest set with the same ℓ₁ diameter as some given points (errata T2). Its faces contain the
-    /// outermost of these points. Points outside are moved towards the centre.
+    /// All points x with lower ≤ sᵀx ≤ upper for every vector s of Z signs ±1 that begins with +1. Each s has
+    /// its own bounds. The tightest bounds around some given points make a set with the same ℓ₁ diameter as
+    /// these points (errata T2). Its faces then contain the outermost of the points. Projection moves a point
+    /// outside the set towards the centre.
     Polytope {
-        /// Point within (Z values, at most 12).
+        /// Point within the set (Z coordinates, at most 12).
         center: Vec<f64>,
-        /// Bounds, 2^(Z−1) pairs. In the k-th, bit j of k says whether coordinate j + 2 counts negatively.
+        /// Pairs (lower, upper), one for each of the 2^(Z−1) vectors s. The s of pair number k has −1 in
+        /// coordinate j + 2 for each set bit j of k, and +1 in the others. Pairs and bits are counted from 0,
+        /// coordinates from 1.
         bounds: Vec<(f64, f64)>,
     },
 }
@@ -114,7 +117,7 @@ impl Factor {
             Self::Interval { lower, upper } => lower.abs().max(upper.abs()),
             Self::OneHot { .. } => 1.0,
             Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => *radius,
-            // A coordinate is half the sum of two signed sums.
+            // A coordinate is half the sum or half the difference of two signed sums.
             Self::Polytope { bounds, .. } => {
                 bounds.iter().fold(0.0, |most, (lower, upper)| most.max(lower.abs()).max(upper.abs()))
             }
@@ -282,7 +285,7 @@ impl Domain {
     ///
     /// # Errors
     /// [`Error::Domain`] for more than 12 coordinates, a number of pairs other than 2^(Z−1), or a centre
-    /// outside.
+    /// outside the bounds.
     pub fn polytope(center: Vec<f64>, bounds: Vec<(f64, f64)>) -> Result<Self> {
         vec![Factor::Polytope { center, bounds }].try_into()
     }
@@ -290,7 +293,7 @@ impl Domain {
     /// Product of `domains`, with their coordinates one after the other.
     ///
     /// # Errors
-    /// [`Error::Domain`] for more than 2²⁴ coordinates.
+    /// [`Error::Domain`] for more than 2²⁴ coordinates, or if the ℓ₁ diameter of the product is infinite.
     pub fn product(domains: impl IntoIterator<Item = Domain>) -> Result<Self> {
         let factors: Vec<Factor> = domains.into_iter().flat_map(|d| d.factors).collect();
         factors.try_into()
@@ -316,7 +319,7 @@ impl Domain {
         })
     }
 
-    /// Bounds of each coordinate, lower and upper; `None` unless all factors are intervals of some width.
+    /// Lower and upper bound of each coordinate; `None` unless all factors are intervals of positive width.
     ///
     /// ```
     /// use scumble_core::Domain;
@@ -387,7 +390,7 @@ impl Domain {
         Ok(())
     }
 
-    /// Domain of the coordinates that follow `first`, with which this domain begins.
+    /// Domain of the coordinates after those of `first`. This domain must begin with the factors of `first`.
     pub(crate) fn without_first(&self, first: &Domain) -> Self {
         Self::from_factors(self.factors[first.factors.len().min(self.factors.len())..].to_vec())
     }
@@ -505,7 +508,7 @@ pub fn check_finite(point: &[f64]) -> Result<()> {
 /// Checks that a point has the expected number of coordinates.
 ///
 /// # Errors
-/// [`Error::Shape`] for any other number.
+/// [`Error::Shape`] if the two numbers differ.
 pub fn check_width(expected: usize, found: usize) -> Result<()> {
     if expected == found {
         return Ok(());

@@ -13,16 +13,16 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Key that answers no more records.
+    /// Secret key that has viewed its maximum number of records.
     #[error(
         "the release answers at most {most} records: {answered} were answered, and {asked} more are requested"
     )]
     Spent {
-        /// Maximum number of records that it answers.
+        /// Maximum number of records that the key views.
         most: u64,
-        /// Number of records that it has answered.
+        /// Number of records that the key has viewed so far.
         answered: u64,
-        /// Number of records requested.
+        /// Number of further records requested.
         asked: u64,
     },
     /// No records where some are needed.
@@ -58,7 +58,7 @@ pub enum Error {
     /// A privacy parameter outside its range.
     #[error("{name} must be {range}, and {} is not", short(*value))]
     Budget {
-        /// `epsilon`, `delta` or a share.
+        /// Name of the parameter, for example `epsilon` or `delta`.
         name: &'static str,
         /// Required range.
         range: &'static str,
@@ -104,16 +104,17 @@ pub enum Error {
     TooLarge {
         /// Plugin.
         plugin: String,
-        /// Parameter that asks for it.
+        /// Name of the parameter or number.
         parameter: String,
-        /// Amount requested. Boxed, because it is the only number that needs so much room.
+        /// Amount requested. Boxed, so that other errors stay small.
         asked: Box<u128>,
         /// Amount allowed.
         most: u64,
         /// Unit of the amounts.
         what: &'static str,
     },
-    /// Mechanism that does not apply to such data. It is not a mistake, but there is no design either.
+    /// Mechanism that does not apply to the given data or task. The request is not a mistake, but no design
+    /// exists for it.
     #[error("{mechanism} does not apply: {reason}")]
     NotApplicable {
         /// Mechanism.
@@ -147,12 +148,12 @@ pub enum Error {
          a larger delta permits publishing one volunteer's record"
     )]
     DeltaOfVolunteers {
-        /// δ of all parts of the design together.
+        /// δ of the claim for the volunteers.
         delta: f64,
         /// Number of volunteers.
         volunteers: usize,
     },
-    /// Saved state that makes no mechanism, or no key of the mechanism.
+    /// Saved state from which no mechanism, or no key of the mechanism, can be built.
     #[error("{problem}")]
     State {
         /// Problem, in words.
@@ -216,7 +217,7 @@ impl Error {
     /// Reads a value from a saved state.
     ///
     /// # Errors
-    /// [`Error::State`] for a state that does not make such a value.
+    /// [`Error::State`] if `state` is not the saved form of a `T`.
     pub fn read_state<T: DeserializeOwned>(state: &Value) -> Result<T> {
         T::deserialize(state).map_err(Self::state)
     }

@@ -1,7 +1,8 @@
 //! Guarantees: the claims of a release, its disclosures, and its assumptions.
 //!
-//! The notions are separate types and never convert into one another. Only notions of differential privacy
-//! show an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for machines.
+//! Each notion of privacy is a separate type, and none converts into another. Only notions of differential
+//! privacy show an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for
+//! machines.
 
 use crate::{Factor, PrivacyProfile, Provenance, RecordDomain, TargetDomain, number};
 pub use scumble_accounting::Neighbours;
@@ -16,8 +17,9 @@ use std::f64::consts::TAU;
 pub struct Guarantee {
     /// Claims. An empty list guarantees nothing.
     pub claims: Vec<Claim>,
-    /// Guarantee of each release of a design, in words, where the numbers depend on the records. A design is
-    /// public and contains no such numbers. The guarantee of the release itself has the claims.
+    /// Claims of each release of a design, in words, if their numbers depend on the released records. A
+    /// design is public, so it must not contain such numbers. The guarantee of a release lists them in
+    /// `claims`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub each_release: Vec<String>,
     /// Information that an adversary learns exactly.
@@ -28,7 +30,7 @@ pub struct Guarantee {
     pub shaped_by: ShapedBy,
 }
 
-/// One line of a guarantee.
+/// One line of a guarantee: a notion of privacy for a part of a record, with its theorem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// Claimed notion of privacy.
@@ -56,7 +58,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Unit that is protected if the features are: the whole record if there is no target, otherwise the
+    /// Unit of a claim that protects all features: the whole record if there is no target, otherwise the
     /// features.
     pub fn for_features(domain: &RecordDomain) -> Self {
         match domain.target() {
@@ -65,13 +67,13 @@ impl Unit {
         }
     }
 
-    /// Returns whether a claim for this unit is also one for `other`.
+    /// Returns whether a claim for this unit implies the same claim for `other`.
     pub fn covers(self, other: Self) -> bool {
         self == other || (self == Self::Record && matches!(other, Self::Features | Self::Label))
     }
 
-    /// Pair of flat records that differ in this unit. Both are points of a mechanism's range with the target
-    /// of the first record. The result is empty if the unit does not contain the features.
+    /// Pair of points of a mechanism's range that differ only in the features. The second point gets the
+    /// target coordinates of the first. The result is empty if this unit does not contain the features.
     pub fn pair_of_features(
         self,
         domain: &RecordDomain,
@@ -137,13 +139,12 @@ impl LocalDp {
         Self { epsilon, delta, profile: None }
     }
 
-    /// This claim with the privacy profile that contains it.
+    /// Same claim with the privacy profile on which its point (ε, δ) lies.
     pub fn along(self, profile: PrivacyProfile) -> Self {
         Self { profile: Some(profile), ..self }
     }
 
-    /// Known privacy profile. For (ε, 0) without a stored one, it is the profile of pure differential
-    /// privacy.
+    /// Stored privacy profile, or the profile of pure differential privacy if δ = 0; otherwise `None`.
     pub fn known_profile(&self) -> Option<PrivacyProfile> {
         self.profile.or((self.delta == 0.0).then(|| PrivacyProfile::pure(self.epsilon)))
     }
@@ -168,8 +169,8 @@ pub struct CentralDp {
 }
 
 /// Differential privacy of a shuffler's output: the inequality of [`CentralDp`] for the reports of `people`
-/// people or more. Each report comes from one local mechanism, and the output hides who sent it. The claim
-/// holds only under this trust model, so it is never shown without it.
+/// people or more. All reports come from one local mechanism, and a trusted shuffler hides who sent each
+/// report. The claim holds only under this trust, so it is never printed without naming the shuffler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ShuffledDp {
@@ -180,7 +181,7 @@ pub struct ShuffledDp {
     pub delta: f64,
     /// Minimum number of people who report.
     pub people: u64,
-    /// Local ε of a report, which remains if the shuffler cannot be trusted.
+    /// Local ε of each report, which still holds if the shuffler cannot be trusted.
     #[serde(with = "number")]
     pub epsilon_local: f64,
     /// Neighbouring relation: data sets that differ in one person's record.
@@ -200,10 +201,10 @@ impl CentralDp {
 /// the diagonal of the information matrix I. Since (I⁻¹)ᵢᵢ ≥ 1/Iᵢᵢ, the bound holds for correlated noise too.
 /// A biased estimate may have a smaller error.
 ///
-/// Noise may leave some directions open. Its diagonal is then infinite for every column with a component
-/// along such a direction, yet the noise still hides the other directions. If the whole matrix is known, so
-/// is Tr(I⁻¹), and `joint` stores it. The diagonals of several releases add up. Their joint bounds do not:
-/// one release may open a direction that another hides.
+/// A release may have no noise along some directions of the record space. The information is then infinite
+/// for every column with a component along such a direction, although noise still hides the other directions.
+/// If the whole matrix I is known, `joint` stores the bound Tr(I⁻¹). The diagonals of several releases add
+/// up. Their joint bounds do not: one release may disclose a direction that another hides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CramerRao {
     /// Information about each column, per squared unit of the column. It is infinite if the column is
@@ -211,7 +212,7 @@ pub struct CramerRao {
     #[serde(with = "information")]
     pub information: BTreeMap<String, f64>,
     /// Lower bound on E‖x̂ − x‖² over all these columns, in squared units of the encoded record. Present if
-    /// more than the diagonal is known.
+    /// more of I than its diagonal is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joint: Option<f64>,
 }
@@ -225,22 +226,25 @@ impl CramerRao {
     }
 
     /// Lower bound on the worst-case mean squared error of any estimator over the domain, biased or not. It
-    /// is in squared units of the encoded record. It is a sum over the numbers, each within a width of w, of
-    /// the larger of two bounds.
+    /// is in squared units of the encoded record. It is the sum over all numeric columns of the larger of two
+    /// bounds.
     ///
-    /// The error of an estimator at its worst record is at least its average over any prior. For a prior on
-    /// each number by itself, this average is at least
+    /// The largest error of an estimator over the domain is at least its average error under any prior. Let
+    /// each number have an independent prior on its interval, of width w. Two choices of the prior give two
+    /// lower bounds on a number's average error:
     ///
-    /// - 1/(Iᵢᵢ + P), with P the prior's own Fisher information (van Trees 1968; Gill and Levit 1995). The
-    ///   smallest P of a prior on an interval is (2π/w)², for the prior cos². This bound is the larger one
-    ///   for small noise.
-    /// - s²ρ²/4 for two equally likely values at a distance of s ≤ w (Le Cam 1973). ρ is the affinity ∫√(pq)
-    ///   of the released distributions p and q of the two values. Hellinger's distance is a metric, so
-    ///   ρ ≥ 1 − s²Iᵢᵢ/8. The bound is largest at s² = 8/(3Iᵢᵢ), or at w.
+    /// - 1/(Iᵢᵢ + P), where P is the Fisher information of the prior (van Trees 1968; Gill and Levit 1995).
+    ///   The smallest P of a prior on the interval is (2π/w)², for the density cos². This bound is the larger
+    ///   one for small noise.
+    /// - s²ρ²/4, for the prior of two equally likely values at a distance of s ≤ w (Le Cam 1973). Let p and q
+    ///   be the distributions of the release for the two values. ρ is their affinity ∫√(pq). Hellinger's
+    ///   distance is a metric, so ρ ≥ 1 − s²Iᵢᵢ/8. The bound with the smallest such ρ is largest at s² =
+    ///   8/(3Iᵢᵢ), or at s = w if this is smaller.
     ///
-    /// For lattice noise, the claimed information is about neighbours on the lattice. The first bound is then
-    /// that of Weiss and Weinstein (1985), up to a share of (step/w)², which is below the digits shown. For
-    /// levels, and for a number that is released exactly, the bound is 0.
+    /// For noise on a lattice, the claimed information compares neighbouring points of the lattice. The first
+    /// bound is then the bound of Weiss and Weinstein (1985), up to a relative difference of (step/w)². This
+    /// is below the printed digits. For one-hot levels, and for a number that is released exactly, the bound
+    /// is 0.
     ///
     /// ```
     /// use scumble_core::{CramerRao, Domain, RecordDomain, TargetDomain};
@@ -302,9 +306,9 @@ mod information {
 /// 1 − `confidence_gap` or more, while the budget lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PacResistance {
-    /// ℓ₂ distance that counts as recovery.
+    /// Largest ℓ₂ distance from the record that counts as recovery.
     pub error: f64,
-    /// δ: success up to 1 − δ is not excluded.
+    /// δ. Recovery with a probability below 1 − δ is not excluded.
     pub confidence_gap: f64,
     /// Number of samples that may be released.
     #[serde(with = "number")]
@@ -325,10 +329,11 @@ pub struct AmbiguitySet {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PerfectSecrecy {}
 
-/// Upper bound on mutual information: I(S; M(S)) ≤ `nats`, for a set S of records that was drawn from a prior
-/// before the release was made from it. It limits what the release discloses about the choice of S (PAC
-/// privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025). It is an average over the prior. It
-/// bounds nothing for a single set, nor the disclosure of who is among all the records.
+/// Upper bound on mutual information: I(S; M(S)) ≤ `nats`, where S is a set of records drawn from a prior,
+/// and the release M(S) is made from S. It limits what the release discloses about the choice of S (PAC
+/// privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025). It is an average over the prior, and
+/// bounds nothing for a single set. It does not limit what the release discloses about who is among all the
+/// records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MutualInformation {
@@ -339,7 +344,7 @@ pub struct MutualInformation {
     pub prior: Prior,
 }
 
-/// Prior of the set of records that a release is made from.
+/// Prior distribution of the set of records that a release is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -390,8 +395,8 @@ impl MutualInformation {
     }
 }
 
-/// People whose data shaped a design. The guarantee holds given the design. It claims nothing for anyone
-/// whose record shaped it, unless a [`CentralDp`] claim for [`Unit::Volunteer`] says so.
+/// People whose data shaped a design. The guarantee of a release is conditional on the design. It protects
+/// people whose records shaped the design only if it has a [`CentralDp`] claim for [`Unit::Volunteer`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapedBy {
@@ -400,9 +405,9 @@ pub enum ShapedBy {
     PublicKnowledge,
     /// People whose data are public.
     PublicVolunteers,
-    /// People who agreed to it.
+    /// People who agreed to what the design discloses about them.
     ConsentingVolunteers,
-    /// People who are guaranteed privacy themselves.
+    /// People who are guaranteed privacy for their part in the design.
     PrivateVolunteers,
 }
 
@@ -443,8 +448,8 @@ impl Guarantee {
     }
 
     /// Guarantee of a trusted curator, who releases results of all records together. `neighbours` decides the
-    /// disclosures and assumptions. `claims` are the claims with their theorems, also for other neighbouring
-    /// relations.
+    /// disclosures and assumptions. `claims` are the claims with their theorems. They may also be for the
+    /// other neighbouring relation.
     pub fn for_curator(
         neighbours: Neighbours,
         claims: impl IntoIterator<Item = (CentralDp, String)>,
@@ -460,8 +465,8 @@ impl Guarantee {
         Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::for_records(claims) }
     }
 
-    /// Local (ε, δ) claimed for `unit` with the smallest δ, and then the smallest ε; `None` if there is no
-    /// claim. A claim for whole records covers their parts.
+    /// Local claim for `unit` with the smallest δ, and among these with the smallest ε; `None` if there is no
+    /// local claim. A claim for whole records also covers features and label.
     pub fn local_dp(&self, unit: Unit) -> Option<&LocalDp> {
         let claims = self.claims.iter().filter(|claim| claim.protects.covers(unit));
         let dp = claims.filter_map(|claim| match &claim.notion {
@@ -471,7 +476,8 @@ impl Guarantee {
         dp.min_by(|a, b| (a.delta, a.epsilon).partial_cmp(&(b.delta, b.epsilon)).unwrap_or(Ordering::Equal))
     }
 
-    /// ε of differential privacy, local or central, of whole records; `None` if neither is claimed.
+    /// ε of the local claim for whole records, or else of the first central claim for them; `None` if there
+    /// is neither.
     pub fn epsilon(&self) -> Option<f64> {
         let central = || {
             let record_claims = self.claims.iter().filter(|claim| claim.protects == Unit::Record);
@@ -484,8 +490,8 @@ impl Guarantee {
         self.local_dp(Unit::Record).map(|dp| dp.epsilon).or_else(central)
     }
 
-    /// Cost (ε, δ) of a release to `unit` under the replace-one relation. It is the cost of the local claim,
-    /// or else of the central claim for replacement; infinite if there is neither.
+    /// Privacy cost (ε, δ) of a release for `unit` if one record is replaced. It is the (ε, δ) of the local
+    /// claim, or else of the central claim for [`Neighbours::ReplaceOne`]. Without either, ε is infinite.
     pub fn cost(&self, unit: Unit) -> (f64, f64) {
         let covering = self.claims.iter().filter(|claim| claim.protects.covers(unit));
         let mut central = covering.filter_map(|claim| match &claim.notion {
@@ -501,8 +507,8 @@ impl Guarantee {
         self.claims_for_records().any(|claim| claim.notion.is_dp())
     }
 
-    /// Largest part of a record that an `apt` notion without a warning protects: all of it, the features, or
-    /// the label.
+    /// Largest part of a record (all, the features, or the label) for which some claim has no warning and a
+    /// notion that is `apt`.
     pub fn protects(&self, apt: fn(&Notion) -> bool) -> Option<Unit> {
         let standing = |claim: &&Claim| apt(&claim.notion) && claim.warning().is_none();
         let units: Vec<Unit> = self.claims.iter().filter(standing).map(|claim| claim.protects).collect();
@@ -520,9 +526,9 @@ impl Guarantee {
         self.claims.iter().filter(|claim| claim.protects != Unit::Volunteer)
     }
 
-    /// This guarantee for a release whose noise has this `provenance`. A seed voids every claim, except the
-    /// claims for volunteers, because the design was made before. A ticket adds the assumptions about the
-    /// ticket.
+    /// This guarantee for a release whose random numbers have this `provenance`. A known seed voids every
+    /// claim except those for volunteers, which concern the earlier design. A ticket, which is the stored
+    /// secret of a release, adds assumptions about its secret.
     pub fn under(mut self, provenance: Provenance) -> Self {
         match provenance {
             Provenance::OperatingSystem => {}
@@ -538,11 +544,10 @@ impl Guarantee {
         self
     }
 
-    /// JSON form for machines: the whole guarantee, the summary, and the warnings. `epsilon` is that of the
-    /// whole record, or null if none is claimed.
+    /// JSON form for machines: the whole guarantee, the summary, and the warnings. The field `epsilon` is the
+    /// value of [`epsilon`](Self::epsilon), or null.
     pub fn to_json(&self) -> serde_json::Value {
-        // A NaN, which no constructor here allows, cannot be serialised. Only ε, summary and warnings are
-        // then written.
+        // A guarantee with a NaN cannot be serialised. Only ε, the summary and the warnings are then written.
         let written = serde_json::to_value(self).unwrap_or_default();
         let mut value = if written.is_object() { written } else { serde_json::json!({}) };
         // Add the plain words of the card, which people read.
@@ -572,7 +577,7 @@ pub fn in_clear(domain: &RecordDomain, unit: Unit) -> Vec<String> {
     lines.map(|(_, line)| line.to_owned()).collect()
 }
 
-/// Additional assumptions of a release by a ticket.
+/// Additional assumptions of a release whose noise comes from the secret of a ticket.
 const KEYED: [&str; 2] = [
     "nobody else reads the secret in the ticket: anyone who has the secret can remove the noise, until all \
      its copies are deleted",

@@ -1,7 +1,9 @@
 //! Core vocabulary of scumble: tables, domains, budgets, guarantees, mechanisms, plugins, and their
 //! composition.
 //!
-//! A mechanism is *designed* once from public information. It then makes any number of *releases*:
+//! A [`Plugin`] *designs* a mechanism once from a [`Brief`]: the domain of the records, volunteers' data if
+//! any, the purpose and the privacy budget. The mechanism then makes any number of *releases*, each for one
+//! table of records:
 //!
 //! ```text
 //! Schema ─▶ RecordDomain ─▶ Brief ─▶ Plugin::design ─▶ Mechanism ─▶ release(Table) ─▶ Release
@@ -10,7 +12,7 @@
 //! # Mechanisms compose
 //!
 //! The example combines the Laplace mechanism for features with randomised response for labels. The guarantee
-//! of the two together is derived, not stated. The composition is itself a mechanism:
+//! of the composition follows from the guarantees of its two parts. The composition is itself a mechanism:
 //!
 //! ```
 //! use ndarray::array;

@@ -11,9 +11,9 @@ use rayon::prelude::*;
 /// Number of records that share a stream of randomness.
 pub const BLOCK: usize = 1024;
 
-/// Noise-free counterpart of [`release_local`](crate::release_local): `encode`, `decode`. For a mechanism
-/// that makes reports, it returns the records themselves, projected into the domain. Records collected from
-/// reports have the same columns.
+/// Noise-free counterpart of [`release_local`](crate::release_local): applies `encode` and `decode` to each
+/// record, without `perturb`. For a mechanism that makes reports, it returns the records themselves,
+/// projected into the domain, because records collected from reports have the same columns.
 ///
 /// # Errors
 /// Same errors as [`release_local`](crate::release_local).
@@ -25,7 +25,7 @@ pub fn view(mechanism: &dyn LocalMechanism, table: &Table) -> Result<Table> {
     map_blocks(mechanism, table, &layout, |_number, records| view_block(mechanism, records))
 }
 
-/// Flat records of a block as [`view`] gives them.
+/// Noise-free view of the flat records of one block, as in [`view`].
 pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec<f64>> {
     if mechanism.collector().is_none() {
         return map_records(mechanism, records, |_record, _point| Ok(()));
@@ -35,8 +35,8 @@ pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec
     Ok(projected.collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Returns which coordinates of a flat record are unchanged in a [`view`]. The view must have the coordinate
-/// under the same name and with the same value, for probe records from all over the domain.
+/// Returns which coordinates of a flat record are unchanged in a [`view`]. The view of each of several test
+/// records must have the coordinate under the same name and with the same value.
 ///
 /// # Errors
 /// [`Error`] if the mechanism fails.
@@ -72,16 +72,17 @@ pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
         .collect())
 }
 
-/// Largest difference between a value and its view that rounding explains, relative to the value's range.
+/// Largest difference between a value and its view that rounding explains, relative to the width of the
+/// value's interval.
 const ROUNDING_ERROR: f64 = 1e-6;
 
 /// Returns, for each released coordinate, whether its noise-free view is the record's own value. Only for
-/// these coordinates does a mean of released values estimate the mean of the people. A decoder that completes
-/// or shrinks records pulls them toward the data it was made from.
+/// such a coordinate does the mean of released values estimate the mean of the people's values. A decoder
+/// that was made from data pulls other coordinates toward these data.
 ///
-/// The answer follows from the mechanism, not from its description of itself: [`view_block`] maps corners of
-/// the domain and points between them. Coordinates with a name that the domain does not have, and coordinates
-/// of reports, are not the record's own.
+/// The result comes from tests of the mechanism, not from its own description: [`view_block`] maps corners of
+/// the domain and points between them. A coordinate of a report is never the record's own value. Neither is a
+/// coordinate whose name is not a column of the domain.
 ///
 /// # Errors
 /// [`Error`] if the mechanism fails on a record of its own domain.
@@ -118,8 +119,8 @@ pub fn alters_records(mechanism: &dyn LocalMechanism) -> Result<bool> {
     Ok(!is_as_wide || keeps_values(mechanism)?.contains(&false))
 }
 
-/// Width of the range of each coordinate of a flat record. In a one-hot group, ball or polytope it is the
-/// largest magnitude.
+/// Width of the interval of each coordinate of a flat record. For a coordinate of a one-hot group, ball or
+/// polytope, it is the largest magnitude.
 fn ranges(domain: &RecordDomain) -> Vec<f64> {
     let range_width = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => upper - lower,
@@ -129,9 +130,9 @@ fn ranges(domain: &RecordDomain) -> Vec<f64> {
     factors.flat_map(|(coordinates, factor)| vec![range_width(factor); coordinates.len()]).collect()
 }
 
-/// Flat probe records that show what a mechanism alters. They are two corners far apart, corners in pairs,
-/// each level of each group, and points that lie on no common plane. The pairs take each number to both of
-/// its bounds.
+/// Flat records that test which coordinates a mechanism alters. They are two points far apart, pairs of
+/// opposite corners, each level of each one-hot group, and points that lie on no common hyperplane. Each pair
+/// has both bounds of every number.
 fn probes(domain: &RecordDomain) -> Vec<Vec<f64>> {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     const FEWEST: usize = 24;

@@ -29,7 +29,7 @@ pub fn to_json(value: f64) -> serde_json::Value {
 /// ```
 ///
 /// # Errors
-/// A sentence about text that is not a number, or about a number beyond the largest one.
+/// A sentence, if the text is not a number or if the number exceeds the largest float.
 pub fn parse(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_infinite() && !matches!(text, "inf" | "-inf") => {
@@ -39,7 +39,7 @@ pub fn parse(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Short text for people: a tiny number prints without its three hundred zeros.
+/// Short text of a number for people. Very small and very large numbers print with an exponent.
 pub fn short(value: f64) -> String {
     match value.abs() {
         0.0 | 1e-4..1e9 => value.to_string(),

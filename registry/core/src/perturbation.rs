@@ -1,5 +1,5 @@
-//! Description by a local mechanism of its own `perturb`: the noise of each coordinate of a point. An audit
-//! compares `perturb` with it.
+//! Description by a local mechanism of its own `perturb`: the noise of each coordinate of a point. An audit,
+//! which attacks a mechanism to test its claims, compares `perturb` with the description.
 
 use std::ops::Range;
 
@@ -9,7 +9,8 @@ use std::ops::Range;
 pub enum Perturbation {
     /// Additive noise that does not depend on the point.
     Additive(DescribedNoise),
-    /// One-hot group that keeps its level, or takes another one, each with the same probability.
+    /// One-hot group that keeps its level with the probability `keep`. Otherwise it takes another level, each
+    /// with the same probability.
     Flip {
         /// Coordinates of the group.
         coordinates: Range<usize>,
@@ -21,38 +22,40 @@ pub enum Perturbation {
 /// Independent noise of mean zero on some coordinates of a point, in the units of the point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DescribedNoise {
-    /// Coordinates (k).
+    /// Coordinates with noise (k of them).
     pub coordinates: Range<usize>,
-    /// Distance between two points, which determines the privacy cost.
+    /// Kind of distance between two points that determines the privacy cost.
     pub distance: Distance,
     /// Scale of each coordinate's noise (k values).
     pub scales: Vec<f64>,
-    /// Largest distance between two points that the noise was calibrated for, in scales.
+    /// Largest `distance` between two points for which the noise was calibrated. Each coordinate counts in
+    /// multiples of its scale.
     pub sensitivity: f64,
     /// Variance of each coordinate's noise (k values).
     pub variances: Vec<f64>,
-    /// Lower bound on the kurtosis E\[z⁴\]/E\[z²\]² of each coordinate's noise z.
+    /// Upper bound on the kurtosis E\[z⁴\]/E\[z²\]² of each coordinate's noise z.
     pub kurtosis: f64,
     /// Step of each coordinate's lattice (k values). Two released values differ by a multiple of it.
     pub steps: Vec<f64>,
 }
 
-/// Distance between two points, each coordinate in its scale, with its privacy cost.
+/// Distance between two points x and y, with each coordinate divided by the scale of its noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Distance {
-    /// Σ|xⱼ − yⱼ|/bⱼ. It is the ε of pure differential privacy, as for Laplace noise.
+    /// Σ|xⱼ − yⱼ|/bⱼ, for scales bⱼ. It is the ε of pure differential privacy for the two points, for example
+    /// with Laplace noise.
     L1,
-    /// √Σ(xⱼ − yⱼ)²/σⱼ². It is the μ of Gaussian differential privacy, as for Gaussian noise (Dong, Roth and
-    /// Su 2022).
+    /// √Σ(xⱼ − yⱼ)²/σⱼ², for scales σⱼ. It is the μ of Gaussian differential privacy for the two points, for
+    /// example with Gaussian noise (Dong, Roth and Su 2022).
     L2,
-    /// √Σ(xⱼ − yⱼ)²/σⱼ², for noise whose privacy cost does not follow from this distance.
+    /// √Σ(xⱼ − yⱼ)²/σⱼ², for scales σⱼ of noise whose privacy cost does not follow from this distance.
     Root,
 }
 
 impl Distance {
-    /// Distance between two points with these `differences` (k values, each in its scale).
+    /// Distance between two points with these `differences` (k values, each divided by its scale).
     pub fn measure(self, differences: impl Iterator<Item = f64>) -> f64 {
         match self {
             Self::L1 => differences.map(f64::abs).sum(),

@@ -1,5 +1,5 @@
-//! Plugins: one descriptor per mechanism. The list, the description, the comparison, the conformance suite
-//! and the audit are made from it.
+//! Plugins. A plugin describes one mechanism and contains the functions that make it. The list and the
+//! descriptions of mechanisms, the comparison, the conformance suite and the audit are made from plugins.
 
 use crate::{
     Brief, Budget, Descriptor, Design, Designed, Domain, Error, RecordDomain, Result, Table, Target,
@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Plugin: the name and description of a mechanism, with the functions that make it. Written with
-/// [`register!`](crate::register).
+/// Plugin: the name and description of a mechanism, with the functions that make it.
+/// [`register!`](crate::register) defines one.
 #[derive(Debug, Clone, Copy)]
 pub struct Plugin {
     /// Name by which the mechanism is requested.
@@ -28,7 +28,8 @@ pub struct Plugin {
     /// JSON schema of the parameters.
     pub parameters: fn() -> schemars::Schema,
     /// Learns the state of a design from parameters (an object) and a brief. It may read volunteers' records
-    /// and take minutes. Call [`design`](Self::design) instead, which checks names first.
+    /// and take minutes. Call [`design`](Self::design) instead, which first checks the names of the
+    /// parameters.
     pub learn: fn(Value, &Brief) -> Result<Value>,
     /// Builds the mechanism of a state, whether it was learned just now or read from a file. It checks every
     /// number in the state.
@@ -37,7 +38,7 @@ pub struct Plugin {
     pub example: fn() -> Result<Example>,
 }
 
-/// Example that a mechanism applies to.
+/// Example for a mechanism: parameters, a brief and a table to which the mechanism applies.
 #[derive(Debug, Clone)]
 pub struct Example {
     /// Parameters: an object, or null for none.
@@ -52,9 +53,9 @@ impl Example {
     /// Number of records of an example.
     const RECORDS: usize = 40;
 
-    /// Example of forty records of two numbers and a group of three levels, with a label of two classes;
-    /// ε = 1 and δ = 10⁻⁶. No two columns, levels or classes are alike, so that a mechanism that confuses two
-    /// of them is detected.
+    /// Example with ε = 1 and δ = 10⁻⁶. Its forty records have two numbers, a one-hot group of three levels,
+    /// and a label of two classes. No two columns, levels or classes are alike, so that a mechanism that
+    /// confuses two of them is detected.
     ///
     /// # Errors
     /// None.
@@ -109,8 +110,8 @@ impl Example {
         })
     }
 
-    /// Number in [0, 1]. Both ends are reached. Most records are nearer to zero than to one, and more so for
-    /// later columns.
+    /// Value in [0, 1] of record `row` in column `column`. Each column has a 0 and a 1. Most values are
+    /// nearer to 0 than to 1, and more of them in later columns.
     fn number(row: usize, column: usize) -> f64 {
         const STRIDES: [usize; 5] = [1, 7, 11, 3, 13];
         let place = row * STRIDES[column % STRIDES.len()] % Self::RECORDS;
@@ -140,8 +141,9 @@ impl Plugin {
     /// Designs the mechanism with `parameters` (an object; a missing parameter takes its default).
     ///
     /// # Errors
-    /// [`Error::UnknownParameter`] with the nearest name. [`Error::Parameter`] for a value that does not fit.
-    /// [`Error::NotApplicable`] if the mechanism does not apply to such records.
+    /// [`Error::UnknownParameter`], with the nearest name, for a parameter that the mechanism does not have.
+    /// [`Error::Parameter`] for a value that a parameter cannot take. [`Error::NotApplicable`] if the
+    /// mechanism does not apply to the brief.
     pub fn design(&self, parameters: &Value, brief: &Brief) -> Result<Design> {
         let empty = Map::new();
         let given = match parameters {
@@ -212,15 +214,15 @@ fn insert_definitions(property: &mut Value, schema: &Value, depth: usize) {
 #[serde(deny_unknown_fields)]
 pub struct NoParameters {}
 
-/// Parameters of `plugin` in their own type.
+/// Parses the parameters of `plugin` into their type `P`.
 ///
 /// # Errors
-/// [`Error::Parameter`] for a value that does not fit.
+/// [`Error::Parameter`] if a name or a value does not fit `P`.
 pub fn parse_parameters<P: DeserializeOwned>(plugin: &str, parameters: Value) -> Result<P> {
     serde_json::from_value(parameters).map_err(|problem| Error::parameter(plugin, problem))
 }
 
-/// State that `learn` returns, in its saved form.
+/// State that `learn` returns, in the JSON form that is saved.
 ///
 /// # Errors
 /// Same errors as [`parse_parameters`] and `learn`.
@@ -251,13 +253,14 @@ inventory::collect!(Plugin);
 
 /// Defines a [`Plugin`] as a constant and registers it, so that every binary that links the crate has it.
 ///
-/// - `descriptor`: the facts known without a design, such as `Descriptor::new(Output::Records)`.
+/// - `descriptor`: the facts that are known without a design, for example `Descriptor::new(Output::Records)`.
 /// - `parameters`: a type with `Deserialize` and `JsonSchema`. Its doc comments become the description.
 /// - `learn`: a function of the parameters and a [`Brief`]. It returns a state, a type with `Serialize` and
 ///   `Deserialize`.
 /// - `local`: a function of the state that returns a [`LocalMechanism`](crate::LocalMechanism). For a
 ///   mechanism that a curator runs, write `curator`, and return a
-///   [`CuratorMechanism`](crate::CuratorMechanism). It is the only constructor, for designs and for files.
+///   [`CuratorMechanism`](crate::CuratorMechanism). This function builds both new designs and designs that
+///   are read from files.
 /// - `example`: a function without arguments.
 ///
 /// `scumble_noise::register!` also accepts a mechanism that adds noise. The linker drops a crate that nothing

@@ -3,11 +3,13 @@
 
 use crate::{Error, Result};
 
-/// Maximum number of coordinates of a polytope, which has 2^(Z−1) pairs of faces. More would take too long.
+/// Maximum number Z of coordinates of a polytope. It has 2^(Z−1) pairs of faces, so more coordinates would
+/// take too long.
 pub(crate) const MOST_COORDINATES: usize = 12;
 
-/// Returns sᵀ`point` for every vector s of signs whose first is +1, 2^(Z−1) sums. In the k-th, bit j of k
-/// says whether coordinate j + 2 counts negatively.
+/// Returns sᵀ`point` for each of the 2^(Z−1) vectors s of Z signs ±1 that begin with +1. The s of sum number
+/// k has −1 in coordinate j + 2 for each set bit j of k, and +1 in the others. Sums and bits are counted from
+/// 0, coordinates from 1.
 #[must_use]
 pub fn signed_sums<T>(point: &[T]) -> Vec<T>
 where
@@ -47,8 +49,8 @@ pub(crate) fn contains(bounds: &[(f64, f64)], point: &[f64]) -> bool {
     signed_sums(point).iter().zip(bounds).all(|(sum, (lower, upper))| (*lower..=*upper).contains(sum))
 }
 
-/// ℓ₁ diameter. For two points at this distance, the signs of their difference are those of the widest pair
-/// of faces.
+/// ℓ₁ diameter, which is the width of the widest pair of faces. The difference of two points at this distance
+/// has the signs of this pair.
 pub(crate) fn width(bounds: &[(f64, f64)]) -> f64 {
     bounds.iter().map(|(lower, upper)| upper - lower).fold(0.0, f64::max)
 }
@@ -64,7 +66,7 @@ pub(crate) fn project(center: &[f64], bounds: &[(f64, f64)], point: &mut [f64]) 
     if contains(bounds, point) {
         return;
     }
-    // Sums of coordinates this large stay finite.
+    // The clamp keeps sums of coordinates finite.
     let away: Vec<f64> = point.iter().zip(center).map(|(x, c)| x.clamp(-1e300, 1e300) - c).collect();
     let shares = signed_sums(&away).into_iter().zip(signed_sums(center)).zip(bounds);
     let mut share = shares
@@ -91,8 +93,8 @@ pub(crate) fn project(center: &[f64], bounds: &[(f64, f64)], point: &mut [f64]) 
     }
 }
 
-/// Two points of the widest pair of faces, one on either side. They are as far apart, in ℓ₁, as points of the
-/// polytope can be.
+/// Two points on the widest pair of faces, one on each face. No two points of the polytope are further apart
+/// in ℓ₁.
 pub(crate) fn farthest(center: &[f64], bounds: &[(f64, f64)]) -> [Vec<f64>; 2] {
     let widest = (0..bounds.len()).fold(0, |best, at| {
         let width = |at: usize| bounds[at].1 - bounds[at].0;
@@ -105,11 +107,11 @@ pub(crate) fn farthest(center: &[f64], bounds: &[(f64, f64)]) -> [Vec<f64>; 2] {
     })
 }
 
-/// Maximum number of faces that are met and left again.
+/// Maximum number of steps of the active-set method. Each step adds or removes one face.
 const MOST_TURNS: usize = 1000;
 
 /// Furthest point in this direction, by an active-set method for linear programmes. It starts at the centre,
-/// moves along the faces it has met, and leaves faces that lead back.
+/// moves along the faces it has met, and leaves each face that keeps it from moving further.
 fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> Vec<f64> {
     let dim = center.len();
     let mut point = center.to_vec();
@@ -131,7 +133,8 @@ fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> V
             met.push(face);
             continue;
         }
-        // The direction is a sum of normals. A face with a negative multiplier is left.
+        // The direction is a weighted sum of the normals of the met faces. A face with a negative weight is
+        // left.
         let mut multipliers = shares;
         for at in (0..multipliers.len()).rev() {
             multipliers[at] /= triangle[at][at];
@@ -146,8 +149,8 @@ fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> V
     point
 }
 
-/// Orthonormalised outward normals of these faces, one after the other. Also returns the components of each
-/// normal along those before it, with its own remaining length last.
+/// Orthonormalised outward normals of these faces, in order. Also returns, for each normal, its components
+/// along the earlier unit vectors, followed by the length that remains.
 fn orthonormal(faces: &[(usize, f64)], dim: usize) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let (mut units, mut triangle): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (vec![], vec![]);
     for face in faces {
@@ -162,7 +165,8 @@ fn orthonormal(faces: &[(usize, f64)], dim: usize) -> (Vec<Vec<f64>>, Vec<Vec<f6
     (units, triangle)
 }
 
-/// Vector of signs at this place, to this side.
+/// Outward normal of one face of pair number `at`: the pair's vector of signs times `side`. `side` is 1 for
+/// the upper bound and −1 for the lower.
 fn normal((at, side): (usize, f64), dim: usize) -> Vec<f64> {
     (0..dim).map(|j| if j > 0 && at >> (j - 1) & 1 == 1 { -side } else { side }).collect()
 }
@@ -171,7 +175,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Removes from `vector` its component along `unit`, of length one, and returns its length.
+/// Removes from `vector` its component along the unit vector `unit`, and returns the signed length of the
+/// component.
 fn remove(vector: &mut [f64], unit: &[f64]) -> f64 {
     let along = dot(vector, unit);
     vector.iter_mut().zip(unit).for_each(|(x, unit)| *x -= along * unit);

@@ -22,7 +22,7 @@ pub enum Protect {
     Label,
 }
 
-/// Prints the value of the parameter.
+/// Prints the value as it is written in the parameters of a mechanism.
 impl fmt::Display for Protect {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -47,7 +47,8 @@ pub struct Portion {
 }
 
 impl Portion {
-    /// Everything that takes noise on numbers: the record, or the features if the label is a class.
+    /// Portion to which numeric noise can be added: the whole record, or only the features if the label is a
+    /// class.
     pub fn for_numbers(domain: RecordDomain, epsilon: f64) -> Self {
         let protect = match domain.target() {
             TargetDomain::Class { .. } => Protect::Features,
@@ -103,8 +104,8 @@ impl Portion {
         Some((one.get(portion.clone())?, other.get(portion)?))
     }
 
-    /// Pair of points of the range with these portions, and with the same rest. Empty unless all of the
-    /// portion belongs to `unit`.
+    /// Pair of points of the flat domain with these `portions` and with equal other coordinates. Empty unless
+    /// all of the portion belongs to `unit`.
     pub fn worst_pairs(&self, unit: Unit, portions: [Vec<f64>; 2]) -> Vec<[Vec<f64>; 2]> {
         let (features, coordinates) = (self.domain.columns().len(), self.coordinates());
         let may_differ = match unit {
@@ -130,12 +131,12 @@ impl Portion {
             Protect::Features => label().and_then(|label| Domain::product([set.clone(), label])),
             Protect::Label => Domain::product([self.domain.features().clone(), set.clone()]),
         };
-        // The product is the domain's own if the set is all of the portion.
+        // A product that is too large or too wide is no domain. The domain of the records replaces it.
         whole.unwrap_or_else(|_| self.domain.flat().clone())
     }
 
-    /// Distribution of a release that adds noise with these variances to the coordinates of the portion, or
-    /// no noise.
+    /// Distribution of a release that adds noise with these `variances` to the coordinates of the portion.
+    /// `None` means no noise.
     pub fn additive(&self, variances: Option<Vec<f64>>) -> Noise {
         let (layout, portion) = (self.domain.layout(), self.coordinates());
         let features = layout.columns.len();
@@ -173,7 +174,8 @@ impl Portion {
         self.guarantee_of(LocalDp::pure(self.epsilon), theorem)
     }
 
-    /// Guarantee that this portion, and nothing else, has the privacy `dp` by `theorem`. No claim at ε = ∞.
+    /// Guarantee that this portion, and nothing else, has the privacy `dp` by `theorem`. At ε = ∞ it has no
+    /// claim, and discloses the whole record.
     pub fn guarantee_of(&self, dp: LocalDp, theorem: &str) -> Guarantee {
         if self.epsilon == f64::INFINITY {
             return Guarantee::nothing(&self.domain);

@@ -1,15 +1,15 @@
-//! Privacy profile δ(ε) of a release, where it is known.
+//! Privacy profiles δ(ε) of releases.
 
 use crate::{budget, number};
 use scumble_accounting::gaussian;
 use serde::{Deserialize, Serialize};
 
-/// Privacy profile: δ as a function of ε, e^`log_factor`·δ_μ(ε − `shift`). δ_μ is the profile of Gaussian
-/// noise whose ℓ₂ sensitivity is μ standard deviations (Balle and Wang 2018, Theorem 8).
+/// Privacy profile: δ as a function of ε. It is e^`log_factor`·δ_μ(ε − `shift`). Here δ_μ is the profile of
+/// Gaussian noise whose ℓ₂ sensitivity is μ standard deviations (Balle and Wang 2018, Theorem 8).
 ///
-/// μ is the value for continuous noise. `shift` and `log_factor` hold the additional cost of a lattice, or of
-/// a composed release of another kind. With μ = 0 the profile is that of pure differential privacy at
-/// ε = `shift`.
+/// μ is the value for continuous noise. `shift` and `log_factor` add the cost of rounding noise to a lattice.
+/// `shift` also adds the ε of composed releases with pure differential privacy. With μ = 0 the profile is
+/// that of pure differential privacy at ε = `shift`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrivacyProfile {
@@ -28,15 +28,16 @@ impl PrivacyProfile {
         Self { mu: 0.0, shift: epsilon, log_factor: 0.0 }
     }
 
-    /// Profile of a selection of ε-bounded range. An example is the exponential mechanism with the weights
-    /// exp(ε·u/2Δ), for scores u of sensitivity Δ (Durfee and Rogers 2019). The profile is Gaussian
-    /// differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), the μ of pure differential privacy at ε/2.
+    /// Profile of a selection whose privacy loss has ε-bounded range. An example is the exponential mechanism
+    /// with the weights exp(ε·u/2Δ), for scores u of sensitivity Δ (Durfee and Rogers 2019). The profile is
+    /// that of Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), the μ of pure differential
+    /// privacy at ε/2.
     ///
-    /// The privacy loss of each pair of neighbours lies between t − ε and t, for some t. The pair can
-    /// therefore be made from two coins. Their probabilities p and q of heads have odds with the ratio e^ε
-    /// (Dong, Durfee and Rogers 2020). The pair is μ-Gaussian where Φ⁻¹(p) − Φ⁻¹(q) ≤ μ, because a coin's
-    /// trade-off function has one kink. Φ⁻¹ of the logistic function is odd, and concave above zero. The
-    /// difference is therefore largest where p = 1 − q.
+    /// The privacy loss of each pair of neighbours lies between t − ε and t, for some t. The two output
+    /// distributions can therefore be simulated from one toss of a coin each. The coins' probabilities p and
+    /// q of heads have odds whose ratio is e^ε (Dong, Durfee and Rogers 2020). The coins satisfy μ-Gaussian
+    /// differential privacy if Φ⁻¹(p) − Φ⁻¹(q) ≤ μ, because their trade-off function has one kink. Φ⁻¹ of the
+    /// logistic function is odd, and concave above zero. Φ⁻¹(p) − Φ⁻¹(q) is therefore largest at p = 1 − q.
     ///
     /// ```
     /// use scumble_core::PrivacyProfile;
@@ -57,16 +58,16 @@ impl PrivacyProfile {
         Self { mu, shift, log_factor }
     }
 
-    /// μ of the noise alone, as for continuous noise.
+    /// μ of the noise, without the cost in `shift` and `log_factor`.
     #[must_use]
     pub fn mu(&self) -> f64 {
         self.mu
     }
 
-    /// Smallest μ for which Gaussian differential privacy (Dong, Roth and Su 2022) is known to follow. It
-    /// combines the μ of the noise with the μ of the shift: pure differential privacy at s implies Gaussian
-    /// differential privacy at 2Φ⁻¹(e^s/(1 + e^s)). `None` if the profile is pure, or if a lattice is so
-    /// coarse that its factor is not negligible.
+    /// Smallest μ for which Gaussian differential privacy (Dong, Roth and Su 2022) is known to follow. It is
+    /// √(μ² + μₛ²), with the μ of the noise and the μₛ of the shift s. Pure differential privacy at s implies
+    /// Gaussian differential privacy at μₛ = 2Φ⁻¹(e^s/(1 + e^s)). `None` if the profile is pure, or if a
+    /// lattice is so coarse that its factor is not negligible.
     pub fn gaussian_mu(&self) -> Option<f64> {
         if self.is_pure() || self.log_factor > NEGLIGIBLE {
             return None;
@@ -86,8 +87,8 @@ impl PrivacyProfile {
         delta.clamp(f64::MIN_POSITIVE, 1.0) // an underflow is not zero
     }
 
-    /// Returns an ε ≥ 0 with δ(ε) ≤ `delta`; infinite if no such ε exists. Without a shift it is the
-    /// smallest.
+    /// Returns an ε ≥ 0 with δ(ε) ≤ `delta`; infinite if no such ε exists. It is the smallest such ε if the
+    /// profile has no shift.
     pub fn epsilon(&self, delta: f64) -> f64 {
         if self.mu == 0.0 {
             return self.shift; // the ε at δ = 0 holds at every δ
@@ -96,10 +97,11 @@ impl PrivacyProfile {
         closed.map_or(f64::INFINITY, |epsilon| budget::sum_up([epsilon, self.shift]))
     }
 
-    /// Composes two profiles. Gaussian mechanisms compose by μ² = μ₁² + μ₂², also if the second is chosen
-    /// after seeing the first (Dong, Roth and Su 2022, Corollary 3.3). Shifts and log factors add up: with L₁
-    /// the privacy loss of the first, δ(ε) = E δ₂(ε − L₁). Each bound holds for every ε, also below zero, so
-    /// the bounds can be inserted one after the other.
+    /// Composes two profiles. Gaussian mechanisms compose by μ² = μ₁² + μ₂² (Dong, Roth and Su 2022,
+    /// Corollary 3.3). This holds even if the second mechanism is chosen after seeing the output of the
+    /// first. Shifts and log factors add up. The reason is δ(ε) = E δ₂(ε − L₁), where δ₂ is the profile of
+    /// the second and L₁ the privacy loss of the first. The bound on each profile holds for every ε, also
+    /// below zero, so one bound after the other can be inserted.
     pub fn with(&self, other: &Self) -> Self {
         let mu = match (self.mu, other.mu) {
             (0.0, mu) | (mu, 0.0) => mu,
@@ -112,7 +114,7 @@ impl PrivacyProfile {
         }
     }
 
-    /// Returns whether the profile says no more than a single (ε, 0) does.
+    /// Returns whether the profile is that of pure differential privacy at one ε.
     pub fn is_pure(&self) -> bool {
         self.mu == 0.0
     }

@@ -10,10 +10,10 @@ pub type Stream = ChaCha20Rng;
 /// Source of a [`Randomness`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provenance {
-    /// Entropy of the operating system, which a claim requires.
+    /// Entropy of the operating system. Claims hold.
     OperatingSystem,
-    /// Secret from the operating system that is kept in a ticket. The claim holds while nobody else reads the
-    /// ticket.
+    /// Secret from the operating system that is stored in a ticket, so that the release can be repeated.
+    /// Claims hold while nobody else reads the ticket.
     Ticket,
     /// Number that somebody may know or guess, for experiments. It voids every claim.
     Seed(u64),

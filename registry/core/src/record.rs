@@ -47,7 +47,8 @@ impl TargetDomain {
     }
 }
 
-/// Public knowledge of a table: its column names, the domain of its features, and the domain of its target.
+/// Public knowledge about the records of a table: column names, the domain of the features, and the domain of
+/// the target.
 ///
 /// A record in *flat* form is its d features followed by the coordinates of its target. Local mechanisms work
 /// on this form.
@@ -57,7 +58,7 @@ pub struct RecordDomain {
     columns: Vec<String>,
     features: Domain,
     target: TargetDomain,
-    /// Features, then target. It is cached, because every record passes through it.
+    /// Domain of flat records: features, then target. Cached, because every record is projected into it.
     #[serde(skip)]
     flat: Domain,
 }
@@ -83,7 +84,7 @@ impl RecordDomain {
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong number of columns or a duplicate name. [`Error::Domain`] for a target
-    /// without a domain.
+    /// with fewer than two classes or with bounds out of order.
     pub fn new(columns: Vec<String>, features: Domain, target: TargetDomain) -> Result<Self> {
         check_columns(&columns, features.dim(), || format!("the domain has {} coordinates", features.dim()))?;
         let flat = Domain::product([features.clone(), target.as_domain()?])?;
@@ -125,7 +126,7 @@ impl RecordDomain {
         }
     }
 
-    /// Domain of the columns `selected` alone, without a target.
+    /// Domain of only the columns `selected`, without a target.
     ///
     /// # Errors
     /// [`Error::Shape`] if `selected` splits a group or ball, or names a column twice.
@@ -135,10 +136,11 @@ impl RecordDomain {
         Self::new(columns, features, TargetDomain::None)
     }
 
-    /// Domain of each factor's columns alone, without a target, along with the factor.
+    /// Iterates over the factors of the features. Each comes with the domain of only its own columns, without
+    /// a target.
     ///
     /// # Errors
-    /// None.
+    /// No item is an error.
     pub fn each_factor(&self) -> impl Iterator<Item = Result<(Self, &Factor)>> {
         self.features.factors().map(|(coordinates, factor)| {
             let domain = Domain::try_from(vec![factor.clone()])?;
@@ -161,8 +163,8 @@ impl RecordDomain {
         Ok(point)
     }
 
-    /// Features (n × d) of a table of such records, each projected into the domain. This is the first step of
-    /// a curator's mechanism.
+    /// Features (n × d) of a table of records of this domain, each projected into the domain. This is the
+    /// first step of a curator's mechanism.
     ///
     /// # Errors
     /// Same errors as [`Layout::check`] and [`Domain::project`].
@@ -178,7 +180,7 @@ impl RecordDomain {
             .map_err(|problem| Error::shape(problem.to_string()))
     }
 
-    /// Shape of a table of such records.
+    /// Shape of a table of records of this domain.
     pub fn layout(&self) -> Layout {
         Layout {
             columns: self.columns.clone(),
@@ -234,7 +236,7 @@ impl TargetLayout {
 
 impl Layout {
     /// Position of each coordinate of a flat record of shape `other` in a flat record of this shape. Features
-    /// match by name. A target matches a target of the same kind, behind the features.
+    /// match by name, and targets by kind. `None` for a coordinate without a match.
     pub fn places(&self, other: &Self) -> Vec<Option<usize>> {
         let places = Places::new(&self.columns);
         let features = other.columns.iter().map(|column| places.get(column));
@@ -251,7 +253,8 @@ impl Layout {
     /// Checks that `table` has this shape, contains a record, and contains finite numbers only.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`], naming the row and column.
+    /// [`Error::Shape`] if columns or target differ, [`Error::Empty`] if there is no record,
+    /// [`Error::NonFinite`], with row and column, for a NaN or an infinity.
     pub fn check(&self, table: &Table) -> Result<()> {
         if table.columns() != self.columns {
             let at = (0..table.columns().len().max(self.columns.len()))
@@ -351,14 +354,14 @@ impl Layout {
     /// Table whose flat records are the rows of `flat` (n × width).
     ///
     /// # Errors
-    /// [`Error::Shape`] for another width.
+    /// [`Error::Shape`] if the rows of `flat` have another width.
     pub fn table(&self, flat: ArrayView2<f64>) -> Result<Table> {
         check_width(self.width(), flat.ncols())?;
         let (records, target) = flat.split_at(Axis(1), self.columns.len());
         Table::new(self.columns.clone(), records.to_owned(), self.target_of(target))
     }
 
-    /// Target with this flat form (n rows of the target's width).
+    /// Target whose flat form is `flat` (n rows, as wide as the target).
     fn target_of(&self, flat: ArrayView2<f64>) -> Target {
         match self.target {
             TargetLayout::None => Target::None,
@@ -375,7 +378,7 @@ impl Layout {
     }
 }
 impl Table {
-    /// Columns of records of `domain`, with the target if `domain` has one.
+    /// Table with only the columns of `domain`, and with the target if `domain` has one.
     ///
     /// # Errors
     /// [`Error::Shape`] for a missing column.

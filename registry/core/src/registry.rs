@@ -23,7 +23,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Adds a plugin by hand, if the linker did not include it.
+    /// Adds a plugin in code, for example if the linker did not include it.
     ///
     /// # Errors
     /// [`Error::DuplicatePlugin`] if a plugin with this name is already registered.
@@ -40,7 +40,7 @@ impl Registry {
     /// Plugin of this name.
     ///
     /// # Errors
-    /// [`Error::UnknownPlugin`] with the nearest name.
+    /// [`Error::UnknownPlugin`], with the nearest name, if no plugin has this name.
     pub fn get(&self, name: &str) -> Result<&Plugin> {
         self.plugins.get(name).ok_or_else(|| Error::UnknownPlugin {
             name: name.into(),
@@ -56,7 +56,7 @@ impl Registry {
     /// Checks that the plugins named by `origin` are available in the versions it names.
     ///
     /// # Errors
-    /// A sentence about a missing plugin, or about another version.
+    /// A sentence, if a plugin is missing or has another version.
     pub fn check(&self, origin: &Origin) -> std::result::Result<(), String> {
         let installed = match &*origin.plugin {
             Origin::COMPOSED => env!("CARGO_PKG_VERSION"),
@@ -71,13 +71,13 @@ impl Registry {
         origin.parts.iter().try_for_each(|part| self.check(part))
     }
 
-    /// Design whose [state](Design::state) was saved. Each of its parts is built by its own plugin. The parts
-    /// are composed in the same way as when the design was made.
+    /// Builds a design from its saved [state](Design::state). The plugin of each part builds the part. The
+    /// parts are composed in the same way as when the design was made.
     ///
     /// # Errors
-    /// [`Error::UnknownPlugin`] for a plugin that is not available. [`Error::State`] for a state that makes
-    /// no such mechanism. The plugin's own errors for the numbers in the state. [`Error::PrivateVolunteers`]
-    /// for a design that must not be saved.
+    /// [`Error::UnknownPlugin`] for a plugin that is not available. [`Error::State`] for a state from which
+    /// the plugins of `origin` cannot build a mechanism. The plugin's own errors for the numbers in the
+    /// state. [`Error::PrivateVolunteers`] for a design that must not be saved.
     pub fn build(&self, origin: Origin, state: Value) -> Result<Design> {
         let design = match &*origin.plugin {
             Origin::COMPOSED => {

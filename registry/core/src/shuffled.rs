@@ -1,4 +1,4 @@
-//! Claims of a local mechanism's reports after a shuffler.
+//! Claims for the output of a shuffler, which mixes the reports of a local mechanism and hides who sent each.
 
 use crate::{Claim, Error, Guarantee, Neighbours, Notion, Result, ShuffledDp, Unit};
 use scumble_accounting::shuffle::Shuffle;
@@ -33,8 +33,8 @@ fn out_of_range(error: scumble_accounting::Error) -> Error {
 }
 
 impl Guarantee {
-    /// This guarantee of a local mechanism with an additional claim for a shuffler's output, and the
-    /// assumptions of the claim. The shuffler mixes the reports of `people` people.
+    /// This guarantee of a local mechanism with an additional claim at δ = `delta`, and the assumptions of
+    /// the claim. The claim is for the output of a shuffler that mixes the reports of `people` people.
     ///
     /// ```
     /// use scumble_core::{Guarantee, LocalDp, Notion};

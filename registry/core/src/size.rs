@@ -1,8 +1,9 @@
 //! Limits on the size of a design: one rule for every mechanism, checked before anything is allocated.
 //!
 //! A parameter, or a number in a saved design, may have any value that fits its type. This module limits the
-//! arrays and trainings that follow from it. The checks run when a design is made and when it is loaded. If
-//! the size also depends on the number of records, they run at the release.
+//! sizes of the arrays and the lengths of the trainings that such a number determines. The checks run when a
+//! design is made and when it is loaded. If the size also depends on the number of records, they run at the
+//! release.
 
 use crate::{Error, Result};
 
@@ -12,8 +13,8 @@ pub const MOST_BYTES: u64 = 1 << 32;
 /// Maximum number of steps of a training.
 pub const MOST_STEPS: u64 = 1_000_000_000;
 
-/// Checks that an array may be held at once. Its number of values is the product of `counts`, with `bytes`
-/// bytes each. `parameter` is the parameter that asks for it.
+/// Checks that an array takes no more than [`MOST_BYTES`]. Its number of values is the product of `counts`,
+/// with `bytes` bytes each. `parameter` is the parameter that determines the size.
 ///
 /// ```
 /// use scumble_core::size;
@@ -29,14 +30,14 @@ pub const MOST_STEPS: u64 = 1_000_000_000;
 /// ```
 ///
 /// # Errors
-/// [`Error::TooLarge`] for more than [`MOST_BYTES`].
+/// [`Error::TooLarge`] if the array takes more.
 pub fn check_held(plugin: &str, parameter: &str, counts: &[usize], bytes: usize) -> Result<()> {
     check(plugin, parameter, product(counts).saturating_mul(bytes as u128), MOST_BYTES, "bytes at once")
 }
 
-/// Checks that all weights and biases of a network may be held at once. `widths` are the widths of its
-/// layers, the input's first. `bytes` is the size of each weight, with everything that a training keeps for
-/// it.
+/// Checks that all weights and biases of a network take no more than [`MOST_BYTES`]. `widths` are the widths
+/// of its layers, beginning with the input. `bytes` is the size of each weight, with everything that a
+/// training keeps for it.
 ///
 /// # Errors
 /// Same errors as [`check_held`].
@@ -46,10 +47,10 @@ pub fn check_layers(plugin: &str, parameter: &str, widths: &[usize], bytes: usiz
     check(plugin, parameter, all.saturating_mul(bytes as u128), MOST_BYTES, "bytes at once")
 }
 
-/// Checks that a training may take as many steps as the product of `counts`.
+/// Checks that the steps of a training, the product of `counts`, are no more than [`MOST_STEPS`].
 ///
 /// # Errors
-/// [`Error::TooLarge`] for more than [`MOST_STEPS`].
+/// [`Error::TooLarge`] if there are more steps.
 pub fn check_steps(plugin: &str, parameter: &str, counts: &[usize]) -> Result<()> {
     check(plugin, parameter, product(counts), MOST_STEPS, "steps")
 }

@@ -66,7 +66,8 @@ impl Table {
     /// Table of these records (n × d) with this target (n) and these column names (d).
     ///
     /// # Errors
-    /// [`Error::Shape`] if the three do not fit, or for a duplicate name.
+    /// [`Error::Shape`] if the numbers of columns, records and targets do not agree, or if two columns have
+    /// one name.
     pub fn new(columns: Vec<String>, records: Array2<f64>, target: Target) -> Result<Self> {
         check_columns(&columns, records.ncols(), || format!("the records have {}", records.ncols()))?;
         match target.len() {
@@ -105,7 +106,7 @@ impl Table {
     /// Records at `rows`, in this order.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a missing row.
+    /// [`Error::Shape`] if a row does not exist.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         if let Some(row) = rows.iter().find(|&&row| row >= self.len()) {
             return Err(Error::shape(format!(
@@ -133,7 +134,8 @@ impl Table {
         Self { columns: vec![], records: Array2::zeros((self.len(), 0)), target: self.target.clone() }
     }
 
-    /// SHA-256 of columns, records and target, in hexadecimal. A key identifies its release by it.
+    /// SHA-256 of columns, records and target, in hexadecimal. A secret key stores it to identify its
+    /// release.
     pub fn digest(&self) -> String {
         let mut digest = Sha256::new();
         let mut counted = |count: usize| digest.update((count as u64).to_le_bytes());
@@ -195,7 +197,8 @@ impl Table {
 /// Checks the number of column names, and that they are distinct.
 ///
 /// # Errors
-/// [`Error::Shape`] unless there are `width` names, each once. `whose` says what has this width.
+/// [`Error::Shape`] unless there are `width` names, each once. The error names, with `whose`, the thing that
+/// has this width.
 pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -> String) -> Result<()> {
     if columns.len() != width {
         return Err(Error::shape(format!("{} columns are named, and {}", columns.len(), whose())));
@@ -223,7 +226,7 @@ impl<'a> Places<'a> {
     /// Positions of the columns `names`.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a missing column.
+    /// [`Error::Shape`] if a column does not exist.
     pub fn find(&self, names: &[String]) -> Result<Vec<usize>> {
         let place = |name: &String| {
             self.get(name).ok_or_else(|| Error::shape(format!("there is no column {name:?} in the records")))

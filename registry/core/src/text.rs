@@ -1,10 +1,12 @@
-//! Text that one person writes and another reads. It must not hide the text around it, or look like it.
+//! Text that one person writes and a program shows to another. Such text must not hide the text around it,
+//! and must not look like it.
 
 use std::borrow::Cow;
 
 /// Returns whether a character is invisible, or changes how the text around it is displayed. Such characters
 /// are control characters, line and paragraph separators, bidirectional controls, and invisible format
-/// characters. They have the categories Cc, Zl, Zp, and Cf except for marks that are drawn (Unicode 16).
+/// characters. They have the Unicode 16 categories Cc, Zl, Zp and Cf, except for the visible characters of
+/// Cf.
 ///
 /// ```
 /// use scumble_core::is_unseen;
@@ -67,7 +69,7 @@ pub fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("; did you mean {name:?}?")).unwrap_or_default()
 }
 
-/// Name among `names` that may have been meant by `misspelt`.
+/// Name among `names` that is most similar to `misspelt`; `None` if no name is similar.
 pub fn nearest_name<'a>(misspelt: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     names
         .into_iter()

@@ -1,8 +1,9 @@
-//! Life of a ticket, from the check of all records before the release to the removal of the secret.
+//! Life of a ticket, from the check of all records before the release to the removal of its secret. A ticket
+//! is the stored secret of a release. With it, the release can be repeated at the cost of one.
 //!
 //! The ticket is on disk before the ledger is charged. The charge carries the ticket's name and is made under
-//! the ledger's lock. In the other order, two jobs that start together would be charged twice. A job that
-//! fails between the steps would be charged for nothing.
+//! the ledger's lock. If the charge came first, two jobs that start together would be charged twice. A job
+//! that fails between the charge and the ticket would be charged for nothing.
 
 use crate::{AdmittedRecords, Binding, Digests, Error, Ledger, Result, ShippedDesign, Ticket};
 use scumble_core::{Guarantee, Provenance};
@@ -16,8 +17,8 @@ pub struct Admitted {
     pub ticket: Ticket,
     /// Guarantee of the release.
     pub guarantee: Guarantee,
-    /// True if this call charged the ledger. False if an earlier call did for this ticket, or if there is no
-    /// ledger.
+    /// True if this call charged the ledger. False if an earlier call made the charge for this ticket, or if
+    /// there is no ledger.
     pub is_charged: bool,
 }
 
@@ -26,16 +27,17 @@ pub struct Admitted {
 /// is called.
 ///
 /// `fingerprint` is the fingerprint of the checked records, and `ids` is their id column. `payer` is a ledger
-/// and the name of a data set in it. `origin` states in the ledger what is released, and to where.
+/// and the name of a data set in it. `origin` is the text of the charge in the ledger, such as the plugin of
+/// the design and the output file.
 ///
 /// With `digests`, the [tags](AdmittedRecords) of all records are written next to the ticket before the
-/// charge. Tasks that read the records again look up these tags. Without `digests`, the caller compares the
-/// fingerprint of the released records ([`Ticket::check_released`]).
+/// charge. Tasks that read the records again look up these tags. Without `digests`, the caller must check the
+/// fingerprint of the released records with [`Ticket::check_released`].
 ///
 /// # Errors
-/// Same errors as [`Ticket::draw_or_read`] and [`Ledger::charge_ticket`]; [`Error::RepeatedIds`]; an error
-/// for a curator's design or a design without a schema. No secret is drawn for a release that the ledger
-/// would refuse.
+/// Same errors as [`Ticket::draw_or_read`] and [`Ledger::charge_ticket`]; [`Error::RepeatedIds`] if several
+/// records share an id; [`Error::Shape`](scumble_core::Error::Shape) for a curator's design or a design
+/// without a schema. No secret is drawn for a release that the ledger would refuse.
 pub fn admit(
     design: &ShippedDesign,
     fingerprint: &Fingerprint,
@@ -70,11 +72,11 @@ pub fn admit(
 }
 
 /// Overwrites and removes the ticket in `file`, and removes the [tags](AdmittedRecords) of its records.
-/// Copies, and old blocks that a file system or disk keeps, remain.
+/// Copies of the ticket remain, and so do old blocks that a file system or disk keeps.
 ///
 /// # Errors
-/// [`Error::Ticket`] for a file that is not a ticket, so that no other file is lost by mistake;
-/// [`Error::Io`].
+/// [`Error::Ticket`] for a file that is not a ticket, so that no other file is lost by mistake; [`Error::Io`]
+/// if a file cannot be read or removed.
 pub fn forget(file: &Path) -> Result<Ticket> {
     let ticket = Ticket::destroy(file)?;
     AdmittedRecords::remove(file, &ticket)?;

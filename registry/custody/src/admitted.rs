@@ -1,9 +1,10 @@
-//! Admitted records, with which tasks compare their records before release. No record is released without the
-//! check and the charge.
+//! Admitted records: the records that were checked before the ledger was charged for their release. Each task
+//! compares its records with the admitted records, and releases no other record.
 //!
-//! An engine recomputes a table for each task, and an unstable source may then give other records. The same
-//! id with another record has other noise. The driver therefore writes a keyed tag of each admitted record to
-//! a file next to the ticket. Each task looks up the tags of the records that it is about to release.
+//! A distributed engine recomputes a table for each task, and an unstable source may then give other records.
+//! A record that changed under the same id would be released with new noise. The process that admits the
+//! records therefore writes a keyed tag of each record to a file next to the ticket. (A ticket is the stored
+//! secret of the release.) Each task looks up the tags of the records that it is about to release.
 
 use crate::{Error, Existing, NewFile, Readable, Result, Ticket};
 use base64::Engine;
@@ -19,8 +20,8 @@ use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "scumble-admitted-1";
 
-/// Digests of records and of their ids, 32 bytes per record. They concern the records in the clear and are
-/// for the owner only.
+/// Digests of records and of their ids, 32 bytes per record. They are computed without noise, and are for the
+/// owner of the records only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Digests(Vec<[[u8; 16]; 2]>);
 
@@ -62,11 +63,12 @@ impl<'de> Deserialize<'de> for Digests {
     }
 }
 
-/// Result of a task's check of one part of a table. The parts are merged and then [admitted](crate::admit).
+/// Result of a task's check of one part of a table. The results of all parts are merged, and then the records
+/// are [admitted](crate::admit).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckedPart {
-    /// Fingerprint of the records, and the cells that a release would clip.
+    /// Fingerprint of the records, and the number of cells that a release would clip.
     pub checked: Checked,
     /// Digests of the records; empty if no column holds ids.
     pub digests: Digests,
@@ -90,8 +92,8 @@ pub struct AdmittedRecords {
 }
 
 impl AdmittedRecords {
-    /// Path of the admitted records of the ticket in the file `ticket`: the ticket's name followed by
-    /// `.admitted`.
+    /// Path of the file of admitted records that belongs to the ticket in the file `ticket`: the path
+    /// followed by `.admitted`.
     pub fn path_for(ticket: &Path) -> PathBuf {
         let mut name = ticket.as_os_str().to_owned();
         name.push(".admitted");
@@ -126,11 +128,11 @@ impl AdmittedRecords {
         Ok(start == FORMAT.as_bytes())
     }
 
-    /// Reads the records that the ticket in `file` admits.
+    /// Reads the tags of the records that the ticket in `file` admits.
     ///
     /// # Errors
-    /// [`Error::Ticket`] if this ticket has admitted no records, or if their file is incomplete;
-    /// [`Error::Io`].
+    /// [`Error::Ticket`] if this ticket has admitted no records, or if their file is incomplete, changed or
+    /// of another ticket; [`Error::Io`] if the file cannot be read.
     pub fn read(file: &Path, ticket: &Ticket) -> Result<Self> {
         let file = Self::path_for(file);
         let wrong = |problem: &str| Error::Ticket { file: file.clone(), problem: problem.into() };
@@ -155,10 +157,10 @@ impl AdmittedRecords {
         }
     }
 
-    /// Checks that all `records` were admitted, by the key of the ticket.
+    /// Checks that all `records` were admitted. `key` is the key of the ticket.
     ///
     /// # Errors
-    /// [`Error::NotAdmitted`] with the number of records that were not admitted.
+    /// [`Error::NotAdmitted`] if some were not admitted, with their number.
     pub fn check(&self, key: &NoiseKey, records: &[RecordDigest]) -> Result<()> {
         let is_unknown = |record: &&RecordDigest| self.tags.binary_search(&key.tag(&record.short())).is_err();
         match records.iter().filter(is_unknown).count() {

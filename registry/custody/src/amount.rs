@@ -39,22 +39,22 @@ const SHOWN_DIGITS: NonZeroU64 = NonZeroU64::new(17).unwrap();
 /// Exact amount: a non-negative decimal, or infinity.
 ///
 /// # Conversion of numbers
-/// Text is the decimal that it spells. A binary64 `x` (a Python float, the ε of a claim) is converted by its
-/// shortest decimal, the one that prints as `x`.
+/// Text converts to the decimal that it spells. A binary64 `x` (a Python float, the ε of a claim) is
+/// converted by its shortest decimal, the one that prints as `x`.
 ///
 /// - If the shortest decimal has at most 15 significant digits, it is the amount. Every decimal with at most
 ///   15 digits is recovered from its binary64, so this is the number that was typed.
-/// - Any other `x`, as accountants compute them, is the exact binary value. The same holds for a subnormal
-///   `x`, and for text that is the shortest decimal of such an `x`.
+/// - For any other `x`, such as the result of a privacy accountant, the amount is the exact binary value. The
+///   same holds for a subnormal `x`, and for text that is the shortest decimal of such an `x`.
 ///
-/// The command, Python and a claim therefore mean the same amount by the same digits.
+/// The same digits therefore mean the same amount in the command, in Python and in a claim.
 ///
 /// # Soundness
-/// A cost that prints with more than 15 digits is never rounded down. A cost that prints with fewer digits
-/// differs from its binary64 by at most one part in 2⁵³. As binary numbers, the claims charged to an account
-/// of `total` therefore compose to at most `total`·(1 + 2⁻⁵³). That is 1.1·10⁻¹⁶ above a total of 1, and the
-/// excess does not grow with the number of charges. As decimals, which cards display, the claims compose to
-/// at most `total`.
+/// A cost that prints with more than 15 digits is never rounded down. A cost that prints with at most 15
+/// digits differs from its binary64 by at most one part in 2⁵³. As binary numbers, the claims charged to an
+/// account of `total` therefore compose to at most `total`·(1 + 2⁻⁵³). For a total of 1, the excess is
+/// 1.1·10⁻¹⁶. The excess does not grow with the number of charges. As decimals, which cards display, the
+/// claims compose to at most `total`.
 ///
 /// ```
 /// use scumble_custody::Amount;
@@ -91,7 +91,7 @@ impl Amount {
     }
 
     /// Returns `total` − `spent`, or zero if `spent` exceeds `total`. A result of more than 30 digits is
-    /// rounded down to 17.
+    /// rounded downward to 17 digits.
     pub fn difference(total: &Self, spent: &Self) -> Self {
         match (&total.0, &spent.0) {
             (Exact::Finite(total), Exact::Finite(spent)) if spent <= total => {
@@ -102,7 +102,8 @@ impl Amount {
         }
     }
 
-    /// Returns the binary64 that converts to this amount, or the next binary64 above the amount.
+    /// Returns the binary64 that converts to this amount. If no binary64 does, returns the smallest one above
+    /// the amount.
     pub fn to_f64_up(&self) -> f64 {
         let nearest = self.nearest();
         if self.is_read_from(nearest) || Self::exactly(nearest) >= *self {
@@ -112,7 +113,8 @@ impl Amount {
         }
     }
 
-    /// Returns the binary64 that converts to this amount, or the next binary64 below the amount.
+    /// Returns the binary64 that converts to this amount. If no binary64 does, returns the largest one below
+    /// the amount.
     pub fn to_f64_down(&self) -> f64 {
         let nearest = self.nearest();
         if self.is_read_from(nearest) || Self::exactly(nearest) <= *self {
@@ -235,7 +237,7 @@ fn rounded(value: &BigDecimal, mode: RoundingMode) -> BigDecimal {
     }
 }
 
-/// Displays the digits as typed. More than 30 digits are rounded up to 17.
+/// Displays the digits as typed. An amount of more than 30 digits is rounded upward to 17 digits.
 impl fmt::Display for Amount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nearest = self.nearest();

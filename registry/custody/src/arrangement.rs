@@ -1,4 +1,5 @@
-//! Part of a record that a design protects, if the mechanism alone protects less or more than requested.
+//! Arrangements, which make a design protect the requested part of a record. They are for mechanisms that
+//! protect less or more than that part if applied to the whole record.
 
 use scumble_core::{
     Brief, Budget, Design, Error, Guarantee, Notion, Pace, Plugin, Protect, Registry, Result, TargetDomain,
@@ -6,11 +7,11 @@ use scumble_core::{
 };
 use serde_json::Value;
 
-/// Default share of ε for the label.
+/// Default fraction of ε for the label, if a separate mechanism releases it.
 pub const LABEL_SHARE: f64 = 0.5;
 
-/// Arrangement by which a design protects the requested part of a record. All designs and comparisons use
-/// this rule.
+/// Use of a mechanism in a design, so that the design protects the requested part of a record. All designs
+/// and comparisons choose it by the rule of [`choose`](Self::choose).
 ///
 /// ```
 /// use scumble_classic::PIECEWISE;
@@ -32,12 +33,12 @@ pub const LABEL_SHARE: f64 = 0.5;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
-    /// The mechanism alone, applied to the whole record.
+    /// The mechanism on the whole record, without another mechanism.
     Alone,
     /// The mechanism on the features, and another mechanism on the label: randomised response for a class,
     /// Laplace noise for a number.
     WithLabel,
-    /// The mechanism on this part of the record. The rest is disclosed.
+    /// The mechanism on this part of the record. The rest of the record is released in the clear.
     Part(Protect),
 }
 
@@ -59,12 +60,12 @@ pub fn protected(guarantee: &Guarantee) -> Option<Protect> {
 }
 
 impl Arrangement {
-    /// Designs a mechanism of `plugin` that protects the requested part of the brief's records. The part is
-    /// `requested`, or else the parameter `protect`, or else the whole record. A `label_share` gives the
-    /// label a mechanism of its own.
+    /// Designs a mechanism of `plugin` for the records of `brief`, so that the design protects the requested
+    /// part of a record. That part is `requested`, or else the parameter `protect`, or else the whole record.
+    /// If `label_share` is given, a separate mechanism releases the label at this fraction of ε.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for a share of the label if less than the whole record is requested;
+    /// [`Error::NotApplicable`] if `label_share` is given and less than the whole record is requested;
     /// otherwise the errors of [`find`](Self::find) and [`design`](Self::design).
     pub fn designed(
         registry: &Registry,
@@ -93,7 +94,7 @@ impl Arrangement {
         }
     }
 
-    /// Finds the arrangement by which `plugin` protects the part `protect` of the brief's records. Without
+    /// Finds the arrangement by which `plugin` protects the part `protect` of the records of `brief`. Without
     /// `protect`, the arrangement protects as much as possible.
     ///
     /// # Errors
@@ -107,7 +108,8 @@ impl Arrangement {
         Ok(Self::found(plugin, parameters, brief, protect)?.0)
     }
 
-    /// Finds the arrangement. Also returns the design used to find it, if that design is for the brief.
+    /// Finds the arrangement. Also returns the design used to find it, if that design was made for `brief`
+    /// itself.
     fn found(
         plugin: &Plugin,
         parameters: &Value,
@@ -115,8 +117,9 @@ impl Arrangement {
         protect: Option<Protect>,
     ) -> Result<(Self, Option<Design>)> {
         let (alone, is_of_brief) = match plugin.descriptor.pace {
-            // An infinite budget claims nothing, so the mechanism is designed at ε = 1 to find its guarantee.
-            // If the parameters set noise that costs more than ε = 1, the design uses the brief's own budget.
+            // At an infinite ε the mechanism claims nothing, so it is designed at ε = 1 to find its
+            // guarantee. If the parameters set noise that costs more than ε = 1, the design uses the budget
+            // of `brief`.
             Pace::Quick if brief.budget.epsilon().is_infinite() => {
                 let finite = brief.with_budget(Budget::new(1.0, brief.budget.delta())?);
                 (plugin.design(parameters, &finite).or_else(|_| plugin.design(parameters, brief))?, false)
@@ -133,13 +136,14 @@ impl Arrangement {
         Ok((arrangement, is_of_brief.then_some(alone)))
     }
 
-    /// Finds the arrangement for the mechanism `name`, which alone claims `alone` at a finite ε. It protects
-    /// the part `protect` of records with this target, or as much as possible without `protect`. A mechanism
-    /// that claims nothing remains [`Alone`](Self::Alone).
+    /// Chooses the arrangement for the mechanism `name`. `alone` is the guarantee of the mechanism on the
+    /// whole record, at a finite ε. The arrangement protects the part `protect` of records with this target,
+    /// or as much as possible without `protect`. A mechanism that claims nothing gets [`Alone`](Self::Alone).
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if the mechanism protects less than `protect`, with the protection to request
-    /// instead; also if there is no label to protect.
+    /// [`Error::NotApplicable`] if the mechanism protects less than `protect`; the message names the
+    /// protection to request instead. [`Error::NotApplicable`] also if `protect` is the label and the records
+    /// have no target.
     pub fn choose(
         name: &str,
         alone: &Guarantee,
@@ -169,7 +173,8 @@ impl Arrangement {
         }
     }
 
-    /// Part of a record that this arrangement protects, if the mechanism alone claims `alone` at a finite ε.
+    /// Part of a record that this arrangement protects. `alone` is the guarantee of the mechanism on the
+    /// whole record, at a finite ε.
     pub fn protects(self, alone: &Guarantee) -> Option<Protect> {
         match self {
             Self::Alone => protected(alone),
@@ -178,11 +183,11 @@ impl Arrangement {
         }
     }
 
-    /// Designs a mechanism of `plugin` in this arrangement, at the brief's budget. A label with a mechanism
-    /// of its own gets `label_share` of ε. It gets none of δ, which its mechanism does not use.
+    /// Designs a mechanism of `plugin` in this arrangement, at the budget of `brief`. A separate mechanism
+    /// for the label gets the fraction `label_share` of ε. It gets nothing of δ, because it does not use δ.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless the share is strictly between zero and one; otherwise the errors of
+    /// [`Error::Budget`] unless `label_share` is strictly between zero and one; otherwise the errors of
     /// [`Plugin::design`].
     pub fn design(
         self,
@@ -226,7 +231,7 @@ impl Arrangement {
     }
 }
 
-/// Name of the mechanism that discloses a part of the record.
+/// Name of the mechanism that releases a part of the record in the clear.
 const IDENTITY: &str = "identity";
 
 /// Name of the mechanism that releases only a label, if there is one for this target.

@@ -1,4 +1,4 @@
-//! Card of one release: its guarantee and its noise.
+//! Card of one release: the public description of its guarantee and its noise.
 
 use crate::{Result, ShippedDesign};
 use scumble_core::{Guarantee, Noise};
@@ -19,16 +19,16 @@ pub struct Card<'a> {
     pub model: Option<Value>,
     /// SHA-256 of the released file, in hexadecimal digits; `None` for a table in memory.
     pub file: Option<&'a str>,
-    /// Name of the secret that the noise was drawn from, if a ticket keeps it.
+    /// Name of the secret from which the noise was drawn, if a ticket stores that secret.
     pub ticket: Option<&'a str>,
-    /// Command that views records for models of the release, if the models cannot be used on records in the
-    /// clear.
+    /// Command that maps records in the clear to the columns of the release. `None` if a model of the release
+    /// can be used on records in the clear.
     pub view: Option<&'a str>,
     /// Form of released numbers.
     pub values: Values,
     /// Guarantee of this release.
     pub guarantee: &'a Guarantee,
-    /// The released encoded columns, in the order of the noise.
+    /// Names of the released encoded columns, in the order of `noise`.
     pub columns: &'a [String],
     /// Noise distribution of the release, in units of the encoded record.
     pub noise: &'a Noise,

@@ -1,5 +1,5 @@
-//! Secrets on disk. A key derived from a passphrase (Argon2id) encrypts them, and authenticated encryption
-//! (XChaCha20-Poly1305) refuses any changed file.
+//! Encryption of secrets on disk. The encryption key is derived from a passphrase by Argon2id. Authenticated
+//! encryption (XChaCha20-Poly1305) detects any change of the file.
 
 use crate::sealed::{Sealed, seal};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -36,7 +36,7 @@ enum Function {
 }
 
 impl Derivation {
-    /// Second recommendation of RFC 9106, with one lane.
+    /// Parameters of the second recommendation of RFC 9106, but with one lane.
     fn fresh() -> Result<Self, String> {
         let salt = BASE64_STANDARD.encode(random::<16>()?);
         Ok(Self { function: Function::Argon2id, memory_kib: 64 << 10, passes: 3, lanes: 1, salt })
@@ -44,7 +44,7 @@ impl Derivation {
 
     fn key(&self, passphrase: &str) -> Result<[u8; 32], String> {
         let Self { function: Function::Argon2id, memory_kib, passes, lanes, .. } = *self;
-        // Limits the memory and time that a file may request.
+        // This limits the memory and time that a file may request.
         if memory_kib > 1 << 20 || passes > 100 || lanes > 64 {
             return Err("its key derivation asks for more than 1 GiB, 100 passes or 64 lanes".into());
         }
@@ -90,7 +90,7 @@ pub(crate) fn encrypt(format: &str, secret: &[u8], passphrase: &str) -> Result<S
     seal(format, Map::from_iter(body)).map_err(|problem| problem.to_string())
 }
 
-/// Decrypts the secret that [`encrypt`] wrote, after it has checked that the file is unchanged.
+/// Checks that the file is unchanged, and decrypts the secret that [`encrypt`] wrote.
 ///
 /// # Errors
 /// A sentence about the problem with the file or the passphrase.

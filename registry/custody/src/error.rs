@@ -70,7 +70,7 @@ pub enum Error {
         /// Description of the problem.
         problem: String,
     },
-    /// A release of another design than the one given to read it.
+    /// A release of a design other than the design given to read it.
     #[error(
         "{origin}: it was released by another design (digest {}…), not by this one (digest {}…)",
         abridged(found),
@@ -104,7 +104,7 @@ pub enum Error {
         file: PathBuf,
         /// Number of records that were not admitted.
         unknown: usize,
-        /// Number of records in the part of the table.
+        /// Number of records that the task compared.
         records: usize,
     },
     /// Ids that several records share.
@@ -179,7 +179,7 @@ pub enum Error {
     Core(#[from] scumble_core::Error),
 }
 
-/// Maps an unreadable file to [`Error::Io`], whatever the file holds.
+/// Maps the I/O error of a file of records to [`Error::Io`], like that of any other file.
 impl From<scumble_records::Error> for Error {
     fn from(error: scumble_records::Error) -> Self {
         match error {

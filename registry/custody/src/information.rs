@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Account of the mutual information that releases of one data set may disclose about which records were
-/// used, in nats. Nats are a different measure from ε and are never added to it.
+/// used, in nats. Mutual information is a different measure from ε, and the two are never added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InformationAccount {
@@ -18,7 +18,7 @@ pub struct InformationAccount {
     pub charges: Vec<InformationCharge>,
 }
 
-/// Upper bound on the mutual information of one release.
+/// Charge for one release: an upper bound on its mutual information with the choice of records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InformationCharge {
@@ -28,7 +28,8 @@ pub struct InformationCharge {
     pub what: String,
     /// Time of the charge, in RFC 3339 format.
     pub when: String,
-    /// Name of the key of the ticket that was charged. A ticket is charged only once.
+    /// Name of the key of the [`Ticket`](crate::Ticket) for which the charge was made. A ticket is charged
+    /// only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<String>,
 }
@@ -44,8 +45,8 @@ impl InformationAccount {
         name::are_same(&self.dataset, dataset)
     }
 
-    /// Exact sum of all charges, in nats. Mutual information adds up over releases, even if a release is
-    /// chosen by the results of earlier ones.
+    /// Exact sum of all charges, in nats. Mutual information adds up over releases, even if the choice of a
+    /// release depends on the results of earlier releases.
     pub fn spent(&self) -> Amount {
         self.charges.iter().map(|charge| &charge.nats).sum()
     }
@@ -55,8 +56,8 @@ impl InformationAccount {
         Amount::difference(&self.total, &self.spent())
     }
 
-    /// Returns the account as JSON. Also adds the amounts spent (rounded up) and left (rounded down) as
-    /// binary64 numbers.
+    /// Returns the account as JSON, with the amounts spent (rounded up) and left (rounded down) as binary64
+    /// numbers.
     pub fn to_json(&self) -> Value {
         let mut value = json!(self);
         value["spent"] = number::to_json(self.spent().to_f64_up());
@@ -81,7 +82,7 @@ impl InformationAccount {
 }
 
 /// Upper bound, in nats, on the mutual information that this guarantee allows about which records were used.
-/// Infinite if the guarantee bounds none.
+/// Infinite if the guarantee has no such bound.
 pub(crate) fn cost(guarantee: &Guarantee) -> f64 {
     let record_claims = guarantee.claims.iter().filter(|claim| claim.protects.covers(Unit::Record));
     let nats = record_claims.filter_map(|claim| match &claim.notion {

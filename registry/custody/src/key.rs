@@ -1,8 +1,9 @@
-//! Secret keys in files, encrypted with a passphrase and bound to their release.
+//! Keys in files, encrypted with a passphrase and bound to their release.
 //!
-//! Only secrets are saved as keys. The key of a local mechanism is its design, which only
-//! [`ShippedDesign::to_json`](crate::ShippedDesign::to_json) saves, with its checks. A key is loaded together
-//! with the design of its release, whose mechanism defines the secret.
+//! A key maps records in the clear to the columns of a release, so that a model of the release applies to
+//! them. The key of a curator may be a secret, and this module saves only secrets. The key of a local
+//! mechanism is its design, which [`ShippedDesign::to_json`](crate::ShippedDesign::to_json) checks and saves.
+//! A secret is loaded together with the design of its release, whose mechanism gives the secret its meaning.
 
 use crate::{Error, Result, encrypted, sealed};
 use scumble_core::text::hexadecimal;
@@ -25,11 +26,11 @@ pub fn check_release(key: &Key, released: &Table, source: &str) -> Result<()> {
     }
 }
 
-/// Digest of a secret; `None` for a design. A secret that counts its answers changes, and must then be saved
-/// again.
+/// Digest of a secret; `None` for any other key. A secret that counts its answers changes with each answer.
+/// It must be saved again if its digest changed.
 ///
 /// # Errors
-/// [`Error::Key`] if the secret cannot be written.
+/// [`Error::Key`] if the secret cannot be serialized.
 pub fn digest(key: &Key) -> Result<Option<String>> {
     let Key::Secret(secret) = key else {
         return Ok(None);
@@ -48,10 +49,11 @@ pub fn check_passphrase(passphrase: &str) -> Result<()> {
     encrypted::check(passphrase).map_err(|problem| scumble_core::Error::shape(problem).into())
 }
 
-/// Returns a secret as JSON, encrypted with a passphrase; `None` for a design, which is saved as a design.
+/// Returns a secret as JSON, encrypted with a passphrase; `None` for any other key, which needs no
+/// encryption.
 ///
 /// # Errors
-/// [`Error::Key`] for a passphrase of fewer than eight characters, or if the secret cannot be written.
+/// [`Error::Key`] for a passphrase of fewer than eight characters, or if the secret cannot be serialized.
 pub fn save(key: &Key, passphrase: &str) -> Result<Option<String>> {
     let Key::Secret(secret) = key else {
         return Ok(None);

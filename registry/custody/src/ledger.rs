@@ -1,11 +1,12 @@
 //! Ledger of the budget spent and left per data set.
 //!
 //! The file is replaced as a whole, and a witness file counts its changes. An append-only log would reveal a
-//! torn last line, but not a cut between two lines or an older copy.
+//! torn last line, but not a cut between two lines, nor an older copy of the file.
 //!
-//! A ledger counts replacement: an account for a unit covers the exchange of that unit's values. A central
-//! claim for add/remove neighbours does not count for the account, because the two relations do not add up. A
-//! release with no other claim has infinite cost.
+//! The ε and δ of a ledger hold for replace-one neighbours: an account for a unit covers the replacement of
+//! that unit's values. A central claim for add/remove neighbours does not count for the account, because the
+//! budgets of the two relations do not add up. A release without a local claim, or a central claim for
+//! replacement, has infinite cost.
 
 use crate::information::{self, InformationAccount};
 use crate::{Amount, Error, Existing, NewFile, Readable, Result, Spending, name, sealed};
@@ -24,9 +25,10 @@ const LONGEST: u64 = 1 << 30;
 
 /// File that records the budget spent by releases, per data set and protected unit.
 ///
-/// ε and δ add up, which is sound for adaptively chosen releases (Dwork and Roth 2014, Theorem 3.16). Nats of
-/// releases that hide which records were used also add up, in accounts of their own. Nats and ε are never
-/// converted into each other, and no data set has both kinds of account.
+/// The ε and δ of all charges add up, which is sound for adaptively chosen releases (Dwork and Roth 2014,
+/// Theorem 3.16). Some releases bound, in nats, the mutual information about which records were used. These
+/// nats also add up, in separate accounts. Nats and ε are never converted into each other. The releases of a
+/// data set are charged to only one kind of account.
 ///
 /// A charge is on disk when [`charge`](Self::charge) returns, and it is never reverted. A charge that would
 /// exceed the total is refused. Processes that charge at the same time wait for each other.
@@ -52,7 +54,7 @@ pub struct Ledger {
     file: PathBuf,
 }
 
-/// Account of one unit of one data set: its budget and its charges.
+/// Account of one protected unit of one data set: its budget and its charges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
@@ -60,7 +62,7 @@ pub struct Account {
     pub dataset: String,
     /// The protected unit.
     pub unit: Unit,
-    /// Name of the label column, for an account of the label or of all other columns.
+    /// Name of the label column, for an account of the label or of the features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Total budget of the account.
@@ -81,7 +83,8 @@ pub struct Charge {
     pub what: String,
     /// Time of the charge, in RFC 3339 format.
     pub when: String,
-    /// Name of the key of the ticket that was charged. A ticket is charged only once.
+    /// Name of the key of the [`Ticket`](crate::Ticket) for which the charge was made. A ticket is charged
+    /// only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<String>,
 }
@@ -105,8 +108,8 @@ impl Account {
         (left(self.total.epsilon(), &epsilon), left(self.total.delta(), &delta))
     }
 
-    /// Returns the account as JSON. Also adds the amounts spent (rounded up) and left (rounded down) as
-    /// binary64 numbers.
+    /// Returns the account as JSON, with the amounts spent (rounded up) and left (rounded down) as binary64
+    /// numbers.
     pub fn to_json(&self) -> Value {
         let mut value = json!(self);
         let (spent, left) = (self.spent(), self.left());
@@ -116,8 +119,9 @@ impl Account {
         value
     }
 
-    /// Cost of a release with this guarantee and the label `target`. A claim about another label, or about
-    /// all columns but another label, does not count for this account: the release then has infinite cost.
+    /// Cost of a release with this guarantee and the label `target`. If the account concerns another label
+    /// than `target`, only a claim for the whole record counts. A release without a claim that counts has
+    /// infinite cost.
     fn cost(&self, guarantee: &Guarantee, target: Option<&str>) -> Result<Cost> {
         let is_other = self.target.is_some() && self.target.as_deref() != target;
         let (epsilon, delta) = guarantee.cost(if is_other { Unit::Record } else { self.unit });
@@ -166,17 +170,18 @@ impl Ledger {
     }
 
     /// Opens an account for `unit` of `dataset`, and creates the file if necessary. An account of the label
-    /// or of the features concerns the label column `target`. Returns whether the account is new. An existing
-    /// account with the same total is unchanged, so a job can run again.
+    /// or of the features needs the name of the label column, `target`. Returns whether the account is new.
+    /// An existing account with the same total is unchanged, so a job can run again.
     ///
     /// # Errors
     /// [`Error::Ledger`] in these cases:
     ///
     /// - the account exists with another total;
-    /// - the data set was charged before, at a cost to this account that is unknown;
-    /// - the name looks like another name;
-    /// - the unit is the label or the features and `target` is missing;
-    /// - the file is not a ledger.
+    /// - the data set was charged before this account was opened, so that its cost for `unit` is unknown;
+    /// - the name of the data set looks like another name in the ledger, or mixes scripts;
+    /// - `target` is missing for the label or the features, or present for another unit;
+    /// - the data set has an account in nats, and `unit` is not the volunteers' records;
+    /// - the file fails the checks of [`accounts`](Self::accounts).
     ///
     /// [`Error::Io`] if the file cannot be read or written.
     pub fn init(
@@ -218,7 +223,7 @@ impl Ledger {
                     total.delta()
                 )));
             }
-            // Designs are charged to volunteers, releases to everybody else.
+            // Volunteers' accounts are charged for designs, and all other accounts for releases.
             let is_of_volunteers = |unit| unit == Unit::Volunteer;
             let is_charged = |account: &Account| {
                 !account.charges.is_empty() && is_of_volunteers(account.unit) == is_of_volunteers(unit)
@@ -236,10 +241,10 @@ impl Ledger {
         })
     }
 
-    /// Opens an account of `dataset` in nats of mutual information, and creates the file if necessary.
-    /// Releases that hide which records were used are charged to it. Releases that claim no such bound are
-    /// then refused, as an account in ε refuses releases that claim no ε. Returns whether the account is new,
-    /// as [`init`](Self::init) does.
+    /// Opens an account of `dataset` in nats of mutual information about which records were used, and creates
+    /// the file if necessary. Releases that bound this mutual information are charged to it. All other
+    /// releases of the data set are then refused, because their cost in nats is infinite. Returns whether the
+    /// account is new, as [`init`](Self::init) does.
     ///
     /// # Errors
     /// [`Error::Ledger`] if the data set has an account in ε other than its volunteers'; otherwise the errors
@@ -276,7 +281,7 @@ impl Ledger {
         names.try_for_each(name::check_visible).map_err(|problem| self.wrong(problem))
     }
 
-    /// Error about accounts of both kinds for one data set.
+    /// Error about accounts in nats and in ε for the same data set.
     fn both(&self, dataset: &str) -> Error {
         self.wrong(format!(
             "{dataset:?} cannot have accounts in both nats and ε: a release that bounds one claims nothing \
@@ -293,11 +298,13 @@ impl Ledger {
         Ok(self.read(&mut witness)?.information)
     }
 
-    /// Charges the account in nats of `dataset` for a release made by other means, which discloses `nats`
-    /// about which records were used. The charge is on disk when this method returns.
+    /// Charges `nats` to the account in nats of `dataset`, for a release that scumble did not make. `nats`
+    /// bounds the mutual information between the release and the choice of records. The charge is on disk
+    /// when this method returns.
     ///
     /// # Errors
-    /// [`Error::Overtold`] if the charge exceeds the budget; [`Error::Ledger`] if there is no such account.
+    /// [`Error::Overtold`] if the charge exceeds the budget; [`Error::Ledger`] if the data set has no account
+    /// in nats; otherwise the errors of [`accounts`](Self::accounts).
     pub fn charge_information(&self, dataset: &str, nats: Amount, what: &str) -> Result<()> {
         self.change(false, |content| {
             if !content.information.iter().any(|account| account.is_of(dataset)) {
@@ -310,22 +317,22 @@ impl Ledger {
     /// All accounts in ε and δ.
     ///
     /// # Errors
-    /// [`Error::Ledger`] for a file that is not a ledger, was changed by hand, or is older than its witness;
-    /// [`Error::Io`].
+    /// [`Error::Ledger`] for a file that does not exist, is not a ledger, was changed by hand, or is older
+    /// than its witness; [`Error::Io`] if the file cannot be read.
     pub fn accounts(&self) -> Result<Vec<Account>> {
         let mut witness = Witness::lock(self, Access::Read)?;
         Ok(self.read(&mut witness)?.accounts)
     }
 
-    /// Charges every account of `dataset` for a release made by other means, which protects `unit` with
-    /// `cost`. The accounts are charged as by [`charge_release`](Self::charge_release). `target` is the label
-    /// column, needed if there are accounts of several labels. The charge is on disk when this method
-    /// returns.
+    /// Charges every account of `dataset` for a release that scumble did not make. The release protects
+    /// `unit` at the cost `cost`. An account for another label, or for values that `unit` does not include,
+    /// is charged an infinite cost. `target` is the label column, needed if there are accounts of several
+    /// labels. The charge is on disk when this method returns.
     ///
     /// # Errors
-    /// [`Error::Overdrawn`] if the charge exceeds a budget; [`Error::Ledger`] if there is no such account or
-    /// more than one; otherwise the errors of [`accounts`](Self::accounts). After an error nothing may be
-    /// released.
+    /// [`Error::Overdrawn`] if the charge exceeds a budget; [`Error::Ledger`] if there is no account for
+    /// `unit` and `target`, or more than one; otherwise the errors of [`accounts`](Self::accounts). After an
+    /// error nothing may be released.
     pub fn charge(
         &self,
         dataset: &str,
@@ -365,13 +372,15 @@ impl Ledger {
     }
 
     /// Charges every account of `dataset` for a release with this guarantee and the label column `target`.
-    /// The charge is on disk when this method returns. No byte may be released before.
+    /// The charge is on disk when this method returns. No byte may be released before this method returns.
     ///
-    /// A release that claims no differential privacy for a unit, such as one with a known seed, has infinite
-    /// cost. Volunteers are charged for designs, not for releases.
+    /// A release that claims no differential privacy for the unit of an account has infinite cost to it. An
+    /// example is a release with a known seed. Volunteers are charged for designs, not for releases.
     ///
     /// # Errors
-    /// Same errors as [`charge`](Self::charge).
+    /// [`Error::Overdrawn`] if the charge exceeds a budget in ε or δ; [`Error::Overtold`] if it exceeds a
+    /// budget in nats; [`Error::Ledger`] if `dataset` has no account; otherwise the errors of
+    /// [`accounts`](Self::accounts). After an error nothing may be released.
     pub fn charge_release(
         &self,
         dataset: &str,
@@ -382,12 +391,12 @@ impl Ledger {
         self.change(false, |content| self.spend_release(content, dataset, guarantee, target, what))
     }
 
-    /// Charges for the release of a ticket like [`charge_release`](Self::charge_release), but at most once
-    /// per ticket. `ticket` is the name of its key. Returns whether this call made the charge. Processes that
-    /// call this method at the same time make one charge together.
+    /// Charges for the release of a [`Ticket`](crate::Ticket) like [`charge_release`](Self::charge_release),
+    /// but at most once per ticket. `ticket` is the name of the ticket's key. Returns whether this call made
+    /// the charge. If several processes call this method at the same time, one of them makes the charge.
     ///
     /// # Errors
-    /// Same errors as [`charge`](Self::charge).
+    /// Same errors as [`charge_release`](Self::charge_release).
     pub fn charge_ticket(
         &self,
         dataset: &str,
@@ -410,7 +419,7 @@ impl Ledger {
     /// release. Nothing is charged.
     ///
     /// # Errors
-    /// Same errors as [`charge`](Self::charge).
+    /// Same errors as [`charge_release`](Self::charge_release).
     pub fn check_release(&self, dataset: &str, guarantee: &Guarantee, target: Option<&str>) -> Result<()> {
         let mut witness = Witness::lock(self, Access::Read)?;
         self.spend_release(&mut self.read(&mut witness)?, dataset, guarantee, target, "nothing")
@@ -437,14 +446,15 @@ impl Ledger {
         [self.file.clone(), self.witness_file()]
     }
 
-    /// Error about a data set without an account of this `kind`. The message shows a name that looks similar.
+    /// Error about a data set without an account of this `kind`. The message shows a similar name in the
+    /// ledger, if there is one.
     fn without_account(&self, kind: &str, content: &Content, dataset: &str) -> Error {
         let alike = content.alike(dataset).map(|name| format!("; {name:?} looks alike, but is another name"));
         let alike = alike.unwrap_or_default();
         self.wrong(format!("there is no account {kind} {dataset:?}{alike}"))
     }
 
-    /// Changes the accounts on disk. The file is not written if the accounts are unchanged.
+    /// Applies `change` to the accounts on disk. The file is not written if the accounts stay the same.
     fn change<T>(&self, create: bool, change: impl FnOnce(&mut Content) -> Result<T>) -> Result<T> {
         let mut witness = Witness::lock(self, if create { Access::Create } else { Access::Change })?;
         let mut content = match self.read(&mut witness) {
@@ -540,8 +550,8 @@ impl Content {
         self.names().find(|name| !name::are_same(name, dataset) && name::look_alike(name, dataset))
     }
 
-    /// Charges every account of the data set, either the volunteers' or all others. The latter include
-    /// accounts in nats. Returns the number of accounts.
+    /// Charges the volunteers' accounts of the data set if `for_volunteers`, and otherwise all its other
+    /// accounts, including those in nats. Returns the number of charged accounts.
     fn spend(
         &mut self,
         dataset: &str,
@@ -606,8 +616,8 @@ impl Witness {
     fn lock(ledger: &Ledger, access: Access) -> Result<Self> {
         let path = ledger.witness_file();
         let failed = |source: std::io::Error| Error::Io { file: path.clone(), source };
-        // A ledger without its witness has lost it. It gets no new witness, which would not know the number
-        // of changes.
+        // If a ledger exists without its witness, the witness was lost. A new witness would not know the
+        // number of changes, so none is created.
         let is_there = ledger.file.try_exists().map_err(|source| ledger.failed(source))?;
         let create = access == Access::Create && !is_there;
         let changes = access != Access::Read;
@@ -654,7 +664,8 @@ impl Witness {
         }
     }
 
-    /// Writes the number of changes to disk, with a fixed width so that nothing else in the file changes.
+    /// Writes the number of changes to disk, with a fixed width, so that it replaces the former number
+    /// completely.
     fn record(&mut self, changes: u64) -> std::io::Result<()> {
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(format!("{changes:020}\n").as_bytes())?;

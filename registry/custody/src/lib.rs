@@ -1,7 +1,16 @@
 //! Persistent state: saved designs, encrypted keys, tickets, and the ledger of spent budgets.
 //!
-//! Each is a file that names its format and carries a digest of its content. A [`NewFile`] appears complete
-//! or not at all.
+//! - A *design* ([`ShippedDesign`]) is a mechanism with its parameters. It may describe the raw records that
+//!   it releases.
+//! - A *key* ([`key`]) maps records in the clear to the columns of a release, so that a model of the release
+//!   applies to them.
+//! - A *ticket* ([`Ticket`]) is the stored secret of a release. With it, the release can be repeated at the
+//!   cost of one.
+//! - A *ledger* ([`Ledger`]) records the budget that the releases of a data set spent.
+//! - A *card* ([`Card`]) is the public description of one release.
+//!
+//! A design, a key, a ticket or a ledger is a file that names its format and carries a digest of its content.
+//! A [`NewFile`] appears complete or not at all.
 
 mod admission;
 mod admitted;

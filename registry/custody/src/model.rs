@@ -7,9 +7,9 @@ use scumble_records::{Column, Decoder, Kind, OutOfBounds, ReadRows, Reader, Sche
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Name of the column with the class of a model's row.
+/// Name of the column with the class that a row of a model belongs to.
 const CLASS: &str = "class";
-/// Names of the columns with the predicted number, its unit and its bounds.
+/// Names of the columns that hold the name of the predicted number, its unit and its bounds.
 const NUMBER: [&str; 4] = ["target", "unit", "lower", "upper"];
 /// Name of the column with the digest of the design that released the model.
 const DESIGN: &str = "design";
@@ -26,7 +26,8 @@ pub struct ShippedModel {
     classes: Vec<String>,
 }
 
-/// Classes of the `rows` of a model's table: the second of two classes, or all classes in order.
+/// Class of each row of a model's table with `rows` rows. A single row belongs to the second of two classes.
+/// Otherwise, all `classes` have a row each, in order. The result is empty for a number, which has one row.
 fn classes_of_rows(classes: usize, rows: usize) -> std::result::Result<Vec<usize>, String> {
     match (classes, rows) {
         (2, 1) => Ok(vec![1]),
@@ -44,7 +45,7 @@ fn constant(name: &str, text: &str) -> Column {
     column(name, Kind::Category { levels: vec![text.into()] })
 }
 
-/// A number that a file holds unchanged.
+/// Column of numbers that a file holds without scaling.
 fn number(name: &str) -> Column {
     column(name, Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() })
 }
@@ -68,7 +69,8 @@ impl ShippedDesign {
     /// is the digest of the design.
     ///
     /// # Errors
-    /// [`Error::Model`] if the rows of the table do not match the outputs of the target; same errors as
+    /// [`Error::Model`] if the number of rows does not match the classes of the target;
+    /// [`Error::Shape`](scumble_core::Error::Shape) if the design has no schema or no target; same errors as
     /// [`digest`](Self::digest).
     pub fn model_rows(&self, table: &Table) -> Result<(Table, Decoder)> {
         let (target, classes) = self.predicted()?;
@@ -141,12 +143,12 @@ impl ShippedDesign {
         Ok(ShippedModel { model, table: table.clone(), features: features.into_owned(), target, classes })
     }
 
-    /// Reads a file of a model that this design released. The result equals the input of
+    /// Reads a file of a model that this design released. The table of the result equals the input of
     /// [`model_rows`](Self::model_rows), bit for bit. Rows and columns may have any order.
     ///
     /// # Errors
     /// [`Error::Model`] for a model of another design, or for rows that do not form a model; same errors as
-    /// [`Reader`].
+    /// [`Reader::new`] and [`Reader::read_all_with_column`].
     pub fn read_model(&self, rows: impl ReadRows) -> Result<ShippedModel> {
         let file = rows.source().to_owned();
         let refuse = |problem: String| Error::Model { file: file.clone(), problem };
@@ -196,7 +198,7 @@ impl ShippedDesign {
 }
 
 impl ShippedModel {
-    /// The model of encoded records.
+    /// Model that predicts from encoded records.
     pub fn model(&self) -> &dyn ReleasedModel {
         &*self.model
     }
@@ -211,7 +213,7 @@ impl ShippedModel {
         &self.target.name
     }
 
-    /// Classes in the order of the probabilities; empty for a number.
+    /// Classes in the order of the predicted probabilities; empty for a number.
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
@@ -225,8 +227,9 @@ impl ShippedModel {
         Ok(Reader::new(rows, &self.features, None, out_of_bounds)?)
     }
 
-    /// Decoder of predictions. Its first column is the target; a number is in its own unit and unrounded.
-    /// With `has_probabilities`, the probability of each class follows.
+    /// Decoder of predictions. Its first column is the target. A predicted number is unrounded, in the unit
+    /// of the target; a predicted date is rounded to a day. With `has_probabilities`, the probability of each
+    /// class follows.
     ///
     /// # Errors
     /// [`Error::Model`] if probabilities are requested for a number.
@@ -251,7 +254,7 @@ impl ShippedModel {
         Ok(schema.decoder(&schema.file_layout(), None).with_values(values))
     }
 
-    /// Predicts from concatenated flat records without a target. [`decoder`](Self::decoder) writes the
+    /// Predicts from concatenated flat records without a target. [`decoder`](Self::decoder) decodes the
     /// result.
     ///
     /// # Errors

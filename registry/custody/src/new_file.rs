@@ -67,7 +67,7 @@ impl NewFile {
             return Err(failed(io::ErrorKind::InvalidFilename.into()));
         }
         match fs::symlink_metadata(path) {
-            // A broken link exists too.
+            // A broken link counts as an existing file.
             Ok(_) if existing == Existing::Keep => {
                 return Err(Error::Exists {
                     file: path.into(),
@@ -106,10 +106,11 @@ impl NewFile {
         self.commit()
     }
 
-    /// Moves the file to its final path, on disk.
+    /// Moves the file to its final path and syncs it to disk.
     ///
     /// # Errors
-    /// [`Error::Io`] if writing fails; [`Error::Exists`] if a file that must be kept has appeared.
+    /// [`Error::Io`] if writing fails; [`Error::Exists`] if a file that must be kept has appeared at the
+    /// path.
     pub fn commit(self) -> Result<()> {
         let Self { aside, path, place, existing } = self;
         let failed = |source| Error::Io { file: path.clone(), source };
@@ -138,7 +139,8 @@ impl Write for NewFile {
     }
 }
 
-/// Permissions of a file that replaces `before`: the same, without group and others for a secret.
+/// Permissions of a file that replaces `before`. They are the same, except that group and others get none for
+/// a file readable by its owner only.
 fn permissions(before: &fs::Metadata, readable: Readable) -> fs::Permissions {
     #[cfg(unix)]
     if readable == Readable::ByOwner {

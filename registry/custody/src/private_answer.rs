@@ -1,4 +1,4 @@
-//! Private validation: the accuracy of a model, from people who keep their records.
+//! Private validation: the accuracy of a model, estimated from people who do not disclose their records.
 
 use scumble_accounting::binomial;
 use scumble_core::{ASSUMED, Claim, Error, Guarantee, LocalDp, Notion, Randomness, Result, Stream, Unit};
@@ -7,12 +7,12 @@ use std::num::NonZeroU64;
 
 const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 
-/// A person's answer to "was I classified correctly?", flipped with probability p = 1/(e^ε + 1): Section 3.3
-/// of *Learning to noise* (Warner 1965).
+/// A person's answer to "was I classified correctly?", flipped with probability p = 1/(e^ε + 1). This is
+/// randomised response (Warner 1965), as in Section 3.3 of *Learning to noise*.
 ///
-/// The model is sent to the people, and only the answers come back. Their records, features and label, stay
-/// with them. The protected unit is therefore the whole validation record. Each person runs
-/// [`flip`](Self::flip), and the collector runs [`estimate`](Self::estimate).
+/// The model is sent to the people, and only the answers come back. The people disclose neither the features
+/// nor the label of their records. The protected unit is therefore the whole validation record. Each person
+/// runs [`flip`](Self::flip), and the collector runs [`estimate`](Self::estimate).
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -27,7 +27,7 @@ const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivateAnswer {
-    /// The claimed ε.
+    /// The claimed ε, in nats.
     epsilon: f64,
     /// The ε used for sampling, at most the claimed ε. `None` at ε = ∞.
     drawn: Option<Rational>,
@@ -36,7 +36,8 @@ pub struct PrivateAnswer {
 /// Accuracy of a model, estimated from flipped answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
-    /// Unbiased estimate (Ã − p)/(1 − 2p) (equation 9), which may be outside \[0, 1\].
+    /// Unbiased estimate (Ã − p)/(1 − 2p), where Ã is the fraction of flipped answers that are "yes"
+    /// (equation 9 of *Learning to noise*). It may be outside \[0, 1\].
     pub accuracy: f64,
     /// Lower end of the interval, in \[0, 1\].
     pub lower: f64,
@@ -51,10 +52,10 @@ pub struct Accuracy {
 }
 
 impl PrivateAnswer {
-    /// Creates an answer at `epsilon`, in nats. At infinity the answer is the true one.
+    /// Creates the mechanism for one answer at `epsilon`, in nats. At infinity it does not flip the answer.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless ε is above zero, and large enough that its sampled fraction is above zero.
+    /// [`Error::Budget`] if ε is not above zero, or so small that the fraction used for sampling is zero.
     pub fn new(epsilon: f64) -> Result<Self> {
         let refused =
             Error::Budget { name: "epsilon", range: "above zero (\"inf\" for no privacy)", value: epsilon };
@@ -78,7 +79,7 @@ impl PrivateAnswer {
 
     /// Probability p = 1/(e^ε + 1) for the sampled ε, a fraction that is at most the claimed ε.
     pub fn flip_probability(&self) -> f64 {
-        // Divided by e^ε to avoid overflow.
+        // Numerator and denominator are divided by e^ε to avoid overflow.
         self.drawn.map_or(0.0, |drawn| {
             let odds = (-drawn.to_f64()).exp();
             odds / (1.0 + odds)
@@ -90,7 +91,7 @@ impl PrivateAnswer {
         self.drawn.map_or(1.0, |drawn| (drawn.to_f64() / 2.0).tanh())
     }
 
-    /// Returns `correct`, flipped with a probability of exactly 1/(e^ε + 1).
+    /// Returns `correct`, flipped with a probability of exactly 1/(e^ε + 1) for the sampled ε.
     pub fn flip(&self, correct: bool, stream: &mut Stream) -> bool {
         match self.drawn {
             Some(epsilon) => randomized_response(stream, u64::from(correct), TWO, epsilon) == 1,
@@ -98,12 +99,14 @@ impl PrivateAnswer {
         }
     }
 
-    /// Estimates the accuracy of the model for the people whose flipped `answers` (n) are given.
+    /// Estimates the accuracy of the model from the flipped `answers` of n people.
     ///
-    /// The interval is Clopper and Pearson's for the share of flipped answers, mapped through equation 9, at
-    /// this `level`. It covers the accuracy in the population from which these people were sampled uniformly
-    /// at random. It also covers the accuracy among these people themselves, because their number of
-    /// flipped answers has no heavier tails than a binomial variable (Hoeffding 1956).
+    /// The interval covers the accuracy with a probability of at least `level`. It is Clopper and Pearson's
+    /// interval for the probability that a flipped answer is "yes", mapped by equation 9 of *Learning to
+    /// noise*. The interval is valid for the accuracy in the population from which these people were sampled
+    /// uniformly at random. It is also valid for the accuracy among these people themselves. The reason is
+    /// that their number of flipped answers "yes" has no heavier tails than a binomial variable (Hoeffding
+    /// 1956).
     ///
     /// # Errors
     /// [`Error::Shape`] if there are no answers; [`Error::Budget`] unless ½ < `level` < 1.
@@ -149,8 +152,8 @@ impl PrivateAnswer {
     }
 }
 
-/// Estimates the accuracy of a model from the true `answers` (n) of all people. Each answer is flipped at ε
-/// and then passed to [`PrivateAnswer::estimate`]. This function simulates all people; in a deployment each
+/// Estimates the accuracy of a model from the true `answers` of n people. Each answer is flipped at ε and
+/// then passed to [`PrivateAnswer::estimate`]. This function simulates all people; in a deployment each
 /// person holds a [`PrivateAnswer`].
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Request for a design, from the command or from another language.
+//! Request for a design, from the command line or from another programming language.
 
 use crate::{Arrangement, LABEL_SHARE, Part, Result, ShippedDesign, protected};
 use scumble_core::{Brief, Budget, Error, Protect, Registry, Task, Volunteers};
@@ -30,15 +30,16 @@ pub struct DesignRequest<'a> {
     pub budget: Budget,
     /// Number of people who will release a record, if it is public.
     pub people: Option<usize>,
-    /// Records that may shape the design.
+    /// Volunteers: people whose records may shape the design.
     pub volunteers: Volunteers,
     /// Purpose of the release.
     pub task: Task,
-    /// Mechanisms: one without columns for the whole record, or several with columns of their own.
+    /// Mechanisms of the design: one without columns for the whole record, or several that each name their
+    /// columns.
     pub parts: Vec<Part<'a>>,
     /// Part of a record to protect. The default is the whole record.
     pub protect: Option<Protect>,
-    /// Share of ε for a label with a mechanism of its own.
+    /// Fraction of ε for the label, if a separate mechanism releases it.
     pub label_share: Option<f64>,
 }
 

@@ -1,6 +1,6 @@
-//! Sealed files: JSON with the name of its format and a digest of the rest, which reveals changes by hand.
+//! Sealed files: JSON with the name of its format and a digest of its content.
 //!
-//! The digest guards against accidents and edits by hand, not against forgery. Someone who changes a file on
+//! The digest reveals accidental changes and manual edits, but not forgery. Someone who changes a file on
 //! purpose can also write its digest.
 
 use scumble_core::text::{self, abridged, hexadecimal};
@@ -14,7 +14,7 @@ use std::fmt;
 const FORMAT: &str = "format";
 const DIGEST: &str = "digest";
 
-/// Seals `body`: adds its format and its digest.
+/// Seals `body`: adds its format and its digest, and returns the JSON text.
 pub(crate) fn seal(format: &str, mut body: Map<String, Value>) -> serde_json::Result<String> {
     body.insert(FORMAT.into(), format.into());
     let digest = digest(&body)?;
@@ -28,8 +28,8 @@ pub(crate) fn digest_of(format: &str, mut body: Map<String, Value>) -> serde_jso
     digest(&body)
 }
 
-/// Opens sealed text and checks that its format is `format`. The digest is a separate check, so that a reader
-/// can first report a faulty number.
+/// Opens sealed text and checks that its format is `format`. The digest is checked later by
+/// [`Sealed::check_untouched`], so that a reader can first report a faulty number.
 pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
     let Unique(Value::Object(mut body)) = serde_json::from_str(text).map_err(sentence)? else {
         return Err("it is not a JSON object".into());
@@ -106,7 +106,7 @@ impl Sealed {
     }
 }
 
-/// Checks all text in the object, including names of fields.
+/// Checks that all text in the object is visible, including names of fields.
 ///
 /// # Errors
 /// A sentence about the first text that contains invisible characters or changes how other text displays.
@@ -199,7 +199,7 @@ fn digest(body: &Map<String, Value>) -> serde_json::Result<String> {
 }
 
 /// Value with the names of every object sorted. A serde_json map keeps the order of the file if any crate of
-/// the binary enables that feature.
+/// the binary enables its feature `preserve_order`.
 struct Sorted<'v>(&'v Value);
 
 struct SortedObject<'v>(&'v Map<String, Value>);

@@ -1,4 +1,5 @@
-//! Saved designs: a small envelope that is checked before the mechanism inside it.
+//! Saved designs. A design is a mechanism with its parameters. Its file is a JSON envelope whose fields are
+//! checked before the mechanism is built.
 
 use crate::{Error, Result, sealed};
 use ndarray::Axis;
@@ -49,19 +50,22 @@ impl ShippedDesign {
     /// a file.
     ///
     /// # Errors
-    /// An error for a draft schema, for a schema without the target, or for a mechanism designed for other
-    /// records.
+    /// [`Error::Schema`](scumble_records::Error::Schema) for a draft schema;
+    /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) for a schema without the target;
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a mechanism designed for other records.
     pub fn for_records(design: Design, schema: Schema, target: Option<&str>) -> Result<Self> {
         let records = Records::new(schema, target)?;
         records.check(design.mechanism().domain())?;
         Ok(Self { design, records: Some(records), shuffled: None })
     }
 
-    /// Adds a claim for the shuffled reports of `people` people. The claim belongs to the card of the design.
-    /// It does not apply to the output of [`release`](scumble_core::release_local), which is not shuffled.
+    /// Adds a claim, at this `delta`, for the reports of `people` people after a shuffler mixed them. The
+    /// claim belongs to the card of the design. It does not apply to the output of
+    /// [`release`](scumble_core::release_local), which is not shuffled.
     ///
     /// # Errors
-    /// An error for a curator's design; otherwise the errors of [`Guarantee::shuffled`].
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a curator's design; otherwise the errors of
+    /// [`Guarantee::shuffled`].
     pub fn through_shuffler(self, people: u64, delta: f64) -> Result<Self> {
         self.design.local()?;
         self.mechanism().guarantee().shuffled(people, delta)?;
@@ -94,7 +98,7 @@ impl ShippedDesign {
     /// The mechanism as a local mechanism, which handles one record at a time.
     ///
     /// # Errors
-    /// An error for a curator's mechanism.
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a curator's mechanism.
     pub fn local(&self) -> Result<&dyn LocalMechanism> {
         Ok(self.design.local()?)
     }
@@ -102,7 +106,7 @@ impl ShippedDesign {
     /// Description of raw records.
     ///
     /// # Errors
-    /// An error if the design has no description.
+    /// [`Error::Shape`](scumble_core::Error::Shape) if the design has no description.
     pub fn records(&self) -> Result<&Records> {
         let lacks = "the design holds no schema, so it releases only encoded records, and no file";
         self.records.as_ref().ok_or_else(|| scumble_core::Error::shape(lacks).into())
@@ -117,7 +121,7 @@ impl ShippedDesign {
         Ok(Reader::new(rows, schema, target.as_deref(), out_of_bounds)?)
     }
 
-    /// Decoder from released records to rows of text.
+    /// Decoder from released records to rows of cells.
     ///
     /// # Errors
     /// Same errors as [`local`](Self::local) and [`records`](Self::records).
@@ -127,7 +131,8 @@ impl ShippedDesign {
         Ok(decoder.with_design_digest(self.digest()?))
     }
 
-    /// Decoder for the release of the records of `reader`. Unchanged columns are written as in the input.
+    /// Decoder for the release of the records of `reader`. Columns that the mechanism leaves unchanged are
+    /// written as in the input.
     ///
     /// # Errors
     /// Same errors as [`decoder`](Self::decoder), and any error of the mechanism.
@@ -147,7 +152,8 @@ impl ShippedDesign {
         Ok(decoder.with_input(&reader.input(), &unchanged, &unchanged))
     }
 
-    /// Decoder for a curator's rows of shape `layout` with this noise, made from `input`.
+    /// Decoder for the rows that a curator released, with the shape `layout` and this noise. `input` has the
+    /// input columns.
     ///
     /// # Errors
     /// Same errors as [`records`](Self::records).
@@ -172,8 +178,8 @@ impl ShippedDesign {
         Ok(decoder.with_values_in(self.mechanism().releases().values_in()).with_design_digest(self.digest()?))
     }
 
-    /// Refuses a release of another design. `found` is the digest that a file, a table or a card carries, and
-    /// `source` names its carrier.
+    /// Refuses a release of another design. `found` is the digest that a file, a table or a card carries.
+    /// `source` names that file, table or card in the error.
     ///
     /// # Errors
     /// [`Error::OtherDesign`] if the digests differ.
@@ -186,12 +192,12 @@ impl ShippedDesign {
     }
 
     /// Reads a file released by this design, for learning. Returns the released table, with numbers in the
-    /// form `values`, and the distribution of its noise given the noise-free view.
+    /// form `values`, and the distribution of its noise conditional on the noise-free view.
     ///
     /// # Errors
-    /// Same errors as [`Reader`], [`local`](Self::local) and [`records`](Self::records);
-    /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) if the design releases something other
-    /// than the schema's columns.
+    /// Same errors as [`Reader::new`], [`Reader::read_all`], [`local`](Self::local) and
+    /// [`records`](Self::records); [`Error::MissingColumn`](scumble_records::Error::MissingColumn) if the
+    /// design releases something other than the schema's columns.
     pub fn read_released(&self, file: impl ReadRows, values: Values) -> Result<(Table, Noise)> {
         let (records, local) = (self.records()?, self.local()?);
         let decoder = self.decoder()?.with_values(values);
@@ -206,8 +212,8 @@ impl ShippedDesign {
     }
 
     /// Schema columns whose mean or frequencies can be estimated from a released file with numbers in the
-    /// form `values`. The mechanism [keeps these columns except for noise](local::keeps_values) of a known
-    /// distribution.
+    /// form `values`. The mechanism [changes these columns only by noise](local::keeps_values), and the noise
+    /// has a known distribution.
     ///
     /// # Errors
     /// Same errors as [`local`](Self::local) and [`records`](Self::records); any error of the mechanism on a
@@ -238,8 +244,8 @@ impl ShippedDesign {
         Ok(estimable)
     }
 
-    /// Columns whose mean [`scumble estimate`](Self::estimable_columns) can estimate only from a release with
-    /// numbers as [drawn](Values::Drawn). Empty for a curator's design, or for a design without a schema.
+    /// Columns whose mean can be [estimated](Self::estimable_columns) only from a release with numbers as
+    /// [drawn](Values::Drawn). Empty for a curator's design, or for a design without a schema.
     ///
     /// # Errors
     /// Any error of the mechanism on a record of its own domain.
@@ -257,9 +263,9 @@ impl ShippedDesign {
     ///
     /// # Errors
     /// [`Error::PrivateVolunteers`](scumble_core::Error::PrivateVolunteers) if the design would publish
-    /// something about people whose records are private;
-    /// [`Error::DeltaOfVolunteers`](scumble_core::Error::DeltaOfVolunteers) if it may publish one of their
-    /// records; [`Error::Unsaveable`] if it cannot be written.
+    /// information about volunteers whose records are private;
+    /// [`Error::DeltaOfVolunteers`](scumble_core::Error::DeltaOfVolunteers) if its δ for the volunteers
+    /// permits publishing one of their records; [`Error::Unsaveable`] if the design cannot be written.
     pub fn to_json(&self) -> Result<String> {
         self.design.check_volunteers()?;
         let body = self.body()?;
@@ -299,17 +305,17 @@ impl ShippedDesign {
     /// # Errors
     /// [`Error::Design`] in these cases:
     ///
-    /// - another format, plugin or version;
-    /// - a mechanism that the plugin does not make, or numbers that make no mechanism;
-    /// - invisible text ([`is_unseen`](scumble_core::is_unseen));
-    /// - a name that occurs twice in one object;
-    /// - content that differs from the saved content.
+    /// - the format is another one, or the plugin or its version is not installed;
+    /// - the plugin does not make this mechanism, or the numbers do not form a mechanism;
+    /// - some text is invisible ([`is_unseen`](scumble_core::is_unseen));
+    /// - a name occurs twice in one object;
+    /// - the content differs from the saved content.
     pub fn from_json(text: &str, source: &str, registry: &Registry) -> Result<Self> {
         let wrong =
             |problem: String| Error::Design { file: source.into(), problem: sealed::sentence(problem) };
         let sealed = sealed::open(text, FORMAT).map_err(wrong)?;
         sealed::check_text(&sealed.body).map_err(wrong)?;
-        // Names come first: a mechanism of an unknown plugin could not be parsed.
+        // The plugin is checked first, because the mechanism of an unknown plugin cannot be parsed.
         let origin: Origin = sealed.part(&["plugin", "plugin_version", "parts"]).map_err(wrong)?;
         registry.check(&origin).map_err(wrong)?;
         let state: Value = sealed.field("state").map_err(wrong)?;

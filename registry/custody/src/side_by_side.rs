@@ -6,14 +6,14 @@ use scumble_records::Schema;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// A mechanism with its parameters and the columns that it releases.
+/// Part of a composition: a mechanism with its parameters and the columns that it releases.
 #[derive(Debug, Clone)]
 pub struct Part<'a> {
     /// Plugin that designs the mechanism.
     pub plugin: &'a Plugin,
-    /// Parameters of the mechanism: an object, or null for the defaults.
+    /// Parameters of the mechanism: a JSON object, or null for the defaults.
     pub parameters: Value,
-    /// Columns of the schema, with or without the target. Empty for a mechanism for the whole record.
+    /// Columns of the schema, with or without the target. Empty if the mechanism releases the whole record.
     pub columns: Vec<&'a str>,
 }
 
@@ -29,17 +29,18 @@ impl<'a> Part<'a> {
 }
 
 impl ShippedDesign {
-    /// Designs `parts` side by side for records of `schema`, with the label `target`. The design takes and
-    /// releases only the columns of the parts.
+    /// Designs `parts` side by side for records of `schema`, with the label `target`. The design uses and
+    /// releases only the columns that some part names.
     ///
-    /// A part for the label alone gets `label_share` of the brief's budget. The other parts divide the rest
-    /// in proportion to their number of columns. The brief concerns records of the whole schema. A part for
-    /// the label alone gets no private volunteers, because it could claim nothing for them.
+    /// A part whose only column is the label gets the fraction `label_share` of the budget of `brief`, unless
+    /// there are no other parts. The other parts divide the rest of the budget in proportion to their number
+    /// of columns. `brief` is for records of the whole schema. A part whose only column is the label gets no
+    /// private volunteers, because it could claim nothing for them.
     ///
     /// # Errors
     /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) for a column that the schema lacks;
-    /// [`Error::Budget`](scumble_core::Error::Budget) for an invalid share; any error of a part or of the
-    /// composition.
+    /// [`Error::Budget`](scumble_core::Error::Budget) if `label_share` is not strictly between zero and one;
+    /// any error of a part or of the composition.
     pub fn side_by_side(
         schema: &Schema,
         target: Option<&str>,

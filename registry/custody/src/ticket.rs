@@ -1,10 +1,10 @@
-//! Tickets: the saved secret of one keyed release. A job that runs again repeats the release and is charged
-//! once.
+//! Tickets. A ticket is the stored secret of one release, which determines the noise of every record. With
+//! it, a job that runs again repeats the release at the cost of one.
 //!
 //! A ticket is bound to records, not to files. It holds a fingerprint of encoded records and their ids, which
-//! many tasks can add up in any order. A path, size and digest of bytes would refuse the same records in
-//! another format. They would also accept the same bytes read with another decimal separator, which are other
-//! records.
+//! many tasks can add up in any order. A path, size and digest of a file would refuse the same records in
+//! another file format. They would also accept the same file if it is read with another decimal separator,
+//! which gives other records.
 
 use crate::{Error, Existing, NewFile, Readable, Result, check_private, sealed};
 use base64::Engine;
@@ -80,8 +80,9 @@ impl Binding {
     }
 }
 
-/// A secret, drawn once, and its purpose. Anyone with the secret can remove the noise from the release. Only
-/// its owner can read its file, and it is [forgotten](crate::forget) when the release is finished.
+/// Stored secret of a release, drawn once, with its purpose. Anyone with the secret can remove the noise from
+/// the release. Only the owner can read the file of a ticket. [`forget`](crate::forget) removes the file when
+/// the release is finished.
 ///
 /// ```
 /// use scumble_noise::{Fingerprint, RecordDigest};
@@ -112,7 +113,9 @@ impl Ticket {
     /// ticket.
     ///
     /// # Errors
-    /// [`Error::Ticket`] for a ticket with another purpose, or a file that is not a ticket; [`Error::Io`].
+    /// [`Error::Ticket`] for a ticket with another purpose, or a file that is not a ticket;
+    /// [`Error::Readable`] for a file that other users of the machine can read; [`Error::Io`] if the file
+    /// cannot be read or written.
     pub fn draw_or_read(path: &Path, binding: &Binding) -> Result<Self> {
         if !fs::exists(path).map_err(|source| Error::Io { file: path.into(), source })? {
             let drawn = Self { key: NoiseKey::from_os()?, binding: binding.clone() };
@@ -139,11 +142,11 @@ impl Ticket {
         NewFile::create(path, Existing::Keep, Readable::ByOwner)?.finish(text.as_bytes())
     }
 
-    /// Reads a ticket, for a task that did not draw it.
+    /// Reads a ticket that another process drew.
     ///
     /// # Errors
     /// [`Error::Ticket`] for a file that is not a ticket or was changed by hand; [`Error::Readable`] for a
-    /// file that other users of the machine can read; [`Error::Io`].
+    /// file that other users of the machine can read; [`Error::Io`] if the file cannot be read.
     pub fn read(path: &Path) -> Result<Self> {
         check_private(path)?;
         Self::open(path)
@@ -174,10 +177,11 @@ impl Ticket {
         &self.binding
     }
 
-    /// Checks that the records released from `place` are the ticket's records, before anybody sees them.
+    /// Checks that the records released from the file or table `place` are the ticket's records. Call it
+    /// before anybody sees the release.
     ///
     /// # Errors
-    /// [`Error::Changed`] if the source gave other records than during the check.
+    /// [`Error::Changed`] if the source gave other records than at the check.
     pub fn check_released(&self, released: &Fingerprint, place: &str) -> Result<()> {
         let Binding { records, fingerprint, .. } = &self.binding;
         match released.records() == *records && released.to_string() == *fingerprint {
@@ -186,7 +190,7 @@ impl Ticket {
         }
     }
 
-    /// Overwrites the ticket in this file and removes it.
+    /// Overwrites the ticket in the file at `path`, removes the file, and returns the ticket.
     pub(crate) fn destroy(path: &Path) -> Result<Self> {
         let ticket = Self::open(path)?;
         let failed = |source| Error::Io { file: path.into(), source };

@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Largest ε without a warning. A larger ε protects little.
 const LARGEST_EPSILON: f64 = 10.0;
-/// Largest δ without a warning, as a share of 1/people.
+/// Largest δ without a warning, as a fraction of 1/n, where n is the number of people.
 const SHARE_OF_ONE_IN_PEOPLE: f64 = 0.1;
 /// Number of people assumed for the check of δ if the number is unknown.
 const FEWEST_PEOPLE: u64 = 100;
 /// Upper bounds on the bytes and rows of a file that are searched for a person in several rows.
 const SEARCHED_BYTES: u64 = 64 << 20;
 const SEARCHED_ROWS: usize = 1 << 20;
-/// Largest number of levels of a column that does not identify people.
+/// Upper bound on the number of levels of a column that is assumed not to identify people.
 const FEW_LEVELS: usize = 10;
-/// Upper bound on the number of cells that a warning names.
+/// Upper bound on the number of column names and levels that a warning lists.
 const MOST_NAMED: usize = 3;
 
 /// Warnings about a design for a release of `people` records (`None` if unknown). They concern ε, δ, and
@@ -47,8 +47,8 @@ fn warning_of_epsilon(guarantee: &Guarantee) -> Option<String> {
     })
 }
 
-/// Warning about the largest δ of a guarantee for a release of `people` records, if it exceeds a tenth of
-/// 1/people. The limit is one thousandth if the number of people is unknown.
+/// Warning about the largest δ of a guarantee for a release of `people` records, if it exceeds 0.1/`people`.
+/// If `people` is `None`, the number of people is that of a claim. If no claim states it, the limit is 0.001.
 pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<String> {
     let delta = claims(guarantee).map(|dp| dp.delta).fold(0.0, f64::max);
     let people = people.or_else(|| claims(guarantee).find_map(|dp| dp.people));
@@ -129,13 +129,13 @@ const PEOPLE: [&str; 17] = [
     "donor",
     "account",
 ];
-/// Suffixes of such a word in the name of an id column.
+/// Suffixes of a word for a person in the name of an id column.
 const NUMBERS: [&str; 8] = ["id", "ids", "uid", "uuid", "guid", "key", "nr", "number"];
-/// Names that identify a person by themselves.
+/// Names of id columns that contain no word for a person.
 const PERSON_IDS: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];
 
-/// Returns whether the name of a column suggests that it identifies people: `id`, `person`, `Patient ID`,
-/// `user_id`, `customerNumber`.
+/// Returns whether the name of a column suggests that it identifies people. Examples are `id`, `person`,
+/// `Patient ID`, `user_id` and `customerNumber`.
 fn identifies_people(column: &str) -> bool {
     let letters = column.chars().filter(|letter| letter.is_alphanumeric());
     let name: String = letters.flat_map(char::to_lowercase).collect();
@@ -145,11 +145,11 @@ fn identifies_people(column: &str) -> bool {
 }
 
 /// Warnings about columns of `header` whose names suggest ids of people, and whose values repeat among the
-/// first rows. A claim holds for each row separately. `reader` reads the rows from the first. The search ends
-/// at a row that it cannot read.
+/// first rows. A claim holds for each row, and not for a person with several rows. `reader` opens the file at
+/// its first row. The search ends at a row that cannot be read.
 ///
 /// # Errors
-/// Errors of `reader`.
+/// Any error of `reader`.
 pub fn warnings_of_repeats<'r, E: From<Error>>(
     schema: &Schema,
     header: &[String],

@@ -1,4 +1,5 @@
-//! Mechanisms that add noise to numbers. Their author defines the noise, and the rest follows.
+//! Mechanisms that add noise to numbers. The author of a mechanism implements [`AdditiveNoise`], and
+//! [`Noisy`] makes the mechanism from it.
 
 use schemars::JsonSchema;
 use scumble_core::{
@@ -11,12 +12,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::fmt::Debug;
 
-/// Noise that is added to the numbers of a record, and does not depend on them. The author of such a
-/// mechanism writes nothing else.
+/// Noise that is added to the numbers of a record, and does not depend on them. To define a mechanism that
+/// adds noise, implement this trait and nothing else.
 ///
-/// [`Noisy`] makes a mechanism from it. It adds the portion of a record that takes the noise (`protect`), the
-/// release, and the guarantee with its disclosures and assumptions. It also adds the worst pairs that an
-/// audit attacks. [`register!`](crate::register) makes the plugin.
+/// [`Noisy`] makes a mechanism from it. `Noisy` has a parameter `protect`, which selects the portion of a
+/// record that takes the noise. It makes the release, the guarantee with its disclosures and assumptions, and
+/// the pairs of points that an audit attacks. [`register!`](crate::register) makes the plugin.
 ///
 /// ```
 /// use scumble_core::{Budget, DescribedNoise, Domain, Example, NoParameters, Result, Stream};
@@ -65,28 +66,28 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
     /// Name by which the mechanism is requested.
     const NAME: &'static str;
 
-    /// Theorem that proves the claim, as the card cites it.
+    /// Theorem that proves the privacy claim, as the card of a release cites it.
     const THEOREM: &'static str;
 
     /// Output of the mechanism: records, or a view if points are moved into a [narrower](Self::narrowed) set.
     const OUTPUT: Output = Output::Records;
 
-    /// Parameters in addition to `protect`. Their doc comments become the description.
+    /// Parameters in addition to `protect`. Their doc comments become the help texts of the parameters.
     type Parameters: Debug + Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
-    /// Set into which points are moved before they take noise (k coordinates), so that less noise is enough.
-    /// By default they stay in `set`.
+    /// Set (k coordinates) into which points are moved before noise is added. A smaller set needs less noise.
+    /// By default points stay in `set`.
     ///
     /// # Errors
-    /// If there is no such set.
+    /// Returns an error if the parameters do not determine such a set.
     fn narrowed(_parameters: &Self::Parameters, set: &Domain) -> Result<Domain> {
         Ok(set.clone())
     }
 
-    /// ε that the noise spends from a budget, on a point of `set` (k coordinates). By default all of it.
+    /// ε that the noise on a point of `set` (k coordinates) spends. The default is the ε of `budget`.
     ///
     /// # Errors
-    /// If the parameters do not determine an ε.
+    /// Returns an error if the parameters do not determine an ε.
     fn epsilon(_parameters: &Self::Parameters, _set: &Domain, budget: &Budget) -> Result<f64> {
         Ok(budget.epsilon())
     }
@@ -94,23 +95,25 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
     /// Noise that protects every point of `set` (k coordinates) at `budget`, whose ε is finite.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if the noise cannot protect them. [`Error::Budget`] for a budget that is too
-    /// small.
+    /// [`Error::NotApplicable`] if the noise cannot protect points of `set`. [`Error::Budget`] for a budget
+    /// that is too small.
     fn calibrate(parameters: &Self::Parameters, set: &Domain, budget: Budget) -> Result<Self>;
 
-    /// Moves a point (k values) of the set to the lattice on which noise is added, if the lattice is visibly
-    /// coarse. The noise-free view is then on the lattice. By default points stay.
+    /// Moves a point (k values) of the set to the lattice on which noise is added, if rounding to the lattice
+    /// would visibly change the point. The view without noise then consists of lattice points. By default the
+    /// point does not change.
     fn on_lattice(&self, _point: &mut [f64]) {}
 
-    /// Adds noise to a point (k values) of the set. The noise is added on integers, and the bound of the set
-    /// is enforced on them.
+    /// Adds noise to a point (k values) of the set. The noise is added on integers. The bound of the set is
+    /// enforced on the integers, before the noise is added.
     ///
     /// # Errors
     /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
     fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
-    /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add). They may be made
-    /// in bulk: nothing else is drawn from `stream` afterwards.
+    /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add). An
+    /// implementation may make the draws in bulk and consume more of `stream` than it needs. A caller must
+    /// therefore draw nothing else from `stream` afterwards.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -121,22 +124,24 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
         Ok(())
     }
 
-    /// Description of the noise, of k coordinates from 0. The published distribution is made from it, and an
-    /// audit compares [`add`](Self::add) with it.
+    /// Description of the noise on k coordinates, which are counted from 0. The published distribution of a
+    /// release is made from this description, and an audit compares [`add`](Self::add) with it.
     fn described(&self) -> DescribedNoise;
 
     /// Logarithm of the probability that `point` becomes `released` (k values each), up to a constant. An
-    /// audit attacks with it. `None` if the author does not provide it.
+    /// audit uses it in its attacks. The default is `None`.
     fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
         None
     }
 
-    /// Claim of noise calibrated to this ε and δ. By default the ε, without a δ.
+    /// Local differential privacy of noise calibrated to `epsilon` and `delta`. The default is pure
+    /// `epsilon`-DP.
     fn local_dp(&self, epsilon: f64, _delta: f64) -> LocalDp {
         LocalDp::pure(epsilon)
     }
 
-    /// Claims other than differential privacy for `portion`, which is protected as `unit`. None by default.
+    /// Claims about `portion` other than differential privacy. `unit` is the unit of protection that these
+    /// claims state. By default there are none.
     fn additional_claims(&self, _portion: &Portion, _unit: Unit) -> Vec<Claim> {
         vec![]
     }
@@ -153,7 +158,7 @@ pub struct NoiseParameters<P> {
     pub own: P,
 }
 
-/// Reads `protect`; all other names belong to the noise's own parameters. Their type refuses unknown names
+/// Reads `protect`; all other names belong to the noise's own parameters. The type `P` refuses unknown names
 /// (`#[serde(deny_unknown_fields)]`).
 impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -165,21 +170,22 @@ impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
     }
 }
 
-/// Mechanism that adds noise to a portion of each record. The rest is released in the clear.
+/// Mechanism that adds noise to a portion of each record. The rest of the record is released in the clear.
 #[derive(Debug, Clone)]
 pub struct Noisy<N: AdditiveNoise> {
     state: NoiseState<N::Parameters>,
-    /// Portion of the state, with the ε that is spent of its budget.
+    /// Portion of `state`, with the ε that the noise spends in place of the ε of the budget.
     portion: Portion,
-    /// Domain of the portion before it takes noise, and the noise; no noise at ε = ∞.
+    /// Domain to which the portion is moved before noise is added.
     set: Domain,
-    /// True if a point of the domain is in the set already, to the last bit: intervals and levels that make
-    /// up the whole portion.
+    /// True if `set` is the domain of the whole portion and consists of intervals and one-hot groups. A point
+    /// that was projected into the domain is then in `set`, to the last bit.
     is_all: bool,
+    /// The noise; `None` at ε = ∞.
     noise: Option<N>,
 }
 
-/// State of a mechanism that adds noise.
+/// Saved state of a mechanism that adds noise.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoiseState<P> {
@@ -208,7 +214,7 @@ impl<N: AdditiveNoise> TryFrom<NoiseState<N::Parameters>> for Noisy<N> {
             f64::INFINITY => None,
             _ => Some(N::calibrate(parameters, &set, budget)?),
         };
-        // A point that was moved into a ball may move again by a rounding error.
+        // A second projection into a ball may move a point again, by a rounding error.
         let is_fixed = |factor: &Factor| matches!(factor, Factor::Interval { .. } | Factor::OneHot { .. });
         let is_all = set == whole && set.factors().all(|(_, factor)| is_fixed(factor));
         Ok(Self { state, portion, is_all, set, noise })
@@ -216,11 +222,13 @@ impl<N: AdditiveNoise> TryFrom<NoiseState<N::Parameters>> for Noisy<N> {
 }
 
 impl<N: AdditiveNoise> Noisy<N> {
-    /// Noise at `budget` on the portion `protect` of each record. By default on everything that takes noise.
+    /// Noise at `budget` on the portion `protect` of each record. By default the portion is everything that
+    /// takes noise.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if there is no such portion, or if a class label would need noise. The errors
-    /// of the noise itself.
+    /// [`Error::NotApplicable`] if records have no such portion, or if a class label would need noise. Also
+    /// the errors of [`narrowed`](AdditiveNoise::narrowed), [`epsilon`](AdditiveNoise::epsilon) and
+    /// [`calibrate`](AdditiveNoise::calibrate).
     pub fn new(
         protect: Option<Protect>,
         domain: RecordDomain,
@@ -232,11 +240,11 @@ impl<N: AdditiveNoise> Noisy<N> {
         NoiseState { portion, delta: budget.delta(), parameters }.try_into()
     }
 
-    /// State of the plugin's design.
+    /// State of the mechanism that the plugin designs for `brief`.
     ///
     /// # Errors
-    /// Same errors as [`new`](Self::new), and an error for noise that would spend more than the brief's
-    /// budget.
+    /// Same errors as [`new`](Self::new). [`Error::Parameter`] if the noise would spend more than the budget
+    /// of the [`Brief`].
     pub fn learn(
         NoiseParameters { protect, own }: NoiseParameters<N::Parameters>,
         brief: &Brief,
@@ -251,7 +259,7 @@ impl<N: AdditiveNoise> Noisy<N> {
         self.noise.as_ref()
     }
 
-    /// Scale of the first coordinate's noise, in units of the encoded record; 0 at ε = ∞.
+    /// Scale of the noise on the first coordinate of the portion, in units of the encoded record; 0 at ε = ∞.
     pub fn scale(&self) -> f64 {
         self.added().and_then(|noise| noise.described().scales.first().copied()).unwrap_or(0.0)
     }
@@ -261,7 +269,7 @@ impl<N: AdditiveNoise> Noisy<N> {
         &self.portion
     }
 
-    /// Moves a flat record to the point that takes noise.
+    /// Moves a flat record into its domain, and the portion that takes noise into `set`.
     fn settle(&self, record: &mut [f64]) -> Result<()> {
         self.domain().flat().project(record)?;
         let portion = self.portion().slice(record)?;

@@ -7,10 +7,11 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 
 /// Discrete Gaussian noise on the cells of tables of counts. A record counts in one cell of each table.
 ///
-/// Counts are whole numbers on a lattice some 2³⁰ times finer than the noise, and the noise is an exact
-/// integer on the lattice. δ(ε) is that of [`GaussianNoise`](crate::GaussianNoise) for a record that is a
-/// vertex of a one-hot group. Adding or removing a record changes one cell of a table by 1. Replacing a
-/// record changes two cells.
+/// The lattice is about 2³⁰ times finer than the noise, but never coarser than 1. Each count is a whole
+/// number of lattice steps, and the noise is an exact integer number of steps. Adding or removing a record
+/// changes one cell of a table by 1. Replacing a record changes at most two cells by 1 each. The privacy
+/// profile δ(ε) of one table follows from the bound of [`GaussianNoise`](crate::GaussianNoise) for points
+/// that differ in these cells.
 ///
 /// ```
 /// use scumble_core::{Neighbours, Randomness};
@@ -33,7 +34,7 @@ pub struct CountNoise {
 }
 
 impl CountNoise {
-    /// Noise whose σ is at least `scale` counts, and larger by at most one lattice step.
+    /// Noise whose σ is at least `scale` counts, and exceeds `scale` by at most one lattice step.
     ///
     /// # Errors
     /// [`Error::Budget`] for a scale that is not between 2⁻⁴⁰ and 2⁴⁰.
@@ -42,7 +43,7 @@ impl CountNoise {
             let range = "between 2^-40 and 2^40 counts";
             return Err(Error::Budget { name: "a scale of noise on counts", range, value: scale });
         }
-        // 31 bits of σ in lattice steps, and no lattice that is coarser than counts.
+        // In lattice steps, σ has at least 31 bits. A lattice step is at most one count.
         let exponent = (30 - scale.log2().floor() as i32).max(0);
         let unit = 2f64.powi(exponent);
         let distribution = DiscreteGaussian::new(Rational::new((scale * unit).ceil() as u64, 1)?)?;
@@ -54,7 +55,7 @@ impl CountNoise {
         self.distribution.scale() / self.unit
     }
 
-    /// These counts with noise, an independent draw for each.
+    /// Returns `counts` with noise. Each count gets an independent draw.
     pub fn add(&self, counts: &[u64], stream: &mut Stream) -> Vec<f64> {
         let noisy = |count: &u64| {
             let exact = i128::from(*count) * self.unit as i128 + self.distribution.sample(stream);
@@ -63,7 +64,7 @@ impl CountNoise {
         counts.iter().map(noisy).collect()
     }
 
-    /// Logarithm of the probability that these counts become `noisy`, up to a constant.
+    /// Logarithm of the probability that `counts` become `noisy`, up to a constant.
     pub fn log_likelihood(&self, counts: &[u64], noisy: &[f64]) -> f64 {
         let squares = counts.iter().zip(noisy).map(|(count, noisy)| (noisy - *count as f64).powi(2));
         -squares.sum::<f64>() / (2.0 * self.scale().powi(2))

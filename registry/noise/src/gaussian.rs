@@ -12,18 +12,22 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// for each coordinate.
 ///
 /// A point is rounded to the lattice, and the domain's bound is enforced again on the integers. The noise is
-/// an exact integer of the distribution ∝ exp(−k²/2σ²) (Canonne, Kamath and Steinke 2020). Its δ(ε) is proven
-/// for this distribution, not for the continuous one. Let P and Q be the distributions for two points Δ
-/// apart, in lattice steps; then
+/// an exact integer k with the distribution ∝ exp(−k²/2σ²) (Canonne, Kamath and Steinke 2020). The privacy
+/// profile δ(ε) is proven for this distribution, not for the continuous one. Let P and Q be the output
+/// distributions of two points. In coordinate j the points are Δⱼ lattice steps apart, and the noise has the
+/// scale σⱼ in steps. Then
 ///
-/// δ(ε) ≤ e^(Σ 1/8σⱼ²)·δ_μ(ε − Σ |Δⱼ|/2σⱼ²), with μ² = Σ Δⱼ²/σⱼ² and δ_μ that of continuous noise (Balle and
-/// Wang 2018, Theorem 8). The sums are over the coordinates in which the points differ.
+/// δ(ε) ≤ e^(Σ 1/8σⱼ²)·δ_μ(ε − Σ |Δⱼ|/2σⱼ²), with μ² = Σ Δⱼ²/σⱼ². Here δ_μ is the privacy profile of
+/// continuous Gaussian noise of scale 1 at sensitivity μ (Balle and Wang 2018, Theorem 8). The sums are over
+/// the coordinates in which the points differ.
 ///
-/// The factor bounds P: in each coordinate, P(k) is at most e^(1/8σ²) times the mass of continuous noise
-/// within half a step of k. The normaliser Σe^(−j²/2σ²) is at least σ√2π, by Poisson's summation. The mean of
-/// e^(−ku/σ²) over −½ ≤ u ≤ ½ is at least 1. The shift bounds the loss ln P/Q. It is linear with slope
-/// Δⱼ/σⱼ², so it changes by at most Σ |Δⱼ|/2σⱼ² within the cell of k. On the usual lattice of 2³⁰ steps per
-/// standard deviation, both are some billionths of μ for a hundred coordinates.
+/// The factor e^(Σ 1/8σⱼ²) relates P to continuous noise. In each coordinate, P(k) is at most e^(1/8σ²) times
+/// the mass of continuous noise within half a step of k. Two facts show this. The normaliser Σᵢ e^(−i²/2σ²)
+/// over all integers i is at least σ√2π, by Poisson's summation. The mean of e^(−ku/σ²) over −½ ≤ u ≤ ½ is at
+/// least 1. The shift Σ |Δⱼ|/2σⱼ² accounts for the privacy loss ln P/Q. In coordinate j, the loss of
+/// continuous noise is linear with slope Δⱼ/σⱼ². Within half a step of k, all coordinates together change the
+/// loss by at most the shift. The usual lattice has 2³⁰ steps per standard deviation. With it, factor and
+/// shift cost a few billionths of μ for a hundred coordinates.
 ///
 /// ```
 /// use scumble_core::{Budget, Domain, Randomness};
@@ -61,19 +65,19 @@ impl Distributions {
 }
 
 impl GaussianNoise {
-    /// Noise that gives every record of `domain` this (ε, δ), on a lattice some 2³⁰ times finer than its
-    /// standard deviation.
+    /// Noise that protects every record of `domain` with the ε and δ of `budget`. The lattice is about 2³⁰
+    /// times finer than the standard deviation.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless ε is finite and δ above zero, and for values so small that the noise does not
-    /// fit 59 bits. [`Error::Domain`] for bounds that do not fit 61 bits.
+    /// [`Error::Budget`] unless ε is finite and δ above zero, and if the noise would need a σ above 2⁵⁹
+    /// lattice steps. [`Error::Domain`] if a bound of `domain` is not below 2⁶¹ lattice steps.
     pub fn calibrated(domain: &Domain, budget: Budget) -> Result<Self> {
         let mu = largest_mu(budget)?;
         Self::on_lattice(domain, budget, Lattice::for_noise(domain, domain.l2_diameter() / mu))
     }
 
-    /// Noise that gives every record of `domain` this (ε, δ) on a given lattice. A coarse lattice costs
-    /// accuracy, never privacy.
+    /// Noise on `lattice` that protects every record of `domain` with the ε and δ of `budget`. A coarse
+    /// lattice costs accuracy, never privacy.
     ///
     /// # Errors
     /// Same errors as [`calibrated`](Self::calibrated).
@@ -95,13 +99,14 @@ impl GaussianNoise {
         Ok(Self { points, distributions: Distributions::One(distribution(sigma)?), profile })
     }
 
-    /// Noise whose σ is at least `scales` (d values, in the units of `domain`), and larger by at most one
-    /// lattice step. The lattice is some 2³⁰ times finer than the smallest scale.
+    /// Noise with a separate σ for each coordinate. Each σ is at least its value in `scales` (d values, in
+    /// the units of `domain`), and exceeds it by at most one lattice step. The lattice is about 2³⁰ times
+    /// finer than the smallest scale.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of scales. [`Error::Budget`] for a scale that is not finite and
-    /// above zero, or does not fit 59 bits on the lattice. [`Error::Domain`] for bounds that do not fit 61
-    /// bits on the lattice.
+    /// [`Error::Shape`] unless there is one scale per coordinate. [`Error::Budget`] for a scale that is not
+    /// finite, not above zero, or above 2⁵⁹ lattice steps. [`Error::Domain`] if a bound of `domain` is not
+    /// below 2⁶¹ lattice steps.
     pub fn with_scales(domain: &Domain, scales: &[f64]) -> Result<Self> {
         check_width(domain.dim(), scales.len())?;
         let refused = |value: f64| Error::Budget {
@@ -140,7 +145,8 @@ impl GaussianNoise {
     }
 
     /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add). The draws are
-    /// made in bulk if all coordinates have one distribution. Nothing else is drawn from `stream` afterwards.
+    /// made in bulk if all coordinates have the same distribution. Draw nothing else from `stream`
+    /// afterwards.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -176,8 +182,8 @@ impl GaussianNoise {
         self.profile
     }
 
-    /// Description of the noise that [`add`](Self::add) adds to a point. The domain's coordinates begin at
-    /// `start`.
+    /// Description of the noise that [`add`](Self::add) adds to a point. The first coordinate of the domain
+    /// has the number `start` in the description.
     pub fn described(&self, start: usize) -> DescribedNoise {
         let (dim, step) = (self.points.dim(), self.lattice().step());
         let least = (0..dim).map(|at| self.distributions.at(at).variance()).fold(f64::INFINITY, f64::min);
@@ -197,7 +203,7 @@ impl GaussianNoise {
         self.points.lattice()
     }
 
-    /// σ of each coordinate's noise (d values) in the units of the domain: the distribution is ∝
+    /// σ of each coordinate's noise (d values) in the units of the domain. The noise x has the distribution ∝
     /// exp(−x²/2σ²).
     pub fn scales(&self) -> Vec<f64> {
         self.map_coordinates(|distribution| distribution.scale() * self.lattice().step())
@@ -208,14 +214,16 @@ impl GaussianNoise {
         self.map_coordinates(|distribution| distribution.variance() * self.lattice().step().powi(2))
     }
 
-    /// Information of a released coordinate about the true one (d values), per squared unit of the domain,
-    /// rounded up. No unbiased estimate has a smaller variance than the inverse, step²/(e^(step²/σ²) − 1)
-    /// (Hammersley 1950; Chapman and Robbins 1951), which tends to σ².
+    /// Information of each released coordinate about the true coordinate (d values), per squared unit of the
+    /// domain, rounded up. No unbiased estimate of the true coordinate has a smaller variance than the
+    /// inverse, step²/(e^(step²/σ²) − 1) (Hammersley 1950; Chapman and Robbins 1951). The inverse tends to σ²
+    /// as the lattice becomes finer.
     ///
-    /// It is the χ² divergence of the distributions for two neighbouring lattice points, divided by their
-    /// squared distance. With P and Q one step apart, Q/P at k is e^((2k − 1)/2σ²). Its mean square under P
-    /// is e^(1/σ²), because Σe^(−(k − 2)²/2σ²) is Σe^(−k²/2σ²). Neighbours in different coordinates have
-    /// independent noise, so the bound applies to the whole covariance.
+    /// The information is the χ² divergence of the output distributions of two neighbouring lattice points,
+    /// divided by their squared distance. Let P and Q be these distributions, one step apart, with σ in
+    /// steps. Then Q/P at k is e^((2k − 1)/2σ²). Its mean square under P is e^(1/σ²), because the sum over
+    /// all integers k of e^(−(k − 2)²/2σ²) equals that of e^(−k²/2σ²). The noise of different coordinates is
+    /// independent, so the bound applies to the whole covariance matrix of an estimate.
     pub fn information(&self) -> Vec<f64> {
         let step = self.lattice().step();
         self.map_coordinates(|distribution| information(distribution.scale().powi(-2).exp_m1(), step))
@@ -230,7 +238,7 @@ fn distribution(sigma: u64) -> Result<DiscreteGaussian> {
     Ok(DiscreteGaussian::new(Rational::new(sigma, 1)?)?)
 }
 
-/// Largest μ of Gaussian differential privacy that meets the budget.
+/// Largest μ for which μ-Gaussian differential privacy implies the ε and δ of `budget`.
 ///
 /// # Errors
 /// [`Error::Budget`] unless ε is finite and δ above zero.
@@ -249,13 +257,14 @@ fn precision(sigma: u64) -> f64 {
     (sigma as f64).powi(-2)
 }
 
-/// Privacy profile δ(ε) of noise on `dim` coordinates, from the spread of points with the weight 1/σ² for
-/// each coordinate. It is the bound of [`GaussianNoise`], with its numbers rounded up.
+/// Privacy profile δ(ε) of noise on `dim` coordinates. The [`Spread`] of two points has the weight 1/σ² for
+/// each coordinate. The profile is the bound in the documentation of [`GaussianNoise`], with its sums rounded
+/// up.
 pub(crate) fn profile(
     Spread { squared_distance, distance, differing }: Spread,
     dim: usize,
 ) -> PrivacyProfile {
-    // A sum of d positive terms has at most d rounding errors.
+    // A sum of `dim` positive terms has at most `dim` rounding errors.
     let up = 1.0 + 1e-12 + 4.0 * f64::EPSILON * dim as f64;
     let distance = distance.min((squared_distance * differing).sqrt());
     PrivacyProfile::gaussian(squared_distance.sqrt() * up, distance / 2.0 * up, differing / 8.0 * up)

@@ -1,4 +1,5 @@
-//! Noise keyed by a secret and the record's own id, so that a task that runs twice repeats one release.
+//! Noise keyed by a secret and the id of the record. A task that runs twice then repeats its release, instead
+//! of making a second one.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
@@ -7,16 +8,17 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// Secret key of 32 bytes, which determines the noise of every record of one release.
+/// Secret key of 32 bytes. It determines the noise of every record of one release.
 ///
 /// The stream of a record is ChaCha20 under the key SHA-256(secret ‖ id ‖ encoded record). To an adversary
 /// that does not know the secret, the streams of different ids or different records are independent and
-/// uniformly random. In addition to ChaCha20, the claim assumes that SHA-256 is a pseudorandom function here.
-/// Its secret prefix has a fixed length, and no two inputs have the same encoding.
+/// uniformly random. The privacy claim assumes that ChaCha20 is a pseudorandom generator. It also assumes
+/// that SHA-256 is a pseudorandom function for inputs that start with the secret. The secret has a fixed
+/// length, and no two pairs of id and record have the same encoding.
 ///
-/// The same id with another record draws other noise, because the same noise on both would disclose their
-/// difference. The same id with an equal record draws the same noise, which discloses that they are equal.
-/// Ids must therefore be unique in a release.
+/// The same id with another record draws other noise, because the same noise on both records would disclose
+/// their difference. The same id with an equal record draws the same noise, which discloses that they are
+/// equal. Ids must therefore be unique in a release.
 ///
 /// ```
 /// use scumble_noise::NoiseKey;
@@ -45,17 +47,18 @@ impl NoiseKey {
         Ok(Self(bytes))
     }
 
-    /// Key from bytes that were kept.
+    /// Key from bytes that [`expose`](Self::expose) returned earlier.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Bytes of the key, to be kept where nobody else reads them. Whoever has them can remove the noise.
+    /// Bytes of the key. Keep them secret: whoever has them can remove the noise.
     pub fn expose(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Public name: 32 hexadecimal digits that distinguish keys and disclose nothing about the bytes.
+    /// Public name of the key: 32 hexadecimal digits that distinguish keys and disclose nothing about the
+    /// bytes.
     pub fn name(&self) -> String {
         let digest = Sha256::new().chain_update(b"scumble key name").chain_update(self.0).finalize();
         digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
@@ -66,11 +69,12 @@ impl NoiseKey {
         ChaCha20Rng::from_seed(digest(&self.0, id, record))
     }
 
-    /// Keyed hash of a record's [short digest](RecordDigest::short), by which a release recognises a record
-    /// that it admitted. Without the secret it discloses nothing about the record.
+    /// Keyed hash of a record's [short digest](RecordDigest::short). A release uses it to recognise a record
+    /// that it has already admitted. To an adversary without the secret, it discloses nothing about the
+    /// record.
     pub fn tag(&self, record: &[u8; 16]) -> [u8; 16] {
-        // An id with the length that these eight bytes encode fits no memory, so no tag is the seed of a
-        // stream.
+        // In the hash of a stream, these eight bytes are the length of the id. No memory holds an id of the
+        // length that they encode, so no tag shares its input with the seed of a stream.
         let hash = Sha256::new().chain_update(self.0).chain_update(b"admitted");
         cut(&hash.chain_update(record).finalize().into())
     }
@@ -78,7 +82,7 @@ impl NoiseKey {
 
 /// SHA-256 digest of an id and of the encoded record that it names.
 ///
-/// It discloses information about the record in the clear, and is for the record's owner alone.
+/// It discloses information about the record in the clear. Show it only to the owner of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordDigest([u8; 32]);
 
@@ -94,7 +98,7 @@ impl RecordDigest {
     }
 }
 
-/// SHA-256 digest of an id alone, cut to 16 bytes, for the detection of duplicate ids.
+/// SHA-256 digest of an id without its record, cut to 16 bytes. It serves to detect duplicate ids.
 pub fn id_digest(id: &str) -> [u8; 16] {
     cut(&Sha256::new().chain_update(b"scumble id").chain_update(id).finalize().into())
 }
@@ -103,8 +107,8 @@ fn cut(digest: &[u8; 32]) -> [u8; 16] {
     std::array::from_fn(|at| digest[at])
 }
 
-/// SHA-256 over a prefix, an id and a record, both preceded by their lengths, so that no two pairs have one
-/// encoding.
+/// SHA-256 of a prefix, an id and a record. The id and the record are each preceded by their length, so that
+/// no two pairs of id and record have the same encoding.
 fn digest(prefix: &[u8; 32], id: &str, record: &[f64]) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(prefix);
@@ -120,21 +124,22 @@ fn digest(prefix: &[u8; 32], id: &str, record: &[f64]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Fingerprint of a set of records with their ids: their number, and the sum of their SHA-256 modulo 2²⁵⁶. It
-/// does not depend on their order, on the files that hold them, or on how many tasks read them. It guards
-/// against another input by mistake, not against one made on purpose.
+/// Fingerprint of a set of records with their ids: the number of records, and the sum of their SHA-256
+/// digests modulo 2²⁵⁶. It does not depend on the order of the records, on the files that contain them, or on
+/// the number of tasks that read them. It detects a wrong input that was given by mistake. It does not detect
+/// an input that was crafted to have the same fingerprint.
 ///
-/// It discloses information about the records in the clear, and is for their owner alone.
+/// It discloses information about the records in the clear. Show it only to the owner of the records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fingerprint {
     records: u64,
-    /// Parts of the sum, the least significant first.
+    /// The sum as four words of 64 bits, the least significant first.
     sum: [u64; 4],
 }
 
 impl Fingerprint {
-    /// Counts a record.
+    /// Adds a record to the fingerprint.
     pub fn add(&mut self, record: &RecordDigest) {
         let mut sum = [0; 4];
         for (part, bytes) in sum.iter_mut().zip(record.0.chunks_exact(8)) {
@@ -143,7 +148,7 @@ impl Fingerprint {
         self.merge(&Self { records: 1, sum });
     }
 
-    /// Counts the records of another task.
+    /// Adds the records of `other`, which another task has read.
     pub fn merge(&mut self, other: &Self) {
         self.records = self.records.wrapping_add(other.records);
         let mut carry = false;
@@ -167,18 +172,19 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// Hides the bytes.
+/// Shows the public name in place of the secret bytes.
 impl fmt::Debug for NoiseKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("NoiseKey").field(&self.name()).finish()
     }
 }
 
-/// Releases flat records, each with the noise of its id. Any part of the records, in any order and any number
-/// of times, gives each record the same released value.
+/// Releases flat records, each with the noise that `key` and its id determine. The released value of a record
+/// does not depend on the other records or on their order. Repeated releases give it the same value again.
 ///
 /// # Errors
-/// [`Error::Shape`] unless there is one id per record, and the errors of the mechanism.
+/// [`Error::Shape`] unless there is one id per record. Also the errors of `encode`, `perturb` and `decode` of
+/// the mechanism.
 pub fn release_keyed(
     mechanism: &dyn LocalMechanism,
     records: &[f64],

@@ -11,8 +11,9 @@ use scumble_sampling::{DiscreteLaplace, Rational};
 /// Discrete Laplace noise on a lattice, calibrated to the ℓ₁ diameter of a domain.
 ///
 /// A point is rounded to the lattice, and the domain's bound is enforced again on the integers. The
-/// sensitivity is therefore a statement about integers, and no float error affects the claim. The noise is an
-/// exact integer. The final conversion to `f64` is post-processing. With t = ⌈Δ₁/ε⌉ lattice steps, the output
+/// sensitivity is therefore a statement about integers, and no float error affects the privacy claim. The
+/// noise is an exact integer number of steps. The final conversion to `f64` is post-processing. Let Δ₁ be the
+/// ℓ₁ diameter in lattice steps, and let t = ⌈Δ₁/ε⌉ be the scale of the noise in steps. The output
 /// distributions of any two points differ by a factor of at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry, Nissim and
 /// Smith 2006; on integers: Ghosh, Roughgarden and Sundararajan 2009).
 ///
@@ -33,17 +34,18 @@ pub struct LaplaceNoise {
 }
 
 impl LaplaceNoise {
-    /// Noise that gives every record of `domain` this ε, on a lattice some 2³⁰ times finer than its scale.
+    /// Noise that protects every record of `domain` with `epsilon`. The lattice is about 2³⁰ times finer than
+    /// the scale of the noise.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless 0 < ε < ∞, and for an ε so small that the noise does not fit 59 bits.
-    /// [`Error::Domain`] for bounds that do not fit 61 bits.
+    /// [`Error::Budget`] unless 0 < ε < ∞, and for an ε so small that the scale would exceed 2⁵⁹ lattice
+    /// steps. [`Error::Domain`] if a bound of `domain` is not below 2⁶¹ lattice steps.
     pub fn calibrated(domain: &Domain, epsilon: f64) -> Result<Self> {
         Self::on_lattice(domain, epsilon, Lattice::for_noise(domain, domain.l1_diameter() / epsilon))
     }
 
-    /// Noise that gives every record of `domain` this ε on a given lattice. A coarse lattice costs accuracy,
-    /// never privacy.
+    /// Noise on `lattice` that protects every record of `domain` with `epsilon`. A coarse lattice costs
+    /// accuracy, never privacy.
     ///
     /// # Errors
     /// Same errors as [`calibrated`](Self::calibrated).
@@ -70,8 +72,8 @@ impl LaplaceNoise {
         self.points.add(point, || self.distribution.sample(stream))
     }
 
-    /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add), made in bulk.
-    /// Nothing else is drawn from `stream` afterwards.
+    /// Adds noise to points, one after the other. The draws equal the draws of [`add`](Self::add), but are
+    /// made in bulk. Draw nothing else from `stream` afterwards.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -96,8 +98,8 @@ impl LaplaceNoise {
         Ok(-distances.iter().map(|steps| steps.abs()).sum::<f64>() / self.distribution.scale())
     }
 
-    /// Description of the noise that [`add`](Self::add) adds to a point. The domain's coordinates begin at
-    /// `start`.
+    /// Description of the noise that [`add`](Self::add) adds to a point. The first coordinate of the domain
+    /// has the number `start` in the description.
     pub fn described(&self, start: usize) -> DescribedNoise {
         let (dim, step) = (self.points.dim(), self.lattice().step());
         DescribedNoise {
@@ -116,18 +118,20 @@ impl LaplaceNoise {
         self.points.lattice()
     }
 
-    /// Scale b of the noise in the units of the domain: the distribution is ∝ exp(−|x|/b).
+    /// Scale b of the noise in the units of the domain. The noise x has the distribution ∝ exp(−|x|/b).
     pub fn scale(&self) -> f64 {
         self.distribution.scale() * self.lattice().step()
     }
 
-    /// Information of a released coordinate about the true one, per squared unit of the domain, rounded up.
-    /// It is 1/b², except for the effect of the lattice. No unbiased estimate has a smaller variance than the
-    /// inverse, half of the noise's variance (Hammersley 1950; Chapman and Robbins 1951).
+    /// Information of a released coordinate about the true coordinate, per squared unit of the domain,
+    /// rounded up. It is 1/b², except for the effect of the lattice. No unbiased estimate of the true
+    /// coordinate has a smaller variance than the inverse, b² (Hammersley 1950; Chapman and Robbins 1951).
+    /// This is half of the noise's variance.
     ///
-    /// It is the χ² divergence of the distributions for two neighbouring lattice points, divided by their
-    /// squared distance. With r = e^(−1/t) for a scale of t steps, their odds are r on one side and 1/r on
-    /// the other. It follows that χ² = (1 − r)²/r = 4 sinh²(1/2t).
+    /// The information is the χ² divergence of the output distributions of two neighbouring lattice points,
+    /// divided by their squared distance. Let r = e^(−1/t) for a scale of t steps. The ratio of the two
+    /// distributions is r on one side of the points and 1/r on the other side. It follows that χ² = (1 −
+    /// r)²/r = 4 sinh²(1/2t).
     pub fn information(&self) -> f64 {
         information(4.0 * (0.5 / self.distribution.scale()).sinh().powi(2), self.lattice().step())
     }
@@ -138,7 +142,7 @@ impl LaplaceNoise {
     }
 }
 
-/// ⌈`numerator`/`epsilon`⌉, exactly; `None` if it does not fit.
+/// ⌈`numerator`/`epsilon`⌉, exactly; `None` if it does not fit 64 bits.
 fn quotient_up(numerator: u64, epsilon: f64) -> Option<u64> {
     (BigRational::from(BigInt::from(numerator)) / BigRational::from_float(epsilon)?)
         .ceil()

@@ -1,11 +1,11 @@
-//! Lattices, and domains on them. Noise on a lattice is an integer, and sensitivity is a statement about
-//! integers.
+//! Lattices, and domains on them. A lattice consists of all multiples of a power of two. On a lattice, noise
+//! is an integer and sensitivity is a statement about integers.
 
 use scumble_core::{Domain, Error, Factor, Result, check_finite, check_width, largest, signed_sums};
 use std::ops::Range;
 
-/// Largest scale for which draws are made in bulk, modulo 2⁶⁴. Draws beyond this range are 2¹¹ scales away,
-/// with less than e^−2048 of the mass.
+/// Largest scale, in lattice steps, for which draws are made in bulk. Such draws are reduced modulo 2⁶⁴. Only
+/// a draw of more than 2¹¹ scales exceeds 63 bits, with a probability below e^−2048.
 pub(crate) const WIDEST_IN_BULK: f64 = (1u64 << 52) as f64;
 
 /// All multiples of a power of two.
@@ -18,7 +18,8 @@ impl Lattice {
     /// Multiples of 2^`exponent`.
     ///
     /// # Errors
-    /// [`Error::Domain`] unless −1000 ≤ exponent ≤ 0: one-hot coordinates are whole multiples of the step.
+    /// [`Error::Domain`] unless −1000 ≤ `exponent` ≤ 0. A larger step could not represent the one-hot
+    /// coordinates 0 and 1.
     pub fn new(exponent: i32) -> Result<Self> {
         if (-1000..=0).contains(&exponent) {
             return Ok(Self { exponent });
@@ -26,8 +27,8 @@ impl Lattice {
         Err(Error::Domain { needs: "a lattice step between 2^-1000 and 1", given: format!("2^{exponent}") })
     }
 
-    /// Lattice some 2³⁰ times finer than noise of the scale `scale`, and fine enough for the narrowest factor
-    /// of `domain`.
+    /// Lattice about 2³⁰ times finer than noise of the scale `scale`. It is also at least 2²⁰ times finer
+    /// than the narrowest factor of `domain`, if the noise and all coordinates still fit their integers.
     pub(crate) fn for_noise(domain: &Domain, scale: f64) -> Self {
         let narrowest = domain
             .factors()
@@ -38,8 +39,8 @@ impl Lattice {
             domain.factors().map(|(_, factor)| factor.l1_diameter().max(factor.largest_magnitude())).sum();
         let exponent = (binary_exponent(scale) - 30)
             .min(binary_exponent(narrowest) - 20)
-            .max(binary_exponent(scale) - 57) // so that the noise of a small ε fits 59 bits
-            .max(binary_exponent(widest) - 59) // so that integers fit 61 bits if ε is large
+            .max(binary_exponent(scale) - 57) // so that noise at a small ε fits 59 bits
+            .max(binary_exponent(widest) - 59) // so that coordinates fit 61 bits at a large ε
             .clamp(-1000, 0);
         Self { exponent }
     }
@@ -54,7 +55,7 @@ impl Lattice {
         x / self.step()
     }
 
-    /// Lattice points of `factor` that a record may round to, as bounds on integers.
+    /// Bounds on the lattice points to which a value of `factor` may round, as integers.
     fn integer_bounds(self, factor: &Factor) -> Result<IntegerBounds> {
         let whole = |units: f64| {
             if units.abs() < (1i64 << 61) as f64 {
@@ -69,7 +70,7 @@ impl Lattice {
         Ok(match factor {
             Factor::Interval { lower, upper } => {
                 let (lower, upper) = (whole(self.units(*lower).ceil())?, whole(self.units(*upper).floor())?);
-                // An interval between two lattice points keeps the lower one.
+                // An interval that contains no lattice point is represented by the lattice point below it.
                 IntegerBounds::Interval(lower.min(upper), upper)
             }
             Factor::OneHot { .. } => IntegerBounds::OneHot(whole(self.units(1.0))?),
@@ -86,7 +87,7 @@ impl Lattice {
                 let widened = signed_sums(&exact).into_iter().zip(bounds).map(|(sum, (lower, upper))| {
                     let (lower, upper) = (self.units(*lower), self.units(*upper));
                     // Rounding moves each coordinate by half a step. The rounding error of a float sum is far
-                    // below a 2⁴⁸th of it.
+                    // below 2⁻⁴⁸ times the sum.
                     let margin = center.len() as f64 * (1.0 + lower.abs().max(upper.abs()) * 2f64.powi(-48));
                     let sum = whole(sum as f64)?;
                     Ok((whole((lower - margin).floor())?.min(sum), whole((upper + margin).ceil())?.max(sum)))
@@ -98,7 +99,7 @@ impl Lattice {
     }
 }
 
-/// Factor of a domain, on the integers.
+/// Bounds of one factor of a domain, on the integers.
 #[derive(Debug, Clone)]
 enum IntegerBounds {
     Interval(i64, i64),
@@ -109,7 +110,7 @@ enum IntegerBounds {
 }
 
 impl IntegerBounds {
-    /// max ‖k − k′‖₁ over the integer points that [`round`](Self::round) can give.
+    /// max ‖k − k′‖₁ over the integer points k and k′ that [`map_rounded`](Self::map_rounded) can give.
     fn l1_diameter(&self) -> u128 {
         match self {
             Self::Interval(lower, upper) => upper.abs_diff(*lower).into(),
@@ -127,9 +128,11 @@ impl IntegerBounds {
         }
     }
 
-    /// Upper bound on the spread of two such points, with these weights of the coordinates.
+    /// Upper bound on the [`Spread`] of two integer points that [`map_rounded`](Self::map_rounded) can give,
+    /// for the given weights of the coordinates.
     fn spread(&self, Weights { heaviest: [heaviest, second], sum }: Weights) -> Spread {
-        // Upper bound from an ℓ₂ `length`, an ℓ₁ length, and the weight of the coordinates that differ.
+        // Upper bound from an ℓ₂ distance `length`, an ℓ₁ distance `l1`, and the summed weight of the
+        // coordinates that differ.
         let spread = |length: f64, l1: f64, differing: f64| Spread {
             squared_distance: length * length * heaviest,
             distance: l1 * heaviest,
@@ -154,7 +157,8 @@ impl IntegerBounds {
         }
     }
 
-    /// Rounds to integers that obey the bounds despite float errors: the bound is enforced on the integers.
+    /// Rounds `units` (in lattice steps) to integers, and replaces each value by `to` of its integer. The
+    /// bounds are enforced on the integers, so that they hold despite float errors.
     fn map_rounded(&self, units: &mut [f64], to: &mut impl FnMut(i64) -> f64) {
         match self {
             Self::Interval(lower, upper) => units[0] = to(rounded(units[0]).clamp(*lower, *upper)),
@@ -165,7 +169,7 @@ impl IntegerBounds {
             Self::L1Ball(radius) => {
                 let mut left = *radius;
                 for x in units {
-                    // Toward zero, and never more than the rest of the radius.
+                    // Rounds toward zero. The magnitude never exceeds the remaining radius `left`.
                     let k = (*x as i64).unsigned_abs().min(left);
                     left -= k;
                     *x = to(if *x < 0.0 { -(k as i64) } else { k as i64 });
@@ -192,7 +196,8 @@ impl IntegerBounds {
     }
 }
 
-/// Nearest whole number, away from zero in a tie. It equals `round`, without a call to it.
+/// Nearest whole number, away from zero in a tie. The result equals that of `f64::round`, without a function
+/// call.
 fn rounded(x: f64) -> i64 {
     (x + 0.5f64.next_down().copysign(x)) as i64
 }
@@ -200,7 +205,7 @@ fn rounded(x: f64) -> i64 {
 /// Summary of the weights of some coordinates.
 #[derive(Debug, Clone, Copy)]
 struct Weights {
-    /// The two largest weights; zero for a missing one.
+    /// The two largest weights, or zero if there are fewer than two coordinates.
     heaviest: [f64; 2],
     sum: f64,
 }
@@ -220,8 +225,8 @@ impl Weights {
     }
 }
 
-/// Largest spread of two points k and k′ of a set, in lattice steps, where coordinate j has the weight wⱼ.
-/// Each field is the largest value of a sum over the coordinates that differ.
+/// Largest weighted distances between two points k and k′ of a set, in lattice steps. Coordinate j has the
+/// weight wⱼ. Each field is the largest value of a sum over the coordinates that differ.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spread {
     /// Σ wⱼ(kⱼ − kⱼ′)².
@@ -232,7 +237,7 @@ pub(crate) struct Spread {
     pub(crate) differing: f64,
 }
 
-/// Domain on a lattice: the integer points to which its points are rounded.
+/// Domain on a lattice: the integer points to which points of the domain are rounded.
 ///
 /// The domain's bounds are enforced again on the integers, so that no float error affects a diameter.
 #[derive(Debug, Clone)]
@@ -242,10 +247,10 @@ pub(crate) struct IntegerDomain {
 }
 
 impl IntegerDomain {
-    /// Domain on this lattice.
+    /// `domain` on `lattice`.
     ///
     /// # Errors
-    /// [`Error::Domain`] for bounds that do not fit 61 bits.
+    /// [`Error::Domain`] if a bound of `domain` is not below 2⁶¹ lattice steps.
     pub(crate) fn new(domain: &Domain, lattice: Lattice) -> Result<Self> {
         let bounds = domain.factors().map(|(at, factor)| Ok((at, lattice.integer_bounds(factor)?)));
         Ok(Self { lattice, bounds: bounds.collect::<Result<_>>()? })
@@ -255,20 +260,20 @@ impl IntegerDomain {
         self.lattice
     }
 
-    /// max ‖k − k′‖₁, in lattice steps.
+    /// max ‖k − k′‖₁ over two points k and k′ of the integer domain, in lattice steps.
     pub(crate) fn l1_diameter(&self) -> u128 {
         self.bounds.iter().map(|(_, bounds)| bounds.l1_diameter()).sum()
     }
 
-    /// Largest spread of two points, with these weights of the coordinates (d values), up to rounding; `None`
-    /// if it does not fit the floats. A set of one point counts as a set of two neighbours, so that a claim
-    /// of zero cost is never made.
+    /// Largest spread of two points, up to rounding, for the given weights of the coordinates (d values).
+    /// `None` if the squared distance is not a finite float. A domain with a single point counts as two
+    /// points one step apart, so that no claim states a privacy cost of zero.
     pub(crate) fn spread(&self, weights: &[f64]) -> Option<Spread> {
         let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
         self.summed(|at| Weights::new(&weights[at]), least)
     }
 
-    /// Largest spread of two points if all coordinates have one weight.
+    /// Largest spread of two points if all coordinates have the same weight.
     pub(crate) fn spread_alike(&self, weight: f64) -> Option<Spread> {
         self.summed(|at| Weights::alike(weight, at.len()), weight)
     }
@@ -299,7 +304,7 @@ impl IntegerDomain {
         let step = self.lattice.step();
         self.map_rounded(point, |k| {
             let sum = i128::from(k) + draw();
-            // The number is the same; an i64 takes one instruction.
+            // Both conversions give the same float, but that of an i64 takes one instruction.
             i64::try_from(sum).map_or_else(|_| sum as f64, |sum| sum as f64) * step
         })
     }
@@ -323,7 +328,7 @@ impl IntegerDomain {
         Ok(())
     }
 
-    /// Displacement of `released` from the lattice point that `point` is rounded to, by coordinate, in
+    /// Displacement of each coordinate of `released` from the lattice point to which `point` is rounded, in
     /// lattice steps.
     ///
     /// # Errors
@@ -343,8 +348,8 @@ impl IntegerDomain {
         Ok(rounded)
     }
 
-    /// Rounds each coordinate of `point` (d values) to the lattice, and replaces it by `to` of the result,
-    /// one after the other.
+    /// Rounds each coordinate of `point` (d values) to an integer number of steps, and replaces it by `to` of
+    /// this integer. The coordinates are replaced in ascending order.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -360,18 +365,20 @@ impl IntegerDomain {
     }
 }
 
-/// Information per squared unit, from the χ² divergence of a distribution from itself one lattice step on. A
-/// margin covers what lattices add when information is summed up.
+/// Information per squared unit, from the χ² divergence between a distribution and the same distribution
+/// shifted by one lattice step. A margin of 2⁻⁴⁰ covers the effect of lattices on sums of information.
 ///
-/// For independent parts 1 + χ² multiplies. A sum therefore lacks step²·I₁·I₂, some 2⁻⁶⁰ of it if the lattice
-/// is 2³⁰ times finer than the noise. Two lattices share the steps of the coarser one. It may be so coarse
-/// that the divergence of the finer part is no longer quadratic at its steps. Neighbours on the finer lattice
-/// are then, as a rule, the same point on the coarser one, which discloses nothing about them.
+/// For two independent releases of one coordinate, the factors 1 + χ² multiply. The sum I₁ + I₂ of their
+/// information therefore lacks the term step²·I₁·I₂. This is about 2⁻⁶⁰ of the sum if the lattice is 2³⁰
+/// times finer than the noise. Two releases on different lattices share the steps of the coarser lattice. The
+/// coarser lattice may have steps at which the divergence of the finer release is no longer quadratic. As a
+/// rule, neighbours on the finer lattice are then the same point on the coarser lattice. The coarser release
+/// discloses nothing about their difference.
 pub(crate) fn information(chi_squared: f64, step: f64) -> f64 {
     chi_squared / (step * step) * (1.0 + 2f64.powi(-40))
 }
 
-/// ⌊log₂ x⌋ of a positive float, −1000 for zero.
+/// ⌊log₂ x⌋ of a float x, limited to [−1000, 1000]; −1000 for zero.
 fn binary_exponent(x: f64) -> i32 {
     (x.log2().floor() as i32).clamp(-1000, 1000)
 }

@@ -1,7 +1,8 @@
 //! Exact noise on lattices of integers, mechanisms that add it, and noise keyed by a record's id.
 //!
-//! A point is rounded to a lattice of powers of two. Its sensitivity is bounded on the integers, and the
-//! noise is an exact integer sample. No claim depends on a floating-point error.
+//! A point is rounded to a lattice, whose step is a power of two. The sensitivity is bounded on the integer
+//! multiples of the step, and the noise is an exact integer sample. No floating-point error can invalidate a
+//! privacy claim.
 //!
 //! ```
 //! use scumble_core::Domain;
@@ -33,8 +34,8 @@ pub use sum::SumNoise;
 pub use scumble_core;
 
 /// Defines and registers a [`Plugin`](scumble_core::Plugin), like [`scumble_core::register!`]. For a
-/// mechanism that adds noise, `noise` names its [`AdditiveNoise`], in place of `descriptor`, `parameters`,
-/// `learn` and `local`.
+/// mechanism that adds noise, the field `noise` names its [`AdditiveNoise`]. This field replaces
+/// `descriptor`, `parameters`, `learn` and `local`.
 #[macro_export]
 macro_rules! register {
     (

@@ -4,15 +4,16 @@ use ndarray::{ArrayView1, ArrayView2};
 use scumble_core::{Budget, Domain, Error, Result, Stream};
 use scumble_sampling::{DiscreteLaplace, Rational};
 
-/// Number of steps between the bounds of a number. Each step is an integer.
+/// Number of equal steps between the two bounds of a number. A rounded number is an integer from 0 to
+/// `STEPS`.
 const STEPS: u32 = 1 << 12;
 
 /// Discrete Laplace noise on the sums of bounded numbers over all records, for curators.
 ///
-/// Each number is rounded to one of 4,096 steps between its bounds. A sum is therefore an integer, and takes
-/// an exact integer of noise. If one record is replaced by another, the sums of d numbers change by at most
-/// 4,096·d steps together. Noise of the scale 4,096·d/ε is therefore ε-differentially private (Dwork,
-/// McSherry, Nissim and Smith 2006, Proposition 1).
+/// Each number is rounded to one of 4,096 steps between its bounds. A sum is therefore an integer number of
+/// steps, and so is its noise. If one record is replaced by another, the d sums change by at most 4,096·d
+/// steps in total. Noise of the scale 4,096·d/ε steps is therefore ε-differentially private (Dwork, McSherry,
+/// Nissim and Smith 2006, Proposition 1).
 ///
 /// ```
 /// use ndarray::array;
@@ -33,7 +34,7 @@ pub struct SumNoise {
 }
 
 impl SumNoise {
-    /// Noise for records in `set`, of d numbers.
+    /// Noise on the sums of records in `set`, which have d numbers each.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] unless `set` consists of intervals. [`Error::Budget`] for an ε that is too
@@ -48,7 +49,8 @@ impl SumNoise {
         Ok(Self { bounds, noise })
     }
 
-    /// Noisy means (d values) of `records` (n × d).
+    /// Noisy means (d values) of `records` (n records × d numbers). Values outside their bounds count as the
+    /// nearest bound.
     pub fn mean(&self, records: ArrayView2<f64>, stream: &mut Stream) -> Vec<f64> {
         let mean = |(column, (lower, upper)): (ArrayView1<f64>, &(f64, f64))| {
             let step = |x: &f64| ((x - lower) / (upper - lower) * f64::from(STEPS)).round() as i128;

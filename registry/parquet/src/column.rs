@@ -19,13 +19,13 @@ pub(crate) enum Meaning {
     Plain,
     /// An unsigned whole number.
     Unsigned,
-    /// A whole number of units of 10⁻ˢ, written as digits.
+    /// A decimal: a whole number of units of 10⁻ˢ, where s is the `scale`.
     Decimal { scale: usize },
     /// UTF-8 text.
     Text,
-    /// Days since 1970.
+    /// Days since 1970-01-01.
     Date,
-    /// Ticks since 1970, with the ticks per second and the clock.
+    /// Ticks since the start of 1970, `a_second` of them per second, on the clock of `zone`.
     Timestamp { a_second: i64, zone: Zone },
 }
 
@@ -112,7 +112,8 @@ pub(crate) fn held(column: &ColumnDescriptor, meaning: &Meaning) -> Option<Held>
         },
         (Meaning::Text, _) => Held::Text,
         (Meaning::Date, _) => Held::Day,
-        // A day in a zone is written as a date, because another file would have to keep the zone.
+        // A column of days in a named zone is released as dates, because an output of instants would have to
+        // store the zone.
         (Meaning::Timestamp { zone: Zone::Named(_), .. }, _) => Held::Day,
         (Meaning::Timestamp { a_second, zone }, _) => Held::Time { a_second: *a_second, zone: zone.clone() },
     })
@@ -181,7 +182,7 @@ impl Column {
         })
     }
 
-    /// Reads the next `most` rows, or fewer at the end, and returns their number.
+    /// Reads the next `most` rows, or fewer at the end, and returns their number and their values.
     pub fn read(&mut self, most: usize) -> Result<(usize, Values)> {
         let is_nullable = self.is_nullable;
         let (rows, present, stored) = match &mut self.reader {
@@ -216,7 +217,8 @@ fn read<T: DataType>(
 }
 
 impl Values {
-    /// Returns the cell of the next row. Text is cut to about `most` bytes.
+    /// Returns the cell of the next row. Text is cut to about `most` bytes, or kept whole if `most` is
+    /// `None`.
     pub fn next(&mut self, most: Option<usize>) -> std::result::Result<Cell<'_>, Misfit> {
         let (row, at) = self.given;
         self.given.0 += 1;
@@ -276,7 +278,7 @@ fn text(bytes: &[u8], most: usize) -> std::result::Result<&str, Misfit> {
     }
 }
 
-/// Cell of a whole number. A number with another meaning is formatted into `text`.
+/// Cell of a whole number. A large unsigned number, a decimal, a date or a time is formatted into `text`.
 fn whole<'t>(number: i64, meaning: &Meaning, text: &'t mut String) -> std::result::Result<Cell<'t>, Misfit> {
     let no_date = || Misfit { value: number.to_string(), problem: "is outside the range of dates".into() };
     *text = match meaning {
@@ -298,7 +300,7 @@ fn number(found: Option<f64>) -> Cell<'static> {
     found.map_or(Cell::Null, Cell::Number)
 }
 
-/// Converts big-endian bytes to a whole number.
+/// Converts big-endian bytes in two's complement to a whole number.
 fn unscaled(bytes: &[u8]) -> std::result::Result<i128, Misfit> {
     let is_negative = bytes.first().is_some_and(|byte| *byte >= 0x80);
     let mut number = if is_negative { [0xff; 16] } else { [0; 16] };

@@ -23,7 +23,8 @@ pub enum FileBlock {
 }
 
 impl<W: Write + Send> FileWriter<W> {
-    /// Begins `file` for records that `decoder` decodes. The bytes are written to `output`.
+    /// Begins a file of the records that `decoder` decodes. The name `file` selects the format, and the bytes
+    /// are written to `output`.
     ///
     /// # Errors
     /// [`Error::Write`](scumble_records::Error::Write) if `output` fails.

@@ -1,7 +1,7 @@
 //! Depth check of a footer's schema. The footer's parser recurses once per level, and a footer of a few
 //! kilobytes has room for thousands of levels.
 
-/// Upper bound on the levels of a schema. Flat files have one level.
+/// Upper bound on the levels of nesting of a schema. Flat files have one level.
 const DEEPEST: usize = 64;
 
 /// Returns whether `footer`, in Thrift's compact protocol, holds a schema within the depth limit.

@@ -1,6 +1,7 @@
-//! Parquet files of records, in addition to CSV.
+//! Parquet files of records.
 //!
-//! [`open`] opens either format, recognised by the file's content. [`Writer`] writes a release as Parquet.
+//! [`open`] opens a Parquet or CSV file, recognised by its content. [`Writer`] writes a release, the output
+//! of a privacy mechanism, as Parquet.
 //!
 //! ```
 //! use scumble_parquet::{Writer, open};
@@ -42,14 +43,15 @@
 //! | a null of any type | null |
 //!
 //! Lists, groups and other types are an error if the schema names such a column, and are otherwise ignored.
-//! Pages may have either version. They may be compressed by Snappy, gzip, Zstandard, Brotli or LZ4 (raw).
-//! Their values may be plain, encoded by a dictionary, or encoded as differences of whole numbers.
+//! Pages may have version 1 or 2 of their format. They may be compressed by Snappy, gzip, Zstandard, Brotli
+//! or LZ4 (raw). Their values may be plain, encoded by a dictionary, or encoded as differences of whole
+//! numbers.
 //!
 //! # Limits
 //!
-//! For each wanted column, memory holds one page with its dictionary. A page of more than 64 MiB in memory is
-//! an error, however small it is compressed. Row groups whose columns have more or fewer rows than the footer
-//! states are an error.
+//! For each column that is read, memory holds one page with its dictionary. A page of more than 64 MiB in
+//! memory is an error, however small its compressed form is. Row groups whose columns have more or fewer rows
+//! than the footer states are an error.
 
 mod column;
 mod file_writer;
@@ -68,13 +70,13 @@ use scumble_records::{Error, ReadRows, Result, TextFormat, csv, open_to_read};
 use std::io::Read;
 use std::path::Path;
 
-/// Opens a file of records: Parquet if its content begins as Parquet, otherwise CSV. `format` declares the
-/// CSV format, and the rest is recognised. The name does not matter, except that a file named as Parquet is
-/// never read as CSV. `-` is standard input, which must be CSV.
+/// Opens a file of records: Parquet if its content begins as Parquet, otherwise CSV. `format` declares
+/// properties of the CSV format, and all others are recognised. The file name does not matter, except that a
+/// file named as Parquet is never read as CSV. `-` is standard input, which must be CSV.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be opened; [`Error::Unreadable`] if it begins as Parquet but is
-/// malformed.
+/// [`Error::Io`] if the file cannot be opened; [`Error::Unreadable`] if it is malformed, or if its name ends
+/// with `.parquet` and its content is not Parquet.
 pub fn open(file: &Path, format: &TextFormat) -> Result<Box<dyn ReadRows>> {
     if is_standard(file) {
         return Ok(Box::new(csv::Rows::written(std::io::stdin(), "standard input", format)?));

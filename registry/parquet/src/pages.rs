@@ -1,7 +1,8 @@
-//! Pages of a column, decompressed up to a size limit. Properties that the decoder trusts are checked first.
+//! Pages of a column, decompressed up to a size limit. Each page is checked before the decoder of the
+//! `parquet` crate receives it, because that decoder trusts it.
 //!
-//! A missing dictionary, a length beyond the end or a list of no values makes the decoder panic. Encodings
-//! that cannot be checked without decoding (`DELTA_LENGTH_BYTE_ARRAY`, `DELTA_BYTE_ARRAY`,
+//! A missing dictionary, a length beyond the end of the page or a list of no values makes the decoder panic.
+//! Encodings that cannot be checked without decoding (`DELTA_LENGTH_BYTE_ARRAY`, `DELTA_BYTE_ARRAY`,
 //! `BYTE_STREAM_SPLIT`) are refused. No common writer uses them by default.
 
 use crate::unpack::{check, unpack};
@@ -14,7 +15,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use std::sync::Arc;
 
-/// Upper bound on the memory of a page or of the footer. Writers aim at 1 MiB per page.
+/// Upper bound on the memory of a page or of the footer, in bytes. Writers aim at 1 MiB per page.
 const LARGEST: usize = 64 << 20;
 
 /// File whose reads are limited to the size of a page, and to the file's end.
@@ -78,7 +79,7 @@ impl<R: ChunkReader> Pages<R> {
         })
     }
 
-    /// Decompresses a page and checks that its decoder can safely receive it.
+    /// Decompresses a page and checks that the decoder does not panic on it.
     fn trusted(&mut self, mut page: Page) -> Result<Page> {
         match &mut page {
             Page::DictionaryPage { buf, num_values, .. } => {
@@ -124,8 +125,8 @@ impl<R: ChunkReader> Pages<R> {
         Ok(page)
     }
 
-    /// Upper bound on the number of plain values of this type in `bytes`. `None` if their lengths do not add
-    /// up.
+    /// Upper bound on the number of plain values of the column's type in `bytes`. `None` if the lengths of
+    /// the values do not add up to the length of `bytes`.
     fn most_values(&self, bytes: &[u8]) -> Option<usize> {
         match self.physical {
             Type::BOOLEAN => bytes.len().checked_mul(8),
@@ -137,7 +138,8 @@ impl<R: ChunkReader> Pages<R> {
         }
     }
 
-    /// Checks the values of a page and returns the page and encoding for the decoder.
+    /// Checks the values of a page and returns the page and encoding for the decoder. The values begin after
+    /// the first `levels` bytes of `page`, which hold the definition and repetition levels.
     ///
     /// # Errors
     /// An error for an unsupported encoding, or for values that would make the decoder panic.
@@ -147,8 +149,8 @@ impl<R: ChunkReader> Pages<R> {
         };
         match encoding {
             Encoding::PLAIN if self.physical == Type::BYTE_ARRAY => match arrays(values) {
-                // The number of values read depends on the levels. The appended length makes any read beyond
-                // the last value an error.
+                // The number of values that the decoder reads depends on the definition levels, which are not
+                // decoded here. The appended length makes any read beyond the last value an error.
                 Some(_) => Ok(([&page[..], &u32::MAX.to_le_bytes()].concat().into(), encoding)),
                 None => Err(ParquetError::EOF("a value is longer than its page".into())),
             },

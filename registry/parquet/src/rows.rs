@@ -13,23 +13,23 @@ use parquet::schema::types::ColumnDescriptor;
 use scumble_records::{DESIGN, Encoder, Error, Held, RawRows, ReadRows, Result};
 use std::sync::Arc;
 
-/// Parquet file, read a few rows at a time. For each wanted column, memory holds a page and its dictionary.
-/// Other columns are not read.
+/// Parquet file, read a few rows at a time. For each column that the encoder reads, memory holds a page and
+/// its dictionary. Other columns are not read.
 pub struct Rows<R: ChunkReader> {
     file: Arc<Bounded<R>>,
     source: String,
     header: Vec<String>,
     metadata: ParquetMetaData,
-    /// For each column of the header, its index among the leaf columns if it is flat.
+    /// For each column of the header, its index among the leaf columns; `None` for lists and groups.
     leaves: Vec<Option<usize>>,
     /// Index of the current row group. `row_in_group` is the number of its rows returned so far.
     group: usize,
     row_in_group: usize,
     /// Number of rows of the file returned so far.
     row: usize,
-    /// Error in the row after the rows returned last.
+    /// Error in the row that follows the last returned row. The next call returns it.
     held: Option<Error>,
-    /// Wanted columns of the row group. `places` holds their indices in the header.
+    /// Open columns of the current row group. `places` holds their indices in the header.
     columns: Vec<Column>,
     places: Vec<usize>,
 }
@@ -89,7 +89,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         Error::Unreadable { file: self.source.clone(), problem }
     }
 
-    /// Error about a column's values in this row group.
+    /// Error about a column's values in the current row group.
     fn damaged(&self, place: usize, problem: &str) -> Error {
         let column = self.header.get(place).map_or("", String::as_str);
         self.refuse(format!(
@@ -103,7 +103,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         groups.get(self.group).map_or(0, |group| usize::try_from(group.num_rows()).unwrap_or(0))
     }
 
-    /// Opens the columns that `encoder` wants in this row group, at its next row.
+    /// Opens the columns that `encoder` reads in the current row group, at the next row to return.
     fn open(&mut self, encoder: &Encoder) -> Result<()> {
         self.columns.clear();
         self.places = encoder.places().collect();
@@ -111,7 +111,8 @@ impl<R: ChunkReader + 'static> Rows<R> {
             let column = self.column(place)?;
             self.columns.push(column);
         }
-        // Needed only if the encoder changes within a row group.
+        // Skip the rows that were already returned. They exist only if the encoder changes within a row
+        // group.
         let mut behind = self.row_in_group;
         while behind > 0 {
             let some = behind.min(1024);
@@ -151,7 +152,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         opened.map_err(|error| self.damaged(place, &in_one_line(&error)))
     }
 
-    /// Reads the next `most` rows of this row group, which has at least that many left.
+    /// Reads the next `most` rows of the current row group, which has at least `most` rows left.
     fn read(&mut self, most: usize) -> Result<Vec<Values>> {
         let read: Vec<_> = self.columns.iter_mut().map(|column| column.read(most)).collect();
         let read = self.places.iter().zip(read).map(|(&place, read)| match read {
@@ -162,7 +163,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         read.collect()
     }
 
-    /// Checks the end of a row group, so that no row is lost.
+    /// Checks that the columns of a row group end where the footer states, so that no row is lost.
     ///
     /// # Errors
     /// An error if a column has more rows than the footer states.
@@ -178,7 +179,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         Ok(())
     }
 
-    /// Appends the next `most` rows, or fewer at the end.
+    /// Appends the next `most` rows to `rows`, or fewer at the end of the file.
     fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
         let mut remaining = most;
         while remaining > 0 && self.group < self.metadata.num_row_groups() {

@@ -1,7 +1,7 @@
 //! Decompression of pages up to a size limit.
 //!
 //! The decoder of the `parquet` crate has no size limit, and a few kilobytes may decompress to gigabytes. All
-//! decompressors here are plain Rust. The old framing of LZ4 and LZO are not supported.
+//! decompressors of this module are written in Rust. LZO and the old framing of LZ4 are not supported.
 
 use bytes::Bytes;
 use parquet::basic::Compression;

@@ -22,9 +22,9 @@ const CELLS: usize = 1 << 21;
 /// Snappy compresses all pages. The file has no nulls and no statistics. Noise does not compress, so the
 /// writer tries no other encodings.
 ///
-/// A row group has as many whole blocks of records as fit in 2²¹ cells (about two million), and at least one
-/// block. The file carries the digest of its design. It does not disclose when, where or from which records
-/// it was made.
+/// A row group has as many whole blocks of 1024 records as fit in 2²¹ cells (about two million), and at least
+/// one block. The file carries the digest of its design. It does not disclose when, where or from which
+/// records it was made.
 pub struct Writer<W: Write + Send> {
     file: SerializedFileWriter<W>,
     blocks: Vec<Block>,
@@ -63,7 +63,7 @@ impl Column {
         match (self, stored) {
             (Self::Doubles(own), Stored::Double(number)) => own.push(number),
             (Self::Singles(own), Stored::Single(number)) => own.push(number),
-            // An unsigned number has the bits of a signed one.
+            // Parquet stores an unsigned number as the signed number with the same bits.
             (Self::Small(own), Stored::Whole(whole)) => own.push(whole as i32),
             (Self::Large(own), Stored::Whole(whole)) => own.push(whole as i64),
             (Self::Small(own), Stored::Day(day)) => own.push(day),
@@ -79,7 +79,7 @@ impl Column {
     }
 }
 
-/// Physical type of a storage type.
+/// Physical Parquet type of a storage type.
 fn physical(held: &Held) -> Physical {
     match held {
         Held::Double => Physical::DOUBLE,
@@ -92,7 +92,7 @@ fn physical(held: &Held) -> Physical {
     }
 }
 
-/// Logical type of a storage type. `None` for numbers and flags that need none.
+/// Logical Parquet type of a storage type. `None` for numbers and flags that need no logical type.
 fn logical(held: &Held) -> Option<LogicalType> {
     match held {
         Held::Double | Held::Single | Held::Flag | Held::Whole { bits: 32 | 64, is_signed: true } => None,

@@ -10,7 +10,8 @@ use scumble_records::Zone;
 /// Zone of the instants in the column `name`, from the metadata that Arrow's writers add (pyarrow, pandas,
 /// Polars).
 ///
-/// Arrow's schema has a zone for instants, and no zone for local times that an old writer marked as UTC.
+/// The Arrow schema in this metadata has a zone for instants, and no zone for local times. Old writers may
+/// mark such local times as UTC in the Parquet schema.
 pub(crate) fn zone_of(metadata: Option<&Vec<KeyValue>>, name: &str) -> Zone {
     let schema = metadata.into_iter().flatten().find(|pair| pair.key == "ARROW:schema");
     let schema = schema.and_then(|pair| BASE64_STANDARD.decode(pair.value.as_ref()?).ok());

@@ -69,11 +69,11 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Shortest decimal digits that parse back to `number`, without an exponent. There are as many digits as the
-/// standard library prints. They differ from its digits only if two decimals are equally near.
+/// Shortest decimal digits that parse back to `number`, without an exponent. The standard library prints the
+/// same number of digits. The digits differ only if two decimals are equally near to `number`.
 #[inline]
 pub(crate) fn digits(number: f64, buffer: &mut zmij::Buffer) -> Cow<'_, str> {
-    // Within this range the digits have no exponent.
+    // Outside this range, the digits in `buffer` would have an exponent.
     if !(1e-5..1e15).contains(&number.abs()) && number != 0.0 {
         return number.to_string().into();
     }

@@ -1,4 +1,4 @@
-//! CSV reader, a few rows at a time and with recognition of the text format, and CSV writer.
+//! CSV reader and writer. The reader recognises the text format, and reads a few rows at a time.
 
 use crate::pieces::{Piece, Pieces};
 use crate::text_format::{Decimal, Recognised, TextFormat, with_point};
@@ -15,16 +15,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// outside the bounds are clipped.
 ///
 /// # Errors
-/// Same errors as [`Rows`] and [`Reader`].
+/// Same errors as [`Rows::new`], [`Reader::new`] and [`Reader::read_all`].
 pub fn read(input: impl Read + Send, source: &str, schema: &Schema, target: Option<&str>) -> Result<Loaded> {
     Reader::new(Rows::new(input, source)?, schema, target, OutOfBounds::Clip)?.read_all()
 }
 
 /// CSV with a header, read a few rows at a time in bounded memory.
 ///
-/// In a file of one column, a blank line is a row with an empty cell, also at the end. Dropping it would
-/// disclose who had an empty cell. In a file of several columns, a row of empty cells contains commas, so a
-/// blank line is not a row.
+/// In a file of one column, a blank line is a row with an empty cell, also at the end of the file. Dropping
+/// such rows would disclose who had an empty cell. In a file of several columns, a row of empty cells
+/// contains commas, so a blank line is not a row.
 ///
 /// A row ends at a line's end outside quotation marks, or at the end of the file. A row of more than 16 MiB
 /// is an error, and so is a quotation mark that is never closed.
@@ -38,7 +38,7 @@ pub struct Rows<'r> {
     source: String,
     /// Number of rows returned so far.
     rows: usize,
-    /// Error in the row after the rows returned last.
+    /// Error in the row that follows the last returned row. The next call returns it.
     held: Option<Error>,
 }
 
@@ -80,7 +80,8 @@ impl<'r> Rows<'r> {
         Self::written(input, source, &TextFormat::default())
     }
 
-    /// Reads the header of `input` whose format is partly known. The rest of the format is recognised.
+    /// Reads the header of `input`. `format` declares the known properties of its text format, and all others
+    /// are recognised.
     ///
     /// # Errors
     /// Same errors as [`new`](Self::new).
@@ -99,8 +100,8 @@ impl<'r> Rows<'r> {
         Ok(Self { pieces, written, remarks, bytes, header, source: source.into(), rows: 0, held: None })
     }
 
-    /// Returns at most `most` rows: the rows of `piece`, whose first row has the number `first`, and
-    /// following rows.
+    /// Returns at most `most` rows: the rows of `piece`, whose first row has the number `first`, and the
+    /// following rows of the file.
     fn rows_from(
         &mut self,
         mut piece: Piece,
@@ -140,7 +141,7 @@ impl<'r> Rows<'r> {
 
 impl Written {
     fn reader(self, piece: &Piece) -> csv::Reader<&[u8]> {
-        // The parser accepts rows of any length, so that the crate's own error names the row.
+        // The parser accepts rows of any number of cells, so that the error of this crate can name the row.
         let mut reader = csv::ReaderBuilder::new();
         reader.has_headers(false).flexible(true).delimiter(self.delimiter).from_reader(&piece.text)
     }
@@ -216,7 +217,7 @@ impl ReadRows for Rows<'_> {
     fn next_block(&mut self, encoder: &Encoder, most: usize) -> Result<Option<Block>> {
         let Some((piece, first)) = self.next_piece(most)? else { return Ok(None) };
         if piece.is_cut_short {
-            // Long rows are parsed at once, so that only their wanted cells are kept.
+            // Long rows are parsed immediately, so that memory keeps only the cells that `encoder` reads.
             return Ok(self.rows_from(piece, first, encoder, most)?.map(Block::from_rows));
         }
         let written = self.written;
@@ -242,7 +243,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the header.
+    /// Writes the header of the records that `decoder` decodes.
     ///
     /// # Errors
     /// [`Error::Write`] if `output` fails.

@@ -11,9 +11,10 @@ use std::ops::Range;
 
 /// Decoder from flat released records to rows of cells.
 ///
-/// A schema column whose coordinates were all released keeps its name and unit, in the schema's order.
-/// [`Values`] decides the form of numbers, and a group of coordinates becomes its largest level. All other
-/// released coordinates (latents) follow unchanged, under the name that the mechanism gave them.
+/// A flat record lists the coordinates of the features, then those of the target. A schema column whose
+/// coordinates were all released keeps its name and unit. These columns come first, in the order of the
+/// schema. [`Values`] decides the form of numbers. A category becomes the level whose coordinate is largest.
+/// All other released coordinates (latents) follow unchanged, under the names that the mechanism gave them.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     layout: Layout,
@@ -21,7 +22,7 @@ pub struct Decoder {
     cells: Vec<Made>,
     values: Values,
     values_in: ValuesIn,
-    /// Input of each column. Empty if the input is unknown.
+    /// Input column of each released column. Empty if the input is unknown.
     sources: Vec<Option<Source>>,
     /// Digest of the release's design.
     design: Option<String>,
@@ -35,7 +36,7 @@ pub const DESIGN: &str = "scumble.design";
 struct Source {
     /// Storage type of the input column; `None` for a text file.
     held: Option<Held>,
-    /// First coordinate in an encoded record, if the column is released unchanged.
+    /// Index of the first coordinate in an encoded record, if the column is released unchanged.
     unchanged: Option<usize>,
     /// True if the column's numbers have no noise.
     is_exact: bool,
@@ -48,14 +49,14 @@ struct Source {
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
     /// Rounds integers, dates and ordered levels, and clamps them to their bounds. Real numbers stay
-    /// unchanged, so that their noise is known to anyone who learns from them.
+    /// unchanged, so that the distribution of their noise stays known to anyone who learns from them.
     #[default]
     Settled,
-    /// Also clamps real numbers to their bounds.
+    /// Like [`Settled`](Values::Settled), and also clamps real numbers to their bounds.
     Clamped,
     /// Keeps every number as the mechanism drew it. A date is in days since 1970-01-01, and an ordered level
-    /// is its rank from 0. Estimators need this form, because the noise of rounded and clamped numbers is
-    /// unknown.
+    /// is its rank from 0. Estimators need this form, because the noise of rounded or clamped numbers has an
+    /// unknown distribution.
     Drawn,
 }
 
@@ -68,7 +69,7 @@ enum Made {
 }
 
 impl Made {
-    /// Returns whether a number is settled to a value of its column's kind.
+    /// Returns whether a number of this kind is rounded or clamped to a value of the kind.
     fn is_settled(kind: &Kind, values: Values) -> bool {
         match values {
             Values::Settled => !matches!(kind, Kind::Real { .. }),
@@ -77,7 +78,7 @@ impl Made {
         }
     }
 
-    /// Coordinates whose written value differs from the released value.
+    /// Coordinates whose value in the written file may differ from the released value.
     fn places_of_others(&self, values: Values) -> &[usize] {
         match self {
             Self::Level { places, .. } => places,
@@ -124,7 +125,7 @@ impl Decoder {
                 }
                 continue;
             }
-            // A column that several parts of a composition released occurs once per part.
+            // A column that several mechanisms of a composition released occurs once per mechanism.
             let own = column.coordinates();
             let parts = own.first().and_then(|name| suffixes.get(name.as_str())).into_iter().flatten();
             for suffix in std::iter::once("").chain(parts.copied()) {
@@ -157,7 +158,7 @@ impl Decoder {
         });
     }
 
-    /// Sets the form of numbers.
+    /// Sets the form of released numbers.
     pub fn with_values(self, values: Values) -> Self {
         Self { values, ..self }
     }
@@ -177,12 +178,14 @@ impl Decoder {
         self.design.iter().map(|digest| (DESIGN.to_owned(), digest.clone()))
     }
 
-    /// Sets the input of the release. `unchanged` and `exact` have one flag per coordinate of a flat record.
+    /// Sets the input of the release. `unchanged` and `exact` have one flag per coordinate of a flat input
+    /// record.
     ///
-    /// - A column whose coordinates are all `unchanged` is written as in the input. A column of a text file
-    ///   keeps its text. A column of a typed file keeps its value and type.
-    /// - Any other column has the input's type if that type holds every value of the column's kind.
-    /// - A number whose coordinate is `exact` has no noise, and is written as its original decimal.
+    /// - A column whose coordinates are all `unchanged` is written as in the input. If the input is a text
+    ///   file, the column keeps its text. If the input is typed, the column keeps its values and type.
+    /// - Other columns of levels, and of integers or dates that [`Values`] rounds, have the input's type if
+    ///   it holds every value of the column's kind.
+    /// - A real number whose coordinate is `exact` has no noise, and is written as its original decimal.
     pub fn with_input(self, input: &Input, unchanged: &[bool], exact: &[bool]) -> Self {
         let fields = input.encoder.fields();
         let all = |flags: &[bool], leaves: Range<usize>| {
@@ -224,8 +227,8 @@ impl Decoder {
         })
     }
 
-    /// Re-encodes a flat record as a reader of the written file would. Settled numbers and the levels of
-    /// groups are encoded again.
+    /// Returns the flat record that a reader of the written file would encode. It differs from `record` in
+    /// numbers that were rounded or clamped, and in categories, which become one-hot.
     ///
     /// # Errors
     /// Same errors as [`decode`](Self::decode).
@@ -255,11 +258,12 @@ impl Decoder {
         Ok(settled)
     }
 
-    /// Re-encodes a table as a reader of the written file would. Settled numbers and the levels of groups are
-    /// encoded again.
+    /// Returns the table that a reader of the written file would encode. It differs from `table` in numbers
+    /// that were rounded or clamped, and in categories, which become one-hot.
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) for a table of another shape.
+    /// [`Error::Shape`](scumble_core::Error::Shape) if `table` does not have the layout of the released
+    /// records.
     pub fn settled_table(&self, table: &Table) -> Result<Table> {
         self.layout.check(table)?;
         let width = self.layout.width().max(1);
@@ -278,9 +282,9 @@ impl Decoder {
         &self.header
     }
 
-    /// Noise distribution of the values read back from the file, if `noise` is the distribution of the
-    /// records. The distribution becomes unknown for additive noise on a group written as its largest level,
-    /// and on a number that was rounded and clamped.
+    /// Noise distribution of the values read back from the file, if `noise` is that of the released records.
+    /// The distribution becomes unknown for a category with additive noise, because only its largest level is
+    /// written. It also becomes unknown for a number that was rounded or clamped.
     pub fn noise(&self, noise: &Noise) -> Noise {
         let changed = self.cells.iter().flat_map(|cell| cell.places_of_others(self.values));
         let changed: HashSet<usize> = changed.copied().collect();
@@ -355,7 +359,7 @@ impl Decoder {
         }
     }
 
-    /// Converts the text of a day to a date, because storage types have no date format.
+    /// Converts the text of a day to a date, because a storage type for days has no text format.
     fn as_typed<'a>(&'a self, column: usize, cell: Cell<'a>) -> Cell<'a> {
         match (&self.cells[column], cell) {
             (Made::Number { kind: kind @ Kind::Date { .. }, .. }, Cell::Text(_)) => {
@@ -365,8 +369,8 @@ impl Decoder {
         }
     }
 
-    /// Refuses a column that is stated to be unchanged but differs from the input. Its raw cells must not be
-    /// released.
+    /// Refuses a record that differs from the input in a column that the mechanism states to be unchanged.
+    /// The raw cells of such a column must not be released.
     fn check_unchanged(&self, column: usize, record: &[f64], before: &[f64]) -> Result<()> {
         let places = match &self.cells[column] {
             Made::Number { place, .. } | Made::Latent { place } => std::slice::from_ref(place),
@@ -498,7 +502,8 @@ impl<'d> Decoded<'d> {
     }
 }
 
-/// Suffixes that name the part of a composition, grouped by the name before them.
+/// Suffixes ` (part …)` of coordinate names, which number the mechanisms of a composition. They are grouped
+/// by the name before the suffix.
 fn suffixes(layout: &Layout) -> HashMap<&str, Vec<&str>> {
     let mut suffixes: HashMap<&str, Vec<&str>> = HashMap::new();
     for name in &layout.columns {

@@ -7,26 +7,28 @@ use scumble_core::{first_duplicate, shown};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
-/// Upper bound on the levels of a category. More distinct texts are more likely names, dates or free text.
+/// Upper bound on the number of levels of a category. A column with more distinct texts more likely holds
+/// names, dates or free text.
 const MOST_LEVELS: usize = 50;
 
-/// Upper bound on the bytes of a level. Longer texts are free text.
+/// Upper bound on the bytes of a level. Longer texts count as free text.
 const LONGEST_LEVEL: usize = 100;
 
 /// Upper bound on the distinct non-numeric texts that count as marks of missing cells in a numeric column.
 const MOST_STRAYS: usize = 3;
 
-/// Number of distinct numbers after which the search for repeats stops. That many without a repeat suffice to
-/// take whole numbers for record ids.
+/// Number of distinct numbers after which the search for repeats stops. A column without a repeat among these
+/// numbers may hold record ids.
 const MOST_NAMES: usize = 10_000;
 
-/// Largest absolute bound of an integer column. Bounds up to it are whole in floating point.
+/// Largest absolute value of a bound of an integer column. Floating point represents all whole numbers up to
+/// it exactly.
 const MOST_WHOLE: f64 = 9e15;
 
-/// Reason to leave out a column that has nothing to learn.
+/// Reason to leave out a column with a single value.
 const ONE_VALUE: &str = "it has one value";
 
-/// Reason to leave out instants whose days depend on an unknown zone.
+/// Reason to leave out a column of instants whose days depend on an unknown zone.
 const UNDECIDED: &str = "its times are instants without a known time zone, so their days cannot be decided";
 
 /// Texts that mark a missing number.
@@ -38,10 +40,10 @@ const EMPTY: &str = "(empty)";
 /// Drafts a schema of a file, as TOML with remarks for the reader.
 ///
 /// - Numbers get bounds around the observed range, rounded outward.
-/// - Dates get the first day of the first year and the last day of the last year.
-/// - Texts, and numbers of two distinct values, get the observed levels.
-/// - A column is left out if it has one value, counts the rows, or has more than 50 distinct texts. Its
-///   values are not shown.
+/// - Dates get as bounds the first day of the first observed year and the last day of the last observed year.
+/// - A column of texts, or of numbers with two distinct values, gets the observed levels.
+/// - A column is left out if it has one value, numbers the rows consecutively, or has more than 50 distinct
+///   texts. Its values do not appear in the draft.
 ///
 /// The draft is taken from the records, so it discloses something about them. It is therefore marked as a
 /// draft. A draft suffices to compare mechanisms, but no mechanism can be saved with it
@@ -61,8 +63,9 @@ const EMPTY: &str = "(empty)";
 /// ```
 ///
 /// # Errors
-/// Any error that keeps the file from being read; [`Error::DuplicateColumn`];
-/// [`Error::Empty`](scumble_core::Error::Empty); [`Error::Schema`] if every column is left out.
+/// Any error of `rows`; [`Error::DuplicateColumn`] if the header contains a name twice;
+/// [`Error::Empty`](scumble_core::Error::Empty) if there are no rows; [`Error::Schema`] if every column is
+/// left out.
 pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     let (file, header) = (rows.source().to_owned(), rows.header().to_vec());
     if let Some(column) = first_duplicate(&header) {
@@ -121,10 +124,11 @@ struct Seen {
     last: Option<f64>,
     is_broken: bool,
     is_whole: bool,
-    /// Bits of the first distinct numbers. `has_repeats` is true if one of them occurred twice.
+    /// Bits of the first [`MOST_NAMES`] distinct numbers. `has_repeats` is true if one of them occurred
+    /// twice.
     first: HashSet<u64>,
     has_repeats: bool,
-    /// Distinct non-empty cells, as text. At most 51 are kept, one more than a category may have.
+    /// Distinct non-empty cells, as text. At most 51 are kept, one more than the largest number of levels.
     levels: BTreeSet<String>,
     /// Distinct cells that mark a missing number.
     absent: BTreeSet<String>,
@@ -208,7 +212,7 @@ impl Seen {
         self.levels.len() <= MOST_LEVELS && !self.levels.contains(TOO_LONG)
     }
 
-    /// Drafts the column `name`, with a remark.
+    /// Drafts the column `name`, with a remark for the reader if there is one.
     ///
     /// # Errors
     /// The reason to leave the column out.
@@ -220,7 +224,7 @@ impl Seen {
         Ok((column, remark))
     }
 
-    /// Drafts the column's kind, with a remark.
+    /// Drafts the column's kind, with a remark for the reader if there is one.
     ///
     /// # Errors
     /// The reason to leave the column out.
@@ -295,7 +299,7 @@ impl Seen {
     }
 
     /// Returns the replacement for missing cells and the texts that mark them. The list is empty if only an
-    /// empty cell does.
+    /// empty cell marks a missing value.
     fn missing(&self, kind: &Kind) -> (Option<Missing>, Vec<String>) {
         let (cells, middle): (Vec<String>, _) = match kind {
             Kind::Real { lower, upper, .. } => {
@@ -318,7 +322,8 @@ impl Seen {
     }
 }
 
-/// Placeholder for all texts too long for a level. It contains a character that no cell contains.
+/// Placeholder for all texts too long for a level. It equals no cell, because cells are read without
+/// surrounding blanks.
 const TOO_LONG: &str = "\n";
 
 /// Adds a text unless the set already has `most` texts.
@@ -328,8 +333,8 @@ fn keep(texts: &mut BTreeSet<String>, text: &str, most: usize) {
     }
 }
 
-/// Bounds around `least` and `most`, rounded outward to a multiple of between a fifth and a fiftieth of their
-/// distance.
+/// Bounds around `least` and `most`, rounded outward to multiples of a unit. The unit is between a fiftieth
+/// and a fifth of `most` − `least`.
 fn bounds(least: f64, most: f64) -> (f64, f64) {
     let exponent = (most - least).log10().floor() as i32 - 1;
     // Parsing decimal text avoids errors of binary fractions.

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 /// Treatment of a number outside its column's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutOfBounds {
-    /// Moves the number to the bound and counts it.
+    /// Moves the number to the nearer bound and counts it.
     Clip,
-    /// Returns an error. The refusal of a record discloses something about it to anyone who notices it.
+    /// Returns an error. The refusal discloses something about the record to anyone who notices it.
     Reject,
     /// Keeps the number. For released data, where noise moves numbers out of the bounds.
     Keep,
@@ -37,7 +37,7 @@ pub struct Encoder {
     domain: RecordDomain,
     /// Columns of the schema, the target last.
     fields: Vec<Field>,
-    /// Column that is read but not encoded.
+    /// Column that is read but not encoded, such as an id column.
     extra: Option<ExtraColumn>,
     out_of_bounds: OutOfBounds,
 }
@@ -46,7 +46,7 @@ pub struct Encoder {
 struct Field {
     column: Column,
     is_target: bool,
-    /// Index of the column in a row.
+    /// Index of the column in a row of the file.
     place: usize,
     /// Upper bound on the bytes of a valid cell.
     longest: usize,
@@ -58,7 +58,8 @@ struct ExtraColumn {
     place: usize,
 }
 
-/// Number of clipped cells per column. It concerns the data and is for the owner only.
+/// Number of clipped cells per column. It is computed without noise, and is for the owner of the records
+/// only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clips(Vec<usize>);
 
@@ -75,7 +76,8 @@ impl Clips {
     }
 }
 
-/// Cells of one column that lay outside its public bounds. They concern the data and are for the owner only.
+/// Number of cells of one column outside its public bounds. It is computed without noise, and is for the
+/// owner of the records only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clipped {
@@ -90,12 +92,14 @@ pub struct Clipped {
 }
 
 impl Schema {
-    /// Builds the encoder of rows of a file with this header. `source` names the file in errors.
+    /// Builds the encoder for the rows of a file with this header. `target` is the column to learn. `source`
+    /// names the file in errors.
     ///
     /// Columns are found by name. Columns that the schema does not name are ignored.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] or [`Error::DuplicateColumn`].
+    /// [`Error::MissingColumn`] if the header lacks a column of the schema, or the schema lacks the target;
+    /// [`Error::DuplicateColumn`] if the header contains a column of the schema twice.
     pub fn encoder(
         &self,
         header: &[&str],
@@ -139,8 +143,8 @@ impl Encoder {
         })
     }
 
-    /// Selects all cells of rows with this header, for inspection instead of encoding. The cells may hold
-    /// anything.
+    /// Builds an encoder that reads all cells of rows with this header, to inspect instead of encode them.
+    /// The cells may hold anything.
     ///
     /// # Errors
     /// Same errors as [`Schema::from_numeric_columns`].
@@ -152,9 +156,9 @@ impl Encoder {
         Ok(encoder)
     }
 
-    /// Upper bound on the bytes of text kept per cell if [any cells](crate::draft) are read. Longer text is
-    /// cut, because a small file may repeat it in many rows. `None` if cells are encoded and therefore read
-    /// whole.
+    /// Upper bound on the bytes of text kept per cell if the cells are only inspected, to
+    /// [draft](crate::draft()) a schema. Longer text is cut, because a small file may repeat it in many rows.
+    /// `None` if the cells are encoded, and therefore read whole.
     pub fn longest_look(&self) -> Option<usize> {
         self.fields.iter().all(|field| field.longest == usize::MAX).then_some(LONGEST_NUMBER + 1)
     }
@@ -163,7 +167,8 @@ impl Encoder {
     /// need not contain the column.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
+    /// [`Error::MissingColumn`] if the header lacks `column`; [`Error::DuplicateColumn`] if it contains
+    /// `column` twice.
     pub(crate) fn with_extra_column(mut self, column: &str, header: &[&str]) -> Result<Self> {
         let place = Header::from_names(header).place_of(column, &self.source)?;
         self.extra = Some(ExtraColumn { column: column.into(), place });
@@ -185,12 +190,14 @@ impl Encoder {
         &self.domain
     }
 
-    /// Indices of the wanted cells in a row of the file, in the order of the wanted cells.
+    /// Indices of the cells that the encoder reads from a row of the file. The order is: features, target,
+    /// and then the column that is read but not encoded.
     pub fn places(&self) -> impl Iterator<Item = usize> {
         self.fields.iter().map(|field| field.place).chain(self.extra.as_ref().map(|extra| extra.place))
     }
 
-    /// Encoded columns in the order of the wanted cells: name, first coordinate, number of coordinates.
+    /// Encoded columns in the order of [`places`](Self::places): name, index of the first coordinate, number
+    /// of coordinates.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&String, usize, usize)> + Clone {
         let mut first = 0;
         self.fields.iter().map(move |field| {
@@ -204,8 +211,8 @@ impl Encoder {
         })
     }
 
-    /// Returns whether encoding `cell` of wanted column `at` is lossless: the cell is present and within its
-    /// bounds.
+    /// Returns whether encoding `cell` is lossless: the cell is present and within its bounds. `at` is the
+    /// index of its column among the encoded columns.
     pub(crate) fn is_encoded_whole(&self, at: usize, cell: Cell) -> bool {
         let Some(Field { column, is_target, .. }) = self.fields.get(at) else { return false };
         let kind = &column.kind;
@@ -219,8 +226,8 @@ impl Encoder {
             }
     }
 
-    /// Returns the encoder of wanted cells that a file stores as `held`. Days of a typed file come in ISO
-    /// 8601 format, whatever text format the schema has.
+    /// Returns the encoder for a file whose columns have the storage types `held`, one for each column that
+    /// the encoder reads. Days of a typed file come in ISO 8601 format, whatever text format the schema has.
     ///
     /// # Errors
     /// [`Error::UndecidedDays`] for a date column stored as instants without a known zone.
@@ -239,7 +246,7 @@ impl Encoder {
         Ok(self)
     }
 
-    /// Number of wanted cells in a row.
+    /// Number of cells that the encoder reads from a row.
     pub(crate) fn width(&self) -> usize {
         self.fields.len() + usize::from(self.extra.is_some())
     }
@@ -247,7 +254,7 @@ impl Encoder {
     /// Checks the number of cells in a row of the file.
     ///
     /// # Errors
-    /// [`Error::RowLength`] if it differs from the header's.
+    /// [`Error::RowLength`] if `found` differs from the number of cells in the header.
     pub(crate) fn check_row_length(&self, row: usize, found: usize) -> Result<()> {
         if found != self.cells {
             return Err(Error::RowLength { file: self.source.clone(), row, found, expected: self.cells });
@@ -255,7 +262,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// Checks the length of the text of wanted cell `at` in a row.
+    /// Checks the length of a cell's text. `at` is the index of the cell among those that the encoder reads
+    /// from a row.
     ///
     /// # Errors
     /// [`Error::Cell`] if the text is longer than any valid cell.
@@ -273,7 +281,8 @@ impl Encoder {
         }
     }
 
-    /// Appends the flat record of a row. `picked` iterates over the wanted cells and is consumed.
+    /// Appends the flat record of a row. `picked` iterates over the cells that the encoder reads from the
+    /// row.
     pub(crate) fn encode_picked<'a>(
         &self,
         row: usize,
@@ -321,7 +330,8 @@ impl Encoder {
         Error::empty(&self.source)
     }
 
-    /// Clipped cells per column, with the column's bounds. Columns without clipped cells are omitted.
+    /// Number of clipped cells per column, with the column's bounds. Columns without clipped cells are
+    /// omitted.
     pub fn clipped(&self, clips: &Clips) -> Vec<Clipped> {
         let counted = self.fields.iter().zip(&clips.0).filter(|(_, cells)| **cells > 0);
         counted
@@ -379,7 +389,7 @@ impl Field {
         match kind.form(self.is_target) {
             Form::Number { lower, upper } => {
                 let value = match (kind.number(cell), out_of_bounds) {
-                    // A released value that was not rounded.
+                    // A released value may be unrounded, and is then read as a plain number.
                     (Err(_), OutOfBounds::Keep) => cell.number().ok_or("is not a number"),
                     (value, _) => value,
                 };

@@ -1,4 +1,5 @@
-//! Errors about files of records and their schemas. Each names the file, row, column and value.
+//! Errors about files of records and their schemas. Each error names the file, and the row, column and value
+//! if it concerns a cell.
 
 use scumble_core::text::did_you_mean;
 use std::path::PathBuf;
@@ -112,7 +113,7 @@ pub enum Error {
         /// Description of the problem, in one line.
         problem: String,
     },
-    /// An error of the core crate: the input makes no table, no domain or no release.
+    /// An error of `scumble-core`: the input does not form a table, a domain or a release.
     #[error(transparent)]
     Core(#[from] scumble_core::Error),
 }
@@ -121,7 +122,8 @@ pub enum Error {
 const HIDDEN: &str = "the value, which is not shown here, does not fit the column";
 
 impl Error {
-    /// Returns the error without the value of the cell, for logs on a machine that is not the owner's.
+    /// Returns the error without the value of the cell or the id. It is for logs on a machine that does not
+    /// belong to the owner of the records.
     ///
     /// ```
     /// use scumble_records::{Error, Schema, csv};

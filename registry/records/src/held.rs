@@ -5,7 +5,7 @@ use crate::{Cell, Kind};
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
 
-/// Storage type of a column in a typed file or table. Text files have no storage types.
+/// Storage type of a column in a typed file (Parquet) or table (Arrow). Text files have no storage types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Held {
     /// A 64-bit floating-point number.
@@ -30,7 +30,7 @@ pub enum Held {
         /// Clock that decides the day of a time.
         zone: Zone,
     },
-    /// A whole number of units of 10⁻ˢ.
+    /// A decimal: a whole number of units of 10⁻ˢ, where s is the `scale`.
     Decimal {
         /// Total number of digits, at most 38.
         precision: u8,
@@ -44,9 +44,9 @@ pub enum Held {
 /// Clock of a column of times, which decides the day of each time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Zone {
-    /// Local times without a zone. The day is as written.
+    /// Local times without a zone. The day of a time is the written day.
     Local,
-    /// Instants displayed in this zone.
+    /// Instants. The day of an instant is its day in this zone.
     Named(TimeZone),
     /// Instants of an unknown zone. Their days cannot be decided.
     Unknown,
@@ -70,7 +70,8 @@ impl Zone {
         zone.map_or(Self::Unknown, Self::Named)
     }
 
-    /// Zone that converts instants to local times. UTC for local times, which stay unchanged.
+    /// Zone that converts stored ticks to local times. UTC for [`Local`](Self::Local), whose ticks already
+    /// count local time, and for [`Unknown`](Self::Unknown).
     pub(crate) fn clock(&self) -> TimeZone {
         match self {
             Self::Named(zone) => zone.clone(),
@@ -86,7 +87,8 @@ pub enum Stored {
     Double(f64),
     /// Value of [`Held::Single`].
     Single(f32),
-    /// Value of [`Held::Whole`], [`Held::Time`] (ticks) or [`Held::Decimal`] (units of 10⁻ˢ).
+    /// Value of [`Held::Whole`], [`Held::Time`] (ticks) or [`Held::Decimal`] (units of 10⁻ˢ, where s is the
+    /// scale).
     Whole(i128),
     /// Value of [`Held::Flag`].
     Flag(bool),
@@ -143,13 +145,15 @@ impl Held {
         }
     }
 
-    /// Storage type of a released column of this kind. `source` is the input's type (`None`: text file).
+    /// Storage type of a released column of this kind. `source` is the storage type of the input column, or
+    /// `None` for a text file.
     ///
-    /// The result is `source` if it can store every value of the kind, and otherwise the kind's widest type.
-    /// The flags mean:
+    /// The result is `source` if every released value fits in it, and otherwise the default type of the kind.
+    /// Real numbers keep `source` only if they are unchanged. Numbers that are neither settled nor unchanged
+    /// are stored as [`Double`](Self::Double). The flags mean:
     ///
-    /// - `is_settled`: values are settled to the kind.
-    /// - `is_unchanged`: values are released unchanged.
+    /// - `is_settled`: values are rounded or clamped to values of the kind.
+    /// - `is_unchanged`: values are released as in the input.
     /// - `is_target`: the column is the target.
     pub(crate) fn released(
         kind: &Kind,

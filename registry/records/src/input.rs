@@ -1,11 +1,11 @@
-//! Columns of a release's input.
+//! Input columns of a release.
 
 use crate::{Encoder, Held};
 
-/// Input columns of records, as stored in a file or table.
+/// Columns that a release reads from a file or table, and their storage types.
 #[derive(Debug, Clone)]
 pub struct Input {
     pub(crate) encoder: Encoder,
-    /// Storage types of the wanted cells; `None` for a text file.
+    /// Storage type of each column that `encoder` reads; `None` for a text file.
     pub(crate) held: Vec<Option<Held>>,
 }

@@ -1,4 +1,4 @@
-//! Kinds of columns: numbers and levels of several kinds, and the meaning of a cell in each.
+//! Kinds of columns, such as numbers or levels, and the meaning of a cell in each kind.
 
 use crate::Cell;
 use jiff::civil::Date;
@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Largest absolute value of a bound. It leaves room for noise that moves a value by many widths.
+/// Largest absolute value of a bound. It leaves room for noise that moves a value by many times the distance
+/// between the bounds.
 pub(crate) const LARGEST_BOUND: f64 = 1e100;
 
 /// Largest whole number up to which all whole numbers are exact in floating point.
@@ -23,8 +24,8 @@ const LARGEST_WHOLE: i64 = 1 << 53;
 /// | ordered | one coordinate: rank / last rank; one-hot as a target | the level of nearest rank |
 /// | category, boolean | one-hot | a level |
 ///
-/// Rounding and clamping are post-processing, so the guarantee holds. [`Values`](crate::Values) selects when
-/// they are applied.
+/// Rounding and clamping are post-processing, so the guarantee holds. [`Values`](crate::Values) selects the
+/// kinds that are rounded and clamped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Kind {
@@ -56,8 +57,8 @@ pub enum Kind {
         lower: Date,
         /// Last day that is kept.
         upper: Date,
-        /// Date format in the file, in `strftime` notation: `format = "%d.%m.%Y"`. The default is
-        /// `2020-01-31`.
+        /// Date format in the file, in `strftime` notation: `format = "%d.%m.%Y"`. The default is ISO 8601,
+        /// as in `2020-01-31`.
         #[serde(default = "iso", skip_serializing_if = "is_iso")]
         format: String,
     },
@@ -138,7 +139,7 @@ pub(crate) fn flag(text: &str) -> Option<bool> {
 }
 
 impl Kind {
-    /// A real number within these bounds, without a unit.
+    /// Kind of a real number within these bounds, without a unit.
     pub(crate) fn real(lower: f64, upper: f64) -> Self {
         Self::Real { lower, upper, unit: String::new() }
     }
@@ -217,7 +218,7 @@ impl Kind {
         }
     }
 
-    /// Number of values of an integer, a date or an ordered kind.
+    /// Number of values of an integer, a date or an ordered kind; `None` for other kinds.
     pub(crate) fn whole_values(&self) -> Option<usize> {
         match self {
             Self::Integer { .. } | Self::Date { .. } => Some(self.width() as usize + 1),
@@ -235,8 +236,8 @@ impl Kind {
         }
     }
 
-    /// Converts a cell to a number: a rank for ordered levels, days for a date. `Err` states what the cell is
-    /// not.
+    /// Converts a cell to a number: a rank for ordered levels, days for a date. `Err` is a phrase such as "is
+    /// not a number".
     #[inline]
     pub(crate) fn number(&self, cell: Cell) -> Result<f64, &'static str> {
         match self {
@@ -267,8 +268,8 @@ impl Kind {
         }
     }
 
-    /// Returns the shortest decimal number that these bounds encode as `encoded`. This is the input number if
-    /// `encoded` has no noise.
+    /// Returns the shortest decimal number that scaling by these bounds maps to `encoded`. The result is the
+    /// input number if `encoded` has no noise.
     pub(crate) fn decimal(lower: f64, upper: f64, encoded: f64) -> f64 {
         let (width, number) = (upper - lower, lower + encoded * (upper - lower));
         if encoded == 0.0 || encoded == 1.0 {
@@ -324,7 +325,7 @@ impl Kind {
         }
     }
 
-    /// Texts of the kind that are displayed.
+    /// Texts of the kind that are displayed: its unit, date format or levels.
     pub(crate) fn texts(&self) -> &[String] {
         match self {
             Self::Real { unit, .. } | Self::Integer { unit, .. } => std::slice::from_ref(unit),

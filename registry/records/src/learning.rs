@@ -12,15 +12,18 @@ words!(
     Regress = "regress"
 );
 
-/// Upper bound on the classes of a whole-number target. More values are treated as numbers.
+/// Upper bound on the number of classes of a whole-number target. A target with more values cannot be
+/// classified.
 const MOST_CLASSES: usize = 50;
 
 impl Schema {
-    /// Returns the schema with `target` as a class or as a number, as `learning` requests. Whole numbers
-    /// within bounds become classes. Levels that are numbers become a number with bounds.
+    /// Returns the schema with `target` as a class or as a number, as `learning` requests. For
+    /// classification, whole numbers between bounds become classes. For regression, levels that are numbers
+    /// become a number between the smallest and the largest level. With `None`, the schema stays the same.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`]; [`Error::Schema`] if the target does not allow the task.
+    /// [`Error::MissingColumn`] if the schema lacks the target; [`Error::Schema`] if the target does not
+    /// allow the task.
     pub fn for_learning(self, target: &str, learning: Option<Learning>) -> Result<Self> {
         let Some(learning) = learning else { return Ok(self) };
         let column = self.column(target)?;
@@ -52,7 +55,7 @@ impl Schema {
     }
 }
 
-/// Numeric kind with the least and the greatest of these levels as bounds.
+/// Numeric kind with the least and the greatest of these levels as bounds. `None` if a level is not a number.
 fn numeric_kind(levels: &[String]) -> Option<Kind> {
     let numbers: Vec<f64> = levels.iter().map(|level| level.parse().ok()).collect::<Option<_>>()?;
     let lower = numbers.iter().copied().fold(f64::INFINITY, f64::min);

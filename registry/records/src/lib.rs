@@ -1,4 +1,8 @@
-//! Files of records, their schemas, and the conversion to tables and released files.
+//! Files of records and their schemas: encoding of rows as numbers, and decoding of released records.
+//!
+//! A *cell* is the value of one column in one row. An encoded record has one or more *coordinates* per
+//! column. A *flat* record lists these coordinates, with the target (the column to learn) last. A *release*
+//! is the output of a privacy mechanism for all records. A *design* is the mechanism with its parameters.
 //!
 //! A [`Schema`] declares what is publicly known of the columns. With it, an [`Encoder`] maps cells to
 //! numbers, and a [`Decoder`] maps numbers back to cells. [`ReadRows`] and [`WriteRows`] read and write rows

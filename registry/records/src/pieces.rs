@@ -2,19 +2,19 @@
 
 use std::io::{self, Read};
 
-/// CSV text in pieces of a requested number of rows, counted as a CSV parser counts them. A row ends at a
-/// line's end outside quotation marks, or at the end of the text.
+/// Reader that cuts CSV text into pieces of a requested number of rows. It counts rows as a CSV parser does.
+/// A row ends at a line's end outside quotation marks, or at the end of the text.
 #[derive(Debug)]
 pub(crate) struct Pieces<R> {
     input: R,
     delimiter: u8,
-    /// Counts a blank line as a row with an empty cell, as in text of one column.
+    /// True if a blank line counts as a row with an empty cell, as in text of one column.
     pub(crate) is_of_one_column: bool,
-    /// Bytes read so far. The bytes before `next` were already returned.
+    /// Bytes that were read and are not yet discarded. The bytes before `next` were already returned.
     buffer: Vec<u8>,
     next: usize,
     is_at_end: bool,
-    /// Error in the row after the rows returned last.
+    /// Error in the row that follows the last returned row. The next call returns it.
     held: Option<io::Error>,
 }
 
@@ -35,7 +35,8 @@ enum Place {
     CellStart,
     Cell,
     Quotes,
-    /// After a quotation mark inside quotation marks: the closing mark, or the first mark of an escaped pair.
+    /// After a quotation mark inside a quoted cell. It is the closing mark, or the first mark of an escaped
+    /// pair.
     AfterQuote,
 }
 
@@ -43,7 +44,7 @@ enum Place {
 enum Row {
     /// The row ends after this number of bytes, including the line's end.
     Ends(usize),
-    /// The row continues beyond the bytes read, which leave the parser in this state.
+    /// The row continues beyond the bytes read. After them, the parser is in this state.
     Goes(Place),
 }
 
@@ -53,7 +54,7 @@ impl<R: Read> Pieces<R> {
     /// Upper bound on the size of a row, in bytes.
     const LONGEST: usize = 16 << 20;
 
-    /// Size of a piece without its last row, in bytes.
+    /// Size from which a piece takes no further row, in bytes.
     const MOST: usize = 4 << 20;
 
     /// Number of bytes per read.
@@ -82,8 +83,8 @@ impl<R: Read> Pieces<R> {
         Ok(pieces)
     }
 
-    /// Returns the next `most` rows, or fewer at the end of the text or if the rows are long; `None` at the
-    /// end.
+    /// Returns the next `most` rows. Returns fewer at the end of the text or if the rows are long, and `None`
+    /// after the last row.
     ///
     /// # Errors
     /// An I/O error if the input cannot be read or a row is longer than 16 MiB. Rows before the error are
@@ -122,8 +123,8 @@ impl<R: Read> Pieces<R> {
         Ok((piece.rows > 0).then_some(piece))
     }
 
-    /// Returns the start and length of the next line within the buffer. The flag is true if the line ends
-    /// outside quotation marks.
+    /// Returns the start and length of the next row or blank line within the buffer. The flag is true if it
+    /// ends outside quotation marks.
     fn next_row(&mut self) -> io::Result<Option<(usize, usize, bool)>> {
         let (mut scanned, mut place) = (0, Place::CellStart);
         loop {
@@ -180,8 +181,8 @@ fn is_blank(line: &[u8]) -> bool {
     matches!(line, b"\n" | b"\r" | b"\r\n")
 }
 
-/// Finds the end of the line in `text`. The first `scanned` bytes belong to the line and leave the parser in
-/// state `place`.
+/// Finds the end of the first row in `text`. The first `scanned` bytes belong to that row. After them, the
+/// parser is in state `place`.
 fn goes_on(text: &[u8], scanned: usize, mut place: Place, delimiter: u8) -> Row {
     let mut at = scanned;
     // Most rows have no quotation mark and end with a line feed.

@@ -1,4 +1,4 @@
-//! Reader of a file's records by a schema, whole or a few rows at a time.
+//! Reader of a file's records by a schema, all at once or a few rows at a time.
 
 use crate::{Clipped, Clips, Encoder, Held, Input, OutOfBounds, RawRows, ReadRows, Result, Schema};
 use ndarray::Array2;
@@ -7,8 +7,8 @@ use scumble_core::{RecordDomain, Table};
 use std::collections::VecDeque;
 use std::sync::mpsc;
 
-/// Upper bound on the size of the raw blocks that are mapped at a time, in bytes. Their results may need
-/// about four times as much.
+/// Upper bound on the total size of the raw blocks that are processed at the same time, in bytes. Their
+/// results may need about four times as much memory.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Records of a file, their domain, and the clipped cells.
@@ -18,7 +18,8 @@ pub struct Loaded {
     pub table: Table,
     /// Domain of the encoded records.
     pub domain: RecordDomain,
-    /// Clipped cells. They concern the data and are for the owner only.
+    /// Number of clipped cells per column. It is computed without noise, and is for the owner of the records
+    /// only.
     pub clipped: Vec<Clipped>,
 }
 
@@ -51,7 +52,7 @@ pub struct Reader<'r> {
     encoder: Encoder,
 }
 
-/// Storage types of the cells that `encoder` wants; `None` for a text file.
+/// Storage type of each column that `encoder` reads; `None` for a text file.
 fn held(rows: &(impl ReadRows + ?Sized), encoder: &Encoder) -> Vec<Option<Held>> {
     encoder.places().map(|place| rows.held(place)).collect()
 }
@@ -60,8 +61,10 @@ impl<'r> Reader<'r> {
     /// Reads `rows` by `schema`, with `target` as the column to learn.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`](crate::Error::MissingColumn) and
-    /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
+    /// [`Error::MissingColumn`](crate::Error::MissingColumn) if the file lacks a column of the schema, or the
+    /// schema lacks the target; [`Error::DuplicateColumn`](crate::Error::DuplicateColumn) if the header
+    /// contains a column of the schema twice; [`Error::UndecidedDays`](crate::Error::UndecidedDays) for dates
+    /// stored as instants without a known zone.
     pub fn new(
         rows: impl ReadRows + 'r,
         schema: &Schema,
@@ -78,7 +81,7 @@ impl<'r> Reader<'r> {
         &self.encoder
     }
 
-    /// The columns that are read.
+    /// Columns that the reader takes from the file, with their storage types.
     pub fn input(&self) -> Input {
         Input { encoder: self.encoder.clone(), held: held(&*self.rows, &self.encoder) }
     }
@@ -88,7 +91,7 @@ impl<'r> Reader<'r> {
         self.rows.bytes()
     }
 
-    /// Returns the next `most` rows, or fewer at the end; `None` at the end.
+    /// Returns the next `most` rows, or fewer at the end of the file. Returns `None` after the last row.
     ///
     /// # Errors
     /// Same errors as [`ReadRows::next_rows`].
@@ -99,17 +102,17 @@ impl<'r> Reader<'r> {
     /// Reads all remaining rows.
     ///
     /// # Errors
-    /// Same errors as [`next_rows`](Self::next_rows); [`Error::Cell`](crate::Error::Cell) for any other cell
-    /// that does not fit; [`Error::Empty`](scumble_core::Error::Empty).
+    /// Same errors as [`next_rows`](Self::next_rows); [`Error::Cell`](crate::Error::Cell) for a cell that
+    /// does not fit its column; [`Error::Empty`](scumble_core::Error::Empty) if there are no rows.
     pub fn read_all(self) -> Result<Loaded> {
         Ok(self.read(false)?.0)
     }
 
-    /// Reads the remaining rows and keeps some. `place(i)` returns the slot for row `i`, counted from 0, or
-    /// `None` to drop the row. A row in an occupied slot replaces the record in that slot. A row in any other
-    /// slot is appended.
+    /// Reads the remaining rows and keeps some of them. `place(i)` returns the index of row `i` (counted from
+    /// 0) among the kept records, or `None` to drop the row. The row replaces a record that is already kept
+    /// at this index. If there is no such record, the row is appended.
     ///
-    /// Memory holds only the kept records. The second value is the number of rows read.
+    /// Memory holds only the kept records. The second returned value is the number of rows read.
     ///
     /// # Errors
     /// Same errors as [`read_all`](Self::read_all).
@@ -144,8 +147,9 @@ impl<'r> Reader<'r> {
     /// contain `column`.
     ///
     /// # Errors
-    /// Same errors as [`read_all`](Self::read_all); [`Error::MissingColumn`](crate::Error::MissingColumn) and
-    /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
+    /// Same errors as [`read_all`](Self::read_all); [`Error::MissingColumn`](crate::Error::MissingColumn) if
+    /// the file lacks `column`; [`Error::DuplicateColumn`](crate::Error::DuplicateColumn) if its header
+    /// contains `column` twice.
     pub fn read_all_with_column(self, column: &str) -> Result<(Loaded, Vec<String>)> {
         self.with_ids(column)?.read(true)
     }
@@ -154,14 +158,15 @@ impl<'r> Reader<'r> {
     /// need not contain `column`.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`](crate::Error::MissingColumn) and
-    /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
+    /// [`Error::MissingColumn`](crate::Error::MissingColumn) if the file lacks `column`;
+    /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn) if its header contains `column` twice.
     pub fn with_ids(self, column: &str) -> Result<Self> {
         let encoder = self.encoder.with_extra_column(column, &header(&self.rows))?;
         Ok(Self { encoder, ..self })
     }
 
-    /// Reads all remaining rows, with the last cell of each row if `has_extra`.
+    /// Reads all remaining rows. With `has_extra`, also returns the text of the column that is read but not
+    /// encoded.
     fn read(mut self, has_extra: bool) -> Result<(Loaded, Vec<String>)> {
         let (mut flat, mut clips, mut extra) = (vec![], Clips::default(), vec![]);
         let encoder = self.encoder.clone();
@@ -182,11 +187,11 @@ impl<'r> Reader<'r> {
         Ok((Loaded::new(&encoder, flat, &clips)?, extra))
     }
 
-    /// Maps numbered blocks of rows on all cores, while the next blocks are read. `take` receives the results
-    /// in the order of the blocks, with the number of bytes read.
+    /// Applies `map` to numbered blocks of rows on all cores, while the next blocks are read. `take` receives
+    /// each result in the order of the blocks, with the number of bytes read up to that block.
     ///
     /// # Errors
-    /// The first error in the order of the blocks, from reading, mapping or taking;
+    /// The first error of reading, `map` or `take`, in the order of the blocks;
     /// [`Error::Empty`](scumble_core::Error::Empty) if there are no rows.
     pub(crate) fn in_blocks<T: Send>(
         &mut self,
@@ -234,7 +239,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// A block that is being mapped.
+/// A block to which `map` is being applied.
 struct Ahead<T> {
     /// Size of the raw block, in bytes.
     bytes: usize,
@@ -244,8 +249,8 @@ struct Ahead<T> {
 }
 
 impl<T> Ahead<T> {
-    /// Waits for the result, and maps other blocks meanwhile. `None` after a panic, which the scope
-    /// propagates.
+    /// Waits for the result, and processes other blocks meanwhile. Returns `None` if `map` panicked, and the
+    /// thread scope propagates the panic.
     fn mapped(&self) -> Option<Result<T>> {
         loop {
             match self.receiver.try_recv() {
@@ -261,10 +266,12 @@ impl<T> Ahead<T> {
     }
 }
 
-/// Reads a matrix (m × d) from a file of finite numbers. The header names the d `columns` in any order.
+/// Reads a matrix (m rows × d `columns`) from a file of finite numbers. The header names the columns in any
+/// order.
 ///
 /// # Errors
-/// Same errors as [`Reader`].
+/// [`Error::Schema`](crate::Error::Schema) if `columns` is empty or contains a name twice; otherwise the
+/// errors of [`Reader::new`] and [`Reader::read_all`].
 pub fn read_matrix(rows: impl ReadRows, columns: &[String]) -> Result<Array2<f64>> {
     Ok(read_numbers(rows, columns)?.records().clone())
 }
@@ -273,7 +280,8 @@ pub fn read_matrix(rows: impl ReadRows, columns: &[String]) -> Result<Array2<f64
 /// any order.
 ///
 /// # Errors
-/// Same errors as [`Reader`].
+/// [`Error::Schema`](crate::Error::Schema) if `columns` is empty or contains a name twice; otherwise the
+/// errors of [`Reader::new`] and [`Reader::read_all`].
 pub fn read_numbers(rows: impl ReadRows, columns: &[String]) -> Result<Table> {
     let numbers = Schema::from_numeric_columns(columns)?;
     Ok(Reader::new(rows, &numbers, None, OutOfBounds::Keep)?.read_all()?.table)

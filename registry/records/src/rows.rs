@@ -1,4 +1,5 @@
-//! Rows of a file before encoding: the interface between file formats and the meaning of cells.
+//! Rows of a file before encoding: the interface between file formats, which provide cells, and the encoder,
+//! which interprets them.
 
 use crate::encoder::LONGEST_NUMBER;
 use crate::{Cell, Clips, Encoder, Error, Held, Result};
@@ -13,12 +14,13 @@ pub trait ReadRows: Send {
     /// Names of the columns, without surrounding blanks.
     fn header(&self) -> &[String];
 
-    /// Returns the next `most` rows, or fewer at the end; `None` at the end. A row holds the cells that
-    /// `encoder` wants, one for each of its [`places`](Encoder::places). Every call must pass the same
-    /// encoder.
+    /// Returns the next `most` rows, or fewer at the end of the file. Returns `None` after the last row. A
+    /// row holds the cells that `encoder` reads, one for each of its [`places`](Encoder::places). Every call
+    /// must pass the same encoder.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] and [`Error::RowLength`] for a malformed file; same errors as [`RawRows::push`].
+    /// [`Error::Unreadable`] for a malformed file; [`Error::RowLength`] for a row with too few or too many
+    /// cells; same errors as [`RawRows::push`].
     fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>>;
 
     /// Returns the next rows like [`next_rows`](Self::next_rows), but may leave their cells to be parsed
@@ -33,8 +35,8 @@ pub trait ReadRows: Send {
     /// Approximate number of bytes read from the file, to report progress.
     fn bytes(&self) -> u64;
 
-    /// Description of the recognised text format if it is not the usual one: "columns separated by semicolons
-    /// and decimal commas".
+    /// Description of the recognised text format if it is not comma-separated UTF-8 with decimal points. An
+    /// example is "columns separated by semicolons and decimal commas".
     fn recognised(&self) -> Option<String> {
         None
     }
@@ -44,7 +46,8 @@ pub trait ReadRows: Send {
         None
     }
 
-    /// Storage type of the column at this index of the header. `None` for text, and for unsupported types.
+    /// Storage type of the column at this index of the header. `None` for a text file, and for an unsupported
+    /// type.
     fn held(&self, _place: usize) -> Option<Held> {
         None
     }
@@ -94,7 +97,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Wraps rows whose cells are parsed.
+    /// Wraps rows whose cells are already parsed.
     pub fn from_rows(rows: RawRows) -> Self {
         Self::read_later(rows.bytes(), |_encoder| (rows, None))
     }
@@ -116,7 +119,8 @@ impl Block {
     /// Parses the rows and returns the result of `map`.
     ///
     /// # Errors
-    /// The error of the first faulty row. An error of `map` concerns earlier rows and comes first.
+    /// An error of `map`, which concerns the rows before the first faulty row; otherwise the error of the
+    /// first faulty row.
     pub(crate) fn map<T>(self, encoder: &Encoder, map: impl FnOnce(&RawRows) -> Result<T>) -> Result<T> {
         let (rows, wrong) = (self.cells)(encoder);
         let mapped = map(&rows)?;
@@ -124,7 +128,7 @@ impl Block {
     }
 }
 
-/// Rows that are not encoded yet, with only the cells that an encoder wants.
+/// Rows that are not encoded yet, with only the cells that an encoder reads.
 #[derive(Debug)]
 pub struct RawRows {
     first_row: usize,
@@ -156,7 +160,7 @@ impl RawRows {
         Self { first_row, text: String::new(), cells: vec![] }
     }
 
-    /// Appends the next cell, row by row, and within a row in the order of the encoder's places.
+    /// Appends the next cell. Cells come row by row, and within a row in the order of [`Encoder::places`].
     ///
     /// # Errors
     /// [`Error::Cell`] for text longer than any valid cell.
@@ -166,7 +170,7 @@ impl RawRows {
             Cell::Text(text) => {
                 let text = text.trim();
                 let text = encoder.longest_look().map_or(text, |most| cut(text, most));
-                // Text no longer than a number may be fits every column.
+                // No column refuses a text of at most `LONGEST_NUMBER` bytes for its length.
                 if text.len() > LONGEST_NUMBER {
                     let (row, at) = (self.cells.len() / encoder.width(), self.cells.len() % encoder.width());
                     encoder.check_length(self.first_row + row, at, text)?;
@@ -201,11 +205,11 @@ impl RawRows {
         self.text.truncate(end.unwrap_or(0));
     }
 
-    /// Returns the complete rows, or `None` if there are none. An error of `read` is stored in `held` until
-    /// these rows are processed, because one of them may be faulty too.
+    /// Returns the complete rows, or `None` if there are none. If `read` is an error, it is stored in `held`
+    /// until these rows are processed, because one of them may be faulty too.
     ///
     /// # Errors
-    /// The error of `read` if no row is complete.
+    /// `read`, if it is an error and no row is complete.
     pub fn finished(
         mut self,
         read: Result<()>,
@@ -237,7 +241,7 @@ impl RawRows {
         self.text.len() + self.cells.len() * size_of::<Kept>()
     }
 
-    /// Appends the flat records of the rows.
+    /// Appends the flat records of the rows to `records`, and counts clipped cells in `clips`.
     ///
     /// # Errors
     /// [`Error::Cell`] for the first faulty row.
@@ -260,7 +264,7 @@ impl RawRows {
     }
 
     /// Ids of the rows: the cells of the id column, or the row numbers, counted from 1, if there is no id
-    /// column.
+    /// column. [`Reader::with_ids`](crate::Reader::with_ids) selects the id column.
     ///
     /// # Errors
     /// [`Error::Cell`] for a row without an id.
@@ -305,11 +309,12 @@ impl RawRows {
 }
 
 impl Encoder {
-    /// Encodes one row into a flat record. `row` is the data row, counted from 1, for errors. `cells` is in
-    /// the order of the header.
+    /// Encodes one row into a flat record. `row` is the number of the data row, counted from 1, for errors.
+    /// `cells` come in the order of the header.
     ///
     /// # Errors
-    /// [`Error::RowLength`] or [`Error::Cell`], with the file, the row, the column and the value.
+    /// [`Error::RowLength`] if the row and the header differ in their number of cells; [`Error::Cell`] for a
+    /// cell that does not fit its column.
     pub fn encode<'a>(
         &self,
         row: usize,

@@ -15,9 +15,9 @@ use std::path::Path;
 /// A real column becomes one coordinate in [0, 1], scaled by its bounds. A category becomes one coordinate
 /// per level (one-hot).
 ///
-/// A column with missing cells declares their replacement: `missing = 50000.0`, or a level. An empty cell
-/// then counts as missing. `missing_cells = ["NA", "?"]` lists the texts of missing cells instead. In any
-/// other column an empty cell is an error.
+/// A column with missing cells declares their replacement, which is a number (`missing = 50000.0`) or a
+/// level. An empty cell then counts as missing. `missing_cells = ["NA", "?"]` lists the texts of missing
+/// cells instead. In a column without a replacement, an empty cell is an error.
 ///
 /// With `draft = true` before its columns, a schema is a [draft](crate::draft()). Names, units, levels and
 /// missing cells are one line of text without invisible characters ([`is_unseen`](scumble_core::is_unseen)).
@@ -95,8 +95,9 @@ pub struct Column {
     /// always missing. A number is missing if it equals one of these texts, read as a number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_cells: Vec<String>,
-    /// Number of equal-width bins into which counting mechanisms divide a number's bounds. `None` leaves the
-    /// choice to the mechanism's rule.
+    /// Number of equal-width bins between the bounds of a number, for mechanisms that count values. If it is
+    /// `None`, a column of at most 16 whole values has one bin per value. For any other column, the mechanism
+    /// then chooses the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<usize>,
     /// Kind of values.
@@ -155,7 +156,7 @@ impl Column {
         }
     }
 
-    /// Checks the column's name, missing cells and the text of its kind.
+    /// Checks that the column's name, missing cells, and unit, date format or levels are visible text.
     ///
     /// # Errors
     /// A sentence about the first text that contains invisible characters or changes how other text displays.
@@ -247,7 +248,7 @@ impl Schema {
     /// Parses a schema from TOML text. `source` names the text in errors.
     ///
     /// # Errors
-    /// [`Error::Schema`] with the line or the column.
+    /// [`Error::Schema`] if the text is not a valid schema, with the line or the column.
     pub fn from_toml(text: &str, source: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Schema { file: source.into(), problem };
         let unchecked: Unchecked = toml::from_str(text).map_err(|error| {
@@ -281,7 +282,8 @@ impl Schema {
     /// kind.
     pub(crate) fn with_kind(mut self, name: &str, kind: Kind) -> Result<Self> {
         for column in self.columns.iter_mut().filter(|column| column.name == name && column.kind != kind) {
-            // The code for a missing cell is a number for numeric kinds and text for kinds with levels.
+            // The replacement for a missing cell is a number for numeric kinds and text for kinds with
+            // levels.
             column.missing = match (&column.missing, kind.levels()) {
                 (Some(missing), Some(_)) => Some(Missing::Level(missing.as_cell().text().into_owned())),
                 (Some(missing), None) => missing.as_cell().number().map(Missing::Number),
@@ -299,10 +301,11 @@ impl Schema {
         self.is_draft
     }
 
-    /// Returns the schema if it is not a draft. The design of a release depends on this check.
+    /// Returns the schema if it is not a draft. [`Records::new`](crate::Records::new) makes this check, so no
+    /// design is saved with a draft.
     ///
     /// # Errors
-    /// [`Error::Schema`] for a draft.
+    /// [`Error::Schema`] if it is a draft.
     pub fn settled(self) -> Result<Self> {
         match self.is_draft {
             true => Err(Error::Schema {
@@ -324,15 +327,15 @@ impl Schema {
         Self::from_toml(&read_text(file, Self::LONGEST)?, &file.display().to_string())
     }
 
-    /// Returns the schema without missing cells, for released data. In released data, a number that elsewhere
-    /// means "missing" is noise.
+    /// Returns the schema without missing cells, for released data. A released number may equal the mark of a
+    /// missing cell by chance.
     pub fn without_missing(&self) -> Self {
         let whole = |column: &Column| Column { missing: None, missing_cells: vec![], ..column.clone() };
         Self { columns: self.columns.iter().map(whole).collect(), ..self.clone() }
     }
 
-    /// Builds a schema of numeric columns with bounds 0 and 1, which leave numbers unchanged. It is for
-    /// readers that ignore bounds.
+    /// Builds a schema of numeric columns with bounds 0 and 1, so that scaling leaves numbers unchanged. It
+    /// is for readers that [keep](crate::OutOfBounds::Keep) numbers outside the bounds.
     ///
     /// # Errors
     /// [`Error::Schema`] if `columns` is empty or contains a name twice.
@@ -351,8 +354,8 @@ impl Schema {
         Ok(schema)
     }
 
-    /// Builds the schema of a file that holds something other than records. A category then needs only one
-    /// level.
+    /// Builds the schema of a file that holds something other than records, such as a released model. In this
+    /// schema, a category may have a single level.
     ///
     /// # Errors
     /// [`Error::Schema`] if two columns have the same name.
@@ -395,10 +398,10 @@ impl Schema {
         Ok(())
     }
 
-    /// Checks the text of every column.
+    /// Checks that the text of every column is visible.
     ///
     /// # Errors
-    /// [`Error::Schema`] for text with invisible characters, or text that changes how a card displays.
+    /// [`Error::Schema`] for text that contains invisible characters or changes how other text displays.
     fn check_text(&self) -> Result<()> {
         for column in &self.columns {
             column.check_text().map_err(|problem| {
@@ -438,8 +441,8 @@ impl Schema {
         Ok(RecordDomain::new(names, Domain::product(factors)?, target)?)
     }
 
-    /// Declared or implied bins of the numeric columns, by coordinate name. The target's bins have the key
-    /// [`Brief::TARGET`].
+    /// Number of bins of each numeric column that declares its bins or has at most 16 whole values, by
+    /// coordinate name. The target's bins have the key [`Brief::TARGET`].
     pub fn bins(&self, target: Option<&str>) -> BTreeMap<String, usize> {
         let name = |column: &Column| match Some(column.name.as_str()) == target {
             true => Brief::TARGET.to_owned(),
@@ -452,18 +455,19 @@ impl Schema {
         columns.filter_map(|column| Some((name(column), column.bins()?))).collect()
     }
 
-    /// Domain of encoded records of the columns `names` only, a part of [`domain`](Self::domain). The target
-    /// is included if `names` contains it.
+    /// Domain of encoded records that have only the columns `names`. It includes the target if `names`
+    /// contains it. The domain of all columns is [`domain`](Self::domain).
     ///
     /// # Errors
-    /// [`Error::MissingColumn`]; [`Error::Schema`] if `names` contains a name twice.
+    /// [`Error::MissingColumn`] if the schema lacks a column; [`Error::Schema`] if `names` is empty or
+    /// contains a name twice.
     pub fn part(&self, names: &[&str], target: Option<&str>) -> Result<RecordDomain> {
         self.columns_named(names)?.domain(target.filter(|target| names.contains(target)))
     }
 
-    /// Returns the schema and the target of a file that may lack the target column. Without that column, the
-    /// schema omits it and the target is `None`. This occurs for files of people who keep their labels to
-    /// themselves.
+    /// Returns the schema and the target of a file that may lack the target column. `has` returns whether the
+    /// file has a column. If the file lacks the target, the returned schema omits that column and the
+    /// returned target is `None`. Files of people who do not disclose their labels lack it.
     pub fn omit_missing_target<'a>(
         &self,
         target: Option<&'a str>,
@@ -493,7 +497,7 @@ impl Schema {
     /// Returns the column `name`.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] with the nearest name.
+    /// [`Error::MissingColumn`] if the schema lacks it, with the nearest name.
     pub fn column(&self, name: &str) -> Result<&Column> {
         let found = self.columns.iter().find(|column| column.name == name);
         found.ok_or_else(|| Error::MissingColumn {

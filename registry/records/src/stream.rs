@@ -1,4 +1,7 @@
-//! Release of a file in bounded memory on all cores. The output does not depend on their number.
+//! Release of a file in bounded memory on all cores. The output does not depend on the number of cores.
+//!
+//! A *release* is the output of a privacy mechanism for all records. A *view* is its noise-free counterpart,
+//! without a guarantee. A *curator* is trusted with all records, and its mechanism may use them together.
 
 use crate::decoder::InputBlock;
 use crate::{Clipped, Clips, Decoded, Decoder, Encoder, Error, RawRows, Reader, Result, WriteRows};
@@ -14,12 +17,13 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Report of a streamed release or view. It concerns the data and is for the owner only.
+/// Report of a streamed release or view. It is computed without noise, and is for the owner of the records
+/// only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Streamed {
     /// Number of records written.
     pub records: u64,
-    /// Cells clipped to the public bounds.
+    /// Number of cells clipped to the public bounds, per column.
     pub clipped: Vec<Clipped>,
 }
 
@@ -46,15 +50,15 @@ pub fn release<W: WriteRows + Send>(
     rewrite(reader, decoder, release, |()| (), output, on_progress)
 }
 
-/// Releases all records with noise keyed by their [ids](RawRows::ids). The same records then give the same
-/// release, in any order and any number of times. Call [`check_ids`] first.
+/// Releases all records with noise that `key`, the record and its [id](RawRows::ids) determine. The same
+/// records then give the same release, in any order and any number of times. Call [`check_ids`] first.
 ///
-/// `on_records` receives the digests of the released records, block by block. The caller compares them with
-/// the checked digests before it shows the output to anybody. The source may have changed between the two
-/// readings.
+/// `on_records` receives the digests of the released records, block by block. Before anybody sees the output,
+/// the caller must compare them with the digests from [`check_ids`]. The source may have changed between the
+/// check and the release.
 ///
 /// # Errors
-/// Same errors as [`release`], and an error for a record without an id.
+/// Same errors as [`release`]; [`Error::Cell`] for a record without an id.
 pub fn release_keyed<W: WriteRows + Send>(
     mechanism: &dyn LocalMechanism,
     reader: &mut Reader,
@@ -109,8 +113,9 @@ pub fn map<W: WriteRows + Send>(
     rewrite(reader, decoder, |_number, _rows, records| Ok((map(records)?, ())), |()| (), output, on_progress)
 }
 
-/// Writes the records that `map` makes of each block, in order. `map` receives the block's number, its rows
-/// and its flat records. `on_extra` receives the second value of `map`.
+/// Writes the records that `map` returns for each block, in the order of the blocks. `map` receives the
+/// number of the block, its rows and its flat records. `on_extra` receives the second value that `map`
+/// returns.
 fn rewrite<W: WriteRows + Send, B: Send>(
     reader: &mut Reader,
     decoder: &Decoder,
@@ -142,11 +147,11 @@ fn rewrite<W: WriteRows + Send, B: Send>(
     Ok(streamed)
 }
 
-/// Layout of a table released from records of `domain`, as in a streamed release.
+/// Layout of the table `released`, which was released from records of `domain`.
 pub fn layout(released: &Table, domain: &RecordDomain) -> Layout {
     let target = match released.target() {
         Target::None => TargetLayout::None,
-        Target::Class(_) => domain.layout().target, // classes keep their number
+        Target::Class(_) => domain.layout().target, // classes keep the number of levels in the domain
         Target::Real(_) => TargetLayout::Real,
         Target::Vector(values) => TargetLayout::Vector { width: values.ncols() },
     };
@@ -171,22 +176,23 @@ pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -
     output.finish()
 }
 
-/// State that a curator accumulates from records, and the clipped cells.
+/// State that a curator's mechanism has accumulated from records, and the clipped cells.
 pub struct Accumulated<'c> {
     accumulator: Box<dyn Accumulator + 'c>,
-    /// Cells clipped to the public bounds. They concern the data and are for the owner only.
+    /// Number of cells clipped to the public bounds, per column. It is computed without noise, and is for the
+    /// owner of the records only.
     pub clipped: Vec<Clipped>,
 }
 
-/// Number of values passed to a curator at once, 8 MiB in memory.
+/// Number of values that are passed to an accumulator at a time. They take 8 MiB of memory.
 const MOST_VALUES: usize = 1 << 20;
 
 impl<'c> Accumulated<'c> {
-    /// Passes all records of `reader` to a curator, in bounded memory. `on_progress` is called as in
-    /// [`release`].
+    /// Passes all records of `reader` to the accumulator of a curator's mechanism, in bounded memory.
+    /// `on_progress` is called as in [`release`].
     ///
     /// # Errors
-    /// Same errors as [`release`], except for writing.
+    /// Same errors as [`release`], except for writing; any error of `accumulator`.
     pub fn read(
         mut accumulator: Box<dyn Accumulator + 'c>,
         reader: &mut Reader,
@@ -212,7 +218,7 @@ impl<'c> Accumulated<'c> {
         Ok(Self { accumulator, clipped: encoder.clipped(&clips) })
     }
 
-    /// Releases the accumulated records.
+    /// Makes the release from the accumulated state.
     ///
     /// # Errors
     /// Same errors as [`Accumulator::release`].
@@ -221,11 +227,12 @@ impl<'c> Accumulated<'c> {
     }
 }
 
-/// Writes the drawn records of a release to `output`, decoded by `decoder`, on all cores. `on_progress`
-/// receives the number of records written. An error of `on_progress` stops the writing.
+/// Draws the records of a release block by block on all cores, and writes them to `output`, decoded by
+/// `decoder`. `on_progress` receives the number of records written. An error of `on_progress` stops the
+/// writing.
 ///
 /// # Errors
-/// [`Error::Write`] if `output` fails; any error of `on_progress`.
+/// [`Error::Write`] if `output` fails; any error of `drawing` or `on_progress`.
 pub fn write_drawn<W: WriteRows>(
     drawing: &Drawing,
     decoder: &Decoder,
@@ -260,14 +267,14 @@ pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>
     reader.in_blocks(check, |(), bytes| on_progress(bytes))
 }
 
-/// Fingerprint of records, and the cells that a release would clip. It concerns the data and is for the owner
-/// only.
+/// Fingerprint of records, and the number of cells that a release would clip. Both are computed without
+/// noise, and are for the owner of the records only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checked {
     /// Fingerprint that identifies the records.
     pub fingerprint: Fingerprint,
-    /// Cells that will be clipped to the public bounds.
+    /// Number of cells that a release clips to the public bounds, per column.
     pub clipped: Vec<Clipped>,
 }
 
@@ -288,7 +295,8 @@ impl Checked {
 /// fingerprint of the records.
 ///
 /// `on_records` receives the digests of ids and records, block by block. The check needs about 32 bytes of
-/// memory per id if a column holds the ids. Row numbers are unique and have no digests.
+/// memory per id if a column holds the ids. If row numbers are the ids, they are unique, and `on_records`
+/// receives no digests of ids.
 ///
 /// # Errors
 /// Same errors as [`check`]; [`Error::Cell`] for the first record without an id; [`Error::RepeatedId`] for a

@@ -1,4 +1,4 @@
-//! Files to read, and text files up to a size limit.
+//! Opening of files, and reading of text files up to a size limit.
 
 use crate::{Error, Result};
 use std::fs::File;
@@ -23,7 +23,8 @@ pub fn open_to_read(file: &Path) -> Result<File> {
 /// Reads the text of a file of at most `most` bytes.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read or is not text; [`Error::Unreadable`] if it is longer.
+/// [`Error::Io`] if the file cannot be read or is not UTF-8; [`Error::Unreadable`] if it is longer than
+/// `most` bytes.
 pub fn read_text(file: &Path, most: u64) -> Result<String> {
     let mut text = String::new();
     let read = open_to_read(file)?.take(most.saturating_add(1)).read_to_string(&mut text);

@@ -1,4 +1,4 @@
-//! Text format of a CSV file: declared, or recognised from its beginning.
+//! Text format of a CSV file: declared, or recognised from the beginning of the file.
 
 use crate::words::words;
 use encoding_rs::{Encoding as Code, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::io::{self, Cursor, Read};
 
-/// Text format of a CSV file. A part that is not declared is recognised from the beginning of the file:
+/// Text format of a CSV file. A property that is not declared is recognised from the beginning of the file:
 ///
 /// - gzip by its first bytes;
 /// - the encoding by a byte order mark, or by whether the bytes are valid UTF-8;
@@ -26,7 +26,7 @@ pub struct TextFormat {
 }
 
 impl TextFormat {
-    /// Format that [`csv::Writer`](crate::csv::Writer) writes, for files that only it writes.
+    /// Format that [`csv::Writer`](crate::csv::Writer) writes, for files that only this writer makes.
     pub const WRITTEN: Self = Self {
         delimiter: Some(Delimiter::Comma),
         decimal: Some(Decimal::Point),
@@ -63,7 +63,7 @@ words!(
     Utf8 = "utf-8" | "utf8",
     /// UTF-16, little-endian unless a byte order mark says otherwise.
     Utf16 = "utf-16" | "utf16" | "utf-16le",
-    /// Latin-1, as its superset Windows-1252.
+    /// Latin-1, read as its superset Windows-1252.
     Latin1 = "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" | "cp1252"
 );
 
@@ -79,7 +79,8 @@ impl Delimiter {
         }
     }
 
-    /// Most frequent delimiter of the header, outside quotation marks; the comma if there is only one column.
+    /// Most frequent delimiter of the header, outside quotation marks; the comma if the header has no
+    /// delimiter.
     fn from_header(text: &str) -> Self {
         let mut counts = [0usize; 4];
         let (mut is_quoted, mut has_begun) = (false, false);
@@ -160,15 +161,15 @@ impl Separated {
             (b'.', false) => Some(Self::Point),
             (b',', false) if groups(whole, rest) => Some(Self::Thousands),
             (b',', false) => Some(Self::Comma),
-            // Matches 1.234,5 here and 1,234.5 below.
+            // This arm matches 1.234,5, and the next arm matches 1,234.5.
             (b'.', true) => rest.contains(',').then_some(Self::Comma),
             (_, _) => rest.contains('.').then_some(Self::Point),
         }
     }
 }
 
-/// Rewrites a number with a decimal comma: a decimal point instead of the comma, without separators of
-/// thousands. Other text is unchanged.
+/// Rewrites a number with a decimal comma: replaces the comma by a decimal point, and removes separators of
+/// thousands. Returns any other text unchanged.
 pub(crate) fn with_point(cell: &str) -> Cow<'_, str> {
     let trimmed = cell.trim();
     let (number, exponent) = trimmed.find(['e', 'E']).map_or((trimmed, ""), |at| trimmed.split_at(at));
@@ -203,8 +204,8 @@ impl Encoding {
         }
     }
 
-    /// Recognises the encoding by a byte order mark, by zero bytes next to the first characters, or by the
-    /// validity of UTF-8.
+    /// Recognises the encoding by a byte order mark, by zero bytes next to the first characters, or otherwise
+    /// by a test for valid UTF-8.
     fn from_bytes(bytes: &[u8]) -> (Self, &'static Code) {
         match bytes {
             [0xff, 0xfe, ..] => return (Self::Utf16, UTF_16LE),
@@ -221,7 +222,7 @@ impl Encoding {
     }
 }
 
-/// Number of bytes inspected.
+/// Number of bytes at the beginning of a file that are inspected.
 const SAMPLE: usize = 1 << 16;
 
 /// A text of known format.
@@ -230,15 +231,16 @@ pub(crate) struct Recognised<'r> {
     pub(crate) input: Box<dyn Read + Send + 'r>,
     pub(crate) delimiter: Delimiter,
     pub(crate) decimal: Decimal,
-    /// Descriptions of the recognised parts that are not the usual format, for display.
+    /// Descriptions of the recognised properties that differ from comma-separated UTF-8 with decimal points,
+    /// for display.
     pub(crate) remarks: Vec<&'static str>,
 }
 
 impl TextFormat {
-    /// Recognises the parts of the format that are not declared.
+    /// Recognises the properties of the format that are not declared.
     ///
     /// # Errors
-    /// Any error that keeps the beginning from being read.
+    /// An I/O error if the beginning of `input` cannot be read.
     pub(crate) fn recognise<'r>(&self, input: impl Read + Send + 'r) -> io::Result<Recognised<'r>> {
         let mut remarks = vec![];
         let (start, input) = beginning(input, 2)?;
@@ -285,10 +287,10 @@ impl TextFormat {
     }
 }
 
-/// Reader that repeats the inspected bytes before the rest.
+/// Reader that returns the inspected bytes again, and then the rest.
 type Again<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
-/// Returns the first bytes, at most `most`, and a reader that repeats them before the rest.
+/// Returns the first bytes, at most `most`, and a reader that returns them again, and then the rest.
 fn beginning<R: Read>(mut input: R, most: usize) -> io::Result<(Vec<u8>, Again<R>)> {
     let mut bytes = vec![];
     input.by_ref().take(most as u64).read_to_end(&mut bytes)?;

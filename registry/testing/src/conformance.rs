@@ -1,4 +1,4 @@
-//! Conformance suite for plugins, as one check for the tests of their authors.
+//! Conformance suite for plugins: one function that authors of plugins call in their tests.
 //!
 //! ```no_run
 //! # use scumble_core::Plugin;
@@ -7,8 +7,8 @@
 //! scumble_testing::conformance::check(&MY_PLUGIN).unwrap();
 //! ```
 //!
-//! Privacy is not among these checks: the audit attacks the claims. The checks show that a mechanism conforms
-//! to the traits.
+//! The suite checks that a mechanism conforms to the traits. It does not check privacy: an audit attacks the
+//! claims.
 
 use ndarray::{Array2, Axis, concatenate};
 use scumble_core::{
@@ -52,9 +52,9 @@ impl std::error::Error for Failures {}
 
 const SEED: u64 = 1;
 
-/// Checks `plugin` on its own example: that it designs, saves, loads and releases the same. The rules also
-/// cover shapes, determinism, independence of the number of threads, projection into the domain, ε = ∞ and
-/// large ε, and errors.
+/// Checks `plugin` on its own example. A design that is saved and loaded must release the same table. The
+/// rules also cover shapes, determinism, independence of the number of threads, projection into the domain,
+/// errors, and infinite and large ε.
 ///
 /// # Errors
 /// All rules that the plugin breaks.
@@ -147,7 +147,7 @@ fn has_view(release: &Release) -> bool {
     release.collector().is_none() && release.key.model().is_none()
 }
 
-/// Statistics that a seeded release is made from; `None` if it is made record by record.
+/// Statistics that a seeded release is made from; `None` if the mechanism does not provide them.
 fn statistics(design: &Design, table: &Table, seed: u64) -> std::result::Result<Option<Vec<f64>>, String> {
     let statistics = design.mechanism().evidence().statistics;
     statistics
@@ -220,7 +220,8 @@ pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), S
     })
 }
 
-/// Returns whether the noise-free view of each record is the record, to a hundredth, as on a coarse lattice.
+/// Returns whether the noise-free view differs from the record by at most 0.01 in each feature, as on a
+/// coarse lattice.
 fn is_only_rounded(local: &dyn LocalMechanism, table: &Table) -> Result<bool> {
     let view = local::view(local, table)?;
     let is_near = |(one, other): (&f64, &f64)| (one - other).abs() <= 0.01;
@@ -283,8 +284,8 @@ fn describes_itself(subject: &Subject) -> Verdict {
     })
 }
 
-/// Refuses an example in which two classes, levels or columns could change places unnoticed. A mechanism that
-/// confuses them would pass every check on such an example.
+/// Refuses an example in which two classes, levels or columns could be exchanged without a visible change. A
+/// mechanism that confuses them would pass every check on such an example.
 fn has_a_lopsided_example(subject: &Subject) -> Verdict {
     let domain = &subject.example.brief.domain;
     let tables = [Some(&subject.example.table), subject.example.brief.volunteers.table()];
@@ -410,7 +411,7 @@ fn is_deterministic(subject: &Subject) -> Verdict {
     })
 }
 
-/// Releases one record many times: neither neighbours nor blocks may be released alike.
+/// Releases many copies of one record. Neither all rows of a block nor two blocks may be equal.
 fn never_repeats_noise(subject: &Subject) -> Verdict {
     if subject.local().is_none() || subject.design.mechanism().guarantee().claims.is_empty() {
         return Ok(());
@@ -570,8 +571,8 @@ fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
         }
         None => {
             let (release, view) = with_view(&design, &subject.example.table)?;
-            // A report that holds only the truth still depends on a randomly chosen question. Rows that
-            // belong to no record are not a view of one.
+            // A report without noise still depends on a randomly chosen question. Rows that belong to no
+            // record have no view of a record.
             let has_view = has_view(&release) && !is_synthetic(&design);
             require(!has_view || release.table == view, || "the release is not the view".into())?;
         }
@@ -592,13 +593,13 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
     let design = subject.with_epsilon(most).map_err(text)?;
     let guarantee = design.mechanism().guarantee();
     if [Unit::Record, Unit::Features, Unit::Label].iter().any(|unit| guarantee.cost(*unit).0 < most / 2.0) {
-        return Ok(()); // it cannot use such a large ε, and claims less
+        return Ok(()); // the mechanism cannot use such a large ε, and claims a smaller one
     }
     if let Some(noisy) = statistics(&design, &subject.example.table, SEED)? {
         let free = subject.with_epsilon(f64::INFINITY).map_err(text)?;
         let free = statistics(&free, &subject.example.table, SEED)?.unwrap_or_default();
-        // A different choice changes everything that follows. Only the first statistic is asked of every
-        // table.
+        // Later statistics may depend on random choices. Only the first statistic is the same query in every
+        // draw.
         let off = noisy.first().zip(free.first()).map_or(f64::INFINITY, |(noisy, free)| (noisy - free).abs());
         return require(off < 2e-5, || format!("at ε = 2^40 its statistics are off by {off}"));
     }
@@ -615,7 +616,7 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
         _ => false,
     };
     if release.noise.features.iter().chain([&release.noise.target]).any(is_coarse) {
-        return Ok(()); // a one-bit answer has one bit at any ε, as its distribution states
+        return Ok(()); // a one-bit answer is random at any ε, as its distribution states
     }
     let difference = largest_difference(&release.table, &view)?;
     // Gaussian noise falls with the root of ε.
@@ -721,9 +722,9 @@ fn refuses_unknown_parameters(subject: &Subject) -> Verdict {
     })
 }
 
-/// Relative tolerance of the published distribution, for released minus noise-free values. A Laplace variance
-/// over two thousand records has a relative deviation of 5 %, and a flip rate one of 3 % or less. The
-/// smallest error that is detected is about 25 %.
+/// Relative tolerance for the published noise distribution, compared with released minus noise-free values.
+/// From two thousand records, the estimate of a Laplace variance has a relative standard deviation of 5 %.
+/// For a flip rate it is 3 % or less. The smallest error that is detected is about 25 %.
 const LAW_TOLERANCE: f64 = 0.25;
 
 fn publishes_its_distribution(subject: &Subject) -> Verdict {
@@ -770,7 +771,7 @@ fn publishes_its_distribution(subject: &Subject) -> Verdict {
                     })?;
                     let bias: f64 = pairs().map(|(r, c)| r[column] - c[column]).sum();
                     let records = table.len() as f64;
-                    // Six standard deviations and more.
+                    // The sum of the differences may reach six standard deviations.
                     require(bias.powi(2) <= 36.0 * records * variance + 1e-9, || {
                         format!(
                             "it publishes noise of mean zero, and {records} records add up to {bias} too much"
@@ -788,7 +789,7 @@ fn publishes_its_distribution(subject: &Subject) -> Verdict {
                         format!("it publishes a mean square of {expected}, and {squares} was seen")
                     })?;
                     let bias: f64 = pairs().map(|(r, c)| r[column] - c[column]).sum();
-                    // Six standard deviations and more.
+                    // The sum of the differences may reach six standard deviations.
                     require(bias.powi(2) <= 36.0 * expected + 1e-9, || {
                         format!(
                             "it calls itself unbiased, and {} records add up to {bias} too much",
@@ -814,7 +815,7 @@ fn takes_unlabelled_volunteers(subject: &Subject) -> Verdict {
         Volunteers::Public(table) => {
             Volunteers::Public(table.clone().with_target(Target::None).map_err(text)?)
         }
-        _ => return Ok(()), // its example has no public volunteers to strip of labels
+        _ => return Ok(()), // its example has no public volunteers whose labels could be removed
     };
     let brief = Brief { volunteers, ..subject.example.brief.clone() };
     match subject.plugin.design(&subject.example.parameters, &brief) {
@@ -830,7 +831,8 @@ fn takes_unlabelled_volunteers(subject: &Subject) -> Verdict {
 
 fn admits_its_volunteers(subject: &Subject) -> Verdict {
     let table = &subject.example.table;
-    // Private volunteers are also checked when designs are saved. Public volunteers are only stated.
+    // Saving a design also checks its claim for private volunteers. For public volunteers there is no such
+    // check.
     for (volunteers, whose) in
         [(Volunteers::Private(table.clone()), "private"), (Volunteers::Public(table.clone()), "public")]
     {
@@ -843,7 +845,7 @@ fn admits_its_volunteers(subject: &Subject) -> Verdict {
             subject.plugin.design(&subject.example.parameters, &brief)
         };
         let with = match design_with(volunteers) {
-            Err(Error::PrivateVolunteers { .. }) => continue, // it refuses them
+            Err(Error::PrivateVolunteers { .. }) => continue, // the plugin refuses private volunteers
             design => design.map_err(text)?,
         };
         if with.mechanism().guarantee().shaped_by == shaped_by {

@@ -1,5 +1,5 @@
-//! Faulty variants of local mechanisms. Each has the claim of a correct mechanism, but releases differently.
-//! An audit must catch them.
+//! Faulty variants of local mechanisms. Each has the guarantee of a correct (*honest*) mechanism, but
+//! releases differently. An audit must catch them.
 
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{
@@ -10,7 +10,7 @@ use scumble_noise::NoiseKey;
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use std::sync::Arc;
 
-/// Mechanism with the claim of a correct one, and a fault.
+/// Mechanism with the guarantee of a correct mechanism, and a [`Fault`] in its releases.
 #[derive(Debug, Clone)]
 pub struct Faulty {
     honest: Arc<dyn LocalMechanism>,
@@ -33,31 +33,32 @@ enum Describes {
 pub enum Fault {
     /// No fault: an honest mechanism must pass.
     None,
-    /// Releases by another design, which spends more than is claimed. Its noise is too small, its odds are
-    /// too large, or its split does not add up.
+    /// Releases by another mechanism, which spends more than the claimed budget. Its noise is too small, its
+    /// odds are too large, or the parts of its budget add up to more than the whole.
     By(Arc<dyn LocalMechanism>),
-    /// Releases by another design, and adds back everything that its clip removes. The clip is forgotten, or
-    /// the sensitivity is that of a sample, which other records exceed.
+    /// Releases by another mechanism, and adds back everything that its clip removes. This is the fault of a
+    /// forgotten clip, or of the sensitivity of a sample that other records exceed.
     Unclipped(Arc<dyn LocalMechanism>),
-    /// Encodes by the first design, which moves points into a wide set, and takes the noise of the second,
-    /// which is for a narrow set. Everything outside the narrow set is released all the same.
+    /// Encodes by the first mechanism, which moves points into a wide set. Adds the noise of the second,
+    /// which is calibrated to a narrow set. Points outside the narrow set are released without being moved
+    /// into it.
     Unmoved(Arc<dyn LocalMechanism>, Arc<dyn LocalMechanism>),
     /// Releases this coordinate unchanged.
     Bare(usize),
-    /// Shares the noise of the first two coordinates.
+    /// Adds the noise of the first coordinate to the second coordinate too.
     Shared,
-    /// Draws the noise again if it is larger than this.
+    /// Draws the noise again until no coordinate's noise exceeds this bound.
     CutOff(f64),
     /// Draws the noise from one seed, regardless of the stream.
     OneSeed,
-    /// No fault, but the noise is keyed by a record and an id that is drawn for it. Releases by tickets must
-    /// pass.
+    /// No fault: the noise is keyed by the record and a random id. A release with a ticket draws its noise in
+    /// this way, from a stored secret, and must pass.
     Keyed,
-    /// Keys the noise by the record alone: whoever guesses the record finds its only noise.
+    /// Keys the noise by the record without an id, so that a record has only one possible noise.
     KeyedByRecord,
-    /// Shares the noise between records of one release.
+    /// Draws the same random numbers for every record of a release.
     SharedByRecords,
-    /// Shares the noise between blocks of one release.
+    /// Draws the same random numbers for every block of a release.
     SharedByBlocks,
     /// Draws every release from one seed, regardless of the randomness it is given.
     SeedIgnored,
@@ -67,20 +68,24 @@ pub enum Fault {
     RestBare,
     /// Releases a record that is zero in the first coordinate unchanged.
     ZeroBare,
-    /// Releases a record of this level unchanged.
+    /// Releases a record unchanged if this coordinate, a level of a one-hot group, is 1.
     LevelBare(usize),
-    /// Does not clip in a release: adds back the part of a record outside the domain.
+    /// Does not clip in a release: adds back the difference between the record and its projection into the
+    /// domain.
     ReleasedUnclipped,
-    /// Draws noise with this many values only, from Laplace's distribution with this scale.
+    /// Draws Laplace noise by inversion from a uniform number with only this many values. The second number
+    /// is the scale of the noise.
     FewValues(u64, f64),
     /// Fails one time in a hundred, and only if the first coordinate is at its upper end.
     FailsAtTheTop,
-    /// Rounds to the nearest step of a quarter of the scale, also at the bounds. Laplace noise is for the
-    /// width between the bounds.
+    /// Rounds the first coordinate to a multiple of 1/4, also at the bounds, and adds discrete Laplace noise
+    /// of scale 1. The noise is calibrated to the width between the bounds, but rounding may move points
+    /// further apart.
     CoarseLaplace,
-    /// Rounds in the same way, with Gaussian noise of this many steps.
+    /// Rounds like [`CoarseLaplace`](Self::CoarseLaplace), and adds discrete Gaussian noise with a σ of this
+    /// many steps of 1/4.
     CoarseGaussian(f64),
-    /// Makes and adds Laplace noise of this scale in floats.
+    /// Draws and adds Laplace noise of this scale in floating-point arithmetic.
     Floats(f64),
 }
 
@@ -90,7 +95,7 @@ impl Faulty {
         Self { honest: honest.clone(), fault, describes: Describes::Honest }
     }
 
-    /// Same variant without a description of its noise: only samples can show the fault.
+    /// Same variant without a description of its noise. Only samples can then show the fault.
     #[must_use]
     pub fn silent(self) -> Self {
         Self { describes: Describes::Nothing, ..self }
@@ -271,13 +276,12 @@ impl LocalMechanism for Faulty {
         self.honest.noise()
     }
 
-    /// Likelihood as its author would state it, that of the correct mechanism.
+    /// Likelihood of the honest mechanism, which the author of the fault would state.
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         self.honest.log_likelihood(point, released)
     }
 
-    /// Description as the author of the fault would give it: that of the honest mechanism, unless set
-    /// otherwise.
+    /// Description that the author of the fault would give: by default that of the honest mechanism.
     fn perturbation(&self) -> Vec<Perturbation> {
         let described = match &self.describes {
             Describes::Nothing => return vec![],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Domain of records with these features, in columns `x1`, `x2` and so on, and this target.
 ///
 /// # Panics
-/// For a target that does not make a domain.
+/// If the target does not make a domain.
 #[track_caller]
 pub fn records(features: Domain, target: TargetDomain) -> RecordDomain {
     let columns = (1..=features.dim()).map(|at| format!("x{at}")).collect();
@@ -18,10 +18,10 @@ pub fn numbers(dim: usize) -> RecordDomain {
     records(Domain::unit_box(dim), TargetDomain::None)
 }
 
-/// Mechanism of a design that each person runs.
+/// Local mechanism of a design, which each person runs.
 ///
 /// # Panics
-/// For a design that a curator runs.
+/// If a curator runs the mechanism.
 #[track_caller]
 pub fn local(design: Design) -> Arc<dyn LocalMechanism> {
     match design.into_mechanism() {

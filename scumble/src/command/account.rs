@@ -61,17 +61,19 @@ pub(super) enum AccountCommand {
     DpSgd(DpSgdArguments),
     /// Local reports mixed by a trusted shuffler: the central epsilon of all reports together.
     Shuffle(ShuffleArguments),
-    /// Upper bound on the accuracy of a classifier of private records with equally frequent classes: with
-    /// Laplace noise in a latent space, and with any ε-local differential privacy.
+    /// Upper bounds on the accuracy of a classifier of private records with equally frequent classes. One
+    /// bound is for Laplace noise in a latent space, and one for any ε-local differential privacy.
     LaplaceAccuracy(LaplaceAccuracyArguments),
     /// Number of mixed and transformed records that may be released while the theorem still excludes recovery
-    /// within an error (Dauntless, Corollary 1 and Theorem 3, corrected). It is not differential privacy.
+    /// within an error (Dauntless, Corollary 1 and Theorem 3, corrected). This guarantee is not differential
+    /// privacy.
     Pac(PacArguments),
     /// PAC privacy: best possible inference success for a leakage in nats (or the nats for a success), and
-    /// the Gaussian noise that achieves it. It is an average over the prior, and not differential privacy.
+    /// the Gaussian noise that achieves it. The bound is an average over the prior, and not differential
+    /// privacy.
     MutualInformation(MutualInformationArguments),
     /// Records times a random Gaussian matrix, with their singular values raised by v (Dauntless, Theorem 5,
-    /// corrected): its epsilon, or the least v for an epsilon.
+    /// corrected): the epsilon of this release, or the least v for an epsilon.
     MultiplicativeDp(MultiplicativeArguments),
 }
 
@@ -107,7 +109,7 @@ pub(super) struct DpSgdArguments {
     /// δ.
     #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
-    /// The ε to meet, in nats, in place of one of the others.
+    /// The ε to meet, in nats, in place of the quantity to solve for.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// The neighbouring relation.
@@ -127,7 +129,8 @@ pub(super) struct ShuffleArguments {
     /// δ.
     #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: f64,
-    /// Number of levels, if the mechanism is randomised response. Without it, the mechanism may be any.
+    /// Number of levels, if the mechanism is randomised response. Without this number, the result holds for
+    /// any mechanism.
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     levels: Option<u64>,
 }
@@ -188,7 +191,8 @@ enum Theorem {
 #[derive(Args)]
 #[command(after_help = MUTUAL_INFORMATION_EXAMPLES)]
 pub(super) struct MutualInformationArguments {
-    /// Mutual information between the releases and their secret, in nats: for several releases, their sum.
+    /// Mutual information between the releases and their secret, in nats. For several releases, give the sum
+    /// of their nats.
     #[arg(
         long,
         value_parser = number::parse,
@@ -217,7 +221,7 @@ pub(super) struct MutualInformationArguments {
     )]
     prior_success: f64,
     /// Variances of the released values over the prior, without noise, along uncorrelated directions. Prints
-    /// the noise for each, with the least sum of noise variances.
+    /// the noise variance for each direction. Their sum is the least possible.
     #[arg(
         long,
         value_parser = number::parse,
@@ -240,13 +244,15 @@ pub(super) struct MultiplicativeArguments {
     /// d′: number of released columns.
     #[arg(long, value_name = "d'")]
     out_dim: u64,
-    /// v: amount that raises the singular values. Without it, the least v that meets --epsilon and --delta.
+    /// v: a singular value s becomes √(s² + v²). Without --v, solves for the least v that meets --epsilon and
+    /// --delta.
     #[arg(long, value_parser = number::parse, value_name = "v", allow_hyphen_values = true)]
     v: Option<f64>,
     /// The ε to meet, in nats, in place of --v.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
-    /// Total δ, split in the best way, in place of the three parts.
+    /// Total δ, in place of the three parts --delta-0, --delta-r and --delta-t. The command splits it for the
+    /// least ε.
     #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
     /// δ₀, for a column's direction.
@@ -307,7 +313,7 @@ struct Words {
 /// ```
 ///
 /// # Errors
-/// The message of the command.
+/// The message that the command prints, if `words` are not valid arguments or the accounting fails.
 pub fn account_of(words: &[impl AsRef<str>]) -> Result<Value, String> {
     let words = words.iter().map(AsRef::as_ref);
     let words = Words::try_parse_from(words).map_err(|error| error.to_string())?;
@@ -598,7 +604,7 @@ fn account_multiplicative(arguments: &MultiplicativeArguments) -> Result<Answer,
     Ok(Answer { json, text })
 }
 
-/// Returns v, its ε and the parts of δ; solves for the omitted ones.
+/// Returns v, and the ε and the three parts of δ at v. Solves for the quantities that `arguments` omit.
 fn solve_multiplicative(
     arguments: &MultiplicativeArguments,
     release: &Release,
@@ -619,7 +625,8 @@ fn solve_multiplicative(
     })
 }
 
-/// Formats δ to four significant digits, rounded up. A factor of 1 − 1e-12 absorbs floating-point error.
+/// Formats δ to four significant digits, rounded up. A factor of 1 − 1e-12 before the rounding absorbs
+/// floating-point error.
 fn shortly_up(delta: f64) -> String {
     let unit = 10f64.powf(delta.log10().floor() - 3.0);
     format!("{:.3e}", (delta / unit * (1.0 - 1e-12)).ceil() * unit)
@@ -635,7 +642,7 @@ fn down(epsilon: f64) -> f64 {
     (epsilon * 1e4).floor() / 1e4
 }
 
-/// Returns the run and its δ; solves for the omitted quantity.
+/// Returns the training run and its δ. Solves for the quantity that `arguments` omit.
 fn solve(arguments: &DpSgdArguments) -> Result<(Run, f64), Failure> {
     let &DpSgdArguments { sampling_rate, noise_multiplier, steps, delta, epsilon, neighbours } = arguments;
     let neighbours = neighbours.into();

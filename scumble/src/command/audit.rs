@@ -1,4 +1,4 @@
-//! `scumble audit`: attacks on claims.
+//! `scumble audit`: attacks on the privacy claims of mechanisms and designs.
 
 use super::{Failure, print, print_json, progress_bar};
 use crate::adversary::{Broken, Coupled, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
@@ -27,7 +27,7 @@ pub(super) struct AuditArguments {
     /// All mechanisms.
     #[arg(long)]
     all: bool,
-    /// Fewer samples, and at ε = 1 only.
+    /// Draw fewer samples, and attack a mechanism at ε = 1 only.
     #[arg(long)]
     quick: bool,
     /// The random seed: the same seed gives the same audit.

@@ -1,4 +1,4 @@
-//! `scumble collect`: records from the reports of many people.
+//! `scumble collect`: draws records from the reports of many people.
 
 use super::output::{Output, check_json, report};
 use super::provenance::Provenance;

@@ -1,4 +1,4 @@
-//! `scumble compare`.
+//! `scumble compare`: compares mechanisms by the accuracy of models that learn from their releases.
 
 use super::protect::ProtectArgument;
 use super::reading::{Reading, tell_recognised};
@@ -37,14 +37,15 @@ pub(super) struct CompareArguments {
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
     /// File that keeps finished trials, so that the same command resumes where it stopped and computes only
-    /// what changed [default: NAME.cells.jsonl beside the experiment].
+    /// what changed [default: NAME.cells.jsonl in the folder of the experiment].
     #[arg(long, value_name = "FILE.jsonl")]
     cells: Option<PathBuf>,
     /// File for the page: charts, a sortable table and a card of every mechanism, in one HTML file that loads
     /// nothing else.
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// File for all rows, as CSV: scores, worth, guarantees, and the command that designs each.
+    /// File for all results, as CSV: scores, worth in clean records, guarantees, and the command of each
+    /// design.
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
     /// File for the chart of scores by ε, as an SVG.
@@ -67,18 +68,19 @@ pub(super) struct CompareArguments {
     task: Option<Learning>,
     #[command(flatten)]
     reading: Reading,
-    /// Size of a sample of a long file, drawn uniformly at random in one pass that holds no more records than
-    /// the sample.
+    /// Number of records to sample from a long file, uniformly at random. The file is read once, and only the
+    /// sample is kept in memory.
     #[arg(long, value_name = "N", requires = "input")]
     sample: Option<NonZeroUsize>,
-    /// A mechanism, in place of all quick ones; may be given several times.
+    /// A mechanism, in place of all quick mechanisms; may be given several times.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
-    /// A parameter of a mechanism; may be given several times. Dots go down into objects: NAME.KEY.KEY=VALUE.
+    /// A parameter of a mechanism; may be given several times. Dots separate the keys of nested objects:
+    /// NAME.KEY.KEY=VALUE.
     #[arg(long, value_name = "NAME.KEY=VALUE")]
     set: Vec<String>,
-    /// Budgets, in nats; inf for none [default: 0.5,1,2,4,8,inf; 0.5,2,8 without --config, --input and
-    /// --mechanism].
+    /// Budgets ε, in nats; inf for no privacy [default: 0.5,1,2,4,8,inf; 0.5,2,8 without --config, --input
+    /// and --mechanism].
     #[arg(
         long,
         value_parser = number::parse,
@@ -91,41 +93,41 @@ pub(super) struct CompareArguments {
     #[arg(long, value_parser = number::parse, value_name = "D", allow_negative_numbers = true)]
     delta: Option<f64>,
     /// A metric, in place of the experiment's or the default ones; may be given several times. Metrics of
-    /// models of a category: accuracy, balanced-accuracy, macro-f1 and auc (by default accuracy, or
-    /// balanced-accuracy if one level has more than two thirds of the records). Of models of a number: rmse,
-    /// mae and r2. Of adversaries: recovered, advantage, unbiased-error, membership and audited. Of the
-    /// released table: one-way-distance, two-way-distance and workload-error. If no metric is of a model, the
-    /// default of models comes first.
+    /// models of a category are accuracy, balanced-accuracy, macro-f1 and auc (by default accuracy, or
+    /// balanced-accuracy if one level has more than two thirds of the records). Metrics of models of a number
+    /// are rmse, mae and r2. Metrics of adversaries are recovered, advantage, unbiased-error, membership and
+    /// audited. Metrics of the released table are one-way-distance, two-way-distance and workload-error. If
+    /// no given metric scores a model, the default metric of models is added first.
     #[arg(long, value_name = "NAME", value_parser = metric)]
     metric: Vec<Metric>,
-    /// Number of trials of each cell [default: 50].
+    /// Number of trials of each cell (one mechanism at one ε) [default: 50].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
     /// Share of the records that is held out for tests [default: 0.2].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     test_share: Option<f64>,
-    /// Share of the training records that volunteers for designs to learn from. Volunteers' records are
-    /// neither released nor tested on [default: 0; 0.1, without labels, for the wine data without --config,
-    /// --input and --mechanism].
+    /// Share of the training records that belong to volunteers: designs may learn from these records. They
+    /// are neither released nor tested on [default: 0; 0.1, without labels, for the wine data without
+    /// --config, --input and --mechanism].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     volunteers: Option<f64>,
-    /// Volunteers do not share their labels: mechanisms that need these labels are left out.
+    /// Volunteers do not share their labels: mechanisms that need volunteers' labels are left out.
     #[arg(long)]
     unlabelled: bool,
     /// Part of a record to protect: mechanisms that cannot protect it are left out. By default, each
     /// mechanism protects the most that it can: the whole record if the label can take noise of its own.
     #[arg(long, value_name = "PART")]
     protect: Option<ProtectArgument>,
-    /// Label's share of ε, for mechanisms that protect features only: randomised response then releases a
-    /// category, and Laplace noise a number [default: 0.5].
+    /// Label's share of ε, for mechanisms that protect features only. The label then takes randomised
+    /// response if it is a category, or Laplace noise if it is a number [default: 0.5].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     label_share: Option<f64>,
     /// Also compare local reports of whole records in the shuffler's trust model, at a local ε whose central
-    /// ε meets the budget. It is on without --config, --input and --mechanism.
+    /// ε meets the budget. The option is on without --config, --input and --mechanism.
     #[arg(long)]
     shuffler: bool,
-    /// Train models on the release alone, even if volunteers' records have labels. Without it, models use
-    /// both.
+    /// Train models on the release alone, even if volunteers' records have labels. Without this option,
+    /// models learn from the release and from the volunteers' records.
     #[arg(long)]
     release_alone: bool,
     /// Print all scores, the guarantee of each mechanism, and every command, in place of one screen.
@@ -191,7 +193,7 @@ pub(super) fn compare(
     Ok(written?)
 }
 
-/// Writes the requested files. Each is complete under a temporary name before the first appears under its own
+/// Writes the requested files. All are created under temporary names before the first appears under its own
 /// name.
 fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error> {
     let [rows, chart, html] = arguments.written().map(|path| new_file(arguments, path));
@@ -208,10 +210,11 @@ fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error
     Ok(())
 }
 
-/// Share of volunteers, without labels, and budgets for a plain comparison of the wine data.
+/// Share of volunteers, without labels, and budgets of a plain comparison: one whose options choose neither
+/// data nor mechanisms. It uses the wine data.
 const VOLUNTEERS_OF_WINES: f64 = 0.1;
 const EPSILONS_OF_WINES: [f64; 3] = [0.5, 2.0, 8.0];
-/// Mechanisms in a plain comparison beside all quick ones, each with a parameter that cuts its time to a
+/// Mechanisms that a plain comparison adds to all quick ones, each with a parameter that cuts its time to a
 /// second.
 const SLOW_ONES: [(&str, &str, u64); 1] = [("vlm", "epochs", 20)];
 
@@ -356,7 +359,8 @@ fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
     }
 }
 
-/// Returns the mechanisms asked for, the experiment's, or all quick ones, with their parameters.
+/// Returns the mechanisms that the options name, else the experiment's, else all quick ones, with their
+/// parameters.
 fn candidates(
     registry: &Registry,
     arguments: &CompareArguments,
@@ -481,8 +485,8 @@ fn scores(comparison: &Comparison, scores: &Scores) -> String {
     table.trim_fmt()
 }
 
-/// Formats the bound that guarantees of whole records imply for an adversary, at each budget. Returns an
-/// empty string if no guarantee implies one.
+/// Formats the loosest bound on an adversary's score that the guarantees of whole records imply, at each
+/// finite budget. Returns an empty string if no guarantee implies a bound.
 fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     let metric = scores.metric;
     let loosest = |epsilon: f64| {
@@ -544,7 +548,7 @@ fn commands(choices: &[Choice]) -> String {
     format!("Commands that design the chosen mechanisms:\n{made}{volunteers}\n")
 }
 
-/// Formats the tuned choices, and whose records were used for them.
+/// Formats the tuned parameters of mechanisms and models, with the records that each choice was made on.
 fn tunings(outcome: &Outcome) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -1,4 +1,5 @@
-//! `scumble design`: saves the design of a mechanism, or of a composition, as a file.
+//! `scumble design`: saves the design of a mechanism, or of a composition, as a file. A design is a mechanism
+//! whose parameters, schema and budget are fixed.
 
 use super::protect::ProtectArgument;
 use super::reading::Reading;
@@ -29,12 +30,12 @@ pub(super) struct DesignArguments {
     /// The mechanism, as `list` shows it.
     #[arg(required_unless_present = "mechanism", conflicts_with = "mechanism")]
     name: Option<String>,
-    /// A part of a composition; given several times, each with its --columns. Without columns, the first of
-    /// two parts releases the features and the second the target.
+    /// A mechanism of a composition; may be given several times, each with its --columns. Without --columns,
+    /// the first of two mechanisms releases the features and the second the target.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
-    /// Columns of the schema that the mechanism in the same position releases. The budget is divided in
-    /// proportion to columns.
+    /// Columns of the schema that the --mechanism in the same position releases. The budget is divided in
+    /// proportion to the numbers of columns.
     #[arg(long, value_name = "COLUMN,…")]
     columns: Vec<String>,
     /// The publicly known bounds and levels of the columns. They become part of the design.
@@ -74,10 +75,10 @@ pub(super) struct DesignArguments {
     label_share: Option<f64>,
     /// Assume a trusted shuffler: at least this many people report by this design, once each, and the
     /// shuffler mixes their rows before anyone else sees them. The card then claims the central ε of all
-    /// reports beside the local one. The design must be local, with an ε for the whole record at δ = 0.
+    /// reports in addition to the local ε. The design must be local, with an ε for the whole record at δ = 0.
     #[arg(long, value_name = "PEOPLE", requires = "shuffled_delta")]
     shuffled: Option<u64>,
-    /// The δ of the central claim: below one divided by the number of people.
+    /// The δ of the central claim, which must be less than one divided by the number of people.
     #[arg(
         long,
         value_parser = number::parse,
@@ -94,18 +95,18 @@ pub(super) struct DesignArguments {
     #[arg(long, value_name = "STATUS", requires = "volunteers")]
     volunteers_are: Option<VolunteerStatus>,
     /// Number of people who will release a record, if publicly known. The mechanism may adapt its questions
-    /// to it.
+    /// to this number.
     #[arg(long, value_name = "N")]
     people: Option<usize>,
-    /// Purpose of the release: a matrix K, as CSV or Parquet, whose columns are named like the encoded
+    /// Purpose of the release: a matrix K, as CSV or Parquet, whose columns have the names of the encoded
     /// columns. The error to minimise is then ‖K(x̂ − x)‖².
     #[arg(long, value_name = "FILE")]
     task_matrix: Option<PathBuf>,
     /// Learn the target as a class (classify) or as a number (regress), if its column can be both.
     #[arg(long, value_name = "TASK", requires = "target")]
     task: Option<Learning>,
-    /// A parameter, as `describe` shows it; NAME.KEY=VALUE if several mechanisms are named. Dots go down into
-    /// objects: KEY.KEY=VALUE.
+    /// A parameter, as `describe` shows it; NAME.KEY=VALUE if several mechanisms are named. Dots separate the
+    /// keys of nested objects: KEY.KEY=VALUE.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// File for the design.
@@ -136,7 +137,8 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     let schema = schema(arguments)?.settled()?;
     let (mut request, clipped) = request(arguments, &schema)?;
     let mut parts = parts(registry, arguments, &schema)?;
-    // A single named mechanism is the first part; the label may have another.
+    // If one mechanism is named, a setting without a name applies to the first part, which is this mechanism.
+    // A second part may release the label.
     let unnamed = usize::from(arguments.mechanism.len() < 2);
     let mechanisms = parts.iter_mut();
     let mechanisms = mechanisms.map(|Part { plugin, parameters, .. }| Settable { plugin, parameters });
@@ -184,7 +186,7 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     print(&format!("{} holds the design:\n\n{guarantee}", arguments.output.display()))
 }
 
-/// Reads the schema of the columns, with the target's kind settled.
+/// Reads the schema of the columns. If there is a target, its column becomes a class or a number to learn.
 fn schema(arguments: &DesignArguments) -> Result<Schema, Failure> {
     let schema = match (&arguments.schema, &arguments.data) {
         (Some(file), _) => Schema::read(file)?,
@@ -196,7 +198,8 @@ fn schema(arguments: &DesignArguments) -> Result<Schema, Failure> {
     })
 }
 
-/// Builds the request without its mechanisms. Also returns the cells clipped in the volunteers' records.
+/// Builds the design request, except for its mechanisms. Also returns the number of clipped cells of each
+/// column of the volunteers' records.
 fn request<'a>(
     arguments: &'a DesignArguments,
     schema: &'a Schema,
@@ -235,7 +238,8 @@ fn volunteers(arguments: &DesignArguments, file: &Path, schema: &Schema) -> Resu
     Ok(Reader::new(rows, &schema, target, OutOfBounds::Clip)?.read_all()?)
 }
 
-/// Assigns columns to mechanisms: the named ones, plus one for a label that has a share but no mechanism.
+/// Assigns columns to the named mechanisms. A composition with a label share but no mechanism for the label
+/// gets one.
 fn parts<'a>(
     registry: &'a Registry,
     arguments: &'a DesignArguments,

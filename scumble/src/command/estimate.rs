@@ -28,8 +28,8 @@ pub(super) struct EstimateArguments {
     /// The released records: CSV or Parquet; - for CSV on standard input.
     #[arg(long, value_name = "RELEASED")]
     input: PathBuf,
-    /// Probability that an interval covers the true value; for the levels of a column, that all their
-    /// intervals do together.
+    /// Probability that an interval covers the true value. For the levels of a column, it is the probability
+    /// that all their intervals cover their true values.
     #[arg(
         long,
         value_parser = number::parse,
@@ -51,7 +51,7 @@ pub(super) struct EstimateArguments {
 const ROUNDED: &str =
     "; release with --values drawn, which neither rounds nor clamps, and give --values drawn here too";
 
-/// One line of the table.
+/// One line of the printed table of estimates.
 struct Line {
     column: String,
     what: String,
@@ -74,7 +74,7 @@ pub(super) fn estimate(
     let estimable = design.estimable_columns(values)?;
     let mut rounded = design.estimable_columns(Values::Drawn)?;
     rounded.retain(|name| !estimable.contains(name));
-    // Columns grouped by problem: with many columns it is mostly the same one.
+    // Columns are grouped by problem, because many columns often have the same problem.
     let (mut lines, mut problems) = (vec![], BTreeMap::<String, Vec<String>>::new());
     for column in records.schema.columns() {
         let is_target = Some(&column.name) == records.target.as_ref();

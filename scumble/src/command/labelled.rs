@@ -9,11 +9,12 @@ use std::path::Path;
 
 /// Records and their labels.
 pub(super) struct Labelled {
-    /// Names of the remaining columns.
+    /// Names of the columns that are neither the target nor dropped.
     pub(super) columns: Vec<String>,
-    /// Values of the remaining columns (n × p).
+    /// Values of the columns in `columns`: one row for each record, one column for each name.
     pub(super) records: Array2<f64>,
-    /// Labels (n), as in the file; numbers are in one notation.
+    /// Label of each record, as in the file. Labels that are equal numbers are the same text, such as `1`,
+    /// `1.0` and `1e0`.
     pub(super) labels: Vec<String>,
 }
 
@@ -50,7 +51,8 @@ impl Labelled {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or has no records, or if a column is missing or named
-    /// twice. Returns an error if a row has another length, or if a cell is not a finite number.
+    /// twice. Returns an error if no column remains, if a row and the header differ in length, or if a cell
+    /// is not a finite number.
     pub(super) fn read(file: &Path, reading: &Reading, target: &str, drop: &[String]) -> Result<Self, Error> {
         let rows = reading.open(file)?;
         let name = rows.source().to_owned();
@@ -81,7 +83,8 @@ impl Labelled {
     /// Returns 1 for records with the label `positive`, and −1 for records with the only other label.
     ///
     /// # Errors
-    /// [`LabelError`] if no record has the label `positive`, or if the number of other labels is not one.
+    /// [`LabelError::NotTwo`] if the labels do not have exactly two values, [`LabelError::NoPositive`] if
+    /// neither value is `positive`.
     pub(super) fn signs(&self, file: &Path, column: &str, positive: &str) -> Result<Vec<f64>, LabelError> {
         let (file, column) = (file.display().to_string(), column.to_owned());
         let mut values: Vec<String> = self.labels.clone();

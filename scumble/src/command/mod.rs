@@ -55,7 +55,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Release data under a stated privacy guarantee, so that models can still be learned from it.
 ///
-/// Without a command, `compare`.
+/// Without a command, runs `compare`.
 #[derive(Parser)]
 #[command(name = "scumble", version)]
 struct Arguments {
@@ -111,7 +111,8 @@ enum Command {
         #[command(subcommand)]
         command: ledger::LedgerCommand,
     },
-    /// Show or forget a ticket: the secret of a release that may be repeated and is paid for once.
+    /// Show or forget a ticket, the stored secret of a release. With it, the release can be repeated at the
+    /// cost of one.
     #[command(after_help = ticket::EXAMPLES)]
     Ticket {
         #[command(subcommand)]
@@ -131,7 +132,7 @@ enum Command {
         #[command(subcommand)]
         command: solve::SolveCommand,
     },
-    /// Audit claims by attacks: a lower bound on ε from samples. A claim below it is refuted.
+    /// Audit claims by attacks: a lower bound on ε from samples. A claim below the bound is refuted.
     Audit(audit::AuditArguments),
     /// Compare mechanisms by the accuracy that they cost, on the embedded wine data or on a file.
     Compare(compare::CompareArguments),
@@ -139,11 +140,13 @@ enum Command {
     Completions(shell::CompletionsArguments),
     /// Print the manual page.
     Man(shell::ManArguments),
-    /// Write a crate for a mechanism of your own, complete with tests, that builds by itself.
+    /// Write a stand-alone crate for a mechanism of your own, complete with tests.
     NewPlugin(new_plugin::NewPluginArguments),
-    /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list them.
+    /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list the
+    /// tasks.
     Suite(suite::SuiteArguments),
-    /// Reproduce results of papers, and compare the papers' numbers with ours. Without a name, list them.
+    /// Reproduce results of papers, and compare the papers' numbers with ours. Without a name, list the
+    /// results.
     #[cfg(feature = "reproduce")]
     Reproduce(reproduce::ReproduceArguments),
     /// Reproduce results of papers: in a build with the feature `reproduce`.
@@ -253,7 +256,7 @@ fn new_file(path: &Path, force: bool) -> Result<NewFile, custody::Error> {
 /// Checks that no file is both read and written, and none is written twice.
 ///
 /// # Errors
-/// Returns an error that names the first such file.
+/// Returns an error that names the first file that is both read and written, or written twice.
 fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure> {
     for (at, output) in written.iter().enumerate() {
         if is_standard(output) {
@@ -287,7 +290,7 @@ fn line_on_stderr(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", shown(&line));
 }
 
-/// Joins a message of the argument parser into one line, without its usage.
+/// Joins a message of the argument parser into one line, and leaves out its usage lines.
 fn in_one_line(message: &str) -> String {
     let lines = message.lines().map(str::trim);
     let kept =
@@ -297,7 +300,7 @@ fn in_one_line(message: &str) -> String {
     text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }
 
-/// Error for completed work whose report could not be printed. Exit code 1 says that the work must not be
+/// Error for completed work whose report could not be printed. Exit code 1 means that the work must not be
 /// repeated.
 #[derive(Debug, thiserror::Error)]
 #[error("the work is complete, but its report could not be printed: {0}")]
@@ -340,7 +343,8 @@ fn file_name(path: &Path) -> PathBuf {
     path.file_name().map_or_else(|| path.into(), PathBuf::from)
 }
 
-/// Returns the command, quoted for a shell, that views records for models of this design's release.
+/// Returns the `scumble view` command, quoted for a shell, that maps records into the space of this design's
+/// release.
 fn view_command(design: &Path, key: Option<&Path>) -> String {
     let shown = |path: &Path| path.display().to_string();
     let mut words = vec!["scumble".into(), "view".into(), "--design".into(), shown(design)];
@@ -350,7 +354,7 @@ fn view_command(design: &Path, key: Option<&Path>) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
-/// Creates a progress bar, hidden unless stderr is a terminal and progress is wanted.
+/// Creates a progress bar. It is hidden if the command is quiet or stderr is not a terminal.
 fn progress_bar(length: u64, template: &str) -> ProgressBar {
     let bar = match QUIET.load(Ordering::Relaxed) {
         true => ProgressBar::hidden(),
@@ -371,8 +375,8 @@ fn spinning<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Prints the counts of clipped cells on stderr. They are for the owner of the data, and never enter a
-/// release or a card.
+/// Prints the number of clipped cells of each column on stderr. The numbers are for the owner of the data,
+/// and never enter a release or a card.
 fn tell_clipped(file: &str, columns: &[Clipped]) {
     if columns.is_empty() {
         return;

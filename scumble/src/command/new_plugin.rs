@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 enum Kind {
     /// Noise on the numbers of each record: about thirty lines.
     Noise,
-    /// Each person releases their own record, in any other way.
+    /// Each person releases their own record, by any method.
     Local,
     /// A trusted curator releases something made of all records.
     Curator,
@@ -222,7 +222,8 @@ fn versioned(text: &str, checkout: Option<&str>) -> String {
         .replace("{{scumble-testing}}", &dependency("registry/testing"))
 }
 
-/// Writes all files into a new folder, or none: first under a temporary name, which is then renamed.
+/// Writes all files into a new folder, or none of them. The folder has a temporary name until all files are
+/// written.
 ///
 /// # Errors
 /// Returns an error if a file cannot be written.

@@ -20,7 +20,7 @@ pub(super) struct Output {
 enum To {
     /// A file with a name.
     Named(BufWriter<NewFile>),
-    /// Standard output, copied from a file without a name.
+    /// Standard output, to which a temporary file is copied at the end.
     Standard(BufWriter<File>),
 }
 
@@ -28,7 +28,8 @@ impl Output {
     /// Starts the output at `path`.
     ///
     /// # Errors
-    /// Same errors as [`NewFile::create`].
+    /// Same errors as [`NewFile::create`], and an error if the temporary file for standard output cannot be
+    /// created.
     pub(super) fn create(path: &Path, replace: bool) -> Result<Self, Failure> {
         let to = match is_standard(path) {
             true => To::Standard(BufWriter::new(tempfile::tempfile()?)),
@@ -40,7 +41,7 @@ impl Output {
     /// Returns a writer of records in the format that the file's name implies.
     ///
     /// # Errors
-    /// [`records::Error::Write`].
+    /// [`records::Error::Write`] if the start of the file cannot be written.
     pub(super) fn writer(&mut self, decoder: &Decoder) -> Result<FileWriter<&mut Self>, Failure> {
         let path = self.path.clone();
         Ok(FileWriter::new(&path, self, decoder)?)
@@ -54,7 +55,8 @@ impl Output {
     /// Publishes the output: renames the file, or copies it to standard output.
     ///
     /// # Errors
-    /// [`records::Error::Write`]; same errors as [`NewFile::commit`].
+    /// [`records::Error::Write`] if the last bytes cannot be written, or cannot be copied to standard output.
+    /// Same errors as [`NewFile::commit`].
     pub(super) fn commit(self) -> Result<(), Failure> {
         let failed = |source| records::Error::Write { source };
         match self.to {

@@ -30,8 +30,8 @@ pub(super) struct PredictArguments {
     /// target, in any order. Other columns are ignored; - for CSV on standard input.
     #[arg(long, value_name = "CLEAN")]
     input: PathBuf,
-    /// The file for the predictions, one row for each record in their order: Parquet if its name ends in
-    /// .parquet, else CSV; - for standard output.
+    /// The file for the predictions, one row for each record, in the order of the records: Parquet if its
+    /// name ends in .parquet, else CSV; - for standard output.
     #[arg(long, value_name = "PREDICTED")]
     output: PathBuf,
     /// Write the probability of each class too.

@@ -1,4 +1,5 @@
-//! Provenance of a released file: the design named in the file or in its card.
+//! Provenance of a released file: the design named in the file or in its card. A card is a JSON file with the
+//! guarantee of a release.
 
 use super::Failure;
 use crate::custody::ShippedDesign;
@@ -28,8 +29,8 @@ impl Provenance {
     /// carries a digest. `carried` is the digest in the input, and `file` the design's file.
     ///
     /// # Errors
-    /// [`OtherDesign`](crate::custody::Error::OtherDesign). An error if the file of the card is not a card,
-    /// or is the card of another file.
+    /// [`OtherDesign`](crate::custody::Error::OtherDesign) if the digest is that of another design. Another
+    /// error if `card` is not a card, or is the card of another file.
     pub(super) fn check(
         &self,
         design: &ShippedDesign,
@@ -74,14 +75,15 @@ impl Provenance {
 /// Reads a card, and refuses a card of another design.
 ///
 /// # Errors
-/// [`OtherDesign`](crate::custody::Error::OtherDesign). An error if the file is not a card.
+/// [`OtherDesign`](crate::custody::Error::OtherDesign) if it is the card of another design. Another error if
+/// the file is not a card.
 pub(super) fn check_card(design: &ShippedDesign, path: &Path) -> Result<Card, Failure> {
     let card = Card::read(path)?.ok_or_else(|| format!("{}: not the card of a release", path.display()))?;
     design.check_released(&card.design, &path.display().to_string())?;
     Ok(card)
 }
 
-/// Provenance in a card.
+/// Digests in a card: of the design, and of the released file.
 pub(super) struct Card {
     design: String,
     /// SHA-256 of the released file.

@@ -41,8 +41,8 @@ pub(super) struct ReleaseArguments {
     /// schema, in any order; - for CSV on standard input.
     #[arg(long, value_name = "PRIVATE")]
     input: PathBuf,
-    /// File for the released records, in the schema's own columns and units, or for a released model, with
-    /// coefficients for encoded records. Parquet if its name ends in .parquet, else CSV; - for standard
+    /// File for the released records, in the columns and units of the schema, or for a released model, whose
+    /// coefficients apply to encoded records. Parquet if its name ends in .parquet, else CSV; - for standard
     /// output.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
@@ -59,9 +59,9 @@ pub(super) struct ReleaseArguments {
     /// subtract the noise.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Draw the noise of each record from a secret in this file and the record's id. The release may then be
-    /// repeated, here or by many tasks, and is paid for once. If the file does not exist, the secret is drawn
-    /// and kept there, readable by you alone. Only for local mechanisms.
+    /// Draw the noise of each record from a secret in this file and the record's id. The release can then be
+    /// repeated, also by parallel tasks, at the cost of one. If the file does not exist, a new secret is
+    /// stored in it, readable only by you. Only for local mechanisms.
     #[arg(long, value_name = "TICKET.json", conflicts_with = "seed")]
     ticket: Option<PathBuf>,
     /// The column with the ids of the records, unique and not empty; it need not be in the schema. Without
@@ -69,10 +69,11 @@ pub(super) struct ReleaseArguments {
     #[arg(long, value_name = "COLUMN", requires = "ticket")]
     id: Option<String>,
     /// Refuse a number outside its bounds, instead of clipping and counting it. Whoever sees that a release
-    /// was refused learns that such a record is there.
+    /// was refused learns that the file has such a record.
     #[arg(long)]
     strict: bool,
-    /// Charge the release to this ledger before anything is written, or do not release.
+    /// Charge the release to this ledger before anything is written. If too little of the budget is left,
+    /// nothing is released.
     #[arg(long, value_name = "LEDGER.json", requires = "dataset")]
     ledger: Option<PathBuf>,
     /// Name of the data set in the ledger.
@@ -132,7 +133,7 @@ struct Done {
     /// Encoded columns that were released, in the order of the noise.
     columns: Vec<String>,
     noise: Noise,
-    /// Clipped cells, for the owner of the data alone.
+    /// Clipped cells, which only the owner of the data may see.
     clipped: Vec<Clipped>,
     key: Option<Key>,
 }
@@ -220,8 +221,9 @@ pub(super) fn release(
     )
 }
 
-/// Returns the command that views records for models of the release, if these models cannot be used on
-/// records in the clear. `named` gives full paths, or file names alone for a public card.
+/// Returns the `scumble view` command that maps records into the space of the release, if models of the
+/// release cannot be used on records in the clear. `named` returns a path in full, or only its file name for
+/// a public card.
 fn view_of(
     design: &ShippedDesign,
     arguments: &ReleaseArguments,
@@ -234,9 +236,9 @@ fn view_of(
 /// Checks the paths of the files and the options of keys and tickets.
 ///
 /// # Errors
-/// Returns an error if an output would replace an input, or if a key is requested but the mechanism has none.
-/// Returns an error if a key is needed but not requested, or if it would lie beside a file that everybody may
-/// see.
+/// Returns an error if an output would replace an input, or if a ticket is given for a curator's mechanism.
+/// Returns an error if a key is requested but the mechanism has none, or if a key is needed but not
+/// requested. Returns an error if the key would lie in the folder of the release, the design or the card.
 fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<(), Failure> {
     if arguments.ticket.is_some() && matches!(mechanism, Designed::Curator(_)) {
         return Err(
@@ -363,10 +365,10 @@ impl Work<'_> {
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
-    /// Releases record by record, each with the noise that a ticket gives its id. The order of the steps
-    /// ensures that the release is paid for once. First it checks all records, then the secret is on the
-    /// disk, then the ledger charges, then the records are released. The output appears only if the second
-    /// reading gave the checked records.
+    /// Releases record by record, each with the noise that the ticket's secret determines for its id. The
+    /// order of the steps ensures that the release is charged once: it checks all records, stores the secret,
+    /// charges the ledger, and then releases the records. The output appears only if the second reading of
+    /// the input gave the checked records.
     fn release_keyed(&mut self, local: &dyn LocalMechanism, outputs: &mut Outputs) -> Result<Done, Failure> {
         let Some(file) = &self.arguments.ticket else { return Err("there is no ticket".into()) };
         self.check_readable_twice("--ticket")?;
@@ -390,7 +392,8 @@ impl Work<'_> {
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
-    /// Releases by a curator, which takes the records block by block and keeps only what it needs.
+    /// Releases by a curator's mechanism, which reads the records block by block and keeps only what it
+    /// needs.
     fn release_by_curator(
         &mut self,
         curator: &dyn CuratorMechanism,
@@ -409,7 +412,7 @@ impl Work<'_> {
         }
     }
 
-    /// Charges records that are drawn block by block, and writes them.
+    /// Charges the ledger for a release whose records are drawn block by block, and writes these records.
     fn write_drawn(
         &mut self,
         drawing: &Drawing,
@@ -435,7 +438,7 @@ impl Work<'_> {
         })
     }
 
-    /// Charges rows, and writes them.
+    /// Charges the ledger for released rows, and writes them.
     fn write_rows(
         &mut self,
         release: Release,
@@ -470,7 +473,7 @@ impl Work<'_> {
         })
     }
 
-    /// Charges a model in place of records, and writes it.
+    /// Charges the ledger for a model that is released in place of records, and writes the model.
     fn write_model(
         &mut self,
         release: Release,
@@ -501,8 +504,8 @@ impl Work<'_> {
     }
 
     /// Warns if a column that seems to identify people, by its name, repeats a value early in the file. A
-    /// claim assumes one row per person. Ids of a release by a ticket are checked anyway, and standard input
-    /// is read only once.
+    /// claim assumes one row per person. Nothing is checked here if `--id` names the ids, which a keyed
+    /// release checks itself, or if the input can be read only once.
     fn warn_of_repeats(&self) -> Result<(), Failure> {
         let input = &self.arguments.input;
         let is_plain = std::fs::metadata(input).is_ok_and(|found| found.is_file());

@@ -1,4 +1,4 @@
-//! `scumble reproduce`.
+//! `scumble reproduce`: reproduces results of papers.
 
 use super::{Failure, command_line, new_file, print, print_json, progress_bar};
 use crate::core::Registry;
@@ -27,7 +27,7 @@ Examples:
         .multiple(true)
 ))]
 pub(super) struct ReproduceArguments {
-    /// A result, as the list without a name shows it.
+    /// A result, as the command without a name lists it.
     #[arg(conflicts_with = "all")]
     name: Option<String>,
     /// All results, one after the other.
@@ -39,8 +39,8 @@ pub(super) struct ReproduceArguments {
     /// The random seed: the same seed gives the same numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Number of repetitions of random draws, if any [default: 100, or 10 in the quick variant; 3, or 2, if a
-    /// network is trained for each].
+    /// Number of repetitions of random draws, if any [default: 100, or 10 in the quick variant; 3, or 2 in
+    /// the quick variant, if each trains a network].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
     /// A folder for NAME.json, with all numbers, and NAME.svg, the chart. It also keeps the finished trials
@@ -106,7 +106,8 @@ pub(super) fn reproduce(
     }
 }
 
-/// Formats the document of these claims, with the charts below the document's folder.
+/// Formats the document of these claims. It shows the charts if their folder lies below the document's
+/// folder.
 fn as_document(claims: &[Claims], arguments: &ReproduceArguments) -> String {
     let document = arguments.markdown.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let folder = arguments.from.as_ref().or(arguments.output.as_ref());
@@ -140,7 +141,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
     ))
 }
 
-/// Runs a result behind a progress bar.
+/// Computes a result, and shows a progress bar.
 fn run(
     registry: &Registry,
     result: &Reproduction,
@@ -186,7 +187,8 @@ fn places(name: &str, arguments: &ReproduceArguments) -> Option<[PathBuf; 2]> {
 /// killed during the work leaves nothing.
 ///
 /// # Errors
-/// Returns an error if an existing file must stay, or if the first existing parent folder cannot be written.
+/// Returns an error if a file exists and must not be replaced, or if the nearest existing ancestor folder
+/// cannot be written.
 fn check_places(result: &Reproduction, arguments: &ReproduceArguments) -> Result<(), Failure> {
     for place in places(result.name, arguments).into_iter().flatten() {
         let name = place.file_name().unwrap_or_default();
@@ -211,7 +213,7 @@ fn write(report: &Report, arguments: &ReproduceArguments) -> Result<(), Failure>
     if let Some(folder) = json.parent() {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    // Both files are complete under temporary names before the first appears.
+    // Both files are created under temporary names before the first appears.
     let (numbers, chart) = (new_file(&json, arguments.force)?, new_file(&svg, arguments.force)?);
     chart.finish(report.picture.to_svg().as_bytes())?;
     numbers.finish((serde_json::to_string_pretty(report)? + "\n").as_bytes())?;

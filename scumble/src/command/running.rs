@@ -52,8 +52,8 @@ impl Running<'_> {
         Ok(outcome)
     }
 
-    /// Makes an interrupt end the command with a line that says what is kept. Each line of a store is
-    /// complete once written.
+    /// Makes an interrupt end the command with a line that says what is kept. A store gains only complete
+    /// lines, so an interrupt leaves it readable.
     fn hear_interrupts(&self) -> Result<(), Failure> {
         static HEARD: OnceLock<()> = OnceLock::new();
         *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = match self.store {

@@ -1,4 +1,4 @@
-//! `scumble schema`.
+//! `scumble schema`: drafts a schema from records, or shows the schema of a public data set.
 
 use super::reading::Reading;
 use super::{Failure, complain, new_file, print, print_json, refuse_overlaps};
@@ -38,7 +38,7 @@ pub(super) struct SchemaArguments {
 /// Returns the schema of a public data set, as TOML.
 ///
 /// # Errors
-/// Returns an error if no data set has this name, or if its columns are not numbers and levels.
+/// Returns an error if no data set has this name, or if its records are images, which have no schema.
 pub(super) fn public_schema(name: &str) -> Result<&'static str, Failure> {
     let schema = datasets::source(name)?.schema;
     Ok(schema.ok_or_else(|| format!("{name}: the records are images, which have no schema"))?)
@@ -68,7 +68,8 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
     let schema = Schema::from_toml(&text, &source)?;
     let rows = records.as_ref().map(|_| records_of(&source, &schema)).transpose()?;
     let create = |path: &PathBuf| new_file(path, *force);
-    // Either both files appear or neither does.
+    // Both files are created under temporary names before the first appears, so an unwritable path leaves
+    // neither.
     let aside = (output.as_ref().map(create).transpose()?, records.as_ref().map(create).transpose()?);
     if let Some(file) = aside.0 {
         file.finish(text.as_bytes())?;

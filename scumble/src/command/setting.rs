@@ -5,7 +5,7 @@ use crate::core::{Error, Plugin, Registry, nearest_name};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A mechanism that takes part, with its parameters: an object, or null if none are set yet.
+/// A mechanism that the command designs, with its parameters: an object, or null if none are set yet.
 pub(super) struct Settable<'a> {
     pub(super) plugin: &'a Plugin,
     pub(super) parameters: &'a mut Value,
@@ -15,8 +15,9 @@ pub(super) struct Settable<'a> {
 /// applies to the first `unnamed` mechanisms.
 ///
 /// # Errors
-/// [`Error::UnknownParameter`] and [`Error::UnknownPlugin`] with the nearest name. Other errors if a text is
-/// not a setting, or does not determine its mechanism.
+/// [`Error::UnknownParameter`] if a mechanism does not have the parameter, [`Error::UnknownPlugin`] if no
+/// mechanism has the name. Both contain the nearest name. Other errors if a text is not a setting, or does
+/// not determine its mechanism.
 pub(super) fn set(
     registry: &Registry,
     texts: &[String],
@@ -26,8 +27,8 @@ pub(super) fn set(
     texts.iter().try_for_each(|text| Setting::parse(text)?.apply(registry, mechanisms, unnamed))
 }
 
-/// `PATH=VALUE`. The path may start with the name of a mechanism that takes part, and continues with names of
-/// parameters. Each parameter belongs to the object named before it.
+/// `PATH=VALUE`. The path may start with the name of a mechanism that the command designs, and continues with
+/// names of parameters. Each parameter belongs to the object named before it.
 struct Setting<'t> {
     text: &'t str,
     path: Vec<&'t str>,
@@ -58,7 +59,7 @@ impl<'t> Setting<'t> {
     }
 
     /// Checks that the setting may omit a mechanism's name, and does not start with the name of a mechanism
-    /// that does not take part.
+    /// that the command does not design.
     fn check_unnamed(
         &self,
         registry: &Registry,
@@ -146,8 +147,8 @@ mod tests {
     use crate::fisher_svm::FISHER_BOUNDED;
     use crate::vlm::VLM;
 
-    /// Returns the parameters of `plugins` after the settings in `texts`; the first `unnamed` of them need no
-    /// name.
+    /// Returns the parameters of `plugins` after the settings in `texts`. A setting without a name applies to
+    /// the first `unnamed` plugins.
     fn settled(plugins: &[Plugin], unnamed: usize, texts: &[&str]) -> Result<Vec<Value>, String> {
         let mut registry = Registry::default();
         [LAPLACE, FISHER_BOUNDED, VLM].into_iter().for_each(|plugin| registry.add(plugin).unwrap());

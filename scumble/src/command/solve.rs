@@ -36,11 +36,11 @@ Examples:
 
 #[derive(Subcommand)]
 pub(super) enum SolveCommand {
-    /// The linear soft-margin machine min ½‖α‖² + ½ρβ² + Σ (θξᵢ + ½ρξᵢ²), which ρ > 0 makes unique, to a KKT
-    /// residual of at most 10⁻⁹ (Farokhi, equation 2).
+    /// The linear soft-margin machine min ½‖α‖² + ½ρβ² + Σ (θξᵢ + ½ρξᵢ²) with weights α, bias β and slacks ξᵢ
+    /// (Farokhi, equation 2). It is unique for ρ > 0, and solved to a KKT residual of at most 10⁻⁹.
     Svm(SvmArguments),
     /// The density of least Fisher information in an interval, w²: the ground state of −w″/ϑ + (λ/4)·n²·w =
-    /// μ·w (Farokhi, Corollary 2.7, in the noise's own coordinate n).
+    /// μ·w (Farokhi, Corollary 2.7, with the noise n as the coordinate).
     Schrodinger(SchrodingerArguments),
     /// The linear encoder of least squared task loss, as the σᵢ² of min Σ λᵢ·c/(σᵢ² + c) with Σ σᵢ² = 1 and c
     /// = 8r²/ε². Also the losses of two encoders that do not weigh the task and the noise together
@@ -133,7 +133,7 @@ pub(super) struct WaterfillingArguments {
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: f64,
     /// Z, number of the largest eigenvalues that share the privacy-agnostic encoder's power equally; all by
-    /// default. Proposition 4 determines its own number.
+    /// default. The encoder of Proposition 4 does not use Z.
     #[arg(long, value_name = "Z", allow_hyphen_values = true)]
     latent_dim: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! `scumble suite`.
+//! `scumble suite`: compares mechanisms on a dozen tasks.
 
 use super::running::Running;
 use super::{Failure, command_line, complain, new_file, print, print_json};
@@ -20,7 +20,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SuiteArguments {
-    /// Tasks, as the list without a task shows them.
+    /// Tasks, as the command without a task lists them.
     #[arg(conflicts_with = "all")]
     task: Vec<String>,
     /// All tasks, one after the other.
@@ -29,7 +29,7 @@ pub(super) struct SuiteArguments {
     /// The quick variant: ten trials, of at most 2,000 training records and 1,000 held-out test records.
     #[arg(long)]
     quick: bool,
-    /// A mechanism, in place of all quick ones; may be given several times.
+    /// A mechanism, in place of all quick mechanisms; may be given several times.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
     /// A folder for suite.md, the table; suite.html, the page; suite.json, every number; and the finished
@@ -42,7 +42,8 @@ pub(super) struct SuiteArguments {
     /// Number of threads [default: one per core].
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Number of trials of each cell [default: the task's own; 10 in the quick variant].
+    /// Number of trials of each cell (one mechanism at one ε) [default: the task's own; 10 in the quick
+    /// variant].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
     /// The seed of splits and noise.

@@ -1,5 +1,6 @@
 //! First screen of a comparison: the result without a release, the recommended mechanisms, their worth, and
-//! the commands that design them.
+//! the commands that design them. The worth of a release is the number of records in the clear that would
+//! give the same score.
 
 use crate::compare::{Choice, Comparison, Outcome, Row, Scores, SplitKind, VOLUNTEERS};
 use crate::core::number;

@@ -1,4 +1,5 @@
-//! `scumble ticket`: shows or forgets the ticket of a keyed release.
+//! `scumble ticket`: shows or forgets the ticket of a keyed release. A ticket is the stored secret from which
+//! the noise of each record is drawn. With it, the release can be repeated at the cost of one.
 
 use super::{Failure, print, print_json};
 use crate::core::shown;
@@ -17,8 +18,8 @@ pub(super) enum TicketCommand {
     /// Show the purpose of a ticket, without its secret.
     #[command(after_help = EXAMPLES)]
     Show(TicketFile),
-    /// Overwrite and remove a ticket, with the records that it admits. The release can then not be repeated,
-    /// and whoever finds the file cannot remove its noise. Copies are not affected.
+    /// Overwrite and remove a ticket, and the list of the records that it admits. The release can then not be
+    /// repeated, and its noise cannot be removed with this file. Copies of the ticket are not affected.
     #[command(after_help = EXAMPLES)]
     Forget(TicketFile),
 }

@@ -1,5 +1,5 @@
 //! `scumble view`: maps records in the clear into the space of a release, so that a model of the release can
-//! be used on them.
+//! be used on them. The result is the view of these records.
 
 use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
@@ -33,7 +33,7 @@ pub(super) struct ViewArguments {
     /// File for the viewed records: Parquet if its name ends in .parquet, else CSV. They are not private.
     #[arg(long, value_name = "VIEW")]
     output: PathBuf,
-    /// The secret key of a curator's release. A key that counts its answers is replaced by one with the new
+    /// The secret key of a curator's release. A key that counts its answers is replaced by a key with the new
     /// count.
     #[arg(long, value_name = "KEY.json")]
     key: Option<PathBuf>,
@@ -97,7 +97,7 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     report(output, &format!("{} holds {records} viewed records", output.display()))
 }
 
-/// Views record by record, in bounded memory.
+/// Views the records one by one, in bounded memory.
 fn view_stream(
     arguments: &ViewArguments,
     design: &ShippedDesign,
@@ -112,8 +112,8 @@ fn view_stream(
     Ok((streamed.records, streamed.clipped))
 }
 
-/// Views all records at once, by a curator's key. A key that counts its answers is saved before the answers
-/// are written.
+/// Views all records at once, with the curator's key. A key that counts its answers is saved before the
+/// answers are written.
 fn view_table(
     arguments: &ViewArguments,
     design: &ShippedDesign,

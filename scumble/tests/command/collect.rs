@@ -64,8 +64,8 @@ fn what_is_no_report_is_refused_with_its_row_and_writes_nothing() {
     for (wrong, message) in [
         ("2,0", "question 2, counted from 0, does not exist"),
         ("0,999", "gives no such answer"),
-        ("0,-1", "no whole number"),
-        ("0,0.5", "no whole number"),
+        ("0,-1", "not a whole number"),
+        ("0,0.5", "not a whole number"),
         ("0,red", "not a number"),
     ] {
         let kept = std::mem::replace(&mut lines[5], wrong.to_owned());

@@ -411,10 +411,10 @@ fn bad_arguments_are_named_with_the_nearest_name() {
             "randomized-response is left out: it answers with levels, but the protected portion contains \
              numbers: the column \"fixed acidity\"",
         ),
-        ("compare --trials 0", "a comparison needs between 1 and 100000 trials, and not 0"),
+        ("compare --trials 0", "a comparison needs between 1 and 100000 trials, not 0"),
         (
             "compare --trials 4000000000000000000",
-            "a comparison needs between 1 and 100000 trials, and not 4000000000000000000",
+            "a comparison needs between 1 and 100000 trials, not 4000000000000000000",
         ),
         ("compare --test-share 1", "test_share must lie strictly between zero and one, and 1 does not"),
         ("compare --volunteers 1", "volunteers must be zero or more and below one, and 1 is not"),

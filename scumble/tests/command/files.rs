@@ -118,7 +118,7 @@ fn options_and_pipes_take_the_place_of_what_is_recognised() {
     let refused = files.command("schema besuche.csv --delimiter comma").output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     let refused = files.refuses("schema besuche.csv --delimiter colon");
-    assert!(refused.contains("there are comma, semicolon, tab, bar"));
+    assert!(refused.contains("valid are comma, semicolon, tab, bar"));
 
     let mut packed = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
     packed.write_all(&visits()).unwrap();

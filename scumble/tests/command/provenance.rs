@@ -49,7 +49,7 @@ fn a_release_is_read_by_its_own_design_alone() {
         // A CSV file carries no design: a warning says that the design was not checked.
         for epsilon in [1, 4] {
             let warned = files.notes(&line(epsilon, "of-csv.csv", ""));
-            let design = format!("cannot check that d{epsilon}.json released it");
+            let design = format!("cannot check that d{epsilon}.json released this file");
             assert!(warned.contains(&design) && warned.contains("--card"), "{warned}");
         }
         // The card of the CSV file names the design.

@@ -353,10 +353,7 @@ fn bad_designs_and_places_are_named() {
         (RELEASE.replace("released.csv", "data.csv/released.csv"), "data.csv/released.csv: "),
         (RELEASE.replace("released.csv", "."), ". is not a plain file"),
         (format!("{RELEASE} --key key.json"), "--key: a local mechanism has no secret"),
-        (
-            format!("{RELEASE} --ledger none.json --dataset survey"),
-            "the ledger none.json: there is no such ledger",
-        ),
+        (format!("{RELEASE} --ledger none.json --dataset survey"), "the ledger none.json: it does not exist"),
         (format!("{RELEASE} --ledger ledger.json"), "the following required arguments were not provided"),
     ] {
         let refused = files.refuses(&line);

@@ -67,7 +67,7 @@ fn nothing_is_designed_by_a_draft() {
 fn a_schema_without_an_end_is_refused() {
     let files = Files::new();
     let line = "design laplace --schema /dev/zero --epsilon 1 --output design.json";
-    assert!(files.refuses(line).starts_with("/dev/zero: it is longer than the 67108864 bytes"));
+    assert!(files.refuses(line).starts_with("/dev/zero: it is longer than the limit of 67108864 bytes"));
     assert_eq!(files.all(), ["schema.toml"]);
 }
 

@@ -217,7 +217,7 @@ fn a_forgotten_ticket_repeats_nothing() {
 fn a_curator_a_stream_and_a_seed_have_no_ticket() {
     let files = designed();
     let refused = files.refuses(&RELEASE.replace("data.csv", "-"));
-    assert!(refused.contains("--ticket needs a plain file"), "{refused}");
+    assert!(refused.contains("--ticket reads the input twice and needs a plain file"), "{refused}");
     assert!(files.refuses(&format!("{RELEASE} --seed 1")).contains("--seed"));
     assert!(files.refuses(&RELEASE.replace(" --ticket ticket.json", "")).contains("--ticket"));
     files.run(

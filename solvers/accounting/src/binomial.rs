@@ -2,7 +2,8 @@
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-/// Clopper and Pearson's lower bound on the probability of an event seen `count` times in `trials`.
+/// Clopper and Pearson's lower bound on the probability of an event seen `count` times in `trials`
+/// independent trials.
 ///
 /// The bound exceeds the true probability with probability at most `alarm`.
 ///
@@ -13,11 +14,11 @@ use statrs::distribution::{Beta, ContinuousCDF};
 /// assert!((least - 0.05_f64.powf(0.1)).abs() < 1e-6);
 /// ```
 pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
-    /// The limits beyond which the inverse of the exact distribution does not terminate, or leaves the
-    /// floats.
+    /// Limits on `trials` and `alarm`. Beyond them, the inverse of the Beta distribution does not terminate,
+    /// or underflows.
     const MANY: usize = 1 << 20;
     const RARE: f64 = 1e-100;
-    // Without a success, or with an `alarm` outside (0, 1), only the trivial bound holds.
+    // If the event was never seen, or if an argument is out of range, only the trivial bound holds.
     if count == 0 || count > trials || !(alarm > 0.0 && alarm < 1.0) {
         return 0.0;
     }
@@ -28,9 +29,10 @@ pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
     distribution.map_or(0.0, |distribution| distribution.inverse_cdf(alarm))
 }
 
-/// The least p with KL(share ‖ p) ≤ `information`: Chernoff's bound.
+/// Chernoff's lower bound on a probability: the least p with KL(Bernoulli(`share`) ‖ Bernoulli(p)) ≤
+/// `information`.
 ///
-/// It holds like the exact bound, and is hardly wider for many trials.
+/// It is as valid as Clopper and Pearson's bound, and hardly looser for many trials.
 fn by_chernoff(share: f64, information: f64) -> f64 {
     let divergence = |p: f64| {
         let term = |a: f64, b: f64| if a > 0.0 { a * (a / b).ln() } else { 0.0 };
@@ -44,7 +46,8 @@ fn by_chernoff(share: f64, information: f64) -> f64 {
     low
 }
 
-/// Clopper and Pearson's upper bound on the probability of an event seen `count` times in `trials`.
+/// Clopper and Pearson's upper bound on the probability of an event seen `count` times in `trials`
+/// independent trials.
 ///
 /// The bound is below the true probability with probability at most `alarm`.
 pub fn at_most(count: usize, trials: usize, alarm: f64) -> f64 {

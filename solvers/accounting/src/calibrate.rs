@@ -1,7 +1,6 @@
 //! Calibration: the noise, sampling rate or steps that meet a target.
 //!
-//! The answers are always on the safe side, because they use the upper bound of the privacy loss
-//! distribution.
+//! The results are always on the safe side, because they use upper bounds on ε.
 
 use crate::error::check_epsilon;
 use crate::loss::{check_not_lost, epsilon_above, epsilon_roughly, is_at_most};
@@ -45,20 +44,20 @@ impl Target {
         epsilon_above(run, self.delta, self.neighbours, direction)
     }
 
-    /// Returns whether Rényi divergences prove the target. They are faster than the other bound, but not as
-    /// tight.
+    /// Returns whether Rényi divergences prove the target. They are faster than the bound by privacy loss
+    /// distributions, but not as tight.
     fn is_met_by_renyi(&self, run: Result<Run>) -> bool {
         let epsilon = run.and_then(|run| renyi::epsilon(&[run], self.delta, self.neighbours));
         epsilon.is_ok_and(|epsilon| epsilon <= self.epsilon)
     }
 
-    /// The least number in [`from`, `to`] at which `run` meets the target, to a relative accuracy of a
+    /// The least x in [`from`, `to`] at which `run(x)` meets the target, to a relative accuracy of a
     /// millionth.
     fn least(&self, from: f64, to: f64, run: impl Fn(f64) -> Result<Run>) -> Option<f64> {
-        // Rényi divergences may miss a small ε at every x.
+        // For a small ε, Rényi divergences may fail to prove the target at every x.
         let at = nearly_least(from, to, 0.02, |x| self.is_met_by_renyi(run(x))).unwrap_or(to);
-        // The direction with the largest ε here usually has the largest ε nearby. If it does not, all
-        // directions are tried everywhere.
+        // The direction with the largest ε at this x usually also has the largest ε at nearby x. If it does
+        // not, the last search takes the largest ε over all directions.
         let nearby = run(at).ok()?;
         let roughly = |direction, run| epsilon_roughly(run, self.delta, self.neighbours, direction);
         let worst = self
@@ -68,7 +67,7 @@ impl Target {
             let Ok(run) = run(x) else { return f64::INFINITY };
             let epsilon = epsilon(run);
             let excess = (epsilon.max(f64::MIN_POSITIVE) / self.epsilon.max(f64::MIN_POSITIVE)).ln();
-            // An excess above the target stays positive, even if the quotient rounds to one.
+            // If ε exceeds the target, the excess stays positive, even if the quotient rounds to one.
             if epsilon > self.epsilon { excess.max(f64::MIN_POSITIVE) } else { excess.min(0.0) }
         };
         // A first search with a faster and larger bound narrows the interval.
@@ -85,7 +84,8 @@ impl Target {
 /// The least noise multiplier, to a millionth, with which `steps` steps meet the target.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for an invalid target or run, [`Error::Unreachable`] if no noise is enough.
+/// [`Error::OutOfRange`] if the target, the sampling rate or the number of steps is invalid;
+/// [`Error::Unreachable`] if a noise multiplier of a million does not meet the target.
 pub fn noise_multiplier(sampling_rate: f64, steps: u64, target: Target) -> Result<f64> {
     let (least, most, range) = NOISE_MULTIPLIERS;
     target.check()?;
@@ -97,8 +97,8 @@ pub fn noise_multiplier(sampling_rate: f64, steps: u64, target: Target) -> Resul
 /// The largest sampling rate, to a millionth, at which `steps` steps meet the target.
 ///
 /// # Errors
-/// Same errors as [`noise_multiplier`]; [`Error::Unreachable`] if a rate of one in a hundred million is too
-/// much.
+/// [`Error::OutOfRange`] if the target, the noise multiplier or the number of steps is invalid;
+/// [`Error::Unreachable`] if a sampling rate of one in a hundred million does not meet the target.
 pub fn sampling_rate(noise_multiplier: f64, steps: u64, target: Target) -> Result<f64> {
     target.check()?;
     Run::new(1.0, noise_multiplier, steps)?;
@@ -110,7 +110,8 @@ pub fn sampling_rate(noise_multiplier: f64, steps: u64, target: Target) -> Resul
 /// The largest number of steps that meets the target.
 ///
 /// # Errors
-/// Same errors as [`noise_multiplier`]; [`Error::Unreachable`] if one step is too much.
+/// [`Error::OutOfRange`] if the target, the sampling rate or the noise multiplier is invalid;
+/// [`Error::Unreachable`] if one step does not meet the target.
 pub fn steps(sampling_rate: f64, noise_multiplier: f64, target: Target) -> Result<u64> {
     target.check()?;
     Run::new(sampling_rate, noise_multiplier, 1)?;

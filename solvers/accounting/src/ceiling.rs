@@ -1,18 +1,21 @@
-//! Upper bounds on the accuracy of classifiers of private records, among K equally common classes.
+//! Upper bounds on the accuracy of classifiers that see only records released under ε-local differential
+//! privacy, with K equally common classes.
 
 use crate::error::{check, check_privacy};
 use crate::{Result, quadrature};
 use std::f64::consts::LN_2;
 
-/// The accuracy of the best classifier of records with ε-private Laplace noise in a latent space.
+/// The accuracy of the best classifier of latent vectors that are released with ε-differentially private
+/// Laplace noise.
 ///
-/// Each class is at a vertex of the space's ℓ₁ ball. The accuracy is equation 28 of *Learning to noise*, with
-/// d = K/2 and b = 2/ε, A = ∫₀^∞ (1/2b)·exp(−|c − 1|/b)·(1 − exp(−c/b))^(d−1) dc.
+/// Each class is at one of the K vertices of the ℓ₁ ball of a latent space of K/2 dimensions. The accuracy A
+/// is equation 28 of *Learning to noise*, with d = K/2 and noise scale b = 2/ε: A = ∫₀^∞ (1/2b)·exp(−|c −
+/// 1|/b)·(1 − exp(−c/b))^(d−1) dc.
 ///
-/// It rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. Its relative error is below 10⁻¹⁰. Equation
-/// 10, the same as an alternating sum, loses its digits as K grows (errata V1). The paper argues from a
-/// picture that no other placement of the classes is better (errata V7); [`best_accuracy`] holds without
-/// this argument.
+/// It rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. Its relative error is below 10⁻¹⁰. Equation 10
+/// of the paper writes A as an alternating sum, which loses its digits as K grows (errata V1). The paper
+/// argues from a picture that no other placement of the classes is better (errata V7); [`best_accuracy`]
+/// holds without this argument.
 ///
 /// ```
 /// use scumble_accounting::ceiling;
@@ -35,7 +38,7 @@ pub fn laplace_accuracy(classes: u64, epsilon: f64) -> Result<f64> {
     // In t = c/b the vertex lies at a = ε/2, and with u = e^−t the integral beyond it is
     // ½·(1 − (1 − e^−a)^d)/(d·e^−a).
     let beyond = match axes * (-vertex).exp() {
-        0.0 => 1.0, // the limit where the share underflows
+        0.0 => 1.0, // the limit of this quotient where the share underflows
         share => -(axes * log_of_rest(-vertex)).exp_m1() / share,
     };
     Ok(((beyond + before(axes - 1.0, vertex)) / 2.0).min(1.0))
@@ -47,8 +50,8 @@ fn before(others: f64, vertex: f64) -> f64 {
     if vertex == 0.0 {
         return 0.0;
     }
-    // The integrand is log-concave, so it falls at least as fast as it does at first. Beyond 45 of these
-    // lengths it is negligible.
+    // The integrand is log-concave, so it falls at least as fast as at s = 0. Beyond 45 times the decay
+    // length at s = 0, it is negligible.
     let fall = 1.0 + others / vertex.exp_m1();
     let at = |length: f64| {
         let distance = length / fall;
@@ -66,7 +69,7 @@ fn log_of_rest(x: f64) -> f64 {
 /// privacy.
 ///
 /// It holds for any mechanism: each class is predicted at most e^ε times as often for its own records as for
-/// the records of another class. Randomised response of the class reaches it.
+/// the records of another class. Randomised response on the class reaches the bound.
 ///
 /// ```
 /// use scumble_accounting::ceiling;

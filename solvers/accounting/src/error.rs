@@ -1,4 +1,4 @@
-//! Errors of the accountants.
+//! Errors of privacy accounting.
 
 /// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -7,10 +7,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A number outside its range.
+    /// An argument outside its valid range.
     #[error("{name} is {value}, and must be {range}")]
     OutOfRange {
-        /// The number's name.
+        /// The argument's name.
         name: &'static str,
         /// The valid range.
         range: &'static str,

@@ -1,7 +1,8 @@
 //! The Gaussian mechanism in closed form: δ(ε) of Balle and Wang (2018), Theorem 8, and its inverses.
 //!
-//! All functions take μ = Δ/σ, the ℓ₂ sensitivity divided by the standard deviation. It is the parameter of
-//! Gaussian differential privacy (Dong, Roth and Su 2022). Mechanisms compose by μ² = Σμᵢ².
+//! The mechanism's parameter is μ = Δ/σ, the ℓ₂ sensitivity divided by the standard deviation of the noise.
+//! It is the parameter of Gaussian differential privacy (Dong, Roth and Su 2022). Several mechanisms together
+//! have μ² = Σμᵢ².
 
 use crate::Result;
 use crate::error::{check, check_delta, check_epsilon};
@@ -10,7 +11,8 @@ use crate::search::least;
 use statrs::function::erf::erfc_inv;
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
-/// A factor above the error of [`delta`], so that its inverses are on the safe side.
+/// A factor above one plus the relative error of [`delta`]. It keeps the inverses of [`delta`] on the safe
+/// side.
 const MARGIN: f64 = 1.0 + 1e-10;
 
 /// δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), for any ε (also negative) and μ ≥ 0.
@@ -29,7 +31,7 @@ pub fn delta(mu: f64, epsilon: f64) -> f64 {
     let (middle, half) = (epsilon / mu * FRAC_1_SQRT_2, mu / 2.0 * FRAC_1_SQRT_2);
     let (nearer, farther) = (middle - half, middle + half);
     if farther < 0.0 {
-        // δ(−ε) = 1 − e^−ε·(1 − δ(ε)): the two distributions swap places.
+        // δ(−ε) = 1 − e^−ε·(1 − δ(ε)): the two distributions are exchanged.
         return 1.0 - epsilon.exp() * (1.0 - delta(mu, -epsilon));
     }
     // Φ(−√2·x) = erfc(x)/2, and e^ε·exp(−farther²) = exp(−nearer²).
@@ -44,7 +46,7 @@ pub fn delta(mu: f64, epsilon: f64) -> f64 {
     (twice / 2.0).clamp(0.0, 1.0)
 }
 
-/// The least ε ≥ 0 at which a mechanism with this μ has δ(ε) ≤ δ.
+/// The least ε ≥ 0 at which a Gaussian mechanism with parameter `mu` has δ(ε) ≤ `delta`.
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless μ > 0 is finite and 0 < δ < 1.
@@ -54,7 +56,7 @@ pub fn epsilon(mu: f64, delta: f64) -> Result<f64> {
     Ok(least(0.0, f64::MAX, |epsilon| self::delta(mu, epsilon) * MARGIN <= delta).unwrap_or(f64::INFINITY))
 }
 
-/// The largest μ of a mechanism that is (ε, δ)-differentially private.
+/// The largest μ at which the Gaussian mechanism is (ε, δ)-differentially private.
 ///
 /// ```
 /// use scumble_accounting::gaussian;

@@ -4,22 +4,23 @@
 //! |---|---|
 //! | [`gaussian`] | δ(ε) of the Gaussian mechanism in closed form, and its inverses (Balle and Wang 2018) |
 //! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, also of fractional orders |
-//! | [`loss`] | upper and lower bounds on ε and δ of these steps, by privacy loss distributions |
-//! | [`Shifted`], [`ShiftedComposition`] | δ(ε) of bounded noise from integer tables, alone and composed |
+//! | [`loss`] | bounds on ε and δ of Poisson-sampled Gaussian steps, by privacy loss distributions |
+//! | [`Shifted`], [`ShiftedComposition`] | δ(ε) of bounded integer noise, single or composed |
 //! | [`shuffle`] | ε of many shuffled local reports: an upper bound for any randomiser, and a lower bound |
-//! | [`multiplicative`] | ε of records times a random matrix, singular values raised (Dauntless, Theorem 5) |
-//! | [`pac`] | the number of mixed and transformed samples that excludes recovery |
-//! | [`mutual_information`] | best inference success for a leakage in nats, and the least noise for it |
-//! | [`ceiling`] | upper bounds on the accuracy of classifiers of private records |
+//! | [`multiplicative`] | ε of records multiplied by a random matrix (Dauntless, Theorem 5) |
+//! | [`pac`] | the number of mixed and transformed samples up to which recovery is excluded |
+//! | [`mutual_information`] | best inference success after a leakage in nats, and the noise for a leakage |
+//! | [`ceiling`] | upper bounds on the accuracy of classifiers under ε-local differential privacy |
 //! | [`binomial`] | confidence bounds on a probability from counts, such as successes of an attack |
 //! | [`calibrate`] | the noise, the steps or the sampling rate that meet a target |
-//! | [`search`] | the least number at which a condition holds, used by all solvers |
+//! | [`search`] | the least number at which a condition holds, and the maximum of a function |
 //!
-//! [`Neighbours`] names the neighbouring relation: add/remove one record, or replace one. ε of the same
-//! training differs by a factor of up to two between them, so no function here has a default.
+//! [`Neighbours`] names the neighbouring relation: add/remove one record, or replace one. Between the two
+//! relations, ε of the same training can differ by a factor of two or more. So no function of this crate has
+//! a default relation.
 //!
-//! All modules except the tables assume continuous Gaussian noise on real numbers. A sampler of discrete
-//! noise on a lattice must add the extra loss of the lattice.
+//! The modules on Gaussian noise assume continuous noise on real numbers. The privacy loss of a sampler of
+//! discrete noise on a lattice is larger; its author must add the difference.
 
 pub mod binomial;
 pub mod calibrate;

@@ -1,14 +1,16 @@
 //! Privacy loss distributions: upper and lower bounds on δ(ε) of many steps.
 //!
-//! A step's loss is put on a grid in two ways. For the upper bound, the mass of each cell between two grid
-//! points is split between both points. P and Q thus keep their masses ("connect the dots", Doroshenko and
-//! others 2022). The release could be made from the resulting pair. For the lower bound, losses in one cell
-//! are merged, which is post-processing. Each cell extends from one side of a grid point to the other so far
-//! that its own loss is the point's loss.
+//! The privacy loss of a step is put on a grid in two ways. A *cell* is an interval of outputs, and a grid
+//! point is a value of the loss. For the upper bound, the mass of each cell between two grid points is split
+//! between both points. P and Q thus keep their masses ("connect the dots", Doroshenko and others 2022). The
+//! true pair of distributions is a post-processing of the resulting pair. For the lower bound, all outputs in
+//! one cell are merged, which is post-processing of the true pair. Each cell extends just so far to both
+//! sides of a grid point that the loss of the merged output is the point's loss.
 //!
-//! Steps compose by convolution, through Fourier transforms. The distribution is tilted first, so that its
-//! middle lies at the ε in question. Small δ are then as accurate as large ones. The errors of the transforms
-//! and of the window are bounded, added to the upper δ and subtracted from the lower one.
+//! Steps compose by convolution, through Fourier transforms. First, the distribution is tilted: the mass at
+//! each loss l is multiplied by e^(tl), with t such that the mean lies at the ε in question. Small δ are then
+//! as accurate as large ones. The sum of losses is kept in a finite window. The errors of the transforms and
+//! of the window are bounded, then added to the upper δ and subtracted from the lower δ.
 
 use crate::error::{check, check_epsilon};
 use crate::renyi::{Conversion, Tilted, steps};
@@ -29,7 +31,7 @@ pub struct Bounds {
 
 /// Bounds on the least ε for which the runs together are (ε, δ)-differentially private.
 ///
-/// The upper bound is a proof. The lower bound excludes a better proof: some data need this ε.
+/// The upper bound is a proof. No proof can give an ε below the lower bound, because some data need it.
 ///
 /// ```
 /// use scumble_accounting::{Neighbours, Run, loss};
@@ -80,7 +82,8 @@ struct Rough {
 }
 
 impl Rough {
-    /// Bounds ε at `delta` by Rényi divergences, and on a coarse grid centred at their ε.
+    /// Bounds ε at `delta` by Rényi divergences, and by a coarse grid centred at the ε that they give. The
+    /// smaller bound counts.
     fn at(steps: Vec<(Pair, u64)>, delta: f64) -> Self {
         let conversion = Conversion { steps, log_delta: delta.ln() };
         let (tilt, by_renyi) = conversion.least();
@@ -90,7 +93,7 @@ impl Rough {
         Self { steps: question.steps, epsilon }
     }
 
-    /// The question for a tighter bound, and this bound.
+    /// The computation that gives a tighter bound, and the fast bound.
     fn refined(self, delta: f64) -> (Question, f64) {
         let tilt = tilt_to(&self.steps, self.epsilon);
         (Question::new(self.steps, tilt, self.epsilon, delta), self.epsilon)
@@ -114,21 +117,22 @@ pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bound
         let tilt = tilt_to(&steps, epsilon);
         let moment: f64 =
             steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).log_moment).sum();
-        // The bound from the Rényi divergence of order 1 + tilt, the inverse of the one for ε.
+        // The bound on δ from the Rényi divergence of order 1 + tilt. It inverts the bound on ε in
+        // `renyi.rs`.
         let order = 1.0 + tilt;
         let by_renyi = (moment - tilt * epsilon - order.ln() + tilt * (tilt / order).ln()).exp();
         let question = Question::new(steps, tilt, epsilon, by_renyi.clamp(1e-300, 1.0));
         let lower = question.composed(Side::Below).delta(epsilon);
-        // It may underflow, but is never zero.
+        // The true δ may underflow, but is never zero.
         let upper = question.composed(Side::Above).delta(epsilon).min(by_renyi).max(f64::MIN_POSITIVE);
         Bounds { lower: lower.max(known.lower), upper: upper.max(known.upper) }
     }))
 }
 
-/// The approximate tilt that moves the middle of the sum to `mean`. Any tilt gives valid bounds, and a close
-/// one gives tight bounds.
+/// The approximate tilt that moves the mean of the sum of losses to `mean`. Any tilt gives valid bounds, and
+/// a close one gives tight bounds.
 fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
-    const MOST: f64 = 1e4; // for a mean that losses never or rarely reach
+    const MOST: f64 = 1e4; // for a `mean` that the losses never or rarely reach
     let reaches = |tilt: f64| {
         let means = steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).mean);
         means.sum::<f64>() >= mean
@@ -148,7 +152,7 @@ fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
 }
 
 /// The largest bounds over the directions in which neighbours differ. `widened` returns the maximum of the
-/// bounds for a direction and the known ones.
+/// bounds for a direction and the bounds known so far.
 fn largest(
     runs: &[Run],
     neighbours: Neighbours,
@@ -169,13 +173,13 @@ enum Side {
 struct Question {
     steps: Vec<(Pair, u64)>,
     tilt: f64,
-    /// Minus the logarithm of the mass that may be left out on either end of a step.
+    /// Minus the logarithm of the mass that may be left out at either end of the losses of a step.
     log_tail: f64,
-    /// The largest allowed distance of grid points.
+    /// The largest allowed distance between grid points.
     fine: f64,
     /// The distance from the least to the largest loss of a step.
     widest: f64,
-    /// The standard deviation of the tilted sum.
+    /// The standard deviation of the tilted sum of losses.
     deviation: f64,
 }
 
@@ -185,11 +189,11 @@ const MOST: f64 = (1u64 << 19) as f64;
 /// The largest number of grid points of the window.
 const WIDEST_WINDOW: usize = 1 << 21;
 
-/// The initial width of the window, in standard deviations of the tilted sum.
+/// The initial width of the window, in standard deviations of the tilted sum of losses.
 const WIDTH: f64 = 20.0;
 
 impl Question {
-    /// Creates the question at some (ε, δ), with the middle of the sum set by `tilt`.
+    /// Creates the computation at (`epsilon`, `delta`). `tilt` sets the mean of the sum of losses.
     fn new(steps: Vec<(Pair, u64)>, tilt: f64, epsilon: f64, delta: f64) -> Self {
         let count: f64 = steps.iter().map(|(_, count)| *count as f64).sum();
         let variance: f64 =
@@ -199,9 +203,9 @@ impl Question {
             let (from, to) = pair.reach(log_tail);
             pair.loss(to) - pair.loss(from)
         });
-        // Splitting or merging changes a step's variance by about h²/6. Its share of ε changes by half of
-        // this times (the tilt + 1). Both changes stay below about one part in three thousand; for a tiny ε,
-        // below a ten-millionth.
+        // On a grid of step h, splitting or merging changes the variance of a step's loss by about h²/6. The
+        // step's contribution to ε changes by half of this times (`tilt` + 1). Both relative changes stay
+        // below about one in three thousand. For a tiny ε, its absolute change stays below a ten-millionth.
         let fine = (0.004 * epsilon.max(1e-4) / (tilt + 1.0)).min(0.002 * variance) / count;
         let (fine, widest) = (fine.sqrt(), widest.fold(0.0, f64::max));
         Self { steps, tilt, log_tail, fine, widest, deviation: variance.sqrt() }
@@ -216,7 +220,7 @@ impl Question {
         Composed::new(&losses.collect::<Vec<_>>(), self, side)
     }
 
-    /// The distance of grid points on this side.
+    /// The distance between grid points for the bound on `side`.
     fn grid(&self, side: Side) -> f64 {
         // For the lower bound, some points must lie between zero and the loss of a record that was not
         // sampled: most of the mass is in this interval.
@@ -225,7 +229,7 @@ impl Question {
             Side::Above => self.fine,
             Side::Below => unsampled.fold(self.fine, f64::min),
         };
-        // Any sum of losses has a bounded number of points, and points are counted exactly.
+        // The index of the grid point of any sum of losses stays below 2⁵², so that floats count it exactly.
         let farthest = self.steps.iter().map(|(pair, count)| {
             let (from, to) = pair.reach(self.log_tail);
             *count as f64 * pair.loss(from).abs().max(pair.loss(to).abs())
@@ -236,7 +240,7 @@ impl Question {
     }
 }
 
-/// The loss of one step on a grid: P-mass at the points (first + i)·h.
+/// The loss of one step on a grid: `mass[i]` is the P-mass at the loss (`first` + i)·`grid`.
 struct Losses {
     grid: f64,
     first: i64,
@@ -265,7 +269,8 @@ impl Losses {
             let point = first + at as i64;
             let upper = cut(point + 1);
             let (p, q) = pair.between(&lower, &upper);
-            // u + v = p and u·e^−l + v·e^−(l + h) = q.
+            // The cell's p is split into u at loss l and v at loss l + h: u + v = p and u·e^−l + v·e^−(l + h)
+            // = q.
             let rest = if q > 0.0 { -((q / p).ln() + point as f64 * grid).exp_m1() } else { 1.0 };
             let ahead = if p > 0.0 { (p * rest / -(-grid).exp_m1()).clamp(0.0, p) } else { 0.0 };
             mass[at] += p - ahead;
@@ -282,16 +287,16 @@ impl Losses {
         let last = (pair.loss(to) / grid).ceil() as i64;
         let mut mass = vec![0.0; (last - first + 1) as usize];
         let cut = |loss: f64| pair.cut(pair.at_loss(loss * grid));
-        // Adds P-mass to the point below its loss, or to `most` if it is lower. A Q that underflows is at
-        // most the least float.
+        // Adds the P-mass of a cell to the grid point below the cell's loss, or to `most` if `most` is lower.
+        // A Q-mass that underflows is replaced by the least float, which only lowers the loss.
         let round_down = |(p, q): (f64, f64), most: i64, mass: &mut [f64]| {
             let point = ((p / q.max(f64::MIN_POSITIVE)).ln() / grid).floor().min(most as f64) - first as f64;
             if p > 0.0 && point >= 0.0 {
                 mass[point as usize] += p;
             }
         };
-        // From left to right, each cell reaches beyond a grid point until its own loss equals the point's
-        // loss, or hardly exceeds it.
+        // Cells are made from left to right. Each extends beyond a grid point until the loss of the cell
+        // equals the point's loss, or hardly exceeds it.
         let (mut lower, mut point, mut end) = (pair.cut(f64::NEG_INFINITY), first, first as f64 - 1.0);
         while point < last {
             let start = point as f64;
@@ -304,20 +309,20 @@ impl Losses {
                 mass[(point - first) as usize] += found.p;
                 (lower, end) = (found.upper, start + found.width);
             } else {
-                // No reach is far enough: the mass before the point outweighs the mass after it.
+                // No cell is wide enough: the mass before the point outweighs the mass after it.
                 let upper = cut(start + 0.5);
                 round_down(pair.between(&lower, &upper), point, &mut mass);
                 (lower, end) = (upper, start + 0.5);
             }
             point = end.floor() as i64 + 1;
         }
-        // The rest is one cell.
+        // All remaining outputs are one cell.
         round_down(pair.between(&lower, &pair.cut(f64::INFINITY)), last, &mut mass);
         Self { grid, first, mass, infinite: 0.0 }
     }
 
-    /// The masses times e^(tl), scaled to a sum of one. It uses one exponent, because e^(tl) alone may leave
-    /// the floats.
+    /// The masses at each loss l times e^(tl), t = `tilt`, scaled to a sum of one. Logarithms are added
+    /// before the exponential, because e^(tl) may overflow.
     fn tilted(&self, tilt: f64) -> TiltedLosses {
         let Self { grid, first, infinite, .. } = *self;
         let loss = |at: usize| (first + at as i64) as f64 * grid;
@@ -331,8 +336,8 @@ impl Losses {
     }
 }
 
-/// A cell that reaches `width` grid steps beyond its point. It holds its P-mass, its end, and the distance of
-/// its own loss beyond the point, in grid steps.
+/// A cell that extends `width` grid steps beyond its grid point, up to the cut `upper`. `p` is its P-mass.
+/// `beyond` is the loss of the cell minus the point's loss, in grid steps.
 struct Reaching {
     width: f64,
     beyond: f64,
@@ -340,13 +345,14 @@ struct Reaching {
     upper: Cut,
 }
 
-/// The cell whose own loss equals its point's loss, or is beyond it by a negligible amount.
+/// The cell whose loss equals the loss of its grid point, or exceeds it by a negligible amount.
 ///
-/// It is found by secants, because its loss grows with the width. The cell begins `before` grid steps before
-/// the point. Returns `None` if no cell up to `most` steps reaches so far.
+/// The search uses secants, because the loss of a cell grows with its width. The cell begins `before` grid
+/// steps before the point. Returns `None` if the loss of a cell that extends `most` steps beyond the point is
+/// still too small.
 fn reach(before: f64, most: f64, reaching: impl Fn(f64) -> Reaching) -> Option<Reaching> {
     const NEAR: f64 = 1e-5;
-    // The loss of a cell is approximately the loss of its middle.
+    // The loss of a cell is approximately the loss at its middle.
     let (mut short, mut below, mut width) = (0.0, -0.5 * before, before);
     let mut found: Option<Reaching> = None;
     for _ in 0..60 {
@@ -390,8 +396,8 @@ impl TiltedLosses {
         points.map(|(at, p)| (self.first + at as i64) as f64 * self.grid * p).sum()
     }
 
-    /// ln Σ p·e^(sl) of the tilted masses p. It uses Horner's rule, from both ends to the loss nearest to
-    /// zero.
+    /// ln Σ p·e^(sl) over the tilted masses p at losses l, for s = `steepness`. Horner's rule runs from both
+    /// ends to the loss nearest to zero.
     fn log_moment_of(&self, steepness: f64) -> f64 {
         let ratio = (steepness * self.grid).exp();
         let middle = usize::try_from(-self.first).unwrap_or(0).min(self.mass.len());
@@ -407,10 +413,11 @@ struct Composed {
     side: Side,
     grid: f64,
     first: i64,
-    /// The mass of the points after each point, and δ at the point.
+    /// For each grid point: the mass at larger losses, and δ(ε) with ε at the point.
     behind: Vec<(f64, f64)>,
     infinite: f64,
-    /// The logarithm of the rounding and truncation error at ε = 0. It falls by tε.
+    /// The logarithm of the rounding and truncation error of δ(0). The error of δ(ε) is smaller by a factor
+    /// of e^(tε).
     log_error: f64,
     tilt: f64,
 }
@@ -422,7 +429,8 @@ impl Composed {
             losses.iter().map(|(losses, count)| *count as f64 * measure(losses)).sum()
         };
         let (log_moment, middle) = (summed(&|losses| losses.log_moment), summed(&TiltedLosses::mean));
-        // By Chernoff's bound, a negligible part of the tilted sum lies outside this window, on either side.
+        // By Chernoff's bound, a negligible mass of the tilted sum lies beyond either end of the window,
+        // `before` and `after` the mean.
         let tail = |sign: f64, distance: f64| {
             let steepness = [0.25, 0.5, 1.0, 2.0, 4.0, 16.0].map(|factor| sign * factor * 20.0 / distance);
             let exponents =
@@ -442,7 +450,8 @@ impl Composed {
         let size = transformed_well((((before + after) / grid) as usize + 2).max(1024));
         let (tilted, rounding) = convolve(losses, size);
 
-        // Σ e^(−tmh): the effective number of points with errors, or the square root of it for their squares.
+        // The error of δ is at most the error per point times Σ e^(−tmh), over the points m. By Cauchy and
+        // Schwarz, it is also at most the total error times the square root of Σ e^(−2tmh).
         let points = |tilt: f64| (-1.0 / (-tilt * grid).exp_m1()).min(size as f64);
         let rounding = (rounding.per_point * points(tilt)).min(rounding.total * points(2.0 * tilt).sqrt());
         let error = 2.0 * (tail(-1.0, before) + tail(1.0, after)) + rounding;
@@ -451,7 +460,7 @@ impl Composed {
         let mut behind = vec![(0.0, 0.0); size];
         let (mut mass, mut delta) = (0.0, 0.0);
         for at in (0..size).rev() {
-            // δ(l) = Σ p·(1 − e^(l − l′)) over l′ > l, from δ(l + h): all terms are positive.
+            // δ(l) = Σ p·(1 − e^(l − l′)) over l′ > l is computed from δ(l + h), with positive terms only.
             delta = -(-grid).exp_m1() * mass + (-grid).exp() * delta;
             behind[at] = (mass, delta);
             let point = first + at as i64;
@@ -464,27 +473,27 @@ impl Composed {
         Self { side, grid, first, behind, infinite, log_error: error.ln() + log_moment, tilt }
     }
 
-    /// The bound on δ(ε) from this side.
+    /// The upper or lower bound on δ(ε), by `side`.
     fn delta(&self, epsilon: f64) -> f64 {
         // The accumulated relative rounding error of the masses.
         const ROUNDING: f64 = 1e-7;
         let place = epsilon / self.grid - self.first as f64;
         let at = place.ceil();
         let exact = if place < 0.0 {
-            // Before the window, only the monotonicity of δ is known.
+            // For ε below the window, only the monotonicity of δ gives a bound.
             match self.side {
                 Side::Above => return 1.0,
                 Side::Below => self.behind[0].1,
             }
         } else if let Some((_, delta)) = self.behind.get(at as usize) {
-            // Between two points: from the next point, including its own mass.
+            // Between two points, δ follows from the next point and its mass.
             let step = (at - place) * self.grid;
             let own = (at as usize).checked_sub(1).map_or(0.0, |before| self.behind[before].0);
             -(-step).exp_m1() * own + (-step).exp() * delta
         } else {
             0.0
         };
-        // If the error is not a number, `min` and `max` return 1 and 0.
+        // If the error is NaN, `min` and `max` return the trivial bounds 1 and 0.
         let error = (self.log_error - self.tilt * epsilon).exp();
         match self.side {
             Side::Above => (exact * (1.0 + ROUNDING) + error + self.infinite).min(1.0),
@@ -492,15 +501,15 @@ impl Composed {
         }
     }
 
-    /// The least ε with δ(ε) ≤ δ.
+    /// The least ε at which the bound on δ(ε) is at most `delta`.
     fn epsilon(&self, delta: f64) -> f64 {
         let last = (self.first + self.behind.len() as i64).max(1);
         let at = |point: i64| point as f64 * self.grid;
         let is_met = |epsilon: f64| self.delta(epsilon) <= delta;
         match self.side {
             Side::Above => least(0.0, at(last), is_met).unwrap_or(f64::INFINITY),
-            // Far to the left all digits may be lost, and δ can seem small. So the search starts from the
-            // right.
+            // At small ε, the lower bound may lose all digits and be too small. So the search starts from
+            // large ε.
             Side::Below => match (self.first.max(0)..last).rev().find(|&point| !is_met(at(point))) {
                 Some(point) => least(at(point), at(point + 1), is_met).unwrap_or(at(point)),
                 None => 0.0,
@@ -509,14 +518,14 @@ impl Composed {
     }
 }
 
-/// A size of at least `least`, twice a size with a fast transform.
+/// A size of at least `least` that is twice a size with a fast Fourier transform.
 fn transformed_well(least: usize) -> usize {
     let power = least.next_power_of_two();
     [power / 16 * 9, power / 8 * 5, power / 4 * 3].into_iter().find(|size| *size >= least).unwrap_or(power)
 }
 
-/// The rounding error of a convolution: the largest of one point, and the root of the sum of squares over
-/// all.
+/// The rounding error of a convolution: the largest error of one point, and the root of the sum of all
+/// squared errors.
 struct Rounding {
     per_point: f64,
     total: f64,
@@ -524,10 +533,11 @@ struct Rounding {
 
 /// The tilted mass of the sum of all losses, modulo `size` points, and its error.
 ///
-/// A transform of n points has an error below 7u·log₂n of the norm (Higham 2002, Theorem 24.2). Each product
-/// in a power has a relative error below 3u (Theorem 3.6).
+/// For the unit roundoff u, a transform of n points has an error below 7u·log₂n of the norm (Higham 2002,
+/// Theorem 24.2). Each product in a power has a relative error below 3u (Theorem 3.6).
 fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding) {
-    // Unreachable: the lengths are the planner's own.
+    // The result of a failed transform. It cannot occur, because the planner made buffers of the right
+    // length.
     const LOST: Rounding = Rounding { per_point: f64::INFINITY, total: f64::INFINITY };
     let mut planner = RealFftPlanner::<f64>::new();
     let (forward, inverse) = (planner.plan_fft_forward(size), planner.plan_fft_inverse(size));
@@ -554,15 +564,17 @@ fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding)
         }
         spectra.push((*count as f64 * own, radii));
     }
-    // The error of one factor passes through all others: by Cauchy and Schwarz, its norm times theirs.
+    // The error of one factor is multiplied by all other factors. By Cauchy and Schwarz, the result is at
+    // most the norm of the error times the norm of the others.
     let others = |radii: &[f64]| {
         let rest = product.iter().zip(radii).map(|(all, own)| (all.norm() / own).min(1.0).powi(2));
         (2.0 * rest.sum::<f64>() / size as f64).sqrt()
     };
     let errors: f64 = spectra.iter().map(|(own, radii)| own * others(radii)).sum();
-    // For all points together, it is the norm times the largest value of the others, which is one.
+    // Over all points together, the error is at most its norm times the largest value of the other factors,
+    // which is one.
     let errors_of_all: f64 = spectra.iter().map(|(own, _)| own).sum();
-    // The first and the last value are real up to rounding, and the inverse requires it.
+    // The first and the last value are real up to rounding, and the inverse transform requires real values.
     let last = product.len() - 1;
     product[0].im = 0.0;
     product[last].im = 0.0;

@@ -1,20 +1,20 @@
-//! Differential privacy by a random factor: Theorem 5 of *Dauntless* (Xiao and Devadas), corrected in
-//! errata D1 and D12.
+//! Differential privacy of records multiplied by a random matrix: Theorem 5 of *Dauntless* (Xiao and
+//! Devadas), corrected by errata D1 and D12.
 //!
-//! n records X are released as X̂W. The columns of W (n × d′) are independent, each with a density ∝
-//! exp(ψ(‖α‖²)) of Lipschitz constant L in ‖α‖². X̂ = U(Σ² + v²I)^½V is X with its singular values raised by
-//! v. For neighbours that differ in one record, by at most B in ℓ₂, the release is (ε, δ)-differentially
-//! private with
+//! The rows of X (n × d) are n records of d numbers. They are released as X̂W, where X̂ = U(Σ² + v²I)^½V is X
+//! with its singular values raised by v. The columns α of W (n × d′) are independent, each with a density ∝
+//! exp(ψ(‖α‖²)). L is the Lipschitz constant of ψ as a function of ‖α‖². For neighbours that differ in one
+//! record, by at most B in ℓ₂, the release is (ε, δ)-differentially private with
 //!
 //! ε = d′ε₀(e^ε₀ − 1) + ε₀√(2d′·ln(1/δ̃)), δ = d′(δ₀ + δᵣ) + δ̃, ε₀ = x + 4x(1 + x)·L·r²·ln(32/δ₀)/(n −
 //! 2√(n·ln(16/δ₀))), x = B/v,
 //!
-//! where ‖α‖ exceeds r with probability at most δᵣ. It also holds with ε = d′ε₀, which is less for few
-//! columns. The theorem as printed takes the root of a negative number, and its X̂ = U(Σ + vI)V does not
-//! satisfy its proof. All results are rounded toward more privacy.
+//! where ‖α‖ exceeds r with probability at most δᵣ. The guarantee also holds with ε = d′ε₀, which is less for
+//! few columns. The theorem as printed takes the root of a negative number, and the X̂ = U(Σ + vI)V in its
+//! statement does not satisfy the proof. All rounding is to the safe side: ε, δ and v are never rounded down.
 //!
-//! For Gaussian W, X̂W has the same distribution as XW₁ + vW₂, with W₁ d × d′ and W₂ n × d′. L·r² is then
-//! half the 1 − δᵣ quantile of χ² with n degrees of freedom, for any variance of W.
+//! For Gaussian W, X̂W has the same distribution as XW₁ + vW₂, with independent Gaussian W₁ (d × d′) and W₂
+//! (n × d′). L·r² is then half the 1 − δᵣ quantile of χ² with n degrees of freedom, for any variance of W.
 
 use crate::error::{check, check_delta, check_epsilon};
 use crate::search::{highest, least};
@@ -35,14 +35,14 @@ pub enum ColumnDistribution {
     },
 }
 
-/// The parts of δ.
+/// The three terms of δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deltas {
     /// δ₀: the probability that a column has an unlikely direction.
     pub direction: f64,
     /// δᵣ: the probability that a column is longer than r.
     pub radius: f64,
-    /// δ̃: the part that composition of the columns adds.
+    /// δ̃: the term that the composition of the columns adds.
     pub composition: f64,
 }
 
@@ -54,7 +54,7 @@ impl Deltas {
     }
 }
 
-/// A release with any v.
+/// The size and the sensitivity of a release, for any v.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Release {
     sensitivity: f64,
@@ -62,32 +62,32 @@ pub struct Release {
     columns: u64,
 }
 
-/// The guarantee at some v and δ.
+/// The guarantee of a release at a given v and δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Private {
     /// ε, in nats.
     pub epsilon: f64,
-    /// The parts of δ. Their total is at most δ.
+    /// The terms of δ. Their total is at most the given δ.
     pub deltas: Deltas,
 }
 
-/// A factor above the error of floating point.
+/// A factor that exceeds one by more than the relative rounding errors.
 const UP: f64 = 1.0 + 1e-12;
 
-/// The smallest number that doubles hold with all digits.
+/// The smallest valid δ₀ and δᵣ. Doubles hold it with all digits.
 const LEAST_DELTA: f64 = 1e-300;
 
 /// The number of records that the theorem needs.
 const ENOUGH: &str = "more than 4 ln(16/delta0), or the theorem does not apply";
 
 impl Release {
-    /// Creates a release of n = `records` records with d′ = `columns` columns.
+    /// Creates a release of n = `records` records as d′ = `columns` columns.
     ///
     /// Any record may be replaced by one at a distance of at most B = `sensitivity` in ℓ₂.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a B that is not finite and above zero, fewer than one record or column, or
-    /// more than 2^52 of them.
+    /// [`Error::OutOfRange`] if `sensitivity` is not finite and above zero, or if `records` or `columns` lies
+    /// outside 1 to 2^52.
     pub fn new(sensitivity: f64, records: u64, columns: u64) -> Result<Self> {
         check(
             "the sensitivity",
@@ -101,11 +101,11 @@ impl Release {
         Ok(Self { sensitivity, records, columns })
     }
 
-    /// ε₀, the ε of one column at δ₀ + δᵣ.
+    /// ε₀, the ε of one released column at δ = δ₀ + δᵣ.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless v > 0 is finite, each δ lies between 10⁻³⁰⁰ and one, and L and r are
-    /// finite and above zero; also for n ≤ 4·ln(16/δ₀), where the theorem does not apply.
+    /// [`Error::OutOfRange`] if v, L or r is not finite and above zero, or if δ₀ or δᵣ does not lie between
+    /// 10⁻³⁰⁰ and one; also if n ≤ 4·ln(16/δ₀), because the theorem does not apply.
     pub fn column_epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         Ok(epsilon_at_ratio(self.sensitivity / v, self.spread(distribution, deltas)?))
@@ -123,16 +123,18 @@ impl Release {
     /// ```
     ///
     /// # Errors
-    /// Same errors as [`column_epsilon`](Self::column_epsilon).
+    /// Same errors as [`column_epsilon`](Self::column_epsilon); also [`Error::OutOfRange`] if δ̃ does not lie
+    /// strictly between zero and one.
     pub fn epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check_delta(deltas.composition)?;
         Ok(self.composed_epsilon(self.column_epsilon(v, distribution, deltas)?, deltas.composition))
     }
 
-    /// The least ε at `delta` for Gaussian W, over all splits of δ into its parts.
+    /// The least ε at `delta` for Gaussian W, over all splits of δ into its three terms.
     ///
     /// # Errors
-    /// Same errors as [`least_v`](Self::least_v).
+    /// [`Error::OutOfRange`] if `v` is not finite and above zero, if δ does not lie between 10⁻²⁸⁰ and one,
+    /// or if the records are too few for the theorem.
     pub fn gaussian(&self, v: f64, delta: f64) -> Result<Private> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         let best = |deltas: Deltas| -self.epsilon(v, self.bounded(deltas), deltas).unwrap_or(f64::INFINITY);
@@ -140,9 +142,10 @@ impl Release {
         Ok(Private { epsilon: self.epsilon(v, ColumnDistribution::Gaussian, deltas)?, deltas })
     }
 
-    /// The least v with which Gaussian W is (ε, δ)-private, over all splits of δ, and the best split.
+    /// The least v with which a release with Gaussian W is (ε, δ)-differentially private, over all splits of
+    /// δ, and its guarantee at the best split.
     ///
-    /// (ε, δ) also holds for more records, because ε₀ of a column falls with their number.
+    /// The guarantee also holds for more records, because ε₀ falls with their number.
     ///
     /// ```
     /// use scumble_accounting::multiplicative::{ColumnDistribution, Release};
@@ -154,8 +157,8 @@ impl Release {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless ε > 0 is finite and δ is between 10⁻²⁸⁰ and one, and for too few records;
-    /// [`Error::Unreachable`] if no float is large enough.
+    /// [`Error::OutOfRange`] if ε is not finite and above zero, if δ does not lie between 10⁻²⁸⁰ and one, or
+    /// if the records are too few for the theorem; [`Error::Unreachable`] if no float is a large enough v.
     pub fn least_v(&self, epsilon: f64, delta: f64) -> Result<(f64, Private)> {
         check_epsilon(epsilon)?;
         check("epsilon", epsilon, "above zero, and finite", epsilon > 0.0)?;
@@ -173,8 +176,8 @@ impl Release {
         Ok((v, Private { epsilon: epsilon_at(v)?, deltas }))
     }
 
-    /// A fast stand-in for the Gaussian distribution. Its squared radius is an upper bound on the quantile,
-    /// which is enough to choose the split of δ.
+    /// A fast stand-in for the Gaussian distribution. Its squared radius is an upper bound on the 1 − δᵣ
+    /// quantile of χ², which is enough to choose the split of δ.
     fn bounded(&self, deltas: Deltas) -> ColumnDistribution {
         ColumnDistribution::Radial { lipschitz: 0.5, radius: self.proven_squared_norm(deltas.radius).sqrt() }
     }
@@ -182,7 +185,7 @@ impl Release {
     /// The split of `delta` with the highest `value`.
     fn best_deltas(&self, delta: f64, value: impl Fn(Deltas) -> f64) -> Result<Deltas> {
         check("delta", delta, "between 1e-280 and one", (1e-280..1.0).contains(&delta))?;
-        // A small part is kept back, so that the parts never round to more than the whole.
+        // A tiny fraction of δ is left unused, so that the rounded terms never sum to more than δ.
         let (delta, columns) = (delta * (1.0 - 1e-12), self.columns as f64);
         let split = |composition: f64, direction: f64| {
             let each = delta * (1.0 - composition) / columns;
@@ -226,7 +229,7 @@ impl Release {
     /// Upper bound on the quantile that χ² with n degrees of freedom exceeds with this probability.
     fn squared_norm(&self, probability: f64) -> f64 {
         let (records, proven) = (self.records as f64, self.proven_squared_norm(probability));
-        // Beyond this number the incomplete gamma function has lost its sixth digit.
+        // For more records than this, the incomplete gamma function has lost its sixth digit.
         if self.records > 100_000_000 {
             return proven;
         }
@@ -234,7 +237,8 @@ impl Release {
         least(records, proven, |square| exceeded(square) <= probability).unwrap_or(proven)
     }
 
-    /// A larger bound in closed form (Laurent and Massart 2000, Lemma 1).
+    /// A looser bound than [`squared_norm`](Self::squared_norm), in closed form (Laurent and Massart 2000,
+    /// Lemma 1).
     fn proven_squared_norm(&self, probability: f64) -> f64 {
         let (records, unlikely) = (self.records as f64, -probability.ln());
         (records + 2.0 * (records * unlikely).sqrt() + 2.0 * unlikely) * UP
@@ -248,7 +252,7 @@ impl Release {
         advanced.min(columns * column_epsilon) * UP
     }
 
-    /// The largest x = B/v at which all columns together have ε, up to rounding.
+    /// The largest x = B/v at which all columns together have at most `epsilon`, up to rounding.
     fn largest_ratio(&self, epsilon: f64, composition: f64, spread: f64) -> f64 {
         let exceeds = |column_epsilon: f64| self.composed_epsilon(column_epsilon, composition) > epsilon;
         let column_epsilon = least(0.0, epsilon.max(1.0), exceeds).unwrap_or(epsilon);
@@ -258,7 +262,7 @@ impl Release {
     }
 }
 
-/// x + spread·x(1 + x), rounded up.
+/// ε₀ = x + spread·x(1 + x) for x = `ratio`, rounded up.
 fn epsilon_at_ratio(ratio: f64, spread: f64) -> f64 {
     (ratio + spread * ratio * (1.0 + ratio)) * UP
 }

@@ -1,10 +1,13 @@
-//! Mutual information between a release and its secret, in nats, for a secret of known prior.
+//! Mutual information, in nats, between a release and the secret that it is made from, for a known prior of
+//! the secret.
 //!
-//! The module has the best possible inference success, and the Gaussian noise that keeps the mutual
-//! information below a bound (PAC privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025).
+//! The module bounds the success of any inference about the secret. It also computes the Gaussian noise that
+//! keeps the mutual information at or below a bound (PAC privacy: Xiao and Devadas 2023; Sridhar, Xiao and
+//! Devadas 2025).
 //!
-//! Mutual information is an average over the prior. It bounds nothing for one secret, or for one worst-case
-//! record, by itself. The mutual information of several releases from the same secret adds up.
+//! Mutual information is an average over the prior. It gives no bound for a single value of the secret, and
+//! none for a worst-case record. The bounds of several releases from the same secret, each with independent
+//! noise, add up.
 
 use crate::error::check;
 use crate::{Error, Result, search};
@@ -12,7 +15,7 @@ use crate::{Error, Result, search};
 /// The divergence KL(Bernoulli(`success`) ‖ Bernoulli(`prior`)), in nats.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] unless `success` lies in [0, 1] and `prior` strictly between.
+/// [`Error::OutOfRange`] if `success` lies outside [0, 1], or `prior` outside (0, 1).
 pub fn divergence(success: f64, prior: f64) -> Result<f64> {
     check("the success", success, "between zero and one", (0.0..=1.0).contains(&success))?;
     check_prior(prior)?;
@@ -29,7 +32,8 @@ fn check_prior(prior: f64) -> Result<()> {
     check("the prior success", prior, "strictly between zero and one", prior > 0.0 && prior < 1.0)
 }
 
-/// Upper bound on the success of any inference about the secret after a release of `nats`.
+/// Upper bound on the success probability of any inference about the secret, after a release with a mutual
+/// information of `nats`.
 ///
 /// `prior` is the success probability of the best inference without the release. The bound is the largest s
 /// for which KL(Bernoulli(s) ‖ Bernoulli(prior)) is at most `nats`, by the data-processing inequality. It is
@@ -45,11 +49,11 @@ fn check_prior(prior: f64) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for negative nats, and unless the prior lies strictly between zero and one.
+/// [`Error::OutOfRange`] if `nats` is negative, or if `prior` lies outside (0, 1).
 pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
     check("the mutual information", nats, "zero or more", nats >= 0.0)?;
     check_prior(prior)?;
-    // The error of the divergence: its terms are at most 1, times a logarithm.
+    // A bound on the rounding error of the divergence: each of its terms is at most 1 times a logarithm.
     let slack = 8.0 * f64::EPSILON * (1.0 - prior.ln());
     Ok(search::least(prior, 1.0, |success| between(success, prior) > nats + slack).unwrap_or(1.0))
 }
@@ -57,12 +61,13 @@ pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
 /// Upper bound ½ Σ ln(1 + λ/σ²), in nats, on the mutual information of a release with independent Gaussian
 /// noise.
 ///
-/// `variances` are those of the release without noise along its directions, over the prior. The bound holds
-/// for any distribution, because a Gaussian has the largest entropy of all with these variances. It is
-/// reached if the release is Gaussian over the prior.
+/// λ = `variances[i]` is the variance of the noise-free release along direction i, over the prior. σ² =
+/// `noise[i]` is the variance of the noise along this direction. The bound holds for any distribution of the
+/// noise-free release, because a Gaussian has the largest entropy for given variances. It is reached if the
+/// noise-free release is Gaussian over the prior, with independent directions.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a negative variance.
+/// [`Error::OutOfRange`] if a variance is negative or not finite.
 pub fn gaussian_bound(variances: &[f64], noise: &[f64]) -> Result<f64> {
     variances.iter().chain(noise).try_for_each(|variance| check_variance(*variance))?;
     Ok(variances.iter().zip(noise).map(|(variance, noise)| nats(*variance, *noise)).sum())
@@ -72,17 +77,18 @@ fn check_variance(variance: f64) -> Result<()> {
     check("a variance", variance, "zero or more, and finite", variance >= 0.0 && variance.is_finite())
 }
 
-/// The nats of one direction: zero without variation, infinite for variation without noise.
+/// The term ½ ln(1 + λ/σ²) of one direction, in nats: zero for λ = 0, and infinite for λ > 0 without noise.
 fn nats(variance: f64, noise: f64) -> f64 {
     if variance == 0.0 { 0.0 } else { (variance / noise).ln_1p() / 2.0 }
 }
 
-/// The variances of the noise, one for each of `variances`, with the least sum that keeps
-/// [`gaussian_bound`] at or below `nats`.
+/// The noise variances, one for each of `variances`, that keep [`gaussian_bound`] at or below `nats` with the
+/// least sum.
 ///
-/// σ² along a direction of variance λ solves σ²(σ² + λ) = μλ, with one μ for all directions. It is the
-/// stationary point of the sum under the constraint, which is convex in σ². The published noise, σ² = √λ
-/// Σ√λ/(2·nats), is the least under the larger bound ½ Σ λ/σ², and has a larger sum.
+/// σ² along a direction of variance λ solves σ²(σ² + λ) = μλ, with one μ for all directions. This solution is
+/// the stationary point of the sum Σσ² under the constraint on [`gaussian_bound`], which is convex in σ². The
+/// published noise, σ² = √λ Σ√λ/(2·nats), has the least sum under the looser bound ½ Σ λ/σ² ≤ `nats`. Its sum
+/// is larger.
 ///
 /// ```
 /// use scumble_accounting::mutual_information;
@@ -95,7 +101,8 @@ fn nats(variance: f64, noise: f64) -> f64 {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a negative variance, and unless nats are above zero and finite.
+/// [`Error::OutOfRange`] if a variance is negative or not finite, or if `nats` is not above zero and finite.
+/// [`Error::Unreachable`] if no float is a large enough noise variance.
 pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     variances.iter().try_for_each(|variance| check_variance(*variance))?;
     check("the mutual information", nats, "above zero, and finite", nats > 0.0 && nats.is_finite())?;
@@ -103,8 +110,8 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     if largest == 0.0 {
         return Ok(vec![0.0; variances.len()]);
     }
-    // The computation is in units of the largest variance, so that no square leaves the floats. Positive
-    // variances stay positive.
+    // The computation is in units of the largest variance, so that no square overflows. Positive variances
+    // stay positive.
     let varies = |variance: f64, size: f64| if variance > 0.0 { size.max(f64::MIN_POSITIVE) } else { 0.0 };
     let units: Vec<f64> = variances.iter().map(|&variance| varies(variance, variance / largest)).collect();
     let at = |multiplier: f64| -> Vec<f64> {
@@ -118,7 +125,7 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     let holds = |multiplier: f64| {
         let noise = at(multiplier);
         let found: f64 = units.iter().zip(&noise).map(|(unit, noise)| self::nats(*unit, *noise)).sum();
-        // The rounding of the logarithms may not exceed the bound.
+        // Even with the rounding errors of the logarithms, the sum must not exceed `nats`.
         found * (1.0 + 4.0 * f64::EPSILON * (units.len() as f64 + 4.0)) <= nats
     };
     let Some(multiplier) = search::least(f64::MIN_POSITIVE, f64::MAX.sqrt(), holds) else {
@@ -128,15 +135,14 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     Ok(found.map(|(&variance, noise)| varies(variance, noise * largest)).collect())
 }
 
-/// Upper bound on the mutual information with one of several equally likely secrets that shift Gaussian
-/// noise.
+/// Upper bound, in nats, on the mutual information between a secret with equally likely values and a release.
 ///
-/// Each secret shifts the noise to its own point. The noise is continuous, or on a lattice that has all these
-/// points. `squared[i][j]` is ‖yᵢ − yⱼ‖², in units of the noise.
+/// The release is yᵢ, the point of secret i, plus Gaussian noise. The noise is continuous, or on a lattice
+/// that contains the points yᵢ of all secrets. `squared[i][j]` is ‖yᵢ − yⱼ‖², in units of the noise variance.
 ///
-/// The bound is −meanᵢ ln meanⱼ e^(−KLᵢⱼ), where KLᵢⱼ = ‖yᵢ − yⱼ‖²/2 is the divergence of two of these
-/// distributions (Kolchinsky and Tracey 2017, equation 10). It never exceeds the logarithm of the number of
-/// secrets. A bound from variances can exceed this logarithm.
+/// The bound is −meanᵢ ln meanⱼ e^(−KLᵢⱼ), where KLᵢⱼ = ‖yᵢ − yⱼ‖²/2 is the divergence between the releases
+/// of secrets i and j (Kolchinsky and Tracey 2017, equation 10). It never exceeds the logarithm of the number
+/// of secrets. The bound of [`gaussian_bound`] can exceed this logarithm.
 ///
 /// ```
 /// use scumble_accounting::mutual_information;
@@ -149,7 +155,7 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a negative square.
+/// [`Error::OutOfRange`] if a squared distance is negative or not finite.
 pub fn mixture_bound(squared: &[Vec<f64>]) -> Result<f64> {
     squared.iter().flatten().try_for_each(|square| check_variance(*square))?;
     let row_information = |row: &Vec<f64>| {
@@ -192,7 +198,7 @@ mod tests {
         }
     }
 
-    /// One direction in closed form: σ² = λ/(e^(2b) − 1).
+    /// One direction in closed form: σ² = λ/(e^(2b) − 1) for a bound of b nats.
     #[test]
     fn the_noise_of_one_direction_is_its_closed_form() {
         for (variance, nats) in [(1.0, 0.5), (1e-300, 1.0 / 128.0), (1e300, 3.0), (2.5, 1e-12)] {
@@ -204,7 +210,7 @@ mod tests {
 
     proptest! {
         /// The noise spends the whole bound and no more. Moving noise from one direction to another increases
-        /// its sum, and the published noise is never less.
+        /// its sum. The sum of the published noise is never smaller.
         #[test]
         fn noise_spends_its_nats_and_has_the_least_sum(
             logs in prop::collection::vec(-12.0..12.0_f64, 1..12),

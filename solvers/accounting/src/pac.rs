@@ -1,22 +1,25 @@
-//! Number of mixed and transformed samples below which recovery within an error is excluded.
+//! Number of mixed and transformed samples below which no adversary recovers a record within a given error.
 //!
-//! It has Corollary 1 and Theorem 3 of *Dauntless* (Xiao and Devadas), both by Fano's inequality, in bits.
+//! The module implements Corollary 1 and Theorem 3 of *Dauntless* (Xiao and Devadas), both by Fano's
+//! inequality, in bits.
 //!
-//! The adversary recovers a mixed record within the error ε (ℓ₂, all coordinates together) with probability
-//! 1 − δ or more. For [`theorem_3`], it recovers the transformation of a record. Such an adversary has learnt
-//! more about the transformation's weights than the samples within the budget reveal. Below the budget no
-//! such adversary exists; rarer success is not excluded. This is not differential privacy.
+//! The theorems exclude an adversary that recovers a mixed record within the error ε (ℓ₂, over all
+//! coordinates together) with probability 1 − δ or more. In [`theorem_3`], the adversary instead recovers the
+//! transformation of a record. Such an adversary must know more about the weights of the transformation than
+//! the released samples reveal. So it cannot exist while the number of samples is below the budget. Success
+//! with a smaller probability is not excluded. This guarantee is not differential privacy.
 //!
-//! The budget counts samples that one layer transforms. Each mixes a private record and a public one that no
-//! other sample uses, with weights one and one and independent Gaussian coordinates. Corollary 1 also
-//! compares two candidate inverses under one distribution of the input, which is an assumption
-//! (errata D11). Logarithms have base two (errata D2).
+//! The budget is a number of samples that are all transformed by the same layer. Each sample is the sum of a
+//! private record and a public record, both with independent Gaussian coordinates. No two samples use the
+//! same public record. Corollary 1 also assumes that two candidate inverses have inputs of the same
+//! distribution (errata D11). Logarithms have base two (errata D2).
 //!
 //! [`budget`](Budget::budget) takes the adversary's failure rate as an average over transformations. By
 //! Markov's inequality, the adversary fails more often than kδ for at most one transformation in k. So the
-//! weights are packed for (2ε, 2kδ). Fano's error probability is 1/k plus the failure probability of the
-//! norm's bound, and the budget is maximised over k, Δ and c. The papers' form sets this error probability to
-//! zero (errata D11) and is larger.
+//! packing of the weights is for an error of 2ε and a failure rate of 2kδ. The error probability in Fano's
+//! inequality is 1/k plus the probability that the norm exceeds its bound c. The budget is maximised over k,
+//! c and the distance Δ of packed weights. The paper's formula sets this error probability to zero
+//! (errata D11), which gives a larger budget.
 
 use crate::Result;
 use crate::error::check;
@@ -36,9 +39,10 @@ pub struct Setting {
     pub error: f64,
     /// δ: recovery is resisted if it succeeds with probability 1 − δ or more.
     pub delta: f64,
-    /// d: the width of a record.
+    /// d: the number of coordinates of a record.
     pub dim: u64,
-    /// β: the weights, or for [`corollary_1`] the weights of the inverse, are uniform on [−β, β].
+    /// β: the weights of the transformation are uniform on [−β, β]; for [`corollary_1`], the weights of its
+    /// inverse are.
     pub beta: f64,
     /// τ_a: the variance of each coordinate of the public part of a sample, in squared units of the records.
     pub public_variance: f64,
@@ -49,18 +53,18 @@ pub struct Setting {
 /// The number of samples that may be released.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
-    /// The number of samples after which every such adversary still fails. Claims use this number. It is zero
-    /// if the theorem gives none.
+    /// The number of samples after which every adversary of the [`Setting`] still fails. Claims use this
+    /// number. It is zero if the theorem gives no positive number.
     pub budget: f64,
     /// The paper's formula, which assumes that the adversary fails equally often for every transformation
     /// (errata D11).
     ///
     /// It is zero where the formula has no solution. No claim uses it.
     pub budget_as_printed: f64,
-    /// Δ of the paper's formula: the distance of packed weights, in the units of β.
+    /// Δ of the paper's formula: the distance between packed weights, in the units of β.
     pub packing_width: f64,
     /// c of the paper's formula: the norm that the inverse rarely exceeds. `None` for [`theorem_3`], which
-    /// needs none.
+    /// needs no such norm.
     pub norm_bound: Option<f64>,
     /// k: the adversary may fail more often than kδ for one transformation in k. It maximises `budget`, and
     /// is one where `budget` is zero.
@@ -78,7 +82,7 @@ impl Budget {
 /// A factor that covers the floating-point error of a budget.
 const MARGIN: f64 = 1.0 - 1e-9;
 
-/// The value of c²/2dβ² − ln 2d above which no float changes.
+/// A value of c²/2dβ² − ln 2d: a larger one changes no result in floats.
 const MOST_EXCESS: f64 = 64.0;
 
 impl Setting {
@@ -95,7 +99,7 @@ impl Setting {
         check("the public variance", public, "zero or more, and finite", public >= 0.0 && public.is_finite())
     }
 
-    /// τ/τ_p.
+    /// τ/τ_p, where τ = τ_a + τ_p is the variance of each coordinate of a sample.
     fn mixed_over_private(&self) -> f64 {
         1.0 + self.public_variance / self.private_variance
     }
@@ -106,12 +110,13 @@ impl Setting {
         2.0 * self.error * norm / (deviation * upper_quantile(share))
     }
 
-    /// The bits of one weight's place in the packing. They are zero where nothing can be packed.
+    /// The bits that identify one weight in the packing, log₂(β/Δ). They are zero where nothing can be
+    /// packed.
     fn bits(&self, packing_width: f64) -> f64 {
         (self.beta / packing_width).log2().max(0.0)
     }
 
-    /// The k that maximises `value`, and the maximum. From 1/2δ on nothing is packed.
+    /// The k that maximises `value`, and the maximum. For k of 1/2δ or more, nothing can be packed.
     fn best_markov_factor(&self, value: impl Fn(f64) -> f64) -> (f64, f64) {
         let factor = highest(0.0, (0.5 / self.delta).ln(), |log| value(log.exp())).exp();
         match value(factor) {
@@ -129,14 +134,15 @@ impl Setting {
 
 /// Corollary 1: number of transformed samples after which no adversary can recover a mixed record.
 ///
-/// The layer's weights are the inverse of a matrix of weights uniform on [−β, β]. A transformed sample is one
-/// of 2^`output_bits` (log₂|𝒦| of the whole output: 784 bytes are 6272 bits):
+/// The layer's weights are the inverse of a matrix of weights uniform on [−β, β]. A transformed sample has
+/// one of 2^`output_bits` values (log₂|𝒦| of the whole output: 784 bytes are 6272 bits):
 ///
 /// m = ((1 − P)·d²·log₂(β/Δ) − 1)/(log₂|𝒦| + ½d·log₂(τ/τ_p)), with P = 1/k + 2d·e^(−c²/2dβ²) and
 /// kδ = 1 − Φ(2εc/(√τ·Δ)).
 ///
-/// As printed, P is zero and δ = (1 − Φ(2εc/(√τ·Δ)))·(1 − 2d·e^(−c²/2dβ²)). The result is right to nine
-/// digits, rounded down.
+/// m is maximised over k and the norm bound c. They determine Δ, the distance between packed weights. In the
+/// paper, P is zero and δ = (1 − Φ(2εc/(√τ·Δ)))·(1 − 2d·e^(−c²/2dβ²)). The budget is right to nine digits,
+/// rounded down.
 ///
 /// ```
 /// use scumble_accounting::pac::{self, Setting};
@@ -165,7 +171,7 @@ pub fn corollary_1(setting: &Setting, output_bits: f64) -> Result<Budget> {
     let dim = setting.dim as f64;
     let revealed_bits = output_bits + dim / 2.0 * setting.mixed_over_private().log2();
 
-    // The norm's share of failures must leave δ below one half of the rest.
+    // The norm may exceed its bound only so rarely that δ/(1 − e^−excess) stays below one half.
     let least = -(-2.0 * setting.delta).ln_1p();
     let width_at =
         |excess: f64| setting.packing_width(setting.norm(excess), setting.delta / -(-excess).exp_m1());
@@ -194,26 +200,30 @@ const WIDEST: u64 = 4096;
 
 /// Theorem 3: number of transformed samples after which no adversary can approximate the transformation.
 ///
-/// The transformation is to d′ = `out_dim` columns, and its weights W (d × d′) are uniform on [−β, β]:
+/// The transformation maps d coordinates to d′ = `out_dim`, and its weights W (d × d′) are uniform on [−β,
+/// β]:
 ///
 /// m = ((1 − 1/k)·d·d′·log₂(β/Δ) − 1)/(d′·H(s̃) − E ½log₂((2πe)^d′·det(τ_p·WᵀW))), with
 /// kδ = 1 − Φ(2ε/(√τ·Δ)).
 ///
-/// As printed, 1/k is zero. The denominator is the information in a sample. It is underestimated with a
-/// probability of at most 10⁻⁶:
+/// m is maximised over k, which determines Δ, the distance between packed weights. In the paper, 1/k is zero.
+/// The denominator is the information in a sample. The probability that it is underestimated is at most 10⁻⁶,
+/// because both of its terms are replaced by bounds:
 ///
 /// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by an upper bound. The bound
 ///   is the entropy of the Gaussian distribution of the same variance τβ²d/3, the largest of any
 ///   distribution. The difference is about 0.17/d² bits, because the excess of s̃'s fourth moment is 2.4/d.
 /// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above,
-///   which is the wrong side. So W is drawn, with the same draws each time, and the mean's lower confidence
-///   bound by Student's t is used.
+///   which is the wrong side. So W is sampled with a fixed seed, and the lower confidence bound on the mean
+///   by Student's t is used.
 ///
-/// Together they increase the denominator by 0.4 % at d = d′ = 16, 0.1 % at 64 and 0.5 % at 784; by 2 % at
-/// four, and a fifth in one dimension (at τ_a = τ_p).
+/// Together, the two replacements increase the denominator by 0.4 % at d = d′ = 16, by 0.1 % at 64 and by 0.5
+/// % at 784. They increase it by 2 % at four dimensions, and by a fifth at one (all at τ_a = τ_p).
 ///
 /// # Errors
-/// Same errors as [`corollary_1`]; also for d′ that is not between one and d, and for d above 4096.
+/// Same errors as [`corollary_1`] for an invalid `setting`; also
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) if d′ does not lie between one and d, or if d exceeds
+/// 4096.
 pub fn theorem_3(setting: &Setting, out_dim: u64) -> Result<Budget> {
     setting.check()?;
     check(
@@ -225,7 +235,7 @@ pub fn theorem_3(setting: &Setting, out_dim: u64) -> Result<Budget> {
     let range = "between one and the dimension";
     check("the dimension of the output", out_dim as f64, range, (1..=setting.dim).contains(&out_dim))?;
     let (dim, out) = (setting.dim as f64, out_dim as f64);
-    // τ_p and β² occur in both entropies, and so does 2πe.
+    // τ_p, β² and 2πe occur in both terms of the denominator and cancel.
     let sample_bits = out / 2.0 * (setting.mixed_over_private() * dim / 3.0).log2();
     let revealed_bits = sample_bits - mean_log_determinant(setting.dim as usize, out_dim as usize);
 
@@ -252,7 +262,7 @@ fn upper_quantile(share: f64) -> f64 {
     if share < 0.5 { -quantile(share) } else { 0.0 }
 }
 
-/// The probability that the mean is below its bound.
+/// The probability that the true mean is below its confidence bound.
 const DOUBT: f64 = 1e-6;
 
 /// A lower confidence bound on E ½log₂det(VᵀV), V uniform on [−1, 1]^(`rows` × `columns`).
@@ -263,7 +273,7 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
     let mut uniform = || (generator.next_u64() >> 11) as f64 * 2f64.powi(-52) - 1.0;
     let block = qr::recommended_block_size::<f64>(rows, columns);
     let mut reflections = Mat::zeros(block, columns);
-    // One thread makes the result the same for any number of threads.
+    // With a single thread, the result does not depend on the number of cores.
     let scratch = qr::qr_in_place_scratch::<f64>(rows, columns, block, Par::Seq, Default::default());
     let mut memory = MemBuffer::new(scratch);
     let log_determinants: Vec<f64> = (0..draws)
@@ -271,7 +281,7 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
             let mut weights = Mat::from_fn(rows, columns, |_, _| uniform());
             let memory = MemStack::new(&mut memory);
             qr::qr_in_place(weights.as_mut(), reflections.as_mut(), Par::Seq, memory, Default::default());
-            // The diagonal of the triangle: its product is the root of the determinant.
+            // The diagonal of the triangular factor: its product is ± the square root of the determinant.
             (0..columns).map(|at| weights[(at, at)].abs().log2()).sum()
         })
         .collect();
@@ -279,8 +289,8 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
     let mean = log_determinants.iter().sum::<f64>() / count;
     let squares = log_determinants.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     let error = (squares / (count - 1.0) / count).sqrt();
-    // With two degrees of freedom or more this distribution always exists. Without any, nothing is known
-    // about the mean.
+    // There are at least seven degrees of freedom, so the distribution always exists. Without it, the bound
+    // would be −∞.
     let quantile = StudentsT::new(0.0, 1.0, count - 1.0)
         .map_or(f64::NEG_INFINITY, |distribution| distribution.inverse_cdf(DOUBT));
     mean + quantile * error

@@ -5,9 +5,9 @@ use crate::sampled::Pair;
 use crate::search::peak;
 use crate::{Neighbours, Result, Run};
 
-/// The Rényi divergence of order α > 1 of one step, in nats (Mironov, Talwar and Zhang 2019).
+/// The Rényi divergence of order α = `order` of one step, in nats (Mironov, Talwar and Zhang 2019).
 ///
-/// It is the larger one of both directions.
+/// It is the largest divergence over both orders of two neighbouring data sets.
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 1 < α ≤ 10⁵.
@@ -20,7 +20,8 @@ pub fn divergence(run: &Run, order: f64, neighbours: Neighbours) -> Result<f64> 
 /// The least ε, over all orders, for which Rényi divergences prove that the runs together are (ε,
 /// δ)-differentially private.
 ///
-/// ε = D_α + ln(1 − 1/α) − (ln δ + ln α)/(α − 1) (Canonne, Kamath and Steinke 2020, Proposition 12).
+/// Let D_α be the sum of the divergences of order α of all steps. Then ε = D_α + ln(1 − 1/α) − (ln δ + ln
+/// α)/(α − 1) (Canonne, Kamath and Steinke 2020, Proposition 12).
 ///
 /// ```
 /// use scumble_accounting::{Neighbours, Run, renyi};
@@ -43,21 +44,22 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<f64> 
     Ok((0..directions).map(direction_epsilon).fold(0.0, f64::max))
 }
 
-/// The pair of one direction for each run, with the run's number of steps.
+/// The dominating pair of each run in one direction, with the run's number of steps.
 pub(crate) fn steps(runs: &[Run], neighbours: Neighbours, direction: usize) -> Vec<(Pair, u64)> {
     runs.iter().map(|run| (run.pairs(neighbours)[direction], run.steps())).collect()
 }
 
-/// ε as a function of the order.
+/// The conversion of Rényi divergences to ε, as a function of the order.
 pub(crate) struct Conversion {
     pub(crate) steps: Vec<(Pair, u64)>,
     pub(crate) log_delta: f64,
 }
 
 impl Conversion {
-    /// The best order minus one, and its ε ≥ 0: the least of a grid of orders, refined.
+    /// The order with the least ε, minus one, and this ε ≥ 0. A grid of orders is searched, and the best
+    /// order refined.
     pub(crate) fn least(&self) -> (f64, f64) {
-        // Orders from 1.0001 to 10⁵, by their logarithms, until they are far too large.
+        // Orders from 1.0001 to 10⁵ on a logarithmic grid, until ε exceeds twice the least value so far.
         let (mut at, mut coarse) = (0.0, f64::INFINITY);
         for log in (0..=82).map(|step| -9.2 + 0.25 * f64::from(step)) {
             let epsilon = self.epsilon(log);
@@ -85,41 +87,44 @@ impl Conversion {
     }
 }
 
-/// The loss L under P tilted by e^(tL).
+/// Moments of the loss L = ln P/Q under the tilted density, which is proportional to P·e^(tL).
 pub(crate) struct Tilted {
-    /// ln E e^(tL), which is t·D_(t + 1)(P‖Q).
+    /// ln E e^(tL) under P, which is t·D_(t + 1)(P‖Q).
     pub(crate) log_moment: f64,
-    /// The mean of the loss.
+    /// The mean of L under the tilted density.
     pub(crate) mean: f64,
-    /// The variance of the loss.
+    /// The variance of L under the tilted density.
     pub(crate) variance: f64,
 }
 
 impl Tilted {
     /// Computes the moments by the trapezoidal rule.
     ///
-    /// For a function that is analytic in a strip and falls off on both sides, its error is only
-    /// e^(−2π·width/step). The Gaussians are entire, and the loss is analytic within πσ² of the real line.
+    /// Take a function that is analytic within a distance a of the real line and falls off on both sides. The
+    /// error of this rule is then only e^(−2π·a/step). Gaussian densities are analytic everywhere, and the
+    /// loss is analytic within πσ² of the real line.
     pub(crate) fn at(pair: &Pair, tilt: f64) -> Self {
         let sigma = pair.sigma;
         let step = (sigma / 4.0).min(sigma * sigma / 4.0);
-        // The mass lies near the components of P, and with the tilt up to 1 + t further out. If Q has a
-        // component on the other side, it is up to 1 + 2t.
+        // The upper end of the tilted mass: at most 1 + t, or 1 + 2t if both P and Q have a shifted
+        // component.
         let far = 12.0 * sigma;
         let farthest = 1.0
             + match (pair.ahead > 0.0, pair.behind > 0.0) {
                 (true, true) => 2.0 * tilt,
                 (_, false) => tilt,
-                // The peak is where x = t·w(x), with w ≤ 1 the share of Q's far component. w ≤ odds·e^(−x/σ²)
-                // where x ≥ 0, so the peak is below one beyond σ²·ln(1 + t·odds). The logarithm is concave,
-                // and falls at least as fast as the logarithm of P.
+                // The peak of the tilted density is at x = t·w(x), where w ≤ 1 is the weight of Q's shifted
+                // component at x. For x ≥ 0, w ≤ odds·e^(−x/σ²), so the peak is below 1 + σ²·ln(1 + t·odds).
+                // The logarithm of the tilted density is concave, and falls at least as fast as the logarithm
+                // of P.
                 (false, true) => {
                     let odds = pair.behind / (1.0 - pair.behind);
                     tilt.min(sigma * sigma * (tilt * odds).ln_1p())
                 }
             };
         let (first, last) = (-far, far + farthest);
-        // A very far end is reached in larger steps, of a width that the Gaussian still allows.
+        // If the end is very far, the steps are larger, but at most σ/2, which is still accurate for a
+        // Gaussian.
         let step = step.max((last - first) / 2e6).min(sigma / 2.0);
         let count = ((last - first) / step).ceil() as u64;
         let terms = (0..=count).map(|at| {

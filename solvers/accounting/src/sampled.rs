@@ -12,7 +12,7 @@ use std::fmt;
 pub enum Neighbours {
     /// One data set has one record that the other lacks.
     AddOrRemoveOne,
-    /// The data sets differ in one record.
+    /// The data sets have the same size, and differ in one record.
     ReplaceOne,
 }
 
@@ -36,11 +36,11 @@ pub struct Run {
     steps: u64,
 }
 
-/// The range of a [`Run`]'s noise multiplier. With less noise, ε is in the hundreds, and exponentials leave
-/// the floats.
+/// The range of a [`Run`]'s noise multiplier. With less noise, ε is in the hundreds, and exponentials
+/// overflow.
 pub(crate) const NOISE_MULTIPLIERS: (f64, f64, &str) = (0.05, 1e6, "from 0.05 to a million");
 
-/// The least sampling rate of a [`Run`]. At a far smaller rate, odds leave the floats.
+/// The least sampling rate of a [`Run`]. At a far smaller rate, odds overflow.
 const LEAST_RATE: f64 = 1e-12;
 
 /// The largest number of steps of a [`Run`].
@@ -95,13 +95,14 @@ impl Run {
 /// The pair P = (1 − a)·N(0, σ²) + a·N(1, σ²) and Q = (1 − b)·N(0, σ²) + b·N(−1, σ²), with a = `ahead` and
 /// b = `behind`.
 ///
-/// No pair of neighbours has a larger hockey-stick divergence P(S) − γ·Q(S), for any γ ≥ 0. So none has a
-/// larger one after any number of steps (Zhu, Dong and Wang 2022, Theorem 10). For add/remove one record
-/// (b = 0 or a = 0), the proof is in Mironov, Talwar and Zhang (2019). For replace one record, the vectors u
-/// and v need not be opposite. At a given N₀(S) = s, by Neyman and Pearson, N_u(S) is at most Φ(Φ⁻¹(s) + 1)
+/// For no neighbours does a step have a larger hockey-stick divergence, the maximum of P(S) − γ·Q(S) over
+/// events S, for any γ ≥ 0. The same then holds for any number of steps (Zhu, Dong and Wang 2022, Theorem
+/// 10). For add/remove one record (b = 0 or a = 0), the proof is in Mironov, Talwar and Zhang (2019). For
+/// replace one record, the vectors u and v of the two records need not be opposite. Let N_u be the Gaussian
+/// distribution around u, for σ = 1. Given N₀(S) = s, by Neyman and Pearson, N_u(S) is at most Φ(Φ⁻¹(s) + 1),
 /// and N_v(S) at least Φ(Φ⁻¹(s) − 1). For u = −v, half-spaces reach both bounds at once.
 ///
-/// The loss ln P/Q grows with x, for a = 0 too, because Q is mirrored.
+/// The loss ln P(x)/Q(x) grows with x. This holds for a = 0 too, because the shifted component of Q is at −1.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair {
     pub(crate) ahead: f64,
@@ -115,7 +116,7 @@ impl Pair {
         self.log_ratio(self.ahead, x) - self.log_ratio(self.behind, -x)
     }
 
-    /// sup ln P/Q. If the record is not part of P, the loss is at most that of not being sampled for Q.
+    /// The supremum of the loss. For a = 0 it is −ln(1 − b), the loss if Q does not sample the record.
     pub(crate) fn largest_loss(&self) -> f64 {
         if self.ahead > 0.0 { f64::INFINITY } else { -(-self.behind).ln_1p() }
     }
@@ -130,16 +131,16 @@ impl Pair {
             return exponent;
         }
         if exponent > 30.0 {
-            // The rest is less than one part in 10¹³ of the exponent, and nothing overflows.
+            // The same number with e^exponent factored out, so that nothing overflows.
             return exponent + weight.ln() + ((1.0 - weight) / weight * (-exponent).exp()).ln_1p();
         }
         (weight * exponent.exp_m1()).ln_1p()
     }
 
-    /// The x at which the loss is `loss`: −∞ or ∞ if it is never so small, or never so large.
+    /// The x at which the loss is `loss`. It is −∞ if all losses are larger, and ∞ if all losses are smaller.
     ///
-    /// With z = e^(x/σ²) and s = e^(−1/2σ²) it is the root of a·s·z² + c·z = e^loss·b·s,
-    /// c = 1 − a − e^loss·(1 − b).
+    /// With s = e^(−1/2σ²), z = e^(x/σ²) is the root of a·s·z² + c·z = e^loss·b·s, c = 1 − a − e^loss·(1 −
+    /// b).
     pub(crate) fn at_loss(&self, loss: f64) -> f64 {
         let variance = self.sigma * self.sigma;
         let (a, b) = (self.ahead, self.behind);
@@ -161,7 +162,7 @@ impl Pair {
         variance * log_z
     }
 
-    /// P and Q of (x, ∞) and of (−∞, x), as a [`Cut`].
+    /// The tails of P and Q on both sides of `x`, as a [`Cut`].
     pub(crate) fn cut(&self, x: f64) -> Cut {
         let tail = |center: f64| {
             let z = (x - center) / self.sigma;
@@ -173,7 +174,7 @@ impl Pair {
         Cut { none, ahead: weighted_tail(self.ahead, 1.0), behind: weighted_tail(self.behind, -1.0) }
     }
 
-    /// P and Q between two cuts.
+    /// The masses of P and of Q between two cuts.
     pub(crate) fn between(&self, lower: &Cut, upper: &Cut) -> (f64, f64) {
         let none = mass(lower.none, upper.none);
         let mix = |weight: f64, lower, upper| match weight {
@@ -183,22 +184,22 @@ impl Pair {
         (mix(self.ahead, lower.ahead, upper.ahead), mix(self.behind, lower.behind, upper.behind))
     }
 
-    /// The interval with less than e^−`log_tail` of P beyond either end.
+    /// An interval with a P-mass of less than e^−`log_tail` beyond either end.
     pub(crate) fn reach(&self, log_tail: f64) -> (f64, f64) {
         let far = (2.0 * log_tail).sqrt() * self.sigma;
         (-far, far + if self.ahead > 0.0 { 1.0 } else { 0.0 })
     }
 }
 
-/// A point of the line, with the smaller tail of each component at the point, and whether it is the upper
-/// tail.
+/// The tails of each Gaussian component at a point of the line. Each field has the mass of the smaller tail,
+/// and true if it is the upper tail.
 pub(crate) struct Cut {
     none: (f64, bool),
     ahead: (f64, bool),
     behind: (f64, bool),
 }
 
-/// The mass between two points, without the cancellation of numbers near one.
+/// The mass of one component between two points, without the cancellation of numbers near one.
 fn mass(lower: (f64, bool), upper: (f64, bool)) -> f64 {
     match (lower.1, upper.1) {
         (true, _) => lower.0 - upper.0,
@@ -227,7 +228,7 @@ mod tests {
             }
         }
 
-        /// A cell's loss lies between the losses at its ends.
+        /// The loss of an interval lies between the losses at its ends.
         #[test]
         fn a_mass_is_as_likely_as_its_loss_says(
             q in 0.001..1.0_f64,

@@ -4,7 +4,7 @@
 ///
 /// `holds` must be false up to some number and true from it on. Returns `None` if it is false at `to`.
 pub fn least(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
-    // Non-negative floats have the order of their bits.
+    // Non-negative floats have the same order as their bits, read as integers.
     let found = least_integer(from.to_bits(), to.to_bits(), |bits| holds(f64::from_bits(bits)))?;
     Some(f64::from_bits(found))
 }
@@ -30,7 +30,7 @@ pub fn least_integer(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> Option<
     Some(at)
 }
 
-/// The number of [`least`], to the relative `accuracy`. It suits conditions that take long to check.
+/// Same as [`least`], but only to the relative `accuracy`. It evaluates `holds` far fewer times.
 pub fn nearly_least(from: f64, to: f64, accuracy: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
     let step = |index: u64| (from * (index as f64 * accuracy).exp()).min(to);
     let last = ((to / from).ln() / accuracy).ceil() as u64;
@@ -40,9 +40,9 @@ pub fn nearly_least(from: f64, to: f64, accuracy: f64, holds: impl Fn(f64) -> bo
 /// The least float in [`from`, `to`] (both positive) at which `excess` is at most zero, to the relative
 /// `accuracy`.
 ///
-/// `excess` must fall from positive values, and is at most zero at the result. The search uses secants over
-/// the logarithm of the argument: about six evaluations of a smooth `excess`. Returns `None` if `excess` is
-/// positive at `to`.
+/// `excess` must decrease. At the result, it is at most zero. The search uses the secant method over the
+/// logarithm of the argument, and needs about six evaluations of a smooth `excess`. Returns `None` if
+/// `excess` is positive at `to`.
 pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) -> Option<f64> {
     let evaluate = |log: f64| {
         let place = log.exp().clamp(from, to);
@@ -53,7 +53,7 @@ pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) 
         return None;
     }
     let (mut before, mut short): (Option<Place>, Option<Place>) = (None, None);
-    // The search starts to halve intervals after 40 secants.
+    // After 40 secants, the search only halves intervals.
     for count in 0..200 {
         if short.as_ref().is_some_and(|short| met.log - short.log <= accuracy) || met.place <= from {
             break;
@@ -62,15 +62,16 @@ pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) 
         let other = before.as_ref().or(short.as_ref()).unwrap_or(&met);
         let slope = match (last.excess - other.excess) / (last.log - other.log) {
             slope if slope < 0.0 && slope.is_finite() => slope,
-            _ => -2.0, // as for an ε by its noise
+            _ => -2.0, // about the slope of ln ε against the logarithm of the noise
         };
         let root = last.log - last.excess / slope;
         let next = match &short {
-            // Until one value falls short, each step goes half as far again.
+            // Until one value is positive, each step goes 1.5 times as far as the secant.
             None => (met.log - (1.5 * (met.log - root)).max(accuracy)).max(from.ln()),
             Some(short) => {
                 let middle = 0.5 * (short.log + met.log);
-                // A third of the accuracy beyond the root, so that both ends come close to it.
+                // The next argument is a third of the accuracy beyond the root, so that both ends approach
+                // the root.
                 let root = if root < middle { root + accuracy / 3.0 } else { root - accuracy / 3.0 };
                 let is_within = root > short.log && root < met.log && count < 40;
                 if is_within { root } else { middle }
@@ -86,7 +87,7 @@ pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) 
     Some(met.place)
 }
 
-/// An argument with its excess.
+/// An argument, its logarithm, and the value of `excess` at it.
 struct Place {
     place: f64,
     log: f64,
@@ -95,15 +96,15 @@ struct Place {
 
 /// The argument in [`from`, `to`] at which `value` is highest, to about 10⁻⁸ of the interval.
 ///
-/// A scan is followed by golden-section search between the neighbours of the best point. So the highest of
-/// several peaks is found, unless it is narrower than a 64th of the interval.
+/// The search scans 65 points, and then refines between the neighbours of the best point by golden sections.
+/// So it finds the highest of several peaks, unless this peak is narrower than a 64th of the interval.
 pub fn highest(from: f64, to: f64, value: impl Fn(f64) -> f64) -> f64 {
     const PLACES: u32 = 64;
     let place = |index: u32| from + (to - from) * f64::from(index) / f64::from(PLACES);
     let best =
         (0..=PLACES).max_by(|one, other| value(place(*one)).total_cmp(&value(place(*other)))).unwrap_or(0);
     let found = peak(place(best.saturating_sub(1)), place((best + 1).min(PLACES)), 40, &value);
-    // At an end of the interval the scan has found it already.
+    // If the maximum is at an end of the interval, the scan has already found it.
     if value(found) < value(place(best)) { place(best) } else { found }
 }
 

@@ -1,14 +1,16 @@
-//! Privacy profiles of bounded noise: distributions on a finite table of integers against their own shifts.
+//! Privacy profiles of bounded integer noise, whose distribution is a finite table of weights.
 
 use crate::Result;
 use crate::error::{check, check_delta, check_epsilon};
 
-/// A log-concave distribution P(k) ∝ wₖ on {0, …, K − 1}, added to integers up to `shift` apart.
+/// Noise with a log-concave distribution P(k) ∝ wₖ on {0, …, K − 1}, added to one of two integers at most
+/// `shift` apart.
 ///
-/// Bounded noise has no finite ε at δ = 0: outside the support of one distribution only the other is
-/// possible. Its δ(ε) is Σ max(P(k) − e^ε·P(k − Δ), 0), maximised over both orders of the two integers. For a
-/// log-concave table it is largest at Δ = `shift`. P(k)/P(k − Δ) falls with k, so the sum is
-/// F(t) − e^ε·F(t − Δ) for the best threshold t, which grows with Δ.
+/// Bounded noise has no finite ε at δ = 0: some outputs are possible for only one of the two integers. For
+/// integers Δ apart, δ(ε) is Σ max(P(k) − e^ε·P(k − Δ), 0), maximised over both orders of the integers. For a
+/// log-concave P, it is largest at Δ = `shift`, for the following reason. P(k)/P(k − Δ) falls with k. With F
+/// the cumulative sums of P, the sum over k is therefore F(t) − e^ε·F(t − Δ) at the best threshold t. This
+/// difference grows with Δ.
 ///
 /// ```
 /// use scumble_accounting::Shifted;
@@ -20,7 +22,7 @@ use crate::error::{check, check_delta, check_epsilon};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Shifted {
-    /// The table and its reverse, for the two orders.
+    /// The table of weights and its reverse, for the two orders of the integers.
     tables: [Table; 2],
     shift: usize,
 }
@@ -43,11 +45,12 @@ impl Table {
         Self { weights, sums }
     }
 
-    /// Σ max(P(k) − `odds`·P(k − `shift`), 0).
+    /// Σ max(P(k) − `odds`·P(k − `shift`), 0) over all k.
     fn excess(&self, shift: usize, odds: f64) -> f64 {
         let count = self.weights.len();
         let exceeds = |k: usize| self.weights[k] as f64 > odds * self.weights[k - shift] as f64;
-        // The first k that does not exceed. Before `shift` nothing is subtracted.
+        // The search is for the first k with P(k) ≤ `odds`·P(k − `shift`). For k below `shift`, nothing is
+        // subtracted.
         let (mut threshold, mut beyond) = (shift.min(count), count);
         while threshold < beyond {
             let middle = threshold.midpoint(beyond);
@@ -64,7 +67,7 @@ impl Table {
         }
     }
 
-    /// The mass that only one of the two distributions can produce.
+    /// The probability of the outputs that only one of the two integers can produce.
     fn certain(&self, shift: usize) -> f64 {
         let count = self.weights.len();
         self.sums[shift.min(count)] as f64 / self.sums[count] as f64
@@ -72,11 +75,11 @@ impl Table {
 }
 
 impl Shifted {
-    /// Creates the distribution with `weights` (K values), added to integers at most `shift` apart.
+    /// Creates noise with the table `weights` (K values), added to integers at most `shift` apart.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless weights exist, all are above zero, and
-    /// wₖ² ≥ wₖ₋₁wₖ₊₁ for all k.
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) if `weights` is empty, if a weight is zero, or if wₖ²
+    /// < wₖ₋₁wₖ₊₁ for some k.
     pub fn new(weights: Vec<u64>, shift: usize) -> Result<Self> {
         check("the number of weights", weights.len() as f64, "one or more", !weights.is_empty())?;
         let zero = weights.iter().position(|weight| *weight == 0);
@@ -98,7 +101,8 @@ impl Shifted {
         Ok(self.at(epsilon))
     }
 
-    /// The mass that distinguishes the two integers with certainty: δ at an infinite ε.
+    /// The probability of an output that only one of the two integers can produce: the limit of δ(ε) for
+    /// large ε.
     pub fn certain(&self) -> f64 {
         self.tables.iter().map(|table| table.certain(self.shift)).fold(0.0, f64::max)
     }
@@ -110,12 +114,14 @@ impl Shifted {
     }
 }
 
-/// An upper bound on δ(ε) of several such distributions, each independent of the others.
+/// An upper bound on δ(ε) of several integers with independent noise, each with its own [`Shifted`]
+/// distribution.
 ///
-/// Each distribution's profile is the larger one of its two orders. Lines in e^ε connect it at the points of
-/// a grid, and lie above it because it is convex in e^ε. The masses of losses with this profile are convolved
-/// (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). A loss below the window counts at its lower end,
-/// and a loss above it as infinite.
+/// The profile of each distribution is [`Shifted::delta`]. Between the points of a grid, it is interpolated
+/// linearly in e^ε. The interpolation is an upper bound, because the profile is convex in e^ε. The privacy
+/// loss distributions that have the interpolated profiles are convolved (Doroshenko, Ghazi, Kamath, Kumar and
+/// Manurangsi 2022). A loss below the grid counts as the lowest grid point, and a loss above the grid as
+/// infinite.
 ///
 /// ```
 /// use scumble_accounting::{Shifted, ShiftedComposition};
@@ -128,22 +134,22 @@ impl Shifted {
 /// ```
 #[derive(Debug, Clone)]
 pub struct ShiftedComposition {
-    /// h: the distance of losses.
+    /// h: the distance between neighbouring losses of the grid.
     step: f64,
-    /// P-mass of the losses −N·h, …, N·h.
+    /// The probability under P of each loss −N·h, …, N·h.
     mass: Vec<f64>,
     infinite: f64,
 }
 
-/// N: the number of losses on either side of zero.
+/// N: the number of grid points on either side of zero.
 const REACH: usize = 1000;
-/// The error of float sums.
+/// A bound on the rounding error of float sums.
 const ROUNDING: f64 = 1e-12;
 
 impl ShiftedComposition {
-    /// Composes the given number of each distribution, in a window of losses from −`widest` to `widest`.
+    /// Composes each distribution as many times as its count, on a grid of losses from −`widest` to `widest`.
     ///
-    /// A narrower window is more accurate, as long as most losses lie in it.
+    /// A smaller `widest` is more accurate, as long as most losses lie on the grid.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `widest` is above zero and at most 10⁵.
@@ -167,10 +173,11 @@ impl ShiftedComposition {
         (0..=2 * REACH).map(move |at| (at as f64 - REACH as f64) * step)
     }
 
-    /// The masses of one distribution on the same losses.
+    /// The loss masses of `distribution` on the same grid.
     fn alike(&self, distribution: &Shifted) -> Self {
         let deltas: Vec<f64> = self.losses().map(|loss| distribution.at(loss)).collect();
-        // In x = e^ε, the slope falls by the Q-mass at each point, and the P-mass is x times the Q-mass.
+        // As a function of x = e^ε, δ is linear between grid points. At each point its slope rises by the
+        // Q-mass, and the P-mass is x times the Q-mass.
         let (ahead, behind) = (self.step.exp_m1(), -(-self.step).exp_m1());
         let last = deltas.len() - 1;
         let mass = (0..=last).map(|at| {
@@ -200,7 +207,7 @@ impl ShiftedComposition {
         let mut mass = vec![0.0; count];
         let mut beyond = 0.0;
         for (i, p) in self.mass.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-            // Losses i + j. Losses below the first count as the first.
+            // The sum of losses i and j. Sums below the first loss count as the first loss.
             let (from, skipped) = (i.saturating_sub(REACH), REACH.saturating_sub(i));
             let (below, rest) = other.mass.split_at(skipped);
             let (within, above) = rest.split_at((count - from).min(rest.len()));
@@ -212,7 +219,7 @@ impl ShiftedComposition {
         Self { step: self.step, mass, infinite: (either + beyond).min(1.0) }
     }
 
-    /// The largest ε in the window. The bound on δ is constant above it.
+    /// The largest loss on the grid. The bound on δ(ε) is constant for larger ε.
     pub fn widest(&self) -> f64 {
         self.step * REACH as f64
     }
@@ -306,7 +313,7 @@ mod tests {
         assert_eq!(Shifted::new(vec![1, 2, 1], 3).unwrap().delta(9.0).unwrap(), 1.0);
     }
 
-    /// Beyond ε = 709 odds leave the floats, and the certain mass stays the same.
+    /// Beyond ε = 709, e^ε overflows. δ must stay at the certain mass.
     #[test]
     fn certain_disclosure_holds_at_every_epsilon() {
         let uniform = Shifted::new(vec![1; 10], 1).unwrap();
@@ -332,7 +339,7 @@ mod tests {
         }
     }
 
-    /// Two tables together, against the definition over all pairs of integers, in all four orders.
+    /// The bound for two composed tables, compared with the definition of δ in all four orders.
     #[test]
     fn together_they_have_no_more_than_the_bound_and_nearly_as_much() {
         let tables = tables();

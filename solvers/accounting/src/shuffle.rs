@@ -7,47 +7,56 @@
 //!
 //! # Proof of the upper bound
 //!
-//! It is the bound of the stronger clones (Feldman, McMillan and Talwar, *Stronger privacy amplification by
-//! shuffling for Rényi and approximate differential privacy*, SODA 2023, Theorem 3.1). Each other person is a
-//! clone with probability 2/(e^ε₀ + 1). A clone reports as the person in question would with either value,
-//! chosen by a fair coin. The paper's errata withdraw its proof (of Lemma 3.5) except for a few randomisers.
-//! If all people use one randomiser, the bound holds nevertheless, by the privacy blanket and convex order:
+//! The upper bound is the bound of the stronger clones (Feldman, McMillan and Talwar, *Stronger privacy
+//! amplification by shuffling for Rényi and approximate differential privacy*, SODA 2023, Theorem 3.1).
+//! Below, "the person" is the one whose value differs between the neighbours. Each other person is a *clone*
+//! with probability 2/(e^ε₀ + 1). A clone's report is distributed like the person's report under one of both
+//! values, chosen by a fair coin. The paper's errata withdraw its proof (of Lemma 3.5) except for a few
+//! randomisers. If all people use one randomiser, the bound holds nevertheless, by the privacy blanket and
+//! convex order:
 //!
-//! 1. Let R₀ and R₁ be the densities of the person's report under both values, and p = e^ε₀. Any person's
-//!    density is at least b = max(R₀, R₁)/p, for any value. Reveal to the adversary who reported from the
-//!    rest of their density, and the reports from it. With C clones left, the likelihood ratio gives
-//!    δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n for independent G. At a point of density b, G = (R₀ − e^ε·R₁)/b, and
-//!    G = 0 with the probability that b leaves. This is Lemma 5.3 of Balle, Bell, Gascón and Nissim, *The
-//!    privacy blanket of the shuffle model*, CRYPTO 2019.
-//! 2. (R₀, R₁)/max(R₀, R₁) is (1, c) or (c, 1) with 1/p ≤ c ≤ 1, a mixture of (1, 1/p) or (1/p, 1) with (1,
-//!    1). For convex φ, E φ(G) grows if each point is split this way. R₀ and R₁ have mass one, so G then is t
-//!    times distribution A and 1 − t times distribution B, for some t. In A it is p − e^ε or 1 − p·e^ε, each
-//!    with probability 1/(p + 1), and else 0. In B it is p − p·e^ε with probability 1/p, and else 0.
-//! 3. For 0 ≤ ε ≤ ε₀, beyond which δ is 0, both have the mean 1 − e^ε, and E(G − x)₊ is no less in A for any
-//!    x. For p − p·e^ε < x < 0 it is −x·(1 − 1/p) in B. In A it is at least −x·p/(p + 1), which is more,
-//!    because p² − 1 < p². So E φ(G) is largest at t = 1, the same follows for sums, and δ(ε) is at most its
-//!    value for A. ∎
+//! 1. Let R₀ and R₁ be the densities of the person's report under both values, and p = e^ε₀. The density of
+//!    anybody's report is at least b = max(R₀, R₁)/p, for any value. Each report is drawn from b or from the
+//!    rest of its density. Reveal to the adversary the people whose reports are from the rest, and these
+//!    reports. For the reports from b, the likelihood ratio gives δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n for
+//!    independent G. At a report drawn from b, G = (R₀ − e^ε·R₁)/b. With the remaining probability, G = 0.
+//!    This is Lemma 5.3 of Balle, Bell, Gascón and Nissim, *The privacy blanket of the shuffle model*, CRYPTO
+//!    2019.
+//! 2. At each point, (R₀, R₁)/max(R₀, R₁) is (1, c) or (c, 1) with 1/p ≤ c ≤ 1. It is a mixture of (1, 1/p)
+//!    or (1/p, 1) with (1, 1). For convex φ, E φ(G) does not fall if each point is split this way. R₀ and R₁
+//!    have mass one, so the distribution of G is then a mixture of A and B, with weights t and 1 − t. Under
+//!    A, G is p − e^ε or 1 − p·e^ε, each with probability 1/(p + 1), and otherwise 0. Under B, G is p − p·e^ε
+//!    with probability 1/p, and otherwise 0.
+//! 3. For ε > ε₀, δ is 0. For 0 ≤ ε ≤ ε₀, A and B both have the mean 1 − e^ε. For any x, E(G − x)₊ under A is
+//!    at least its value under B. In the case p − p·e^ε < x < 0, it is −x·(1 − 1/p) under B. Under A it is at
+//!    least −x·p/(p + 1), which is more, because p² − 1 < p². So E φ(G) is largest at t = 1. The same follows
+//!    for sums of independent G, so δ(ε) is at most its value for A. ∎
 //!
-//! Step 1 gives A for binary randomised response, so the bound is the same for all randomisers. For k levels
-//! of randomised response ([`Shuffle::with_levels`]), the common part of all densities is uniform of mass
-//! k/(e^ε₀ + k − 1), which is more. Step 1 alone then gives δ(ε) ≤ E\[(ΣG)₊\]/n.
+//! For binary randomised response, Step 1 gives exactly A, so the bound for this randomiser is the bound for
+//! all. For randomised response with k levels ([`Shuffle::with_levels`]), a larger b is possible: the common
+//! part of all densities is uniform and has mass k/(e^ε₀ + k − 1). Step 1 with this b then gives δ(ε) ≤
+//! E\[(G₁ + … + Gₙ)₊\]/n, without Steps 2 and 3.
 //!
 //! The proof needs one randomiser, the same for all, chosen before the first report. It does not cover
 //! reports that depend on earlier ones.
 //!
 //! # Proof of the lower bound
 //!
-//! The lower bound is the distinguishing advantage of an adversary that counts, for a given randomiser and
-//! data. One choice is randomised response with two levels, where all others have the person's value, or all
-//! have the other value. The other choice has three levels, and all others have the third.
+//! The lower bound is P(S) − e^ε·Q(S) for an event S, with a given randomiser and data set. S depends only on
+//! the number of reports of each level. The randomiser is randomised response. The largest result over three
+//! data sets counts. With two levels, all other people have the person's value, or all have the alternative
+//! value. With three levels, all other people have the third level. If [`Shuffle::with_levels`] was called,
+//! its number of levels replaces two and three.
 //!
 //! # Computation
 //!
-//! Given the number C of clones, the first level's count is binomial, and the likelihood ratio rises with it.
-//! One threshold k gives δ = P(p − e^ε)/(p + 1) − (e^ε − 1)·T. Here P = P(Bin(C, ½) = k − 1) and
-//! T = P(Bin(C, ½) ≥ k). More clones only help (they can be added), so clones are counted in cells, each with
-//! its least number. The mass outside of the window of C counts as if there were no clone. Masses have
-//! relative errors below 10⁻⁹. This error is added to upper bounds and subtracted from lower bounds.
+//! Given the number C of clones, the number of their reports of the first level is binomial, and the
+//! likelihood ratio rises with it. A threshold k on this number gives δ = P(p − e^ε)/(p + 1) − (e^ε − 1)·T.
+//! Here P = P(Bin(C, ½) = k − 1) and T = P(Bin(C, ½) ≥ k). More clones never raise δ, because the shuffler
+//! could add clones itself. So the values of C are grouped into intervals ("cells"), and each cell counts as
+//! its least value. A window holds most of the mass of C. Values of C below it count as zero clones, and
+//! values above it as its largest value. Masses have relative errors below 10⁻⁹. This error is added to upper
+//! bounds and subtracted from lower bounds.
 
 mod counts;
 
@@ -57,11 +66,11 @@ use crate::loss::{Bounds, check_not_lost};
 use crate::search::nearly_least;
 use counts::{Count, Edge, Window};
 
-/// The relative error of float sums and masses.
+/// A bound on the relative error of sums and masses in floats.
 const ROUNDING: f64 = 1e-9;
-/// The total of masses that may underflow.
+/// A bound on the total of all masses that underflow.
 const UNDERFLOW: f64 = 1e-305;
-/// The mass left out of a sum, divided by δ.
+/// The largest mass that a sum may leave out, divided by δ.
 const LEFT_OUT: f64 = 1e-7;
 /// The relative accuracy of the least ε.
 const ACCURACY: f64 = 1e-7;
@@ -69,14 +78,15 @@ const ACCURACY: f64 = 1e-7;
 const MOST_PEOPLE: u64 = 10_000_000_000;
 /// The largest number of levels: floats represent all integers up to it.
 const MOST_LEVELS: u64 = 1 << 53;
-/// The number of cells of clones, and the least width of a cell as a share of all clones.
+/// The number of cells (intervals of the number of clones), and the least width of a cell as a share of the
+/// number of clones.
 const CELLS: (u64, f64) = (1024, 5e-6);
-/// The cells where each needs a sum of its own.
+/// The same as [`CELLS`], for randomisers whose cells each need a sum of their own.
 const FEWER_CELLS: (u64, f64) = (512, 5e-5);
-/// The ε beyond which odds leave the floats.
+/// The local ε above which odds overflow.
 const FLOATS: f64 = 700.0;
 
-/// A number of people whose reports are shuffled.
+/// People whose reports are shuffled, and their randomiser.
 ///
 /// ```
 /// use scumble_accounting::shuffle::Shuffle;
@@ -94,8 +104,8 @@ pub struct Shuffle {
 }
 
 impl Shuffle {
-    /// Creates a set of `people` people, or more, who report by one randomiser of local ε `epsilon_local` at
-    /// δ = 0.
+    /// Describes at least `people` people who report by one randomiser, which satisfies local differential
+    /// privacy with ε₀ = `epsilon_local` and δ = 0.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε₀ is finite and at least zero, and the number
@@ -110,8 +120,9 @@ impl Shuffle {
 
     /// Restricts the randomiser to randomised response with `levels` levels.
     ///
-    /// It reports the true level with probability e^ε₀/(e^ε₀ + k − 1), and every other level equally often.
-    /// Both bounds then apply to this randomiser.
+    /// It reports the true level with probability e^ε₀/(e^ε₀ + k − 1) for k = `levels`, and every other level
+    /// equally often. The bounds of [`epsilon`](Self::epsilon) and [`delta`](Self::delta) then apply to this
+    /// randomiser.
     ///
     /// ```
     /// use scumble_accounting::shuffle::Shuffle;
@@ -148,8 +159,8 @@ impl Shuffle {
     /// Bounds on the least ε for which the shuffler's output is (ε, δ)-differentially private, for replacing
     /// one record.
     ///
-    /// The upper bound holds for every randomiser of this local ε, and never exceeds it. The lower bound
-    /// excludes a better proof: some randomiser and data need this ε.
+    /// The upper bound holds for every randomiser of local ε₀, and never exceeds ε₀. No proof can give an ε
+    /// below the lower bound, because some randomiser and data need it.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1.
@@ -170,7 +181,8 @@ impl Shuffle {
             least(&|epsilon| way.above(epsilon, &cells, lost) <= delta)
         };
         let upper = match self.levels {
-            // The bound for any randomiser also holds for this one, and is tighter where cells are coarse.
+            // The bound for any randomiser also holds for randomised response, and is tighter where cells are
+            // coarse.
             Some(_) => above(*self).min(above(Self { levels: None, ..*self })),
             None => above(*self),
         };
@@ -210,7 +222,7 @@ impl Shuffle {
         in_cells * (1.0 + ROUNDING) + UNDERFLOW
     }
 
-    /// A lower bound on δ(ε), from the data sets considered.
+    /// A lower bound on δ(ε), from the data sets of the module's "Proof of the lower bound".
     fn below(&self, epsilon: f64, lost: f64) -> f64 {
         let (levels, others) = (self.levels.unwrap_or(2), self.people - 1);
         let own = Own::new(self.epsilon_local, levels);
@@ -230,7 +242,7 @@ impl Shuffle {
         one_level_bounds.into_iter().fold(third_level_bound, f64::max) * (1.0 - ROUNDING)
     }
 
-    /// The distribution of the number of clones among the others.
+    /// The distribution of the number of clones among the other people, in cells.
     fn cells(&self, lost: f64) -> Vec<Cell> {
         let (clone, rest) = Own::new(self.epsilon_local, self.levels.unwrap_or(2)).in_common();
         let count = Count::new(self.people - 1, clone, rest);
@@ -247,7 +259,7 @@ impl Shuffle {
     }
 }
 
-/// A number of clones, or slightly more, with its probability.
+/// An interval of the number of clones: its least number, and its probability.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     clones: u64,
@@ -269,7 +281,7 @@ impl Side {
             Self::Below => gained - lost - off,
         };
         match self {
-            // The difference is not a number if both sides leave the floats. Then nothing is claimed.
+            // The difference is NaN if both terms overflow. The result is then the trivial bound of its side.
             _ if difference > 0.0 => difference,
             Self::Above if difference.is_nan() => f64::INFINITY,
             _ => 0.0,
@@ -277,7 +289,7 @@ impl Side {
     }
 }
 
-/// The person's own report, by randomised response.
+/// The report, by randomised response, of the person whose value differs between the neighbours.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     epsilon_local: f64,
@@ -295,7 +307,7 @@ impl Own {
         Self { epsilon_local, levels, true_level, other_level: odds * true_level }
     }
 
-    /// The common mass of all values' reports, and its rest.
+    /// The mass common to the report distributions of all levels, and one minus this mass.
     fn in_common(&self) -> (f64, f64) {
         (self.levels * self.other_level, self.gap())
     }
@@ -310,10 +322,10 @@ impl Own {
         -(epsilon - self.epsilon_local).exp_m1() * self.true_level
     }
 
-    /// P(S) − e^ε·Q(S), where S is the event of a threshold count of the first level or more.
+    /// P(S) − e^ε·Q(S), where S is the event of k or more reports of the first level, for the best k.
     ///
-    /// `others` is the count of the other people's reports of the first level. The person has the first level
-    /// under P, and another under Q. The best threshold is the one of the likelihood ratio.
+    /// `others` is the distribution of the number of other people's reports of the first level. The person
+    /// has the first level under P, and another level under Q. The likelihood ratio determines the best k.
     fn excess_of_one_level(&self, epsilon: f64, others: Count) -> f64 {
         let Some(k) = others.threshold(self, epsilon) else { return 0.0 };
         let edge = Edge::new(others, k);
@@ -325,7 +337,8 @@ impl Count {
     /// The least count, including the person's own report, at which the odds of the person's level exceed
     /// e^ε.
     ///
-    /// It is computed from the allowed number of other reports, which keeps its digits where odds are large.
+    /// It is computed from the largest number of reports of other levels, which keeps its digits where odds
+    /// are large.
     fn threshold(&self, own: &Own, epsilon: f64) -> Option<u64> {
         let reports = self.trials() + 1;
         let (first, rest) = self.shares();
@@ -345,19 +358,20 @@ fn times(x: f64, y: f64) -> f64 {
     if y == 0.0 { 0.0 } else { x * y }
 }
 
-/// Reports of three kinds: the person's level, the person's alternative level, and a rest. Others report the
-/// first two equally often.
+/// Reports of three kinds, for the person whose value differs between the neighbours: the person's level
+/// under P, the person's level under Q, and all other levels (the rest). Other people report the first two
+/// kinds equally often.
 #[derive(Debug, Clone, Copy)]
 struct Clones {
     own: Own,
-    /// The probability of the person's rest, for either level.
+    /// The probability that the person reports one of the rest, under P and also under Q.
     rest: f64,
-    /// The probability that another person reports one of the two levels, and its rest.
+    /// The probability that another person's report is of the first two kinds, and one minus it.
     pair: (f64, f64),
 }
 
 impl Clones {
-    /// Others who report from the common mass of all values' reports.
+    /// Other people who report from the mass common to the report distributions of all levels.
     fn from_blanket(epsilon_local: f64, levels: u64) -> Self {
         let own = Own::new(epsilon_local, levels);
         let pair = 2.0 / own.levels;
@@ -368,14 +382,14 @@ impl Clones {
         }
     }
 
-    /// Others who all have a third level.
+    /// Other people who all have the same third level.
     fn from_third_level(epsilon_local: f64, levels: u64) -> Self {
         let own = Own::new(epsilon_local, levels);
         let rest = (own.levels - 2.0) * own.other_level;
         Self { own, rest, pair: (2.0 * own.other_level, own.true_level + rest - own.other_level) }
     }
 
-    /// The positive part of P − e^ε·Q over `reports` reports, including the person's own.
+    /// The largest P(S) − e^ε·Q(S) over events S on `reports` reports, including the person's own.
     fn excess(&self, epsilon: f64, reports: u64, lost: f64, side: Side) -> f64 {
         if self.rest == 0.0 {
             let edge = self.threshold(epsilon, reports, 0).map(|k| Edge::new(fair(reports - 1), k));
@@ -384,8 +398,8 @@ impl Clones {
         let others = Count::new(reports - 1, self.pair.0, self.pair.1);
         let Window { from, to, below, above } = others.window(lost);
         let outside = if side == Side::Above { (below + above) * self.own.less(epsilon) } else { 0.0 };
-        // The probabilities of the number of reports of the two levels, with the person's own report and
-        // without.
+        // `with` and `without` are the probabilities of `in_pair` reports of the first two kinds, if the
+        // person's own report is one of them, and if it is not.
         let (mut with, mut sum) = (others.mass(from), 0.0);
         let mut edge: Option<Edge> = None;
         for in_pair in from + 1..=to + 1 {
@@ -401,10 +415,10 @@ impl Clones {
         sum + outside
     }
 
-    /// The least count of the person's level at which the odds exceed e^ε, of `in_pair` reports of the two
-    /// levels and `rest` others.
+    /// The least number of reports of the person's level under P at which the likelihood ratio exceeds e^ε.
+    /// Given are `in_pair` reports of the first two kinds, and `rest` other reports.
     ///
-    /// It is computed from the allowed number of reports of the other level.
+    /// It is computed from the largest number of reports of the person's level under Q.
     fn threshold(&self, epsilon: f64, in_pair: u64, rest: u64) -> Option<u64> {
         let odds = (-epsilon).exp();
         let uncounted = match rest {
@@ -415,8 +429,8 @@ impl Clones {
         below(counted / (self.own.gap() * (1.0 + odds))).and_then(|others| in_pair.checked_sub(others))
     }
 
-    /// P − e^ε·Q of one threshold. The person's report is one of the two levels with the first weight, and of
-    /// the rest with the second.
+    /// P(S) − e^ε·Q(S) for one threshold. The person's report is of the first two kinds with weight `with`,
+    /// and of the rest with weight `without`.
     fn in_pair(&self, epsilon: f64, (with, without): (f64, f64), edge: Edge, side: Side) -> f64 {
         let Own { true_level, other_level, .. } = self.own;
         let gained = with * self.own.less(epsilon) * edge.at;

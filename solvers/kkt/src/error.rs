@@ -17,7 +17,7 @@ pub enum Error {
         /// The given value.
         value: f64,
     },
-    /// Parts whose shapes do not fit together.
+    /// Arguments whose shapes do not fit together.
     #[error("{0}")]
     Shape(String),
     /// A record with a NaN or an infinity.
@@ -65,7 +65,7 @@ pub enum Error {
         /// The requested residual.
         residual: f64,
     },
-    /// A message from argmin's loop.
+    /// An error from argmin's solver loop.
     #[error("the solver's loop stopped: {0}")]
     Loop(String),
 }

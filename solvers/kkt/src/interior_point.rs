@@ -1,4 +1,4 @@
-//! Mehrotra's predictor-corrector method for soft margins.
+//! Mehrotra's predictor-corrector method for soft-margin machines.
 
 use crate::iterate::Iterate;
 use crate::soft_margin::{Machine, SoftMargin};
@@ -12,7 +12,7 @@ use faer::{Conj, Mat, MatMut, Par};
 use scumble_linalg::settled;
 
 impl Iterate {
-    /// The starting point: zero weights, and multipliers at half of their penalties.
+    /// The starting point: zero weights and zero bias, and each multiplier at half of its penalty.
     pub fn start(machine: &SoftMargin) -> Self {
         let n = machine.records.len();
         Self {
@@ -26,11 +26,12 @@ impl Iterate {
 
 /// Primal-dual interior point method for [`SoftMargin`].
 ///
-/// Each step solves Newton's equations of the KKT conditions. They reduce to one matrix of (d + 1) × (d + 1):
-/// R + Σ Dᵢ(xᵢ, 1)(xᵢ, 1)ᵀ. Here D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002). A
-/// step solves the equations once to predict and once to correct (Mehrotra 1992). Where a step would be
-/// short, the correction is bounded. A step costs n·d²/2 multiplications, and a few dozen steps are enough
-/// for any data.
+/// Each step solves Newton's equations of the KKT conditions. In the notation of [`SoftMargin`], they reduce
+/// to one (d + 1) × (d + 1) matrix, R + Σ Dᵢ(xᵢ, 1)(xᵢ, 1)ᵀ. Here R is diagonal, with 1 for each weight and ρ
+/// for the bias. For each record, D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002). ω is
+/// the multiplier of the margin, and z its surplus (see [`Iterate`]). A step solves the equations once to
+/// predict and once to correct (Mehrotra 1992). If a corrected step would be short, its correction is
+/// bounded. A step costs n·d²/2 multiplications, and a few dozen steps are usually enough.
 #[derive(Debug, Clone)]
 pub struct InteriorPoint {
     tolerance: f64,
@@ -38,7 +39,7 @@ pub struct InteriorPoint {
     is_stuck: bool,
 }
 
-/// Products of the records with a point, used by the next step and by the gap.
+/// Products of the records with a point, used by the next step and by the duality gap.
 #[derive(Debug, Clone)]
 struct Slopes {
     /// yᵢ(α·xᵢ + β) (n values).
@@ -47,7 +48,7 @@ struct Slopes {
     pull: Vec<f64>,
 }
 
-/// The share of the distance to the boundary that a step covers.
+/// The fraction of the distance to the boundary of the feasible set that a step covers at most.
 const TO_THE_BORDER: f64 = 0.995;
 
 /// The step length below which a step is rejected as too short.
@@ -72,7 +73,7 @@ impl Residuals {
     }
 }
 
-/// A change of a point.
+/// A change of an [`Iterate`].
 struct Step {
     primal: Vec<f64>,
     multipliers: Vec<f64>,
@@ -86,8 +87,8 @@ impl InteriorPoint {
         Self { tolerance, slopes: None, is_stuck: false }
     }
 
-    /// Takes `point` into the loop. The loop's cost is the duality gap, so its best point is the best proven
-    /// one.
+    /// Makes `point` the current point of argmin's loop. The loop's cost is the duality gap, so its best
+    /// point has the smallest gap.
     fn arrive(&mut self, machine: &SoftMargin, point: Iterate, state: Iteration) -> Iteration {
         let slopes =
             Slopes { margins: machine.margins(&point.primal), pull: machine.pull(&point.multipliers) };
@@ -100,15 +101,16 @@ impl InteriorPoint {
         let n = point.multipliers.len();
         let rooms = machine.rooms(point);
         let kappa = machine.squared_slack_penalty;
-        // Denominators u + κξ of a slack's change: dξ = (r + ξ·dω)/(u + κξ).
+        // Denominators u + κξ of a slack's change: dξ = (r + ξ·dω)/(u + κξ), where r is the required change
+        // of the product uξ.
         let stiff: Vec<f64> =
             rooms.iter().zip(&point.slacks).map(|(room, slack)| room + kappa * slack).collect();
         let weights: Vec<f64> = (0..n)
             .map(|i| 1.0 / (point.slacks[i] / stiff[i] + point.surpluses[i] / point.multipliers[i]))
             .collect();
         let factor = factored(machine, &weights)?;
-        // Solves for complementary products equal to `target`. The predicted step's change of each product is
-        // subtracted, up to a bound.
+        // Computes the step after which the products ωᵢzᵢ and uᵢξᵢ equal `target` to first order. The
+        // second-order change of each product in the predicted step is subtracted, up to a bound.
         let newton = |target: f64, predicted: Option<(&Step, f64)>| {
             let targets: Vec<[f64; 2]> = (0..n)
                 .map(|i| {
@@ -152,8 +154,8 @@ impl InteriorPoint {
         let ahead =
             mean_product(machine, &moved(point, &predicted, longest(machine, point, &predicted).min(1.0)));
         let centering = (ahead / mean).powi(3);
-        // A product predicted far from the mean is misleading. The correction is then bounded by the mean, or
-        // left out.
+        // A change that is much larger than the mean product misleads the correction. The correction is then
+        // bounded by the mean, or left out.
         let mut corrected =
             [f64::INFINITY, mean].into_iter().map(|most| newton(centering * mean, Some((&predicted, most))));
         let is_worth = |step: &Step| longest(machine, point, step) >= SHORT;
@@ -161,7 +163,8 @@ impl InteriorPoint {
     }
 }
 
-/// The triangle L with LLᵀ = R + Σ vᵢ(xᵢ, 1)(xᵢ, 1)ᵀ, or `None` if rounding makes the matrix indefinite.
+/// The lower triangle L with LLᵀ = R + Σ vᵢ(xᵢ, 1)(xᵢ, 1)ᵀ (R as in [`InteriorPoint`]), or `None` if rounding
+/// makes the matrix indefinite.
 ///
 /// Runs on one thread, so that the result is the same for any number of threads.
 fn factored(machine: &SoftMargin, v: &[f64]) -> Option<Mat<f64>> {
@@ -201,7 +204,7 @@ pub(crate) fn solve_in_place(triangle: &Mat<f64>, right: MatMut<f64>) {
     });
 }
 
-/// The mean of ωz and uξ. It is zero at the optimum.
+/// The mean of the products ωᵢzᵢ and uᵢξᵢ. It is zero at the optimum.
 fn mean_product(machine: &SoftMargin, point: &Iterate) -> f64 {
     let products = point.multipliers.iter().zip(&point.surpluses).map(|(omega, surplus)| omega * surplus);
     let slack_products =
@@ -209,7 +212,7 @@ fn mean_product(machine: &SoftMargin, point: &Iterate) -> f64 {
     (products.sum::<f64>() + slack_products.sum::<f64>()) / (2 * point.multipliers.len()) as f64
 }
 
-/// The longest step that violates no inequality.
+/// The largest multiple of `step` that can be added to `point` without violating an inequality.
 fn longest(machine: &SoftMargin, point: &Iterate, step: &Step) -> f64 {
     let until = |x: f64, change: f64| if change < 0.0 { -x / change } else { f64::INFINITY };
     let rooms = machine.rooms(point);
@@ -239,13 +242,13 @@ impl SoftMargin<'_> {
     ///
     /// # Errors
     /// [`Error::Parameter`] unless 0 < `tolerance` < 1, [`Error::NotConverged`] if `max_iterations` are not
-    /// enough.
+    /// enough, [`Error::Loop`] if argmin's loop fails or is interrupted.
     pub fn solve(&self, tolerance: f64, max_iterations: u64) -> Result<Machine> {
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
         }
-        // If all records have one sign, a free bias alone meets all margins. Any large enough bias is an
-        // optimum, and no interior exists.
+        // If all records have one sign, a bias without penalty meets all margins with zero weights. Any large
+        // enough bias is an optimum, and the dual problem has no interior point.
         if self.bias_penalty == 0.0 && self.signs.iter().all(|sign| Some(sign) == self.signs.first()) {
             return Ok(self.constant(self.signs.first().copied().unwrap_or(0.0)));
         }

@@ -1,14 +1,14 @@
 //! The iterate of an interior point method.
 
-/// A point strictly inside all inequalities.
+/// A point that satisfies all inequalities of a [`SoftMargin`](crate::SoftMargin) strictly, in its notation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Iterate {
-    /// α and β (d + 1 values).
+    /// The weights α and the bias β (d + 1 values).
     pub primal: Vec<f64>,
-    /// ω (n values), each between 0 and θᵢ + κξᵢ.
+    /// ω (n values), the multipliers of the margins, each between 0 and θᵢ + κξᵢ.
     pub multipliers: Vec<f64>,
     /// ξ (n values), the slacks: at least the amounts by which the margins are missed.
     pub slacks: Vec<f64>,
-    /// z (n values), the amounts by which the margins, with their slacks, are exceeded.
+    /// z (n values), the surpluses of the margins: yᵢ(α·xᵢ + β) = 1 − ξᵢ + zᵢ at a feasible point.
     pub surpluses: Vec<f64>,
 }

@@ -1,8 +1,9 @@
-//! Convex programmes solved by their Karush-Kuhn-Tucker conditions.
+//! Convex programmes solved by their Karush-Kuhn-Tucker (KKT) conditions.
 //!
-//! An interior point method solves the linear soft-margin machine in the space of its weights. No n × n
-//! matrix exists, and unscaled columns cost no iterations. The method runs in argmin's loop. Water-filling is
-//! solved in closed form.
+//! An interior point method solves the linear soft-margin machine in the space of its weights. It needs no n
+//! × n matrix for n records, and columns of different scales need no additional iterations. The method runs
+//! in the solver loop of the argmin crate. Water-filling, the optimal allocation of power to noisy
+//! components, is solved in closed form.
 //!
 //! ```
 //! use ndarray::array;

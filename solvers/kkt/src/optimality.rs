@@ -1,4 +1,4 @@
-//! KKT residuals of machines, and the last digits of a machine near its optimum.
+//! KKT residuals of machines, and the refinement of a nearly optimal machine to its last digits.
 
 use crate::interior_point::{cholesky, solve_in_place};
 use crate::soft_margin::Machine;
@@ -6,7 +6,8 @@ use crate::{Error, Result, SoftMargin};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
-/// The place of a record at the optimum: its margin is exceeded, met without slack, or missed.
+/// The position of a record relative to its margin at the optimum: the margin is exceeded, met without slack,
+/// or missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// The margin is exceeded: ω = 0.
@@ -17,21 +18,23 @@ enum Place {
     Inside,
 }
 
-/// The number of Newton steps per partition. The equations are linear, so steps after the first only refine.
+/// The number of Newton steps for one assignment of places to the records. The equations are linear, so steps
+/// after the first only reduce rounding errors.
 const REFINEMENTS: usize = 6;
 
-/// The largest number of partitions that [`SoftMargin::polished`] tries.
+/// The largest number of assignments of places to the records that [`SoftMargin::polished`] tries.
 const MOST_PARTITIONS: usize = 100;
 
-/// The tolerance on a margin's side. The violation is at most this large.
+/// The amount by which a margin may lie on the wrong side of 1. The resulting KKT violation is at most this
+/// large.
 const ROUNDING: f64 = 1e-12;
 
 /// The largest number of records on the edge for polishing. Records in general position have at most d + 1 on
 /// the edge.
 const MOST_ON_EDGE: usize = 3000;
 
-/// The regularisation of a matrix whose edge records are alike, as a share of its largest diagonal entry.
-/// Refinement removes its effect.
+/// The number added to the diagonal of a matrix that is singular if records on the edge are equal, relative
+/// to its largest diagonal entry. The refinement steps remove its effect.
 const REGULAR: f64 = 1e-11;
 
 impl SoftMargin<'_> {
@@ -39,17 +42,20 @@ impl SoftMargin<'_> {
     ///
     /// The violations are:
     ///
-    /// - of α = Σ ωᵢyᵢxᵢ and ρβ = Σ ωᵢyᵢ: the difference in each coordinate, divided by the largest of 1, the
-    ///   left-hand side, and the sum's own terms;
-    /// - of ωᵢ/θᵢ and yᵢ(α·xᵢ + β) + ξᵢ − 1, which are non-negative with one of them zero: |the smaller one|;
-    /// - of (θᵢ + κξᵢ − ωᵢ)/θᵢ (the multiplier of ξᵢ ≥ 0, which stationarity in ξ defines) and ξᵢ likewise.
+    /// - for α = Σ ωᵢyᵢxᵢ and ρβ = Σ ωᵢyᵢ: the difference of both sides in each coordinate, divided by the
+    ///   maximum of 1, |left-hand side| and the sum's |terms|;
+    /// - for ωᵢ/θᵢ and yᵢ(α·xᵢ + β) + ξᵢ − 1, which at the optimum are non-negative with one of them zero:
+    ///   the absolute value of the smaller number;
+    /// - for (θᵢ + κξᵢ − ωᵢ)/θᵢ and ξᵢ: also the absolute value of the smaller number. θᵢ + κξᵢ − ωᵢ is the
+    ///   multiplier of ξᵢ ≥ 0, by stationarity in ξ.
     ///
-    /// The terms of a sum count, because the rounding of one multiplier is a share of its term. Margins count
-    /// unscaled (1 is the width of the gap), and multipliers as shares of their penalty. The conditions are
-    /// Farokhi's (15), with ξ from its own stationarity: (15b) prints it for θ = 1.
+    /// The divisor includes the terms of a sum, because rounding one multiplier changes the sum in proportion
+    /// to its term. Margins are not scaled (1 is the width of the gap), and multipliers are divided by their
+    /// penalty. The conditions are Farokhi's equation 15. They are used with ξ from its own stationarity,
+    /// because equation 15b states ξ for θ = 1.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the machine has another number of weights or records.
+    /// [`Error::Shape`] unless the machine has d weights and n multipliers.
     pub fn kkt_residual(&self, machine: &Machine) -> Result<f64> {
         let (d, n) = (self.records.width(), self.records.len());
         if machine.weights.len() != d || machine.multipliers.len() != n {
@@ -65,12 +71,12 @@ impl SoftMargin<'_> {
 
     /// Solves the programme to a KKT residual of at most `residual`.
     ///
-    /// The interior point method stops near the last digits, earlier or later depending on the data. Its
-    /// machine is then [`polished`](Self::polished).
+    /// Rounding errors stop the interior point method near the optimum, at a distance that depends on the
+    /// data. Its machine is then refined by [`polished`](Self::polished).
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless 0 < `residual`; [`Error::Residual`] with the smallest residual found;
-    /// [`Error::NotConverged`] if no machine was found.
+    /// [`Error::Parameter`] unless 0 < `residual`; [`Error::Residual`] with the smallest residual found, if
+    /// it exceeds `residual`; [`Error::NotConverged`] if no machine was found.
     pub fn proven(&self, residual: f64, max_iterations: u64) -> Result<Machine> {
         if residual.is_nan() || residual <= 0.0 {
             return Err(Error::Parameter { name: "a KKT residual", range: "above zero", value: residual });
@@ -98,11 +104,12 @@ impl SoftMargin<'_> {
         Err(failure.unwrap_or(Error::Residual { found: f64::INFINITY, residual }))
     }
 
-    /// Computes the last digits of a machine whose bias has a penalty.
+    /// Refines the last digits of a machine whose bias has a penalty (ρ > 0).
     ///
-    /// The records inside, outside and on the edge of the margin determine the optimum by linear equations. A
-    /// record that changes its place on the way changes the equations. Returns the machine unchanged if
-    /// polishing does not improve it.
+    /// Once it is known which records exceed, meet or miss their margins, the optimum is the solution of
+    /// linear equations. The method moves toward this solution. If a record changes between these three
+    /// groups on the way, the equations are set up anew. Returns the machine unchanged if polishing does not
+    /// improve it.
     ///
     /// # Errors
     /// Same errors as [`kkt_residual`](Self::kkt_residual).
@@ -176,7 +183,8 @@ impl SoftMargin<'_> {
         }
     }
 
-    /// The share of the way after which a record leaves its place, and its next place, if it leaves.
+    /// The fraction of the way after which record `i` leaves its place, and its next place; `None` if it
+    /// stays. `multiplier` and `margin` are pairs of the values at both ends of the way.
     fn turn(
         &self,
         i: usize,
@@ -195,7 +203,8 @@ impl SoftMargin<'_> {
         }
     }
 
-    /// Solves the equations of a partition from a nearby point. Returns `false` if no solution is found.
+    /// Solves the linear equations for the given `places` of the records, starting from a nearby point.
+    /// Returns `false` if no solution is found.
     fn settle(&self, places: &[Place], primal: &mut [f64], multipliers: &mut [f64]) -> bool {
         let edge: Vec<usize> = (0..places.len()).filter(|i| places[*i] == Place::Edge).collect();
         if edge.len() > MOST_ON_EDGE {
@@ -234,7 +243,7 @@ impl SoftMargin<'_> {
             (0..size).for_each(|j| primal[j] += moved[(j, 0)]);
             edge.iter().enumerate().for_each(|(at, i)| multipliers[*i] += step[(at, 0)]);
         }
-        // After the last step, the multipliers of records inside follow their margins.
+        // After the last step, the multipliers of the records inside are computed from their margins.
         let margins = self.margins(primal);
         for i in (0..places.len()).filter(|i| places[*i] == Place::Inside) {
             multipliers[i] = self.penalties[i] + self.squared_slack_penalty * (1.0 - margins[i]);
@@ -242,7 +251,8 @@ impl SoftMargin<'_> {
         primal.iter().chain(multipliers.iter()).all(|x| x.is_finite())
     }
 
-    /// The Cholesky factor of R + κ·Σ (xᵢ, 1)(xᵢ, 1)ᵀ over the records inside.
+    /// The Cholesky factor of R + κ·Σ (xᵢ, 1)(xᵢ, 1)ᵀ over the records inside, where R is diagonal with 1 for
+    /// each weight and ρ for the bias.
     fn curvature_inside(&self, places: &[Place]) -> Option<Mat<f64>> {
         let size = self.records.width() + 1;
         let mut matrix = match self.squared_slack_penalty {
@@ -265,7 +275,7 @@ fn product(left: MatRef<f64>, right: MatRef<f64>) -> Mat<f64> {
     product
 }
 
-/// (LLᵀ)⁻¹·`right` for the triangle L.
+/// (LLᵀ)⁻¹·`right` for the lower triangle L.
 fn solved(triangle: &Mat<f64>, mut right: Mat<f64>) -> Mat<f64> {
     solve_in_place(triangle, right.as_mut());
     right

@@ -1,4 +1,4 @@
-//! Records as solvers need them: products with vectors, and weighted Gram matrices.
+//! Records for the solvers, with their products with vectors and weighted Gram matrices.
 
 use crate::{Error, Result};
 use faer::{Mat, MatMut, MatRef};
@@ -25,29 +25,30 @@ enum Values {
 /// Stored values plus column shifts. A value that is not stored is zero before the shift.
 #[derive(Debug, Clone)]
 struct Sparse {
-    /// The end of each row among the values (n values).
+    /// The index in `values` after the last value of each row (n indices).
     ends: Vec<usize>,
-    /// The columns of the values, ascending in each row.
+    /// The column of each stored value, ascending in each row.
     places: Vec<u32>,
     values: Vec<f64>,
-    /// The shift of each column (d values).
+    /// The shift of each column, added to all of its values (d values).
     shifts: Vec<f64>,
 }
 
 /// The share of non-zero values below which skipping the zeros is faster.
 const SPARSE_BELOW: f64 = 0.3;
 
-/// The share of non-zero values below which a centred column keeps its zeros.
+/// The share of non-zero values below which a centred column is stored without its zeros, and with its offset
+/// as a shift.
 ///
 /// The square of the column's mean is then at most half of the mean of its squares. So no digits are lost
 /// when one is subtracted from the other.
 const SHIFTED_BELOW: f64 = 0.5;
 
-/// The largest number of parts over which a Gram matrix is summed. The parts are always the same, so the sum
-/// is the same for any number of threads.
+/// The largest number of groups of rows that are summed separately. The groups do not depend on the number of
+/// threads, so the sum of all rows does not depend on it either.
 const MOST_PARTS: usize = 16;
 
-/// The number of sparse rows scored at a time.
+/// The number of sparse rows whose scores one thread computes at a time.
 const SCORED: usize = 4096;
 
 impl Records {
@@ -124,7 +125,7 @@ impl Records {
         self.rows
     }
 
-    /// Returns whether the set is empty.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -147,7 +148,7 @@ impl Records {
         }
     }
 
-    /// One record, with its last coordinate (d + 1 values).
+    /// The record in row `row`, followed by the coordinate 1 for the bias (d + 1 values).
     pub(crate) fn row(&self, row: usize) -> Vec<f64> {
         let mut record = vec![0.0; self.columns + 1];
         record[self.columns] = 1.0;
@@ -163,7 +164,7 @@ impl Records {
         record
     }
 
-    /// x·w + b of each record (n values), for `point` = (w, b) of d + 1 values.
+    /// The score x·w + b of each record (n values), for `point` = (w, b) of d + 1 values.
     pub(crate) fn scores(&self, point: &[f64]) -> Vec<f64> {
         let (weights, bias) = (&point[..self.columns], point[self.columns]);
         match &self.values {
@@ -218,7 +219,8 @@ impl Records {
         sum
     }
 
-    /// The largest |vᵢ·(xᵢ, 1)| in each coordinate (d + 1 values), for `v` of n values.
+    /// The largest absolute value of vᵢ·(xᵢ, 1) over all records in each coordinate (d + 1 values), for `v`
+    /// of n values.
     pub(crate) fn largest(&self, v: &[f64]) -> Vec<f64> {
         let mut largest = vec![0f64; self.columns + 1];
         for (row, v) in v.iter().enumerate() {
@@ -249,7 +251,8 @@ impl Records {
                 let scaled = MatRef::from_row_major_slice(&scaled, rows.len(), size);
                 gram(MatMut::from_column_major_slice_mut(sum, size, size), scaled);
             }
-            // The triangle alone, column by column, stays in the fastest cache.
+            // Only the lower triangle is summed, column by column, so that the sums stay in the fastest
+            // cache.
             Values::Sparse(sparse) => {
                 for row in rows {
                     let (places, values) = sparse.parts(row);
@@ -275,7 +278,8 @@ impl Records {
             if row < column {
                 return 0.0;
             }
-            // (x + s)(y + t) = xy + s(y + t) + tx. The coordinate 1 is not shifted.
+            // With the shifts s and t of two columns, (x + s)(y + t) = xy + s(y + t) + tx. The coordinate 1
+            // is not shifted.
             let (row_sum, column_sum) = (held(last, row), held(last, column));
             held(row, column)
                 + shift(row) * (column_sum + held(last, last) * shift(column))
@@ -283,9 +287,10 @@ impl Records {
         })
     }
 
-    /// The sum over parts of the rows. `add` adds a part to a vector of `length` zeros.
+    /// The sum over all rows, as a vector of `length` values. `add` adds the terms of a range of rows to a
+    /// vector.
     fn summed(&self, length: usize, add: impl Fn(std::ops::Range<usize>, &mut [f64]) + Sync) -> Vec<f64> {
-        // The parts' sums together take no more memory than the records.
+        // The sums of all groups together take no more memory than the records.
         let parts = (self.rows / (length / (self.columns + 1)).max(64)).clamp(1, MOST_PARTS);
         let rows = self.rows.div_ceil(parts).max(1);
         let sums: Vec<Vec<f64>> = (0..self.rows.div_ceil(rows))
@@ -305,7 +310,7 @@ impl Records {
 }
 
 impl Sparse {
-    /// The columns of a row and its values.
+    /// The columns of the stored values of a row, and these values.
     #[inline]
     fn parts(&self, row: usize) -> (&[u32], &[f64]) {
         let row = row.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[row];

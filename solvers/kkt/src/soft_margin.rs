@@ -5,10 +5,11 @@ use crate::iterate::Iterate;
 use crate::records::{Records, dot};
 use crate::{Error, Result};
 
-/// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over α (d), β and ξ (n).
+/// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over weights α (d), a bias β and slacks ξ (n).
 ///
-/// The constraints are yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0. With ρ = κ = 0 the programme is the usual soft
-/// margin. With ρ = κ > 0 it is strictly convex (Farokhi, equation 2).
+/// The constraints for the records xᵢ with signs yᵢ = ±1 are yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0. θᵢ is the
+/// penalty of a record's slack, κ that of its square, and ρ that of the squared bias. With ρ = κ = 0 the
+/// programme is the usual soft margin. With ρ = κ > 0 it is strictly convex (Farokhi, equation 2).
 #[derive(Debug, Clone)]
 pub struct SoftMargin<'a> {
     pub(crate) records: &'a Records,
@@ -18,7 +19,7 @@ pub struct SoftMargin<'a> {
     pub(crate) squared_slack_penalty: f64,
 }
 
-/// A solved machine with a bound on its error.
+/// A solved machine with a bound on the relative error of its objective.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     /// α (d values).
@@ -30,7 +31,7 @@ pub struct Machine {
     /// ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) with the smallest slacks, ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
     pub objective: f64,
     /// Upper bound on the relative excess of this objective over the smallest possible one. With ρ = 0 it is
-    /// a sharp estimate.
+    /// a bound only if the optimal bias is at most 1 + |β| in absolute value.
     pub duality_gap: f64,
     /// The number of Newton steps.
     pub iterations: u64,
@@ -41,8 +42,8 @@ impl<'a> SoftMargin<'a> {
     /// ρ = κ = 0.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Parameter`] or [`Error::NonFinite`] for arguments that violate these
-    /// conditions.
+    /// [`Error::Shape`] unless there are n signs and n penalties. [`Error::Parameter`] for a sign other than
+    /// ±1 or a penalty that is not finite and positive. [`Error::NonFinite`] for a record that is not finite.
     pub fn new(records: &'a Records, signs: &'a [f64], penalties: &'a [f64]) -> Result<Self> {
         let n = records.len();
         for (name, length) in [("signs", signs.len()), ("penalties", penalties.len())] {
@@ -65,7 +66,7 @@ impl<'a> SoftMargin<'a> {
     /// Sets ρ, the weight of ½β².
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless it is finite and not negative.
+    /// [`Error::Parameter`] unless the penalty is finite and not negative.
     pub fn bias_penalty(self, bias_penalty: f64) -> Result<Self> {
         Ok(Self { bias_penalty: not_negative("bias_penalty", bias_penalty)?, ..self })
     }
@@ -73,7 +74,7 @@ impl<'a> SoftMargin<'a> {
     /// Sets κ, the weight of each ½ξᵢ².
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless it is finite and not negative.
+    /// [`Error::Parameter`] unless the penalty is finite and not negative.
     pub fn squared_slack_penalty(self, squared_slack_penalty: f64) -> Result<Self> {
         let squared_slack_penalty = not_negative("squared_slack_penalty", squared_slack_penalty)?;
         Ok(Self { squared_slack_penalty, ..self })
@@ -97,18 +98,19 @@ impl<'a> SoftMargin<'a> {
         }
     }
 
-    /// yᵢ·(α·xᵢ + β) (n values), for `primal` = (α, β).
+    /// The margins yᵢ·(α·xᵢ + β) (n values), for `primal` = (α, β).
     pub(crate) fn margins(&self, primal: &[f64]) -> Vec<f64> {
         self.records.scores(primal).iter().zip(self.signs).map(|(score, sign)| score * sign).collect()
     }
 
-    /// Σ ωᵢyᵢ(xᵢ, 1) (d + 1 values).
+    /// The sum Σ ωᵢyᵢ(xᵢ, 1) (d + 1 values), for `multipliers` ω.
     pub(crate) fn pull(&self, multipliers: &[f64]) -> Vec<f64> {
         let signed: Vec<f64> = multipliers.iter().zip(self.signs).map(|(omega, sign)| omega * sign).collect();
         self.records.combined(&signed)
     }
 
-    /// The weight of half of each squared coordinate: 1 for a weight, ρ for the bias.
+    /// The factor of half the square of coordinate `at` of (α, β) in the objective: 1 for a weight, ρ for the
+    /// bias.
     pub(crate) fn curvature(&self, at: usize) -> f64 {
         if at < self.records.width() { 1.0 } else { self.bias_penalty }
     }
@@ -134,7 +136,8 @@ impl<'a> SoftMargin<'a> {
 
     /// Upper bound on the relative excess of the objective, from the dual's value at the multipliers.
     ///
-    /// With ρ = 0 the dual requires Σ ωᵢyᵢ = 0. Its violation is then multiplied by the size of the bias.
+    /// With ρ = 0 the dual requires Σ ωᵢyᵢ = 0. A violation is then multiplied by 1 + |β|, which gives a
+    /// bound if the optimal bias is at most 1 + |β| in absolute value.
     pub(crate) fn gap_of(&self, primal: &[f64], multipliers: &[f64], margins: &[f64], pull: &[f64]) -> f64 {
         let d = self.records.width();
         let objective = self.objective(primal, margins);

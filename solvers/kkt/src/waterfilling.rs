@@ -5,23 +5,25 @@ use crate::{Error, Result};
 
 /// The optimum of min Σ λᵢ·c/(σᵢ² + c) over σᵢ² ≥ 0 with Σ σᵢ² = 1.
 ///
-/// It allocates power to components of weight λᵢ that pass through noise of variance c. The loss is weighted,
-/// after the best linear decoding.
+/// It allocates the power σᵢ² to a component of weight λᵢ, which passes through noise of variance c. The
+/// minimised sum is the loss: the weighted squared error of the best linear decoder.
 ///
-/// It is the task-aware design of Proposition 4 with M = 1 and c = 8r²/ε². Another M multiplies every σᵢ² and
-/// the noise's variance, and leaves the loss unchanged. Theorem 1's bounds are the losses at the c of r_min
-/// and of r_max.
+/// It is the task-aware design of Proposition 4 of Cheng, Tang and Chinchali, *Task-aware privacy
+/// preservation*, with M = 1 and c = 8r²/ε². Another M multiplies every σᵢ² and the noise's variance, and
+/// leaves the loss unchanged. The bounds of their Theorem 1 are the losses at c = 8r²/ε² for r = r_min and r
+/// = r_max. All equation numbers in this module refer to the same paper.
 ///
 /// Let ν be the multiplier of Σ σᵢ² = 1. The conditions of Karush, Kuhn and Tucker are λᵢ·c/(σᵢ² + c)² = ν
-/// where σᵢ² > 0, and λᵢ/c ≤ ν elsewhere. So the Z′ largest λᵢ have a share. Z′ is the largest one with
-/// √λ_Z′ > c·Σ (√λᵢ − √λ_Z′) over i ≤ Z′, which is (12) without its cancellation. Both sides are monotone in
-/// Z′, so equal λ have a share together or not at all. With S = Σ √λᵢ over i ≤ Z′,
+/// where σᵢ² > 0, and λᵢ/c ≤ ν elsewhere. So the components with the Z′ largest λᵢ have positive power. Let
+/// the λᵢ descend. Z′ is the largest index with √λ_Z′ > c·Σ (√λᵢ − √λ_Z′) over i ≤ Z′, which is equation 12
+/// rearranged to avoid cancellation. Both sides are monotone in Z′, so components of equal λ all have
+/// positive power, or all have none. With S = Σ √λᵢ over i ≤ Z′,
 ///
-/// - σᵢ² = √λᵢ/S·(1 + Z′c) − c (11);
-/// - the loss is c/(1 + Z′c)·S² + Σ λᵢ over i > Z′ (13), and ν = cS²/(1 + Z′c)².
+/// - σᵢ² = √λᵢ/S·(1 + Z′c) − c (equation 11);
+/// - the loss is c/(1 + Z′c)·S² + Σ λᵢ over i > Z′ (equation 13), and ν = cS²/(1 + Z′c)².
 ///
-/// Nothing overflows or cancels for any finite λ and c. The error of σᵢ² is about n·10⁻¹⁶, and the relative
-/// error of the loss is as small.
+/// No intermediate result overflows or loses digits by cancellation, for any finite λ and c. The error of σᵢ²
+/// is about n·10⁻¹⁶, and the relative error of the loss is as small.
 ///
 /// ```
 /// use scumble_kkt::Waterfilling;
@@ -43,19 +45,20 @@ pub struct Waterfilling {
 }
 
 impl Waterfilling {
-    /// Computes the optimum for `eigenvalues` λ (n values, in any order) and `noise` of variance c, per unit
-    /// of power.
+    /// Computes the optimum for `eigenvalues` λ (n values, in any order) and noise of variance c = `noise`
+    /// per unit of power.
     ///
-    /// With c = 0, the σᵢ² are those of the limit, proportional to √λᵢ, and the loss is zero.
+    /// With c = 0, the σᵢ² have their limits for c → 0: they are proportional to √λᵢ, and the loss is zero.
     ///
     /// # Errors
-    /// [`Error::Shape`] for no eigenvalues, [`Error::Eigenvalue`] and [`Error::Parameter`] unless all are
-    /// finite and not negative.
+    /// [`Error::Shape`] for no eigenvalues, [`Error::Eigenvalue`] for an eigenvalue that is negative or not
+    /// finite, [`Error::Parameter`] if `noise` is negative or not finite.
     pub fn new(eigenvalues: &[f64], noise: f64) -> Result<Self> {
         Self::with_latent_dim(eigenvalues, noise, eigenvalues.len().max(1))
     }
 
-    /// Computes the optimum with at most `latent_dim` positive σᵢ². Of equal eigenvalues the first are taken.
+    /// Computes the optimum with at most `latent_dim` positive σᵢ². Among equal eigenvalues, those with
+    /// smaller indices come first.
     ///
     /// # Errors
     /// Same errors as [`new`](Self::new), and [`Error::LatentDim`] unless 1 ≤ `latent_dim` ≤ n.
@@ -101,11 +104,12 @@ impl Waterfilling {
 /// Loss Σ λᵢ·v/(σᵢ² + v) of the best linear decoder.
 ///
 /// The components of `eigenvalues` λ (n values) are sent with the powers `sigma_squared` σᵢ² (n values)
-/// through `noise` of variance v. A component that is not sent is lost (55).
+/// through `noise` of variance v. A component of power zero is not sent, and its loss is λᵢ (equation 55 of
+/// the paper cited at [`Waterfilling`]).
 ///
 /// # Errors
-/// [`Error::Shape`] for no eigenvalues or another number of powers, [`Error::Eigenvalue`] and
-/// [`Error::Parameter`] unless all numbers are finite and not negative.
+/// [`Error::Shape`] for no eigenvalues or another number of powers. [`Error::Eigenvalue`] for an eigenvalue
+/// that is negative or not finite, [`Error::Parameter`] if a power or `noise` is negative or not finite.
 pub fn decoding_loss(eigenvalues: &[f64], sigma_squared: &[f64], noise: f64) -> Result<f64> {
     check(eigenvalues)?;
     let noise = not_negative("the noise's variance", noise)?;
@@ -121,10 +125,11 @@ pub fn decoding_loss(eigenvalues: &[f64], sigma_squared: &[f64], noise: f64) -> 
     Ok(loss)
 }
 
-/// Loss of equal powers: Z·c/(1 + Z·c)·Σ λᵢ over the Z largest + Σ λᵢ over the rest.
+/// Loss of equal powers: Z·c/(1 + Z·c) times the sum of the Z largest λᵢ, plus the sum of all other λᵢ.
 ///
 /// The Z = `latent_dim` components of the largest `eigenvalues` (n values, in any order) are sent with equal
-/// powers, and no others (59). With Z = n it is (58).
+/// powers, and no others. This is equation 59 of the paper cited at [`Waterfilling`]. The noise has variance
+/// c = `noise`. With Z = n it is equation 58.
 ///
 /// # Errors
 /// Same errors as [`Waterfilling::with_latent_dim`].
@@ -138,7 +143,7 @@ pub fn equal_power_loss(eigenvalues: &[f64], noise: f64, latent_dim: usize) -> R
     Ok(sent_loss + sum(kept_back.iter().map(|i| eigenvalues[*i])))
 }
 
-/// Z′ of eigenvalues in descending order.
+/// Z′, the number of components with positive power, for eigenvalues in descending order.
 fn rank(descending: &[f64], noise: f64) -> usize {
     // Σ (√λᵢ − √λ_Z′) over i ≤ Z′.
     let mut excess = 0.0;
@@ -151,11 +156,12 @@ fn rank(descending: &[f64], noise: f64) -> usize {
     filled.count()
 }
 
-/// S·σᵢ² of the Z′ eigenvalues with a share, in descending order: √λᵢ + c·Σ (√λᵢ − √λⱼ) over j ≤ Z′.
+/// S·σᵢ² for the Z′ eigenvalues whose components have positive power, in descending order: √λᵢ + c·Σ (√λᵢ −
+/// √λⱼ) over j ≤ Z′.
 fn shares(descending: &[f64], noise: f64) -> Vec<f64> {
     let steps: Vec<f64> = descending.windows(2).map(|pair| difference_of_roots(pair[0], pair[1])).collect();
-    // The larger eigenvalues are subtracted in a pass from the first on, the smaller ones are added in a pass
-    // from the last.
+    // The first pass, in ascending index, subtracts the terms of larger eigenvalues. The second pass, in
+    // descending index, adds the terms of smaller eigenvalues.
     let mut above = 0.0;
     let mut shares: Vec<f64> = descending
         .iter()
@@ -192,7 +198,7 @@ fn odds_to_share(odds: f64) -> f64 {
     noise_share(odds, 1)
 }
 
-/// The indices of the eigenvalues in descending order. Of equal eigenvalues the first comes first.
+/// The indices of the eigenvalues in descending order. Equal eigenvalues keep their order.
 fn descending(eigenvalues: &[f64]) -> Result<Vec<usize>> {
     check(eigenvalues)?;
     let mut order: Vec<usize> = (0..eigenvalues.len()).collect();

@@ -24,8 +24,8 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// Sets `product` (m × n) to `left` (m × k) times `right` (k × n), or adds this product to it. Uses one
-/// thread.
+/// Sets `product` (m × n) to `left` (m × k) times `right` (k × n), or adds it to `product`, as `accum` says.
+/// Uses one thread.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -38,7 +38,8 @@ pub fn multiply<T: ComplexField>(
     settled(|| matmul(product, accum, left, right, T::one_impl(), Par::Seq));
 }
 
-/// Sets the lower triangle of `product` (d × d) to the one of rowsᵀ·rows for `rows` (n × d). Uses one thread.
+/// Sets the lower triangle of `product` (d × d) to the lower triangle of rowsᵀ·rows, for n `rows` of d
+/// values. Uses one thread.
 ///
 /// # Panics
 /// If the shapes do not fit.

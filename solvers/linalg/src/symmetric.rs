@@ -1,4 +1,5 @@
-//! Symmetric matrices: eigenvectors, and the solutions and determinants that a Cholesky factor gives.
+//! Symmetric matrices: eigendecompositions, and solutions of linear systems and determinants by Cholesky
+//! factors.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -70,8 +71,8 @@ impl Eigen {
     }
 }
 
-/// The solution X (n × m) of `positive`·X = `right`, or `None` if `positive` (n × n) is not positive
-/// definite.
+/// Solution X (n × m) of `positive`·X = `right`, with one column for each of the m columns of `right`. `None`
+/// if `positive` (n × n) is not positive definite.
 pub fn solve(positive: &Array2<f64>, right: &Array2<f64>) -> Option<Array2<f64>> {
     let solved = mat(positive).llt(Side::Lower).ok()?.solve(mat(right));
     Some(Array2::from_shape_fn(right.dim(), |(row, column)| solved[(row, column)]))

@@ -13,7 +13,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts of no answers.
+    /// Creates counts without any answer.
     pub fn new(oracle: &Oracle) -> Self {
         let length = match oracle.kind() {
             Kind::HadamardResponse => order(oracle.levels()),
@@ -30,7 +30,7 @@ impl Counts {
     /// Adds an answer.
     ///
     /// # Errors
-    /// [`Error::Answer`](crate::Error::Answer) for an answer that the oracle does not give.
+    /// [`Error::Answer`](crate::Error::Answer) if `answer` is not one that the oracle gives.
     pub fn add(&mut self, oracle: &Oracle, answer: &[u64]) -> Result<()> {
         oracle.check(answer)?;
         self.answers += 1;
@@ -49,16 +49,16 @@ impl Counts {
         Ok(())
     }
 
-    /// Adds the counts of `other`.
+    /// Adds the counts of `other`, which must be for the same oracle.
     pub fn merge(mut self, other: &Self) -> Self {
         self.tallies.iter_mut().zip(&other.tallies).for_each(|(count, more)| *count += more);
         self.answers += other.answers;
         self
     }
 
-    /// Unbiased estimates of the share of people with each level (K).
+    /// Unbiased estimates of the share of people with each level (K values).
     ///
-    /// With much noise they can lie outside [0, 1]. Without any answer they are zeros.
+    /// With much noise, estimates can lie outside [0, 1]. Without any answer they are zeros.
     pub fn frequencies(&self, oracle: &Oracle) -> Vec<f64> {
         if self.answers == 0 {
             return vec![0.0; oracle.levels() as usize];
@@ -69,7 +69,8 @@ impl Counts {
             Kind::HadamardResponse => {
                 let mut sums: Vec<f64> = self.tallies.iter().map(|&count| count as f64).collect();
                 walsh_hadamard(&mut sums);
-                // Supporting minus other answers. The first row is constant and belongs to no level.
+                // Each sum is the number of answers that support a level, minus the number of answers that do
+                // not. The first row of the matrix is constant and belongs to no level.
                 sums[1..=oracle.levels() as usize]
                     .iter()
                     .map(|sum| frequency((answers + sum) / 2.0))
@@ -80,7 +81,7 @@ impl Counts {
     }
 }
 
-/// Multiplies `values` by Sylvester's Hadamard matrix in place. Their number is a power of two.
+/// Multiplies `values` by Sylvester's Hadamard matrix in place. The number of values must be a power of two.
 fn walsh_hadamard(values: &mut [f64]) {
     let mut half = 1;
     while half < values.len() {
@@ -96,8 +97,8 @@ fn walsh_hadamard(values: &mut [f64]) {
 
 /// Projects `values` onto the simplex {x ≥ 0, Σx = 1} in ℓ₂ (Held, Wolfe and Crowder 1974).
 ///
-/// Estimates are projected before records are drawn from them. Values that are not numbers give the uniform
-/// distribution.
+/// It turns estimated frequencies into a distribution, from which records can be drawn. If a value is NaN,
+/// the result is the uniform distribution.
 pub fn project_to_simplex(values: &mut [f64]) {
     let mut sorted = values.to_vec();
     sorted.sort_by(|one, other| other.total_cmp(one));

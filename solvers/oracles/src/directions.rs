@@ -1,4 +1,4 @@
-//! Directions: unit vectors that anybody can reproduce from a seed.
+//! Directions: random unit vectors that anybody can reproduce from a seed.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -6,8 +6,9 @@ use std::f64::consts::TAU;
 
 /// A sequence of independent directions that follows from `seed`, each uniform on the unit sphere.
 ///
-/// Words of ChaCha8 become normal numbers by the transform of Box and Muller (1958). This code and ChaCha's
-/// definition specify it fully, so another version of any library can read the reports.
+/// Words of ChaCha8 become normal numbers by the transform of Box and Muller (1958). This code and the
+/// definition of ChaCha specify the directions fully, so programs with other versions of libraries can read
+/// the reports.
 pub(crate) struct Directions {
     rng: ChaCha8Rng,
 }
@@ -42,18 +43,18 @@ impl Directions {
     }
 }
 
-/// E[t₁ + … + tₛ] for s = 0, …, `pairs`, of the s largest of `pairs` numbers that are distributed as |⟨u,
-/// V⟩|.
+/// Expected sum of the s largest of `pairs` independent numbers distributed as |⟨u, V⟩|, for each s = 0, …,
+/// `pairs`.
 ///
 /// V is a uniform direction of `dim` dimensions and u is any unit vector. The numbers are the inner products
-/// of u with pairs of opposite directions, where the direction on u's side counts.
+/// of u with pairs of opposite directions, where the direction nearer to u counts in each pair.
 pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
     /// The even number of intervals of Simpson's rule over the angle φ in [0, π/2], where the density is
     /// sin^(d−2) φ.
     const INTERVALS: usize = 2048;
     let step = std::f64::consts::FRAC_PI_2 / INTERVALS as f64;
     let density = |angle: f64| angle.sin().powi(dim as i32 - 2);
-    // P(Φ ≤ φ) at the ends of the intervals, by Simpson's rule on each.
+    // The integral of the density up to the end of each interval, by Simpson's rule on each interval.
     let mut below = vec![0.0];
     for at in 0..INTERVALS {
         let from = at as f64 * step;
@@ -83,7 +84,7 @@ pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
     sums
 }
 
-/// The logarithms of the binomial coefficients of `n`.
+/// The logarithms of the binomial coefficients of `n` over 0, …, `n`.
 fn ln_choose(n: usize) -> Vec<f64> {
     let mut ln = vec![0.0];
     for k in 1..=n {

@@ -17,7 +17,7 @@ pub enum Error {
         /// The largest supported number of levels.
         most: u64,
     },
-    /// An ε at which nothing can be estimated.
+    /// An ε that is not above zero, or so small that nothing can be estimated.
     #[error(
         "ε must be above zero, and large enough that answers differ in 62 binary digits, and {epsilon} \
              is not"

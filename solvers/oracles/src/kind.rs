@@ -8,7 +8,8 @@ use std::fmt;
 /// An answer of any kind *supports* some of the levels. It is e^ε times as likely for a level that it
 /// supports as for a level that it does not support. One formula gives the variance of a rare level: q(1 −
 /// q)/(p − q)². Here p is the probability that an answer supports the person's own level, and q the
-/// probability that it supports another level.
+/// probability that it supports any one other level. K is the number of levels, and ω the number of levels in
+/// a set.
 ///
 /// | kind | bits | p | q |
 /// |---|---|---|---|

@@ -1,19 +1,20 @@
 //! Frequency oracles under ε-local differential privacy, and unbiased frequency estimates from their answers.
 //!
-//! Each person answers about one of K levels.
+//! Each person has one of K levels, and gives an answer about it. n is the number of answers.
 //!
 //! | kind | an answer | variance of a rare level's frequency, times n |
 //! |---|---|---|
 //! | [randomised response](Kind::RandomizedResponse) | a level | (e^ε + K − 2)/(e^ε − 1)² |
 //! | [optimal unary encoding](Kind::UnaryEncoding) | a bit for each level | 4e^ε/(e^ε − 1)² |
 //! | [subset selection](Kind::SubsetSelection) | ω ≈ K/(e^ε + 1) of the levels | q(1 − q)/(p − q)² |
-//! | [Hadamard response](Kind::HadamardResponse) | log₂ K bits | (e^ε + 1)²/(e^ε − 1)² |
+//! | [Hadamard response](Kind::HadamardResponse) | at most log₂ 2K bits | (e^ε + 1)²/(e^ε − 1)² |
 //!
-//! For subset selection, p = ω e^ε/(ω e^ε + K − ω) and q = (p(ω − 1) + (1 − p)ω)/(K − 1).
+//! For subset selection, an answer is a set of ω levels, with p = ω e^ε/(ω e^ε + K − ω) and q = (p(ω − 1) +
+//! (1 − p)ω)/(K − 1).
 //!
 //! Every answer supports some of the levels. It is exactly e^ε times as likely for each supported level as
-//! for any other level, which proves the privacy of all four kinds. [`Oracle::best`] takes the kind with the
-//! least variance.
+//! for any other level, which proves the privacy of all four kinds. [`Oracle::best`] chooses the kind with
+//! the least variance.
 //!
 //! [`PrivUnit`] answers about a unit vector in the same way. An answer names one of a set of reproducible
 //! directions, and supports the vectors near it.

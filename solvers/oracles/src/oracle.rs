@@ -5,9 +5,10 @@ use rand_core::RngCore;
 use scumble_sampling::{Coin, Rational, uniform_below};
 use std::num::NonZeroU64;
 
-/// A frequency oracle over K levels at ε.
+/// A frequency oracle over K levels, under ε-local differential privacy.
 ///
-/// Answers are drawn exactly: their odds are e^ε for the rational that ε is rounded down to.
+/// Answers are drawn exactly. ε is first rounded down to a rational number r, and the odds of answers are
+/// then exactly e^r.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -30,24 +31,26 @@ pub struct Oracle {
     kind: Kind,
     levels: u64,
     epsilon: f64,
-    /// The number of levels that an answer supports, for the kinds with a fixed number.
+    /// The number of levels that an answer supports, if the kind fixes this number.
     size: u64,
-    /// The coin of an answer. Heads if it supports the person's level; for unary encoding, if it does not
-    /// support another level.
+    /// The coin of an answer. It shows heads if the answer supports the person's level. For unary encoding,
+    /// it is flipped for each other level, and shows heads if the answer does not support this level.
     coin: Coin,
 }
 
-/// The largest number of levels. A set of them then takes an eighth of a megabyte.
+/// The largest number of levels. A set of this many levels takes an eighth of a megabyte.
 pub const MOST_LEVELS: u64 = 1 << 20;
 
-/// The number of binary digits in a word of a set of levels. Such words are exact integers as floats too.
+/// The number of levels, one bit each, in a word of a set of levels. Floats represent such words exactly.
 pub const WORD: u64 = 48;
 
 impl Oracle {
-    /// Creates an oracle of `kind`, at `epsilon` in nats. If ε is infinite, the answer is the level itself.
+    /// Creates an oracle of `kind`, at `epsilon` in nats. If ε is infinite, each answer is the person's
+    /// level.
     ///
     /// # Errors
-    /// [`Error::Levels`] and [`Error::Epsilon`].
+    /// [`Error::Levels`] if `levels` lies outside 1 to [`MOST_LEVELS`]; [`Error::Epsilon`] if `epsilon` is
+    /// not above zero, or too small.
     pub fn new(kind: Kind, levels: u64, epsilon: f64) -> Result<Self> {
         let size = match kind {
             Kind::RandomizedResponse | Kind::UnaryEncoding => 1,
@@ -101,7 +104,7 @@ impl Oracle {
         self.epsilon
     }
 
-    /// The number of words in an answer.
+    /// The number of words (`u64`) in an answer.
     pub fn words(&self) -> usize {
         match self.kind {
             Kind::RandomizedResponse | Kind::HadamardResponse => 1,
@@ -139,8 +142,7 @@ impl Oracle {
         }
     }
 
-    /// Variance of the estimate from one answer, for a level with share `frequency` of all people, in squared
-    /// shares.
+    /// Variance of the estimated frequency of a level from one answer, if the true frequency is `frequency`.
     ///
     /// The variance of the estimate from n answers is smaller by a factor of n (Wang, Blocki, Li and Jha
     /// 2017, equation 2).
@@ -149,28 +151,30 @@ impl Oracle {
         (q * (1.0 - q) + frequency * (p - q) * (1.0 - p - q)) / (p - q).powi(2)
     }
 
-    /// Standard error of a level's frequency among the people who answer, estimated from `answers` answers.
+    /// Standard error of the estimated frequency of a level among the `answers` people who answer.
     pub fn standard_error(&self, frequency: f64, answers: f64) -> f64 {
         (self.variance(frequency.clamp(0.0, 1.0)) / answers).sqrt()
     }
 
-    /// Standard error of a level's share of a *population*, from a sample of the people who answer.
+    /// Standard error of the estimated frequency of a level in a *population*, if the `answers` people who
+    /// answer are a random sample of it.
     ///
-    /// The share s = q + f(p − q) of answers that support the level has the variance s(1 − s)/n.
+    /// For f = `frequency` and n = `answers`, an answer supports the level with probability s = q + f(p − q).
+    /// The share of answers that support it has the variance s(1 − s)/n.
     pub fn sampling_error(&self, frequency: f64, answers: f64) -> f64 {
         let (p, q) = (self.p(), self.q());
         let supported = q + frequency.clamp(0.0, 1.0) * (p - q);
         (supported * (1.0 - supported) / answers).sqrt() / (p - q).abs()
     }
 
-    /// The sum of all levels' variances for one answer. It does not depend on their frequencies.
+    /// The sum of [`variance`](Self::variance) over all levels, for one answer. It does not depend on the
+    /// frequencies of the levels.
     pub fn total_variance(&self) -> f64 {
         let (p, q) = (self.p(), self.q());
         self.levels as f64 * self.variance(0.0) + (1.0 - p - q) / (p - q)
     }
 
-    /// Writes an answer of a person with `level`. A level outside of the range is answered for as the first
-    /// level.
+    /// Writes an answer of a person with `level`. A `level` of K or above counts as level 0.
     ///
     /// `answer` has [`words`](Self::words) words: the level, the column of the Hadamard matrix, or a set of
     /// levels with [`WORD`] levels per word.
@@ -198,8 +202,8 @@ impl Oracle {
     fn column<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64) -> u64 {
         let (row, supports) = (level + 1, self.coin.flip(rng));
         let column = rng.next_u64() & (order(self.levels) - 1);
-        // Half of all columns support the level. Flipping the row's lowest digit maps each column to the
-        // other half.
+        // Half of all columns support the level. Flipping a column's bit at the lowest set bit of the row
+        // maps it to the other half.
         if is_positive(row, column) == supports { column } else { column ^ (row & row.wrapping_neg()) }
     }
 
@@ -213,7 +217,7 @@ impl Oracle {
         answer[word] = answer[word] & !(1 << place) | own << place;
     }
 
-    /// Writes a set with or without the person's level, filled up with a uniform set of other levels (Floyd's
+    /// Writes a set with or without the person's level. Its other levels are a uniform set (Floyd's
     /// algorithm: Bentley and Floyd 1987).
     fn set_of_levels<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64, answer: &mut [u64]) {
         answer.fill(0);
@@ -236,8 +240,8 @@ impl Oracle {
         answer[(level / WORD) as usize] |= u64::from(supports) << (level % WORD);
     }
 
-    /// Returns whether `answer` supports `level`. An answer is e^ε times as likely for each level that it
-    /// supports as for each other level.
+    /// Returns whether `answer` supports `level`. An answer is e^ε times as likely for a level that it
+    /// supports as for any other level.
     pub fn supports(&self, answer: &[u64], level: u64) -> bool {
         match (self.kind, answer) {
             (_, []) => false,
@@ -252,7 +256,7 @@ impl Oracle {
     /// Checks that the oracle can give `answer`.
     ///
     /// # Errors
-    /// [`Error::Answer`].
+    /// [`Error::Answer`] if the oracle cannot give `answer`.
     pub fn check(&self, answer: &[u64]) -> Result<()> {
         match self.misfit(answer) {
             None => Ok(()),
@@ -301,7 +305,7 @@ fn least_variance(candidates: impl Iterator<Item = Result<Oracle>>) -> Result<Or
     }))
 }
 
-/// The whole numbers next to K/(e^ε + 1), where the variance is least.
+/// The whole numbers next to K/(e^ε + 1), the size of sets with the least variance.
 fn best_sizes(levels: u64, epsilon: f64) -> Vec<u64> {
     let best = levels as f64 / (epsilon.exp() + 1.0);
     let most = levels.saturating_sub(1).max(1);

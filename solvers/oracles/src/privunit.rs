@@ -17,18 +17,20 @@ pub const MOST_CANDIDATES: usize = 1 << 10;
 ///
 /// A person draws a seed, from which anybody derives the same K candidates: K/2 uniform directions and their
 /// opposites. The cap consists of the s candidates nearest to the person's unit vector. The answer is one
-/// candidate, exactly e^ε times as likely for each of the cap as for each other, *whatever* the vector. The
-/// cap always has s candidates, so the sum of the probabilities does not depend on the vector (as in the
-/// codes of Shah et al. 2022, Section 3). No coordinate of a vector is ever perturbed, and rounding can only
-/// change the order of two candidates.
+/// candidate. A candidate in the cap is exactly e^ε times as likely as a candidate outside the cap,
+/// *whatever* the vector. The cap always has s candidates, so the sum of the probabilities does not depend on
+/// the vector (as in the codes of Shah et al. 2022, Section 3). No coordinate of a vector is ever perturbed,
+/// and rounding can only change the order of two candidates.
 ///
-/// A cap of fixed height would not be private. The number of its candidates depends on the vector, and so
-/// does the sum of the probabilities. The ratio of two probabilities then exceeds e^ε for some seeds. On the
-/// whole sphere the sum is the same for all vectors, but no program draws from the whole sphere.
+/// A cap of all candidates within a fixed angle of the vector would not be private. The number of its
+/// candidates depends on the vector, and so does the sum of the probabilities. The ratio of two probabilities
+/// then exceeds e^ε for some seeds. On the whole sphere, the probabilities have the same total for all
+/// vectors, but no program draws from the whole sphere.
 ///
-/// The mean of an answer is [`shrinkage`](Self::shrinkage) times the vector, because the distribution of the
-/// candidates is invariant under rotation. The candidates sum to zero, so the shrinkage m has one formula,
-/// and half of the candidates need not be drawn. m is near that of PrivUnit on the whole sphere:
+/// The mean of the answered direction is [`shrinkage`](Self::shrinkage) times the vector, because the
+/// distribution of the candidates is invariant under rotation. The candidates sum to zero, so the shrinkage m
+/// has one formula, and half of the candidates need not be drawn. m is near the shrinkage of PrivUnit on the
+/// whole sphere:
 ///
 /// | m, in 17 dimensions | ε = 0.5 | 1 | 2 | 4 | 8 |
 /// |---|---|---|---|---|---|
@@ -36,7 +38,7 @@ pub const MOST_CANDIDATES: usize = 1 << 10;
 /// | with K candidates, s in the cap | 8, 4 | 16, 6 | 64, 15 | 128, 9 | 1024, 4 |
 /// | the whole sphere, best cap | 0.0490 | 0.0976 | 0.1917 | 0.3603 | 0.6042 |
 ///
-/// An answer takes 48 bits for the seed and log₂ K more.
+/// An answer takes 48 bits for the seed and log₂ K bits for the candidate.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -60,7 +62,7 @@ pub struct PrivUnit {
     pairs: usize,
     cap: usize,
     epsilon: f64,
-    /// The coin of an answer: heads if the answer is in the cap.
+    /// The coin that a person flips for an answer: heads if the answer is in the cap.
     coin: Coin,
     shrinkage: f64,
 }
@@ -75,13 +77,15 @@ pub struct Answer {
 }
 
 impl PrivUnit {
-    /// Creates an oracle over `candidates` candidates with the best cap, the one that shrinks least.
+    /// Creates an oracle over `candidates` candidates, with the cap size that has the largest
+    /// [`shrinkage`](Self::shrinkage).
     ///
     /// `epsilon` is in nats. If ε is infinite, the answer is always in the cap.
     ///
     /// # Errors
-    /// [`Error::Dimensions`] for fewer than two dimensions, or too many; [`Error::Candidates`] for an odd
-    /// number, or too many; [`Error::Epsilon`].
+    /// [`Error::Dimensions`] if `dim` lies outside 2 to [`MOST_DIMENSIONS`]; [`Error::Candidates`] if
+    /// `candidates` is odd, or outside 2 to [`MOST_CANDIDATES`]; [`Error::Epsilon`] if `epsilon` is not above
+    /// zero, or too small.
     pub fn new(dim: usize, candidates: usize, epsilon: f64) -> Result<Self> {
         if !(2..=MOST_DIMENSIONS).contains(&dim) {
             return Err(Error::Dimensions { dim, most: MOST_DIMENSIONS });
@@ -149,13 +153,13 @@ impl PrivUnit {
 
     /// The length m of the mean answer to a unit vector.
     ///
-    /// It is E⟨u, V⟩ over the candidates, weighted with their probabilities in the cap and outside of it.
+    /// It is E⟨u, V⟩, where u is the unit vector and V the direction of the answer.
     pub fn shrinkage(&self) -> f64 {
         self.shrinkage
     }
 
-    /// Variance in each dimension of the estimate from one answer, over all vectors: (1/m² − 1)/d, where m is
-    /// the [`shrinkage`](Self::shrinkage).
+    /// Variance in each dimension of the estimate of a vector from one answer, averaged over all directions
+    /// of the vector: (1/m² − 1)/d, where m is the [`shrinkage`](Self::shrinkage).
     pub fn variance(&self) -> f64 {
         (self.shrinkage.powi(-2) - 1.0) / self.dim as f64
     }
@@ -165,7 +169,7 @@ impl PrivUnit {
         WORD + u64::from(self.candidates().next_power_of_two().ilog2())
     }
 
-    /// Draws the answer of a person with `vector` (d). Only its direction counts.
+    /// Draws the answer of a person with `vector` (d values). Only the direction of the vector counts.
     pub fn answer<R: RngCore + ?Sized>(&self, rng: &mut R, vector: &[f64]) -> Answer {
         let seed = rng.next_u64() >> (64 - WORD);
         let candidates = self.cap_first(seed, vector);
@@ -175,7 +179,7 @@ impl PrivUnit {
         Answer { seed, candidate: group[at as usize] }
     }
 
-    /// The candidates, those of the cap first.
+    /// The candidates, with the candidates of the cap first.
     fn cap_first(&self, seed: u64, vector: &[f64]) -> Vec<u64> {
         let mut directions = Directions::from_seed(seed);
         let mut direction = vec![0.0; self.dim];
@@ -185,21 +189,22 @@ impl PrivUnit {
             let cosine: f64 = direction.iter().zip(vector).map(|(a, b)| a * b).sum();
             cosines.extend([(cosine, 2 * pair), (-cosine, 2 * pair + 1)]);
         }
-        // A total order: equal values are ordered by their index. So the cap has s candidates for any vector.
+        // A total order, with equal cosines ordered by candidate number. So the cap has s candidates for any
+        // vector.
         cosines.select_nth_unstable_by(self.cap - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         cosines.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// Returns whether `answer` is in the cap of `vector` (d). An answer is e^ε times as likely for each
-    /// vector with it in the cap as for each other vector.
+    /// Returns whether the candidate of `answer` is in the cap of `vector` (d values). An answer is e^ε times
+    /// as likely for a vector whose cap contains it as for any other vector.
     pub fn supports(&self, answer: Answer, vector: &[f64]) -> bool {
         self.cap_first(answer.seed, vector)[..self.cap].contains(&answer.candidate)
     }
 
-    /// The direction (d) that `answer` names.
+    /// The direction (d values) that `answer` names.
     ///
     /// # Errors
-    /// [`Error::Direction`] for an invalid candidate or seed.
+    /// [`Error::Direction`] if the candidate is K or above, or the seed 2⁴⁸ or above.
     pub fn direction(&self, answer: Answer) -> Result<Vec<f64>> {
         let Answer { seed, candidate } = answer;
         if candidate >= self.candidates() as u64 || seed >> WORD != 0 {

@@ -4,26 +4,27 @@ use crate::{Rational, uniform_below};
 use rand_core::RngCore;
 use std::num::NonZeroU64;
 
-/// True with probability `p`, and always for `p` ≥ 1.
+/// Returns true with probability `p`, and always for `p` ≥ 1.
 pub fn bernoulli<R: RngCore + ?Sized>(rng: &mut R, p: Rational) -> bool {
     fraction(rng, p.numerator(), p.denominator())
 }
 
-/// True with probability exp(−`gamma`): Algorithm 1 of Canonne, Kamath and Steinke (2020).
+/// Returns true with probability exp(−`gamma`), by Algorithm 1 of Canonne, Kamath and Steinke (2020).
 pub fn bernoulli_exp<R: RngCore + ?Sized>(rng: &mut R, gamma: Rational) -> bool {
     let (whole, rest) = (gamma.numerator() / gamma.denominator(), gamma.numerator() % gamma.denominator());
-    // exp(−whole) is a run of `whole` successes of exp(−1). The first failure ends it.
+    // `whole` successive successes of probability exp(−1) have the probability exp(−`whole`). The first
+    // failure ends the run.
     (0..whole).all(|_| below_one(rng, 1, 1)) && below_one(rng, rest, gamma.denominator())
 }
 
 /// Draws a level by randomised response: `truth` is e^ε times as likely as each other level (Warner 1965 for
 /// two levels).
 ///
-/// Together the K − 1 other levels have the odds r = (K − 1)·e^−ε. There are two ways to draw. In both, the
-/// odds of `truth` and another level are exactly 1 : e^−ε:
+/// Relative to `truth`, the K − 1 other levels together have the odds r : 1 with r = (K − 1)·e^−ε. There are
+/// two ways to draw. In both, the odds of `truth` against any other level are exactly 1 : e^−ε:
 ///
-/// - If K − 1 ≤ 2^⌊ε⌋, then r ≤ 1. A fair coin proposes the truth or the other levels, and the other levels
-///   are kept with probability r.
+/// - If K − 1 ≤ 2^⌊ε⌋, then r ≤ 1. A fair coin proposes either the truth or the other levels. A proposal of
+///   the other levels is kept with probability r, and then one of them is drawn uniformly.
 /// - Otherwise a uniform level is proposed. It is kept if it is the truth, else with probability e^−ε. This
 ///   takes about min(K, e^ε) proposals.
 ///
@@ -59,8 +60,8 @@ pub fn randomized_response<R: RngCore + ?Sized>(
     }
 }
 
-/// The probability n·e^−ε for n ≤ 2^j and j ≤ ε. It is the product of the probabilities n/2^j, (2/e)^j and
-/// e^−(ε − j).
+/// Coin with the probability n·e^−ε, where n is the number of other levels, and j is an integer with n ≤ 2^j
+/// and j ≤ ε. The probability is the product of n/2^j, (2/e)^j and e^−(ε − j).
 struct OddsOfOthers {
     others: u64,
     doublings: u32,
@@ -84,10 +85,11 @@ impl OddsOfOthers {
     }
 }
 
-/// True with probability 2/e = Σ (−1)^k·2/(k + 2)!.
+/// Returns true with probability 2/e = Σ (−1)^k·2/(k + 2)!, where the sum is over k ≥ 0.
 ///
-/// Trial k succeeds with probability 1/(k + 2), so the first k trials all succeed with probability 2/(k +
-/// 2)!. The number of successes before the first failure is even with the probability of the alternating sum.
+/// Trial k = 1, 2, … succeeds with probability 1/(k + 2). The first k trials all succeed with probability
+/// 2/(k + 2)!. The number of successes before the first failure is therefore even with the probability Σ
+/// (−1)^k·2/(k + 2)!.
 fn two_over_e<R: RngCore + ?Sized>(rng: &mut R) -> bool {
     let mut successes = 0;
     while fraction(rng, 1, successes + 3) {
@@ -96,13 +98,14 @@ fn two_over_e<R: RngCore + ?Sized>(rng: &mut R) -> bool {
     successes % 2 == 0
 }
 
-/// True with probability exp(−`numerator`/`denominator`), for a fraction of at most one.
+/// Returns true with probability exp(−γ), for a fraction γ = `numerator`/`denominator` of at most one.
 ///
-/// Trial k succeeds with probability γ/k. The number of successes before the first failure is even with
-/// probability Σ (−γ)^k/k! = exp(−γ).
+/// Trial k = 1, 2, … succeeds with probability γ/k. The number of successes before the first failure is even
+/// with probability Σ (−γ)^k/k! = exp(−γ).
 pub(crate) fn below_one<R: RngCore + ?Sized>(rng: &mut R, numerator: u64, denominator: u64) -> bool {
     let mut trial = 1;
-    // Two coins, 1/k and γ, replace γ/k, so that no product overflows.
+    // Two coins with the probabilities 1/k and γ replace one with the probability γ/k, so that no product
+    // overflows.
     while fraction(rng, 1, trial) && fraction(rng, numerator, denominator) {
         trial += 1;
     }

@@ -1,9 +1,9 @@
-//! A uniform number in [0, 1) with as many drawn binary digits as a decision needs.
+//! A uniform number in [0, 1), whose binary digits are drawn only as far as a decision needs them.
 
 use num_bigint::BigUint;
 use rand_core::RngCore;
 
-/// U = 0.d₁d₂d₃…, with its first digits known.
+/// The uniform number U = 0.d₁d₂d₃… in binary, whose first digits are known.
 pub(crate) struct Bits {
     /// The known digits d₁d₂…, as an integer.
     pub(crate) known: BigUint,

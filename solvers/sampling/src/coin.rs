@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 
 /// A coin that falls on heads with the odds a·e^ε : b, for integers a and b and a rational ε.
 ///
-/// A flip compares a uniform number with the probability of heads. Bounds in fixed point decide nearly
-/// always, from 63 binary digits. Otherwise integers of any length decide.
+/// A flip compares a uniform number with the probability of heads. Fixed-point bounds on this probability
+/// nearly always decide with 63 binary digits of the uniform number. Otherwise integers of any length decide.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -27,27 +27,27 @@ use std::cmp::Ordering;
 pub struct Coin {
     /// The integers a and b.
     odds: (u64, u64),
-    /// f(1) = e^−ε.
+    /// Exponential curve f with f(1) = e^−ε.
     curve: Curve,
     epsilon: Rational,
     /// Lower and upper bound on the probability of heads, as fixed-point numbers.
     bounds: (u64, u64),
 }
 
-/// Number of digits that are drawn for 64 coins at once.
+/// Number of binary digits that are drawn for 64 flips at the same time.
 const TOGETHER: u32 = 32;
 
 impl Coin {
     /// Creates a coin with the odds `heads`·e^`epsilon` : `tails` of heads.
     ///
     /// # Errors
-    /// [`Error::Odds`] if both are zero, or one is above 2³².
+    /// [`Error::Odds`] if `heads` and `tails` are both zero, or if one of them is above 2³².
     pub fn new(heads: u64, tails: u64, epsilon: Rational) -> Result<Self> {
         let most = 1 << 32;
         if heads == 0 && tails == 0 || heads > most || tails > most {
             return Err(Error::Odds { heads, tails });
         }
-        // For ε = 0 any scale is right: the curve is evaluated at 0 only, where it is 1.
+        // For ε = 0 any scale serves, because the curve is evaluated only at 0, where it is 1.
         let scale = epsilon.reciprocal().or_else(|_| Rational::new(1, 1))?;
         let curve = Curve::new(Shape::Exponential, scale);
         let mut coin = Self { odds: (heads, tails), curve, epsilon, bounds: (0, ONE) };
@@ -62,12 +62,13 @@ impl Coin {
         heads / (heads + tails * (-self.epsilon.to_f64()).exp())
     }
 
-    /// The argument at which the curve is e^−ε.
+    /// The argument k at which the curve f(k) is e^−ε: 1, or 0 for ε = 0.
     fn place(&self) -> u128 {
         u128::from(self.epsilon.numerator() > 0)
     }
 
-    /// a/(a + b·x) in fixed point, rounded down, for x in fixed point.
+    /// a/(a + b·x) as a fixed-point number, rounded down. It is the probability of heads if x, a fixed-point
+    /// number, is e^−ε.
     fn heads_at(&self, x: u64) -> u64 {
         let heads = BigUint::from(self.odds.0) * ONE;
         let all = &heads + BigUint::from(self.odds.1) * x;
@@ -85,10 +86,11 @@ impl Coin {
         }
     }
 
-    /// Flips the coin 64 times independently. A bit of the result is one for heads.
+    /// Flips the coin 64 times independently. Each bit of the result is one flip, with 1 for heads.
     pub fn flip_64<R: RngCore + ?Sized>(&self, rng: &mut R) -> u64 {
         let (lower, upper) = self.bounds;
-        // The digits of the probability, if both bounds share them. Otherwise no digit is used.
+        // If both bounds have the same first `TOGETHER` digits, these are the digits of the probability.
+        // Otherwise the coins are flipped one by one.
         let digit = |place: u32| (lower >> (62 - place)) & 1;
         let shift = 63 - TOGETHER;
         if lower == ONE || upper == ONE || lower >> shift != upper >> shift {

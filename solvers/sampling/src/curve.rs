@@ -1,11 +1,11 @@
-//! The curves under which noise is drawn, and comparisons of numbers with them.
+//! Curves to which the probabilities of noise are proportional, and comparisons of numbers with them.
 
 use crate::Rational;
 use num_bigint::BigUint;
 use num_traits::{One, ToPrimitive, Zero};
 use std::cmp::Ordering;
 
-/// A decreasing function f on the integers k ≥ 0 with f(0) = 1. It need not be normalised.
+/// A decreasing function f on the integers k ≥ 0 with f(0) = 1. Probabilities are proportional to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Curve {
     shape: Shape,
@@ -32,7 +32,8 @@ impl Curve {
         self.scale.to_f64()
     }
 
-    /// The reach of the lowest rectangle in a ziggurat of 256 layers, roughly three quarters of the way down.
+    /// The usual number of columns before the tail in the lowest rectangle of a ziggurat of 256 rectangles
+    /// (Marsaglia and Tsang 2000).
     pub(crate) fn usual_reach(&self) -> f64 {
         self.scale()
             * match self.shape {
@@ -43,7 +44,7 @@ impl Curve {
 
     /// A number m with f(k + m) ≤ f(k)/2 for all k ≥ `reach`.
     pub(crate) fn half_life(&self, reach: u64) -> f64 {
-        // The last factor outweighs the rounding of the other factors.
+        // The factor 1 + 10⁻⁹ outweighs the rounding errors of the other factors.
         let scale = self.scale() * (std::f64::consts::LN_2 * (1.0 + 1e-9));
         let m = match self.shape {
             Shape::Exponential => scale,
@@ -53,8 +54,8 @@ impl Curve {
         m.ceil().max(1.0)
     }
 
-    /// Approximately the k with f(k) = `y`. It is equal on every machine, so that a seed's draws are equal
-    /// too.
+    /// The approximate k with f(k) = `y`. The result is the same on every machine, so that a seed gives the
+    /// same draws everywhere.
     pub(crate) fn inverse(&self, y: f64) -> f64 {
         let exponent = -libm::log(y);
         self.scale()
@@ -66,7 +67,7 @@ impl Curve {
 
     /// −ln f(k), with a relative error below 2⁻⁴⁹: at most eleven roundings, of at most 2⁻⁵³ each.
     fn exponent(&self, k: u128) -> f64 {
-        // The number is the same; the conversion of a u64 takes one instruction.
+        // Both conversions give the same float, but that of a u64 takes one instruction.
         let k = u64::try_from(k).map_or(k as f64, |k| k as f64);
         let scaled = k * self.scale.denominator() as f64 / self.scale.numerator() as f64;
         match self.shape {
@@ -116,7 +117,7 @@ impl Curve {
     }
 }
 
-/// ⌊2⁶³/j!⌋.
+/// Fixed-point Taylor coefficients 1/j! of the exponential function, rounded down.
 const TAYLOR: [u64; 21] = {
     let mut coefficients = [ONE; 21];
     let mut j = 1;
@@ -127,21 +128,22 @@ const TAYLOR: [u64; 21] = {
     coefficients
 };
 
-/// ⌊2⁶³·ln 2⌋.
+/// ln 2 as a fixed-point number, rounded down: ⌊2⁶³·ln 2⌋.
 const LN_2: u64 = 0x58B9_0BFB_E8E7_BCD5;
 
-/// Fixed-point lower and upper bound on e^−x for every x within a factor of 1 ± 2⁻⁴⁸ of `exponent`, which is
-/// below 64.
+/// Fixed-point lower and upper bound on e^−x for every x that differs from `exponent` by a factor of at most
+/// 1 ± 2⁻⁴⁸. `exponent` is below 64.
 ///
-/// With x = m·ln 2 + r, the series sums twenty terms of e^−r. The exponent has three errors: at most 2⁻⁴²
-/// from the allowed factor, 2⁻⁵⁷ from the cut to fixed point, and m ≤ 92 units from ln 2. Coefficients,
-/// products and the remainder of the series are off by less than three hundred units. The total error is less
-/// than 2⁻⁴¹. As e^−r ≤ 1, both bounds get a margin of 2⁻⁴⁰.
+/// Let x = m·ln 2 + r for an integer m. A Taylor series of degree 20 gives e^−r, and m halvings give e^−x.
+/// The exponent has three errors: at most 2⁻⁴² from the allowed factor, 2⁻⁵⁷ from the rounding to fixed
+/// point, and m ≤ 92 units of 2⁻⁶³ from ln 2. Coefficients, products and the remainder of the series add an
+/// error of less than three hundred units. The total error of e^−r ≤ 1 is less than 2⁻⁴¹. Both bounds get a
+/// margin of 2⁻⁴⁰.
 fn exp_minus(exponent: f64) -> (u64, u64) {
     const ERROR: u64 = 1 << 23;
     let fixed = u128::from((exponent * (1u64 << 57) as f64) as u64) << 6;
-    // One less than the quotient, in case a float rounded it up. The rest is below 2·ln 2, where the series
-    // is as accurate.
+    // m is one less than the quotient, because the float may have been rounded up. The rest r is below 2·ln
+    // 2, where the series still has this accuracy.
     let halvings = ((exponent * std::f64::consts::LOG2_E) as u64).saturating_sub(1);
     let rest = (fixed - u128::from(halvings) * u128::from(LN_2)) as u64;
     let mut sum = 0;
@@ -154,15 +156,15 @@ fn exp_minus(exponent: f64) -> (u64, u64) {
     (lower, upper.min(ONE))
 }
 
-/// Lower and upper bound on e^−x for x = `numerator`/`denominator` > 0, as numbers of `bits` binary places.
+/// Lower and upper bound on e^−x for x = `numerator`/`denominator` > 0, in units of 2^−`bits`.
 fn exact_exp_minus(numerator: &BigUint, denominator: &BigUint, bits: u64) -> (BigUint, BigUint) {
     const GUARD: u64 = 64;
     let whole = (numerator / denominator).to_u64().unwrap_or(u64::MAX);
     if whole >= bits {
         return (BigUint::zero(), BigUint::one()); // e^−bits is less than 2^−bits
     }
-    // The series sums e^(−x/2^h), where x/2^h < 1/2. Then come h squarings, and each at most doubles the
-    // error.
+    // The series gives e^(−x/2^h), where x/2^h < 1/2. It is then squared h times, and each squaring at most
+    // doubles the error.
     let places = bits + GUARD;
     let squarings = u64::from(u64::BITS - whole.leading_zeros()) + 1;
     let x = (numerator << places) / (denominator << squarings);
@@ -177,8 +179,8 @@ fn exact_exp_minus(numerator: &BigUint, denominator: &BigUint, bits: u64) -> (Bi
             sum += &term;
         }
     }
-    // The errors come from x, from two cuts per term and their propagation, and from the omitted terms. Three
-    // units per term are more than enough.
+    // The errors come from rounding x, from two roundings per term and their propagation, and from the
+    // omitted terms. Three units per term bound their sum.
     let error = BigUint::from(3 * terms + 3);
     let (mut lower, mut upper) = (&sum - &error, sum + error);
     for _ in 0..squarings {

@@ -6,7 +6,7 @@ use crate::{Draws, Rational, Result};
 use rand_core::RngCore;
 use std::sync::Arc;
 
-/// The discrete Gaussian distribution of scale σ: P(k) ∝ exp(−k²/2σ²), on all integers k (Canonne, Kamath and
+/// The discrete Gaussian distribution of scale σ: P(k) ∝ exp(−k²/2σ²) on all integers k (Canonne, Kamath and
 /// Steinke 2020).
 ///
 /// Creating a distribution takes about a tenth of a millisecond; cloning is free.
@@ -58,13 +58,13 @@ impl DiscreteGaussian {
         self.ziggurat.sample_signed(rng, Decide::Fast)
     }
 
-    /// Draws in bulk, from words of `rng`.
+    /// Returns a source of successive draws that takes words of `rng` in bulk.
     pub fn draws<'a, R: RngCore + ?Sized>(&'a self, rng: &'a mut R) -> Draws<'a, R> {
         Draws::new(&self.ziggurat, rng)
     }
 
-    /// Makes the draw of [`sample`](Self::sample) from the same words of `rng`, with every decision in
-    /// integers of any length. This is the definition, and it is slow.
+    /// Returns the draw that [`sample`](Self::sample) makes from the same words of `rng`, but makes every
+    /// decision with integers of any length. This method is slow, and serves as the definition of a draw.
     pub fn sample_by_definition<R: RngCore + ?Sized>(&self, rng: &mut R) -> i128 {
         self.ziggurat.sample_signed(rng, Decide::Exactly)
     }

@@ -9,8 +9,9 @@ use std::sync::Arc;
 /// The discrete Laplace distribution of scale t: P(k) = (1 − q)/(1 + q)·q^|k| with q = e^(−1/t), on all
 /// integers k.
 ///
-/// Two copies shifted by Δ differ by a factor of at most e^(Δ/t) at every integer. A privacy claim needs no
-/// more. Creating a distribution takes about a tenth of a millisecond; cloning is free.
+/// Let two copies of the distribution be shifted by Δ against each other. At every integer, their
+/// probabilities differ by a factor of at most e^(Δ/t). Pure differential privacy needs no other property.
+/// Creating a distribution takes about a tenth of a millisecond; cloning is free.
 #[derive(Debug, Clone)]
 pub struct DiscreteLaplace {
     ziggurat: Arc<Ziggurat>,
@@ -42,22 +43,22 @@ impl DiscreteLaplace {
         self.ziggurat.sample_signed(rng, Decide::Fast)
     }
 
-    /// Draws in bulk, from words of `rng`.
+    /// Returns a source of successive draws that takes words of `rng` in bulk.
     pub fn draws<'a, R: RngCore + ?Sized>(&'a self, rng: &'a mut R) -> Draws<'a, R> {
         Draws::new(&self.ziggurat, rng)
     }
 
-    /// Makes the draw of [`sample`](Self::sample) from the same words of `rng`, with every decision in
-    /// integers of any length. This is the definition, and it is slow.
+    /// Returns the draw that [`sample`](Self::sample) makes from the same words of `rng`, but makes every
+    /// decision with integers of any length. This method is slow, and serves as the definition of a draw.
     pub fn sample_by_definition<R: RngCore + ?Sized>(&self, rng: &mut R) -> i128 {
         self.ziggurat.sample_signed(rng, Decide::Exactly)
     }
 }
 
-/// Draws from `magnitude` with a fair sign. It rejects one of the two zeros and then draws both anew.
+/// Draws from `magnitude`, and gives the result a fair random sign. It rejects −0, and then draws magnitude
+/// and sign again.
 ///
-/// For magnitudes of any distribution P, the results k and −k have probability P(|k|) each, and zero has
-/// P(0), up to one common factor.
+/// If P is the distribution of magnitudes, each integer k has a probability proportional to P(|k|).
 pub fn with_random_sign<R: RngCore + ?Sized>(rng: &mut R, mut magnitude: impl FnMut(&mut R) -> i128) -> i128 {
     loop {
         let magnitude = magnitude(rng);

@@ -5,10 +5,11 @@ use crate::ziggurat::Ziggurat;
 use rand_core::RngCore;
 use std::fmt;
 
-/// Successive draws of one distribution. They equal the draws of `sample` with the same generator, modulo
-/// 2⁶⁴.
+/// Source of successive draws of one distribution. Modulo 2⁶⁴, they equal the draws of `sample` with the same
+/// generator.
 ///
-/// Bulk draws are faster because they take words in bulk, and so they take more words than they need.
+/// It is faster than `sample`, because it takes words of the generator in bulk. It may therefore take more
+/// words than it needs.
 pub struct Draws<'a, R: ?Sized> {
     ziggurat: &'a Ziggurat,
     words: Words<'a, R>,

@@ -25,7 +25,7 @@ pub enum Error {
         /// The number of weights.
         length: usize,
     },
-    /// A scale of zero, or one whose tables would not fit 63 bits.
+    /// A scale of zero, or a scale above 2⁵⁹, whose tables would not fit 63 bits.
     #[error("the scale {numerator}/{denominator} is not above zero and at most 2^59")]
     Scale {
         /// The scale's numerator.
@@ -39,9 +39,9 @@ pub enum Error {
          2^32"
     )]
     Odds {
-        /// The multiple of e^ε.
+        /// The integer a of the odds a·e^ε : b of heads.
         heads: u64,
-        /// The odds of tails.
+        /// The integer b of the odds a·e^ε : b of heads.
         tails: u64,
     },
 }

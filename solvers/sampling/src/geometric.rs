@@ -34,8 +34,8 @@ impl Geometric {
         self.ziggurat.sample(rng, Decide::Fast) as i128
     }
 
-    /// Makes the draw of [`sample`](Self::sample) from the same words of `rng`, with every decision in
-    /// integers of any length. This is the definition, and it is slow.
+    /// Returns the draw that [`sample`](Self::sample) makes from the same words of `rng`, but makes every
+    /// decision with integers of any length. This method is slow, and serves as the definition of a draw.
     pub fn sample_by_definition<R: RngCore + ?Sized>(&self, rng: &mut R) -> i128 {
         self.ziggurat.sample(rng, Decide::Exactly) as i128
     }

@@ -1,23 +1,24 @@
 //! Exact integer samplers: given uniform bits, the draws have *precisely* the stated distribution.
 //!
-//! A floating-point Laplace sample discloses its input in its low bits (Mironov 2012). Here every decision is
-//! a comparison of integers. So the distribution is a statement about rational numbers, without rounding
-//! errors. Parameters are [`Rational`]s and results are integers; the caller scales the results to a lattice.
+//! A floating-point Laplace sample discloses its input in its low bits (Mironov 2012). In this crate every
+//! decision is a comparison of integers, so no rounding error changes the distribution. Parameters are
+//! [`Rational`]s and results are integers; the caller scales the results to a lattice.
 //!
 //! | sampler | distribution |
 //! |---|---|
 //! | [`uniform_below`] | uniform on {0, …, n − 1} |
-//! | [`bernoulli`] | true with probability p, p rational |
-//! | [`bernoulli_exp`] | true with probability exp(−γ), γ rational |
+//! | [`bernoulli`] | true with probability p, for a rational p |
+//! | [`bernoulli_exp`] | true with probability exp(−γ), for a rational γ |
 //! | [`randomized_response`] | one of K levels; the true level is e^ε times as likely as each other level |
 //! | [`Coin`] | heads with the odds a·e^ε : b, for integers a and b; also 64 flips at a time |
-//! | [`subset`] | each of n elements independently with probability p, p rational |
-//! | [`Geometric`] | P(k) ∝ exp(−k/t) on the integers k ≥ 0, t rational |
-//! | [`DiscreteLaplace`] | P(k) ∝ exp(−\|k\|/t) on the integers, t rational |
-//! | [`DiscreteGaussian`] | P(k) ∝ exp(−k²/2σ²) on the integers, σ rational |
+//! | [`subset`] | each of n elements independently with probability p, for a rational p |
+//! | [`Geometric`] | P(k) ∝ exp(−k/t) on the integers k ≥ 0, for a rational t |
+//! | [`DiscreteLaplace`] | P(k) ∝ exp(−\|k\|/t) on the integers, for a rational t |
+//! | [`DiscreteGaussian`] | P(k) ∝ exp(−k²/2σ²) on the integers, for a rational σ |
 //! | [`Weighted`] | P(k) = wₖ/Σw on {0, …, K − 1}, from a table of integers |
 //!
-//! The crate is independent of privacy. Running times are not constant: all samplers use rejection.
+//! The crate makes no privacy claims itself. The running time of a draw is random, because all samplers use
+//! rejection.
 //!
 //! ```
 //! use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};

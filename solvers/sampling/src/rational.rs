@@ -13,7 +13,7 @@ impl Rational {
     /// The fraction `numerator / denominator`.
     ///
     /// # Errors
-    /// [`Error::ZeroDenominator`].
+    /// [`Error::ZeroDenominator`] if `denominator` is zero.
     pub fn new(numerator: u64, denominator: u64) -> Result<Self> {
         if denominator == 0 {
             return Err(Error::ZeroDenominator { numerator });
@@ -27,7 +27,7 @@ impl Rational {
     /// Every `f64` from 2⁻⁹ to 2⁶² is represented exactly. A smaller number loses less than 2⁻⁶², and a
     /// larger number becomes 2⁶². For the γ of [`bernoulli_exp`](crate::bernoulli_exp) or the ε of
     /// [`randomized_response`](crate::randomized_response), rounding down is the more private choice. For a
-    /// scale of noise it is not.
+    /// scale of noise, rounding down is the less private choice.
     ///
     /// # Errors
     /// [`Error::NotRational`] if `value` is negative or not finite.
@@ -53,7 +53,7 @@ impl Rational {
     /// The reciprocal of this fraction.
     ///
     /// # Errors
-    /// [`Error::ZeroDenominator`] for zero.
+    /// [`Error::ZeroDenominator`] if this fraction is zero.
     pub fn reciprocal(self) -> Result<Self> {
         Self::new(self.denominator, self.numerator)
     }

@@ -3,14 +3,14 @@
 use crate::Rational;
 use rand_core::RngCore;
 
-/// Number of elements per filling of the byte buffer.
+/// Number of elements for which random bytes are drawn at a time.
 const AT_A_TIME: usize = 1024;
 
 /// Sets `chosen` to a Poisson sample of {0, …, `count` − 1}, in increasing order.
 ///
 /// Each element is chosen with probability `p`, independently of the others. All elements are chosen for `p`
-/// ≥ 1. The function draws base-256 digits of a uniform number for each element until they differ from those
-/// of `p`: one digit nearly always.
+/// ≥ 1. For each element, the function draws base-256 digits of a uniform number until one differs from the
+/// corresponding digit of `p`. One digit is nearly always enough.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -39,14 +39,15 @@ pub fn subset<R: RngCore + ?Sized>(rng: &mut R, count: usize, p: Rational, chose
     }
 }
 
-/// The first base-256 digit of `numerator`/`denominator` < 1, and the numerator of the remaining fraction
-/// times 256.
+/// The first base-256 digit of the fraction `numerator`/`denominator` < 1, and the numerator of the fraction
+/// that the further digits represent.
 fn digit(numerator: u64, denominator: u64) -> (u8, u64) {
     let shifted = u128::from(numerator) << 8;
     ((shifted / u128::from(denominator)) as u8, (shifted % u128::from(denominator)) as u64)
 }
 
-/// True with probability `numerator`/`denominator` < 1, digit by digit.
+/// Returns true with probability `numerator`/`denominator` < 1. It compares base-256 digits of a uniform
+/// number and of this probability.
 fn lies_below<R: RngCore + ?Sized>(rng: &mut R, mut numerator: u64, denominator: u64) -> bool {
     // If nothing remains, all further digits of the probability are zero, and no number is below them.
     while numerator > 0 {

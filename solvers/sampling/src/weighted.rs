@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// The distribution P(k) = wₖ/Σw on {0, …, K − 1} for integers wₖ.
 ///
-/// A draw takes a uniform integer below Σw and finds the index at which the running sum of the wₖ first
-/// exceeds it, in log₂ K comparisons. Cloning a distribution is free.
+/// A draw consists of a uniform integer below Σw. The result is the index at which the running sum of the wₖ
+/// first exceeds this integer, found in log₂ K comparisons. Cloning a distribution is free.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -51,7 +51,8 @@ impl Weighted {
         let total = self.sums.last().copied().unwrap_or(1);
         let mask = u128::MAX >> (total - 1).leading_zeros().min(127);
         loop {
-            // Uniform by rejection, with the fewest words that suffice.
+            // The candidate is uniform by rejection, and takes one word, or two if `total` needs more than 64
+            // bits.
             let high = if mask > u128::from(u64::MAX) { u128::from(rng.next_u64()) << 64 } else { 0 };
             let candidate = (high | u128::from(rng.next_u64())) & mask;
             if candidate < total {

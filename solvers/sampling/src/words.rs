@@ -5,7 +5,7 @@ use rand_core::{Error, RngCore};
 /// Number of words that are drawn at a time.
 const AT_A_TIME: usize = 512;
 
-/// A generator that passes on the words of another generator and draws them in bulk.
+/// A generator that returns the words of another generator, which it draws in bulk.
 pub(crate) struct Words<'a, R: ?Sized> {
     rng: &'a mut R,
     bytes: [u8; 8 * AT_A_TIME],
@@ -18,7 +18,7 @@ impl<'a, R: RngCore + ?Sized> Words<'a, R> {
         Self { rng, bytes: [0; 8 * AT_A_TIME], words: [0; AT_A_TIME], taken: AT_A_TIME }
     }
 
-    /// The next words, at least one.
+    /// The words that are drawn but not yet taken, at least one.
     pub(crate) fn drawn(&mut self) -> &[u64] {
         if self.taken == AT_A_TIME {
             self.rng.fill_bytes(&mut self.bytes);
@@ -30,7 +30,7 @@ impl<'a, R: RngCore + ?Sized> Words<'a, R> {
         &self.words[self.taken..]
     }
 
-    /// Takes the first `words` of [`drawn`](Self::drawn).
+    /// Takes the first `words` words of [`drawn`](Self::drawn).
     pub(crate) fn skip(&mut self, words: usize) {
         self.taken += words;
     }

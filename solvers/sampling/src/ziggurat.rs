@@ -1,18 +1,22 @@
-//! Uniform points under a curve: the ziggurat of Marsaglia and Tsang (2000), on integers and exact.
+//! Exact draws from a distribution on integers, by the ziggurat method of Marsaglia and Tsang (2000). It
+//! draws uniform points under a curve.
 //!
 //! Rectangles of equal area A cover a decreasing curve f on the integers. Rectangle i has wᵢ columns and the
-//! height A/wᵢ, and is stacked on the rectangles before it. So its floor is Yᵢ = Σ A/wⱼ over j < i. The
-//! lowest rectangle also holds the tail: its last 2m columns represent infinitely many stairs of m columns
-//! each, each of half the height of the previous one.
+//! height A/wᵢ, and is stacked on the rectangles before it. Its floor is therefore at the height Yᵢ = Σ A/wⱼ
+//! over j < i. The lowest rectangle also represents the tail of the curve. The tail is covered by infinitely
+//! many stairs of m columns each, and each stair has half the height of the previous one. Their total area is
+//! that of the last 2m columns of the lowest rectangle.
 //!
-//! A draw takes a uniform rectangle, a uniform column k in it and a uniform height y in it, and keeps k if y
-//! < f(k). If the rectangles cover the curve, k has the distribution f(k)/Σf, exactly.
+//! A draw consists of a uniform rectangle, a uniform column k in it and a uniform height y in it. It returns
+//! k if y < f(k), and starts again otherwise. If the rectangles cover the curve, k has exactly the
+//! distribution f(k)/Σf.
 //!
-//! The uniform number has infinitely many binary digits. The first 63 are drawn, and further digits only if
-//! these do not decide. Nearly every column is below the curve at the full height of its rectangle, and needs
-//! no y. For the other columns, bounds in fixed point compare y and f(k), and integers of any length do if
-//! the bounds leave it open. So both ways take the same digits and give the same draw: [`Decide::Exactly`] is
-//! the definition, and [`Decide::Fast`] is the way in use.
+//! One uniform number U determines the rectangle and the column. It has infinitely many binary digits. The
+//! first 63 are drawn first, and further digits only if these do not decide. In nearly every column, the
+//! curve is above the top of the rectangle, so no y is needed. In the other columns, fixed-point bounds on y
+//! and f(k) are compared. If the bounds do not decide, integers of any length do. There are two ways to
+//! decide, which use the same digits and give the same draw. [`Decide::Exactly`] is the definition of a draw,
+//! and [`Decide::Fast`] is faster.
 
 use crate::bits::Bits;
 use crate::curve::{Curve, ONE};
@@ -31,26 +35,26 @@ pub(crate) struct Ziggurat {
     layers: Box<[Layer]>,
     /// The number of columns of the lowest rectangle before the stairs of the tail.
     reach: u64,
-    /// The width m of a stair.
+    /// The width m of a stair, in columns.
     stair: u64,
 }
 
 /// A rectangle. Heights are fixed-point numbers, rounded down.
 struct Layer {
-    /// The width wᵢ.
+    /// The width wᵢ, in columns.
     width: u64,
-    /// Columns before this one are below the curve at the full height.
+    /// In the columns before this one, the curve is at least as high as the top of the rectangle.
     inner: u64,
-    /// 63 digits decide the column if their remainder is less than this number. It is zero if they never
-    /// decide.
+    /// The first 63 digits of U decide the column if the remainder that [`Ziggurat::place`] returns is less
+    /// than this number. It is zero if they never decide.
     decided: u64,
-    /// The floor Yᵢ, less at most i units.
+    /// The floor Yᵢ, rounded down by at most i units of 2⁻⁶³.
     floor: u64,
-    /// The height A/wᵢ, less at most one unit; exact for the lowest rectangle.
+    /// The height A/wᵢ, rounded down by at most one unit of 2⁻⁶³; exact for the lowest rectangle.
     height: u64,
 }
 
-/// The way in which decisions are made. Both ways give the same decisions.
+/// Method of decisions. Both methods give the same decisions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decide {
     /// Fixed-point bounds, and exact integers if the bounds leave the decision open.
@@ -60,12 +64,12 @@ pub(crate) enum Decide {
 }
 
 impl Ziggurat {
-    /// Covers `curve`, whose scale is at most 2⁵⁹.
+    /// Covers `curve`, whose scale is at most 2⁵⁹, with rectangles.
     pub(crate) fn new(curve: Curve) -> Self {
         let reach = curve.usual_reach().ceil().max(1.0) as u64;
         let stair = curve.half_life(reach) as u64;
-        // At least the curve's height at `reach`, and high enough for all rectangles together to reach the
-        // top. Every rectangle has at least one column.
+        // The height of the lowest rectangle is at least that of the curve at `reach`. It is also large
+        // enough for `MOST` rectangles of at least one column each to reach the top of the curve.
         let least = ONE / (reach + 2 * stair) / MOST as u64;
         let mut lowest = curve.bounds(reach.into()).1.max(least);
         loop {
@@ -101,7 +105,7 @@ impl Ziggurat {
             let word = rng.next_u64();
             let (digits, sign) = (word & !1, (word & 1) as i64);
             if let Some(k) = self.column_below(digits, decide) {
-                // −k is !k + 1. This form avoids a branch that no processor can predict.
+                // −k is !k + 1. This form avoids a branch that processors cannot predict.
                 let k = (k as i64 ^ -sign) + sign;
                 if k != 0 || sign == 0 {
                     return k.into();
@@ -131,7 +135,8 @@ impl Ziggurat {
         }
     }
 
-    /// Fills `draws` while one word decides each draw and `words` lasts. Returns the number of draws.
+    /// Fills `draws` from `words`, one word per draw. It stops before the first draw that one word does not
+    /// decide. Returns the number of draws.
     #[inline]
     fn run_below(&self, words: &[u64], draws: &mut [i64]) -> usize {
         let layers = &*self.layers;
@@ -149,8 +154,8 @@ impl Ziggurat {
         words.len().min(draws.len())
     }
 
-    /// The column, if 63 digits decide it and it is below the curve at the full height, which is nearly
-    /// always true.
+    /// The column, if 63 digits decide it and the curve in it is at least as high as the top of the
+    /// rectangle. This is nearly always true.
     #[inline]
     fn column_below(&self, digits: u64, decide: Decide) -> Option<u64> {
         let (at, column, left) = self.place(digits);
@@ -158,8 +163,8 @@ impl Ziggurat {
         (decide == Decide::Fast && left < layer.decided && column < layer.inner).then_some(column)
     }
 
-    /// Returns the column of one point if it is below the curve. `digits` holds 63 fresh digits, and a last
-    /// bit that is not known yet.
+    /// Returns the column of one uniform point, or `None` if the point is above the curve. The first 63 bits
+    /// of `digits` are digits of U. The last bit is zero, because the 64th digit is not drawn yet.
     #[inline(never)]
     fn attempt<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R, decide: Decide) -> Option<u128> {
         let (at, column, left) = self.place(digits);
@@ -173,8 +178,9 @@ impl Ziggurat {
         self.test(at, column, rng, decide)
     }
 
-    /// The rectangle, the column and the remainder. The rectangle is ⌊n·U⌋, and the column is the integer
-    /// part of the fraction of n·U times its width.
+    /// The index of the rectangle, the column and a remainder, for the number U with these 64 digits. With n
+    /// rectangles, the rectangle is ⌊n·U⌋. The fractional part of n·U times the width of the rectangle has
+    /// the column as its integer part. The remainder is its fractional part, in units of 2⁻⁶⁴.
     #[inline]
     fn place(&self, digits: u64) -> (usize, u64, u64) {
         let split = |product: u128| ((product >> 64) as u64, product as u64);
@@ -183,7 +189,8 @@ impl Ziggurat {
         (at as usize, column, left)
     }
 
-    /// The result of [`place`](Self::place), with as many digits as the decision needs.
+    /// The rectangle and the column of [`place`](Self::place), from as many digits of U as the decision
+    /// needs.
     #[cold]
     fn place_exactly<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R) -> (usize, u64) {
         let mut uniform = Bits::new(digits, 63);
@@ -204,8 +211,8 @@ impl Ziggurat {
         }
     }
 
-    /// Tests whether a random height in rectangle `at` is below the curve at `column`. Returns the draw if
-    /// so.
+    /// Tests whether a uniform height in rectangle `at` is below the curve at `column`. Returns the draw k if
+    /// it is, else `None`.
     fn test<R: RngCore + ?Sized>(&self, at: usize, column: u64, rng: &mut R, decide: Decide) -> Option<u128> {
         let (mut k, mut stairs) = (u128::from(column), 0);
         if at == 0 && column >= self.reach {
@@ -220,12 +227,13 @@ impl Ziggurat {
         below.then_some(k)
     }
 
-    /// Returns whether y < f(k), if fixed point decides it.
+    /// Returns whether y < f(k), or `None` if fixed-point bounds do not decide it. y is the height in
+    /// rectangle `at` with the digits `digits`, halved for each of `stairs` stairs.
     fn is_below(&self, at: usize, stairs: u64, digits: u64, k: u128) -> Option<bool> {
         let layer = &self.layers[at];
         let height = (u128::from(digits) * u128::from(layer.height)) >> 64;
-        // The lower bound on y. The upper bound adds the truncation of floor and height, and one unit for
-        // each of two cuts.
+        // `lower` is the lower bound on y. The upper bound adds the rounding errors of floor and height, and
+        // one unit for each of two further roundings.
         let lower = layer.floor + (height as u64).checked_shr(stairs as u32).unwrap_or(0);
         let upper = lower.saturating_add(at as u64 + 3);
         let curve = self.curve.bounds(k);
@@ -248,7 +256,8 @@ impl Ziggurat {
         let floor = self.floor(at);
         let mut uniform = Bits::new(digits, 64);
         loop {
-            // y = Yᵢ + 0.d₁d₂…·A/wᵢ on one denominator. Stairs halve y; they have no Yᵢ.
+            // y = Yᵢ + 0.d₁d₂…·A/wᵢ, as a fraction with one denominator. In the tail, Yᵢ is zero and each
+            // stair halves y.
             let denominator = (&floor.1 * self.layers[at].width) << (63 + uniform.count + stairs);
             let base = (&floor.0 * self.layers[at].width) << uniform.count;
             let unit = self.area() * &floor.1;
@@ -268,7 +277,7 @@ impl Ziggurat {
         BigUint::from(self.layers[0].width) * self.layers[0].height
     }
 
-    /// The floor Yᵢ as a fraction, in units of 2⁻⁶³.
+    /// The floor Yᵢ of the rectangle with the index `at`, as a fraction in units of 2⁻⁶³.
     fn floor(&self, at: usize) -> (BigUint, BigUint) {
         let (mut numerator, mut denominator) = (BigUint::zero(), BigUint::one());
         for layer in &self.layers[..at] {
@@ -291,13 +300,13 @@ fn heads<R: RngCore + ?Sized>(rng: &mut R) -> u64 {
     }
 }
 
-/// The rectangles from one of height `lowest` up to the top of the curve. Returns `None` if they are too
-/// many.
+/// The rectangles that cover the curve, from the lowest one, of height `lowest`, to the top. Returns `None`
+/// if more than [`MOST`] are necessary.
 fn cover(curve: &Curve, reach: u64, stair: u64, lowest: u64) -> Option<Box<[Layer]>> {
     let mut layers: Vec<Layer> = vec![];
     let (mut width, mut floor) = (reach + 2 * stair, 0);
     let area = u128::from(width) * u128::from(lowest);
-    let narrowest = (area >> 63) as u64 + 1; // for a height below 1
+    let narrowest = (area >> 63) as u64 + 1; // so that the height stays below 1
     while floor < ONE {
         if layers.len() == MOST {
             return None;
@@ -305,21 +314,22 @@ fn cover(curve: &Curve, reach: u64, stair: u64, lowest: u64) -> Option<Box<[Laye
         let height = (area / u128::from(width)) as u64;
         layers.push(Layer { width, inner: 0, decided: 0, floor, height });
         floor += height;
-        // The next rectangle is stacked on this one. It leaves out only columns where the curve is no higher
-        // than its floor.
+        // The next rectangle is stacked on this one. It leaves out only columns in which the curve is no
+        // higher than the floor of this next rectangle.
         width = if layers.len() == 1 { reach } else { outside(curve, floor).max(narrowest).min(width) };
     }
     let count = layers.len() as u64;
     for (at, layer) in layers.iter_mut().enumerate() {
         let ceiling = layer.floor.saturating_add(layer.height).saturating_add(at as u64 + 1);
         layer.inner = inside(curve, ceiling).min(layer.width).min(reach);
-        // The digits from the last bit on add less than 2nw to the column's fraction, in units of 2⁻⁶⁴.
+        // The digits from the 64th on add less than 2nw to the fraction of the column, in units of 2⁻⁶⁴, for
+        // n rectangles and width w.
         layer.decided = layer.width.checked_mul(2 * count).map_or(0, |next| next.wrapping_neg() + 1);
     }
     Some(layers.into())
 }
 
-/// A column from which on the curve is at most `y`, close to the first such column.
+/// The number of a column from which on the curve is at most `y`. It is close to the smallest such number.
 fn outside(curve: &Curve, y: u64) -> u64 {
     let nearly = curve.inverse((y as f64 / ONE as f64).min(1.0)).ceil() as u64;
     let mut margin = 0;
@@ -329,7 +339,8 @@ fn outside(curve: &Curve, y: u64) -> u64 {
     (nearly + margin).max(1)
 }
 
-/// A number of columns before which the curve is at least `y`, close to the largest such number.
+/// A number c such that the curve is at least `y` in all columns before c. It is close to the largest such
+/// number.
 fn inside(curve: &Curve, y: u64) -> u64 {
     if y >= ONE {
         return 0;
@@ -342,7 +353,7 @@ fn inside(curve: &Curve, y: u64) -> u64 {
     (nearly + 1).saturating_sub(margin)
 }
 
-/// Omits the layers.
+/// Shows the curve, and omits the rectangles.
 impl fmt::Debug for Ziggurat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.curve.fmt(formatter)

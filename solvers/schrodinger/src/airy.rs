@@ -15,7 +15,7 @@ use num_complex::Complex64;
 /// rounding. Its distance to the lowest μ of `potential` itself falls as 1/`pieces`². To first order it is
 /// h²/12 times the mean of the potential's second derivative over w², where h is the length of a piece.
 ///
-/// The method is independent of the method of [`GroundState`](crate::GroundState), and checks it.
+/// The method is independent of the method of [`GroundState`](crate::GroundState), and serves to check it.
 ///
 /// # Errors
 /// - [`Error::Parameter`] unless `weight` is finite and positive and `pieces` ≥ 1.
@@ -58,11 +58,12 @@ pub fn ground_energy(
         })
         .collect::<Result<Vec<_>>>()?;
     if let [(_, start), (_, end)] = nodes[..] {
-        // The two sides meet between two pieces.
+        // The solutions from both walls meet between two pieces, so a single piece is split.
         nodes.insert(1, (lower.midpoint(upper), start.midpoint(end)));
     }
     let least = nodes.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);
-    // The walls add at least this energy above the least potential. It is doubled until it is enough.
+    // The walls add at least this energy above the least potential. The energy is doubled until it is an
+    // upper bound on the lowest energy.
     let walls = (std::f64::consts::PI / (upper - lower)).powi(2) / weight;
     let doubled = std::iter::successors(Some(walls), |excess| Some(excess * 2.0));
     let in_floats = doubled.take_while(|excess| excess.is_normal());
@@ -73,10 +74,10 @@ pub fn ground_energy(
     if mu.is_finite() { Ok(mu) } else { Err(Error::Range { quantity: "mu" }) }
 }
 
-/// The pieces between two walls, with w″ = (V − energy)·w. In its units the energy is about 1 above the least
-/// potential.
+/// The pieces between two walls, with w″ = (V − energy)·w. In its units the lowest energy is at most 1 above
+/// the least potential.
 struct Line {
-    /// Pairs of place and potential.
+    /// Pairs of a position and the potential at this position.
     nodes: Vec<(f64, f64)>,
     /// The node at which solutions from both walls meet.
     meeting: usize,
@@ -108,8 +109,8 @@ fn angle(energy: f64, pieces: impl Iterator<Item = ((f64, f64), (f64, f64))>) ->
         let length = (end - start).abs();
         let piece = Piece { length, start: potential - energy, slope: (after - potential) / length };
         for piece in piece.at_turning_points() {
-            // The parts are so short that each has at most one zero. If there are many parts, the energy is
-            // far too large.
+            // The piece is divided into parts so short that w has at most one zero in each. If there are many
+            // parts, the energy is far too large.
             let turns = piece.size();
             if piece.is_well() && turns > MOST_TURNS {
                 return 2.0 * std::f64::consts::PI;
@@ -124,11 +125,12 @@ fn angle(energy: f64, pieces: impl Iterator<Item = ((f64, f64), (f64, f64))>) ->
     angle.at(&wave)
 }
 
-/// Maximum turns of a well, in radians at its deepest point. If the potential is linear, the solution turns
-/// by at least two thirds of this angle, so it has a zero.
+/// Largest angle in radians by which the solution may turn in a well, if the whole well were as deep as its
+/// deepest point. With a linear potential, the solution turns by at least two thirds of this angle, so it has
+/// a zero.
 const MOST_TURNS: f64 = 2.0 * std::f64::consts::PI;
 
-/// A piece on which w″ = (start + slope·s)·w, for s from 0 to `length`.
+/// A piece on which w″ = Q·w with Q = start + slope·s, for s from 0 to `length`.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     length: f64,
@@ -160,7 +162,7 @@ impl Piece {
         Self { length, start: self.start + self.slope * length * at, slope: self.slope }
     }
 
-    /// Splits the piece at its turning point, so that wells and barriers are separate.
+    /// Splits the piece at its turning point, the zero of Q, so that wells and barriers are separate.
     fn at_turning_points(self) -> impl Iterator<Item = Self> {
         let turn = -self.start / self.slope;
         let (first, second) = if turn > 0.0 && turn < self.length && self.start * self.end() < 0.0 {
@@ -204,8 +206,8 @@ impl Piece {
         let slope = wave.slope / kappa;
         let decaying_part = wave.value * start.growing.1 - slope * start.growing.0;
         let growing_part = slope * start.decaying.0 - wave.value * start.decaying.1;
-        // The fall of Ai and the growth of Bi from start to end: ⅔(z₁^{3/2} − z₀^{3/2}), computed without a
-        // difference.
+        // The fall of Ai and the growth of Bi from start to end: ⅔(z₁^{3/2} − z₀^{3/2}), computed without
+        // cancellation.
         let growth = self.growth() * kappa.signum();
         let [down, up] = [-growth, growth].map(|log| std::f64::consts::PI * (log - growth.abs()).exp());
         Wave {
@@ -215,7 +217,7 @@ impl Piece {
         }
     }
 
-    /// The integral ∫√Q over a barrier.
+    /// The integral ∫√Q over a barrier, a piece with Q ≥ 0.
     fn growth(&self) -> f64 {
         let (a, b) = (self.start.max(0.0), self.end().max(0.0));
         let (root_a, root_b) = (a.sqrt(), b.sqrt());

@@ -7,28 +7,29 @@ use faer::{Mat, Side};
 use ndarray::{Array2, ArrayView1};
 use scumble_linalg::Eigen;
 
-/// The solutions ψ of −d·ψ″ + (λ/4)·(n² − c²)·ψ = e·ψ among the polynomials that vanish at both ends. They
-/// are orthonormal and sorted by ascending e. c² is the least n² on the axis.
+/// The k states of one axis: the solutions ψ of −d·ψ″ + (λ/4)·(n² − c²)·ψ = e·ψ among the polynomials of
+/// degree at most k + 1 that vanish at both ends. They are orthonormal and sorted by ascending e. d is the
+/// stiffness, and c² is the least n² on the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
     lower: f64,
     upper: f64,
     /// The energies e (k values).
     pub(crate) energies: Vec<f64>,
-    /// The coefficients of each ψ in the φ of [`basis`], one column for each ψ (k × k).
+    /// The coefficients of each ψ in the functions φ of [`basis`], one column for each ψ (k × k).
     states: Array2<f64>,
-    /// The integrals ∫ψₖψₗ′ (k × k).
+    /// The integrals ∫ψᵢψⱼ′ (k × k).
     pub(crate) slopes: Array2<f64>,
-    /// The integrals ∫ψₖ′ψₗ′ (k × k).
+    /// The integrals ∫ψᵢ′ψⱼ′ (k × k).
     pub(crate) bending: Array2<f64>,
-    /// The integrals ∫n·ψₖψₗ (k × k).
+    /// The integrals ∫n·ψᵢψⱼ (k × k).
     pub(crate) places: Array2<f64>,
-    /// The integrals ∫n²·ψₖψₗ (k × k).
+    /// The integrals ∫n²·ψᵢψⱼ (k × k).
     pub(crate) squares: Array2<f64>,
 }
 
 impl Axis {
-    /// Computes `count` states between `lower` and `upper`, for d = `stiffness`.
+    /// Computes `count` states between `lower` and `upper`, for λ = `lambda` and d = `stiffness`.
     ///
     /// # Errors
     /// [`Error::Range`] if the matrices exceed the range of floats.
@@ -79,7 +80,7 @@ impl Axis {
         })
     }
 
-    /// The values ψ(`n`) (k values). Returns `None` outside the interval.
+    /// The values of all states at `n` (k values). Returns `None` outside the interval.
     pub(crate) fn at(&self, n: f64) -> Option<Vec<f64>> {
         if !(self.lower < n && n < self.upper) {
             return None;
@@ -90,8 +91,8 @@ impl Axis {
     }
 }
 
-/// φₖ = (Pₖ − Pₖ₊₂)/√(4k + 6) and their slopes at `x` in [−1, 1], for Legendre polynomials P and k < `count`
-/// (Shen 1994).
+/// φₖ = (Pₖ − Pₖ₊₂)/√(4k + 6) and their derivatives at `x` in [−1, 1], for Legendre polynomials P and k <
+/// `count` (Shen 1994).
 ///
 /// The φₖ vanish at both ends, and ∫φₖ′φₗ′ is 1 for k = l and 0 otherwise.
 fn basis(count: usize, x: f64) -> (Vec<f64>, Vec<f64>) {

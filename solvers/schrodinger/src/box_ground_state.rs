@@ -9,49 +9,52 @@ use faer::{Mat, Side};
 use ndarray::{Array2, ArrayView2};
 use scumble_linalg::Eigen;
 
-/// The density γ = w² on a box Πᵢ [aᵢ, bᵢ] that minimises Tr(Π⁻¹·I) + λ·Tr(V). I is its Fisher information
-/// matrix, and V its matrix of second moments.
+/// The density γ = w² on a box [a₁, b₁] × … × [a_d, b_d] that minimises the objective Tr(Π⁻¹·I) + λ·Tr(V). I
+/// is the Fisher information matrix of γ, and V its matrix of second moments. Π (d × d) and λ ≥ 0 are given
+/// weights.
 ///
 /// # Derivation
 /// I = ∫∇γ∇γᵀ/γ = 4∫∇w∇wᵀ. So the objective is 4·∫(∇wᵀΠ⁻¹∇w + (λ/4)·‖n‖²·w²), to be minimised with ∫w² = 1
-/// and w = 0 on the boundary. Stationarity gives −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w (the paper's Appendix C has
+/// and w = 0 on the boundary. Stationarity gives −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w (Farokhi's Appendix C has
 /// this equation with −4μ as its multiplier). Multiplying by w and integrating shows that the objective is
 /// 4μ. So the least μ gives the minimum.
 ///
 /// # Method
 /// w is expanded in products of states along the axes. The states are polynomials, equally many along every
-/// axis, and their number grows until two resolutions agree. In these products the equation has a diagonal
-/// and, for each pair of axes that Π couples, a product of two small matrices. μ converges from above. At a
-/// corner where Π makes an obtuse angle, w is not smooth, and convergence is only algebraic. The error of μ
-/// then falls roughly as the −4th power of the number of states along an axis.
+/// axis, and their number grows until two resolutions agree. In this expansion, the matrix of the equation is
+/// a diagonal matrix plus one term for each pair of axes that Π⁻¹ couples. The term is a product of two small
+/// matrices, one along each axis. μ converges from above. At a corner that is obtuse in the coordinates
+/// Π^{1/2}·n, w is not smooth, and convergence is only algebraic. The error of μ then falls roughly as the
+/// −4th power of the number of states along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoxGroundState {
     lambda: f64,
     equation: Equation,
     mu: f64,
     error: f64,
-    /// The coefficients of w in the products of states. The index of the last axis changes first.
+    /// The coefficients of w in the products of states. The index of the last axis changes fastest.
     parts: Vec<f64>,
 }
 
-/// Numbers of states along each axis, tried in turn until two agree.
+/// Numbers of states along each axis, tried in turn until two successive ones agree in μ.
 const COUNTS: [usize; 10] = [6, 9, 12, 18, 24, 36, 48, 72, 96, 144];
 
-/// Maximum number of products of states: a hundred megabytes, and some seconds per step.
+/// Maximum number of products of states: they take a hundred megabytes, and some seconds per step.
 const MOST_PARTS: usize = 1 << 20;
 
-/// The depth e^−`DEEPEST` of w at which the box is cut. It loses e^−40 of a density.
+/// Depth at which the box is cut: where w is e^−`DEEPEST` of its maximum. The density there is e^−40 of its
+/// maximum.
 const DEEPEST: f64 = 20.0;
 
 impl BoxGroundState {
-    /// Computes the ground state with λ ≥ 0 on the second moments and Π (`weights`) on the noise, in the box
-    /// of `bounds` (d pairs). Π is d × d, symmetric and positive definite.
+    /// Computes the ground state in the box of `bounds` (d pairs), for the factor λ ≥ 0 of the second moments
+    /// and the weight matrix Π (`weights`). Π is d × d, symmetric and positive definite.
     ///
-    /// Two resolutions agree in μ to `tolerance`·max(1, μ). One of them has at least 4/3 as many states along
-    /// an axis as the other.
+    /// Two resolutions agree in μ to `tolerance`·max(1, μ). The finer one has at least 4/3 as many states
+    /// along each axis as the other.
     ///
     /// # Errors
-    /// - [`Error::Parameter`] for a negative λ or a `tolerance` outside (0, 1).
+    /// - [`Error::Parameter`] for a λ that is negative or not finite, or a `tolerance` outside (0, 1).
     /// - [`Error::Interval`] for bounds that enclose no interval.
     /// - [`Error::Shape`] for arguments of incompatible shapes.
     /// - [`Error::NotPositiveDefinite`] for a Π that is not positive definite or not symmetric.
@@ -135,7 +138,8 @@ impl BoxGroundState {
                 true => self.equation.along(&axes[i].bending, i, &self.parts),
                 false => {
                     let slope = self.equation.along(&axes[j].slopes, j, &self.parts);
-                    // ∫∂ᵢw·∂ⱼw, with one slope moved to the other side.
+                    // Computes ∫∂ᵢw·∂ⱼw. The minus sign comes from integration by parts, because the matrix
+                    // of slopes is antisymmetric.
                     self.equation.along(&axes[i].slopes, i, &slope).into_iter().map(|part| -part).collect()
                 }
             };
@@ -164,14 +168,15 @@ impl BoxGroundState {
         })
     }
 
-    /// The objective Tr(Π⁻¹·I) + λ·Tr(V), from the moments. It equals 4μ, which checks both.
+    /// The objective Tr(Π⁻¹·I) + λ·Tr(V), from the moments. It equals 4μ up to rounding, which checks the
+    /// moments and μ.
     pub fn objective(&self) -> f64 {
         let cost = (&self.equation.stiffness * &self.fisher_information()).sum();
         cost + self.lambda * self.second_moments().diag().sum()
     }
 }
 
-/// The inverse Π⁻¹. Π is scaled to a unit diagonal first, so that its scales do not matter.
+/// The inverse Π⁻¹. Π is scaled to a unit diagonal first, so that the units of the axes do not matter.
 fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
     let d = weights.nrows();
     let scale: Vec<f64> = weights.diag().iter().map(|weight| weight.sqrt()).collect();
@@ -195,10 +200,11 @@ fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
 
 /// The part of the box outside which w is negligible, and the least value of (λ/4)·‖n‖².
 ///
-/// Along an axis, w falls at least as √((V − E)/Dᵢᵢ), where E is the largest energy that the axis can have. E
-/// is an upper bound on the total energy, less a lower bound on the energy of the other axes. The product of
-/// the states along the axes gives the upper bound (terms between axes vanish by symmetry). The lower bound
-/// comes from κ·diag(D) ≤ D, where κ is the least eigenvalue of D at unit diagonal.
+/// Along axis i, ln w falls at least at the rate √((V − E)/Dᵢᵢ). Here V is the potential along the axis, D =
+/// Π⁻¹ is `stiffness`, and E is the largest energy that the axis can have. E is an upper bound on the total
+/// energy, less a lower bound on the energy of the other axes. The product of the states along the axes gives
+/// the upper bound (terms between axes vanish by symmetry). The lower bound comes from κ·diag(D) ≤ D, where κ
+/// is the least eigenvalue of D scaled to a unit diagonal.
 fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(Vec<(f64, f64)>, f64)> {
     let d = bounds.len();
     let unit = Array2::from_shape_fn((d, d), |(i, j)| {
@@ -230,10 +236,10 @@ fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(V
     Ok((cut.collect(), bounds.iter().map(|pair| floor(*pair)).sum()))
 }
 
-/// The distance from the least potential at which w falls by e^−[`DEEPEST`], at most `wall`.
+/// The distance from the least potential at which w has fallen by the factor e^−[`DEEPEST`], at most `wall`.
 fn reach(potential: impl Fn(f64) -> f64, energy: f64, stiffness: f64, wall: f64) -> f64 {
     const STEPS: usize = 256;
-    // Simpson's and finer rules need smooth functions. This one need not be exact.
+    // The midpoint rule is enough: finer rules need smooth functions, and the result need not be exact.
     let falls = |distance: f64| -> f64 {
         let step = distance / STEPS as f64;
         let places = (0..STEPS).map(|at| (at as f64 + 0.5) * step);
@@ -263,7 +269,7 @@ struct Equation {
     /// The inverse Π⁻¹ (d × d).
     stiffness: Array2<f64>,
     axes: Vec<Axis>,
-    /// The sum of the states' energies (one for each product).
+    /// The sum of the states' energies for each product of states.
     energies: Vec<f64>,
 }
 
@@ -321,9 +327,9 @@ impl Equation {
     }
 }
 
-/// Tolerance of the residual. The eigenvalue's error is its square.
+/// Relative residual at which the iteration stops. The relative error of the eigenvalue is about its square.
 const RESIDUAL: f64 = 1e-9;
-/// The residual that is accepted if rounding stops the loop.
+/// Largest relative residual that is accepted if rounding errors prevent a smaller one.
 const ROUNDING: f64 = 1e-6;
 const MOST_STEPS: u64 = 1000;
 

@@ -17,10 +17,10 @@ pub(crate) trait Matrix {
 /// Each step minimises the Rayleigh quotient over the span of three vectors: the current vector, the
 /// approximately solved residual and the last direction.
 pub(crate) struct LocallyOptimal {
-    /// Upper bound on the residual's norm over the eigenvalue. The error of the eigenvalue is of the order of
-    /// the square.
+    /// Ratio of the residual's norm to the eigenvalue at which the iteration stops. The relative error of the
+    /// eigenvalue is of the order of its square.
     tolerance: f64,
-    /// The current vector and the last direction; `None` at first.
+    /// The current vector, and below it the last direction; both are `None` at first.
     now: Option<Vector>,
     last: Option<Vector>,
     eigenvalue: f64,
@@ -85,7 +85,8 @@ impl<M: Matrix> Solver<M, Iteration> for LocallyOptimal {
         let mut base = vec![now];
         let toward = matrix.roughly_solved(&self.residual(&base[0]));
         if let Some(mut toward) = orthonormal(toward, &base) {
-            // The image of a direction that is nearly in the base is computed, not combined.
+            // The direction may be nearly in the span of the base. Its product with the matrix is therefore
+            // computed, not combined from known products.
             toward.image = matrix.times(&toward.x);
             base.push(toward);
         }
@@ -130,7 +131,8 @@ fn orthonormal(mut x: Vec<f64>, base: &[Vector]) -> Option<Vector> {
     }
     let norm = dot(&x, &x).sqrt();
     x.iter_mut().for_each(|x| *x /= norm);
-    // After the first pass its length is 1. After the second pass it is 1 too, except for rounding.
+    // The second pass starts at length 1 and only removes rounding errors. The length then stays near 1,
+    // unless `x` is in the span of `base`.
     (norm > 0.5).then_some(Vector { x, image: vec![] })
 }
 

@@ -31,7 +31,7 @@ pub enum Error {
     /// A potential that is not finite at some point.
     #[error("the potential must be finite, and at {place} it is {value}")]
     Potential {
-        /// The point.
+        /// The point at which the potential is not finite.
         place: f64,
         /// The potential at this point.
         value: f64,
@@ -39,13 +39,13 @@ pub enum Error {
     /// Arguments of incompatible shapes.
     #[error("{0}")]
     Shape(String),
-    /// A matrix Π that is not symmetric and positive definite.
+    /// A weight matrix Π that is not symmetric and positive definite.
     #[error("the matrix of weights must be symmetric and positive definite, and it is not")]
     NotPositiveDefinite,
-    /// Resolutions that do not agree.
+    /// Two computations at different resolutions that do not agree in μ.
     #[error("the error of mu is {error:e}, a relative {tolerance:e} is needed, and no finer resolution fits")]
     NotConverged {
-        /// The difference between the last two resolutions; infinite after a single one.
+        /// The difference of μ between the last two resolutions; infinite if only one was computed.
         error: f64,
         /// The requested relative difference.
         tolerance: f64,

@@ -5,24 +5,25 @@ use crate::shooting::{Wave, lowest_energy};
 use crate::sweep::{Potential, Sweep};
 use crate::{Error, Result};
 
-/// The density γ = w² on [a, b] that minimises (Fisher information)/ϑ + λ·(second moment).
+/// The density γ = w² on [a, b] that minimises the objective (Fisher information)/ϑ + λ·(second moment).
 ///
 /// # Derivation
 /// The Fisher information of γ = w² is ∫γ′²/γ = 4∫w′². So the objective is 4·(∫w′²/ϑ + (λ/4)∫n²w²), to be
-/// minimised with ∫w² = 1. With w continued by zero, it is finite only if w vanishes at both ends.
-/// Stationarity gives −w″/ϑ + (λ/4)·n²·w = μ·w. Multiplying by w and integrating shows that the objective is
-/// 4μ. So the least μ gives the minimum, and its w has no zero inside the interval. The variable n is the
-/// noise itself. The paper's Theorem 2.6 writes the equation in Π^{1/2}·n, and its Corollary 2.7 drops this
-/// scale.
+/// minimised with ∫w² = 1. If w is zero outside [a, b], the objective is finite only if w vanishes at both
+/// ends. Stationarity gives −w″/ϑ + (λ/4)·n²·w = μ·w. Multiplying by w and integrating shows that the
+/// objective is 4μ. So the least μ gives the minimum, and its w has no zero inside the interval. The variable
+/// n is the noise itself. Farokhi's Theorem 2.6 writes the equation in Π^{1/2}·n for a weight matrix Π, and
+/// Corollary 2.7 drops this scale.
 ///
 /// γ is strictly log-concave for any a < b: (log w)″ < 0, since the potential is convex (Brascamp and Lieb
 /// 1976).
 ///
 /// # Accuracy
-/// w grows inwards from each wall. A Taylor series follows it in this direction, with a separate scale. So μ
-/// and the moments are accurate to about 10⁻¹⁴. The density has a *relative* error of about 10⁻¹² everywhere,
-/// however small it is. Below the range of floats it is zero. Each density value has its own rounding error.
-/// Log-concavity is visible only on grids whose spacing is not much below 10⁻⁶ of the density's width.
+/// w grows inwards from each wall. A Taylor series follows w in this direction, and its scale is stored
+/// separately. So μ and the moments are accurate to about 10⁻¹⁴. The density has a *relative* error of about
+/// 10⁻¹² everywhere, however small the density is. A density below the range of floats is zero. Each density
+/// value has its own rounding error. Log-concavity is visible only on grids whose spacing is not much below
+/// 10⁻⁶ of the density's width.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroundState {
     lambda: f64,
@@ -34,7 +35,7 @@ pub struct GroundState {
     /// The solutions from both walls to their meeting point: in the direction of ascending t, and of
     /// descending t.
     sides: [Sweep; 2],
-    /// The logarithms of the factors that make each side a part of the same w, in units of t.
+    /// The logarithms of the factors that scale both sides to one normalised w, as a function of t.
     log_norms: [f64; 2],
     moments: Moments,
     rule: Vec<(f64, f64)>,
@@ -43,7 +44,7 @@ pub struct GroundState {
 /// The transformation n = centre + unit·t.
 ///
 /// The potential is least at `centre`, where t = 0. `unit` is negative if [a, b] is below zero, so that the
-/// potential grows with t in this case too.
+/// potential grows with t also in this case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Units {
     centre: f64,
@@ -60,7 +61,7 @@ impl Units {
     }
 }
 
-/// Moments of the normalised w², in units of t.
+/// Moments of the normalised w², as a density of t.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Moments {
     mean: f64,
@@ -69,8 +70,8 @@ struct Moments {
     bending: f64,
 }
 
-/// The depth e^−`DEEPEST` below which w is not followed. w² leaves the range of floats at e^−373 of its
-/// maximum.
+/// Depth at which the computation of w ends: e^−`DEEPEST` of its maximum. w² leaves the range of floats where
+/// w is e^−373 of its maximum.
 const DEEPEST: f64 = 400.0;
 
 /// Upper bound on the lowest energy: on a piece of length 1 on which the potential is at most 2, a sine has
@@ -78,8 +79,8 @@ const DEEPEST: f64 = 400.0;
 const ABOVE: f64 = std::f64::consts::PI * std::f64::consts::PI + 2.0;
 
 impl GroundState {
-    /// Computes the ground state with λ ≥ 0 on the second moment and ϑ > 0 on the noise (`weight`), between
-    /// `lower` and `upper`.
+    /// Computes the ground state between `lower` and `upper`, for the factor λ ≥ 0 of the second moment and
+    /// the weight ϑ > 0 (`weight`) that divides the Fisher information.
     ///
     /// # Errors
     /// [`Error::Parameter`] if λ or ϑ is out of range or infinite; [`Error::Interval`] unless `lower` <
@@ -96,7 +97,8 @@ impl GroundState {
         }
         let width = upper - lower;
         let centre = 0f64.clamp(lower, upper);
-        // The length over which w changes: of a Gaussian, of a linear potential, or of the interval.
+        // The length over which w changes: the least of the lengths of a Gaussian, of the solution for a
+        // linear potential, and of the interval.
         let round = std::f64::consts::SQRT_2 / lambda.powf(0.25) / weight.powf(0.25);
         let steep = 2f64.cbrt() / lambda.cbrt() / weight.cbrt() / centre.abs().cbrt();
         let length = width.min(round).min(steep);
@@ -148,7 +150,7 @@ impl GroundState {
         self.lambda
     }
 
-    /// The weight ϑ.
+    /// The weight ϑ that divides the Fisher information.
     pub fn weight(&self) -> f64 {
         self.weight
     }
@@ -174,7 +176,7 @@ impl GroundState {
         2.0 * self.log_amplitude(n)
     }
 
-    /// The mass ∫w² of [`from`, `to`]; 0 unless `from` < `to`.
+    /// The mass ∫w² over [`from`, `to`]; 0 unless `from` < `to`.
     ///
     /// It costs 16 evaluations for each piece on which w is one series. There are some hundreds of pieces in
     /// all.
@@ -217,8 +219,8 @@ impl GroundState {
         (square - mean * mean) * self.units.unit * self.units.unit
     }
 
-    /// The objective (Fisher information)/ϑ + λ·(second moment), from the moments. It equals 4μ, which checks
-    /// both.
+    /// The objective (Fisher information)/ϑ + λ·(second moment), from the moments. It equals 4μ up to
+    /// rounding, which checks the moments and μ.
     pub fn objective(&self) -> f64 {
         self.fisher_information() / self.weight + self.lambda * self.second_moment()
     }
@@ -242,7 +244,7 @@ impl GroundState {
 /// Number of nodes for the integral over one piece. w² is a polynomial of degree at most 31, up to rounding.
 const PLACES: usize = 16;
 
-/// The t at which w has fallen by e^−[`DEEPEST`].
+/// The estimated t at which w has fallen by the factor e^−[`DEEPEST`].
 fn reach(potential: Potential) -> f64 {
     let round = (2.0 * DEEPEST / potential.quadratic.sqrt()).sqrt();
     let steep = (1.5 * DEEPEST / potential.linear.sqrt()).powf(2.0 / 3.0);
@@ -251,7 +253,7 @@ fn reach(potential: Potential) -> f64 {
 
 /// The logarithms of the factors that join both sides to one w with ∫w² = 1, and its moments.
 fn normalised(sides: &[Sweep; 2], rule: &[(f64, f64)]) -> ([f64; 2], Moments) {
-    // Each side is 1 at the meeting point.
+    // These factors make each side 1 at the meeting point.
     let met = sides.each_ref().map(|side| {
         let wave = side.last();
         -wave.value.ln() - wave.log_scale

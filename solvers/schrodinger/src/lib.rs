@@ -1,8 +1,9 @@
-//! Ground states of stationary Schrödinger equations in a box: the density of least Fisher information.
+//! Ground states of stationary Schrödinger equations in a box, which give the densities of least Fisher
+//! information.
 //!
-//! The density γ on an interval that minimises (Fisher information)/ϑ + λ·(second moment) is γ = w². Here w
-//! is the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w, and the minimum is 4μ (Farokhi, Theorem 2.6 and Corollary
-//! 2.7; derived at [`GroundState`]).
+//! The density γ on an interval that minimises (Fisher information)/ϑ + λ·(second moment), for weights ϑ > 0
+//! and λ ≥ 0, is γ = w². Here w(n) is the ground state, the solution of least μ, of −w″/ϑ + (λ/4)·n²·w = μ·w.
+//! The minimum is 4μ (Farokhi, Theorem 2.6 and Corollary 2.7; derived at [`GroundState`]).
 //!
 //! ```
 //! use scumble_schrodinger::GroundState;

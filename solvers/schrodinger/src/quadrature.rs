@@ -1,10 +1,10 @@
 //! Gauss–Legendre quadrature.
 
-/// The nodes on [−1, 1] and their weights. They integrate polynomials of degree 2·`count` − 1 exactly.
+/// The nodes on [−1, 1] and their weights. They integrate polynomials of degree up to 2·`count` − 1 exactly.
 pub(crate) fn gauss_legendre(count: usize) -> Vec<(f64, f64)> {
     let n = count as f64;
     let place = |at: usize| {
-        // Newton's method from Tricomi's estimate.
+        // Newton's method, started at Tricomi's estimate of the node.
         let mut x = (std::f64::consts::PI * (at as f64 + 0.75) / (n + 0.5)).cos();
         for _ in 0..10 {
             let (value, slope) = legendre(count, x);

@@ -1,11 +1,11 @@
-//! The lowest energy, by shooting solutions from both ends.
+//! The lowest energy, by the shooting method: solutions start at both ends and must match where they meet.
 
 use crate::{Error, Result};
 use argmin::core::{CostFunction, Executor, State};
 use argmin::solver::brent::BrentRoot;
 
-/// A solution of a linear second-order equation at a point: a value and a slope, times e^`log_scale`. The
-/// scale keeps both within the range of floats.
+/// A solution of a linear second-order equation at a point: a value and a slope, both to be multiplied by
+/// e^`log_scale`. The scale keeps both within the range of floats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Wave {
     pub(crate) value: f64,
@@ -17,15 +17,15 @@ impl Wave {
     /// The solution at a wall: value zero and slope 1.
     pub(crate) const AT_A_WALL: Self = Self { value: 0.0, slope: 1.0, log_scale: 0.0 };
 
-    /// The same solution, with a value and a slope of ordinary size.
+    /// The same solution, scaled so that |`value`| + |`slope`| = 1.
     pub(crate) fn scaled(self) -> Self {
         let size = self.value.abs() + self.slope.abs();
         Self { value: self.value / size, slope: self.slope / size, log_scale: self.log_scale + size.ln() }
     }
 }
 
-/// Prüfer's angle θ of a solution, tan θ = w/w′. It is zero at the wall, and grows by π at every zero of w.
-/// It increases with the energy.
+/// Prüfer's angle θ of a solution w, with tan θ = w/w′. It is zero at the wall, and grows by π from each zero
+/// of w to the next. It increases with the energy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Angle {
     zeros: f64,
@@ -35,7 +35,8 @@ pub(crate) struct Angle {
 impl Angle {
     pub(crate) const AT_A_WALL: Self = Self { zeros: 0.0, sign: 1.0 };
 
-    /// Advances to the next point of the solution. Between the two points the solution has at most one zero.
+    /// Advances to the next point of the solution. The solution must have at most one zero between the two
+    /// points.
     pub(crate) fn pass(&mut self, next: &Wave) {
         if next.value * self.sign < 0.0 {
             self.sign = -self.sign;
@@ -49,8 +50,8 @@ impl Angle {
     }
 }
 
-/// The lowest energy: the angles of both solutions, each measured from its own wall, add up to π at the
-/// meeting point.
+/// Finds the lowest energy. At this energy, Prüfer's angles of the solutions from both walls add up to π at
+/// the point where the solutions meet.
 ///
 /// `angles` returns this sum and increases with the energy. It is less than π at `below`, and at least π at
 /// `above`.

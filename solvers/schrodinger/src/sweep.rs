@@ -1,4 +1,4 @@
-//! Integration from a wall inwards by Taylor series: w″ = (kx² + gx − F)·w.
+//! Integration of w″ = (kx² + gx − F)·w from a wall inwards by Taylor series, where F is the energy.
 
 use crate::shooting::{Angle, Wave};
 
@@ -21,7 +21,7 @@ impl Potential {
 
     /// The solution of w″ = (kx² + gx − F)·w at x + `step`, given the solution `from` at `x`.
     ///
-    /// The Taylor series converges everywhere. In a step of at most 1/(1 + √potential) its terms fall like
+    /// The Taylor series converges everywhere. In a step of at most 1/(1 + √|kx² + gx|) its terms fall like
     /// those of an exponential function, and no terms cancel where w grows.
     pub(crate) fn advanced(self, energy: f64, from: &Wave, x: f64, step: f64) -> Wave {
         let squared = step * step;
@@ -30,7 +30,7 @@ impl Potential {
             squared * step * (2.0 * self.quadratic * x + self.linear),
             squared * squared * self.quadratic,
         ];
-        // The last three terms, each with its power of the step.
+        // The last three terms of the series, each including its power of the step.
         let (mut t0, mut t1, mut t2) = (0.0, from.value, from.slope * step);
         let mut value = t1 + t2;
         let mut slope = t2;
@@ -53,10 +53,11 @@ impl Potential {
 const MOST_TERMS: u32 = 60;
 const ENOUGH: f64 = 1e-18;
 
-/// No two zeros are within a step. Zeros of w are at least π/√F apart, and F is at most π² + 2.
+/// The longest step. It is shorter than the distance of two zeros of w, which is at least π/√F with F at most
+/// π² + 2.
 const LONGEST_STEP: f64 = 0.5;
 
-/// A solution from a wall to the point where it meets the other solution.
+/// A solution from a wall to the point where it meets the solution from the other wall.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sweep {
     potential: Potential,

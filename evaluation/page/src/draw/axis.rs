@@ -53,18 +53,18 @@ impl Axis {
         BOTTOM - self.share(value).clamp(0.0, 1.0) * (BOTTOM - TOP)
     }
 
-    /// Horizontal coordinates with their labels, in a frame that ends at `right`.
+    /// Horizontal coordinates of the ticks with their labels, in a frame that ends at `right`.
     pub fn places(&self, right: f64) -> Vec<(f64, String)> {
         self.ticks().map(|(value, label)| (self.x(value, right), label)).collect()
     }
 
-    /// Vertical coordinates with their labels.
+    /// Vertical coordinates of the ticks with their labels.
     pub fn heights(&self) -> Vec<(f64, String)> {
         self.ticks().map(|(value, label)| (self.y(value), label)).collect()
     }
 
-    /// Values with their labels, with enough decimals to distinguish neighbours. On a logarithmic scale, each
-    /// label has its own number of decimals.
+    /// Values of the ticks with their labels. The labels have enough decimals to distinguish neighbouring
+    /// ticks. On a logarithmic scale, each label has its own number of decimals.
     fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         let steps = self.ticks.windows(2).map(|pair| pair[1] - pair[0]);
         let step = steps.fold(f64::INFINITY, f64::min);
@@ -92,7 +92,8 @@ enum Rounding {
     Up,
 }
 
-/// The nearest of 1, 2 and 5 times a power of ten that is at most `value`, or at least `value`.
+/// The nearest round number that is at most `value`, or at least `value`. A round number is 1, 2 or 5 times a
+/// power of ten.
 fn round(value: f64, rounding: Rounding) -> f64 {
     let unit = 10f64.powf(value.log10().floor());
     let fits = |times: &f64| match rounding {
@@ -104,7 +105,8 @@ fn round(value: f64, rounding: Rounding) -> f64 {
     found.unwrap_or(1.0) * unit
 }
 
-/// 1, 2 and 5 times powers of ten between the logarithms `ends`, or only powers of ten if the range is wide.
+/// Numbers that are 1, 2 or 5 times a power of ten, or only powers of ten if the range is wide. `ends` has
+/// the base-ten logarithms of the ends of the range.
 fn magnitudes(ends: [f64; 2]) -> Vec<f64> {
     let times: &[f64] = if ends[1] - ends[0] > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let powers = ends[0].floor() as i32..=ends[1].ceil() as i32;

@@ -9,8 +9,8 @@ use maud::{Markup, html};
 /// The colours for light mode, dark mode and paper, and the styles of chart elements.
 pub const STYLE: &str = concat!(include_str!("palette.css"), include_str!("chart.css"));
 
-/// The width of a chart in user units, like all lengths in this module. The page that shows a chart scales
-/// them.
+/// The width of a chart in SVG user units, like all lengths in this module. The page that shows a chart
+/// scales these units.
 pub const WIDTH: f64 = 640.0;
 /// The height of a chart.
 pub const HEIGHT: f64 = 390.0;
@@ -23,7 +23,7 @@ pub const TOP: f64 = 14.0;
 /// The bottom edge of the frame.
 pub const BOTTOM: f64 = HEIGHT - 60.0;
 
-/// Marks of series, around (0, 0).
+/// SVG paths of the markers of series, centred at (0, 0).
 const MARKERS: [&str; 8] = [
     "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z",
     "M-4 -4h8v8h-8Z",
@@ -38,7 +38,7 @@ const DASHES: [&str; 5] = ["none", "7 3", "2 3", "9 3 2 3", "14 4"];
 
 /// The style of a series. No two of the first forty styles have both marker and dashes in common.
 pub struct Look {
-    /// The mark, a path around (0, 0).
+    /// The marker, an SVG path centred at (0, 0).
     pub marker: &'static str,
     /// The dashes of the line, in SVG syntax.
     pub dashes: &'static str,
@@ -51,7 +51,7 @@ impl Look {
         Self { marker: MARKERS[at % MARKERS.len()], dashes: DASHES[(at + round) % DASHES.len()] }
     }
 
-    /// Draws the mark at `[x, y]` in the size `size`.
+    /// Draws the marker at `[x, y]`, scaled by `size`.
     pub fn mark(&self, [x, y]: [f64; 2], size: f64) -> Markup {
         html! { path.marker d=(self.marker) transform={ "translate(" (at(x)) " " (at(y)) ") \
         scale(" (size) ")" } {} }

@@ -1,5 +1,5 @@
-//! A dozen tasks on public data that compare mechanisms of every trust model in the same way. The result is
-//! the table with which a paper compares its own mechanism.
+//! A dozen tasks on public data that compare mechanisms of every trust model in the same way. A paper can
+//! compare its own mechanism with the resulting tables.
 //!
 //! ```
 //! use scumble_page::suite::{Form, Results, tasks, task};

@@ -1,4 +1,4 @@
-//! The results as one page.
+//! The results as one HTML page.
 
 use super::results::Results;
 use super::standing::Standing;
@@ -7,8 +7,8 @@ use crate::document;
 use maud::{Markup, html};
 
 impl Results {
-    /// The page as HTML. It has the tables of the document, with the worth of a mechanism as a shade.
-    /// `command` made it.
+    /// The results as an HTML page, with the same tables as [`to_markdown`](Self::to_markdown). A cell is
+    /// shaded by the worth of its mechanism. `command` is the shell command that made the results.
     pub fn to_html(&self, command: &str) -> String {
         let title = "The cost of privacy, task by task";
         document(
@@ -43,7 +43,7 @@ impl Results {
     }
 }
 
-/// A table with shaded cells, if `worth` is given. The shade is the worth.
+/// A table. If `worth` is given, the shade of a cell is the median worth of its mechanism.
 fn shown(table: &Table, worth: Option<&[Standing]>) -> Markup {
     let shade = |row: usize, column: usize| {
         let at = worth?

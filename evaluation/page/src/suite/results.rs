@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// The results of all tasks that were run.
 #[derive(Debug)]
 pub struct Results {
-    /// The variant of the tasks.
+    /// The variant of the tasks, quick or full.
     pub form: Form,
     /// The finished tasks.
     pub finished: Vec<Finished>,
@@ -26,7 +26,7 @@ pub struct Finished {
     pub records: usize,
     /// Number of encoded columns of the data set.
     pub columns: usize,
-    /// True if the labels of volunteers, if any, are known.
+    /// True unless the volunteers' labels are withheld.
     pub has_labels: bool,
     /// The outcome in machine-readable form.
     json: Value,
@@ -50,7 +50,8 @@ impl Results {
     /// Adds the outcome of a task.
     pub fn add(&mut self, task: &'static Task, comparison: &Comparison, outcome: Outcome) {
         let mut json = comparison.to_json(&outcome);
-        // A guarantee is a page of text, and follows from the mechanism and its parameters.
+        // Only the summary of a guarantee is kept. The full text takes a page, and follows from the mechanism
+        // and its parameters.
         for name in ["rows", "without_dp"] {
             for row in json[name].as_array_mut().into_iter().flatten() {
                 row["guarantee"] = row["guarantee"]["summary"].take();
@@ -67,7 +68,7 @@ impl Results {
         });
     }
 
-    /// All results, with versions, settings, seeds and the score of each trial.
+    /// All results as JSON, with versions, settings, seeds and the score of each trial.
     pub fn to_json(&self) -> Value {
         let missing =
             self.missing.iter().map(|missing| json!({ "task": missing.task.name, "reason": missing.reason }));

@@ -6,7 +6,8 @@ use scumble_comparison::{Goal, Row, Scores, Trust};
 use scumble_core::Unit;
 use std::collections::BTreeMap;
 
-/// A mechanism for one goal, over all tasks in which models learn from releases alone.
+/// Results of a mechanism for one goal (a unit of privacy and a trust model), over all tasks in which models
+/// learn only from releases.
 #[derive(Debug)]
 pub(super) struct Standing {
     pub(super) mechanism: String,
@@ -18,7 +19,7 @@ pub(super) struct Standing {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct At {
     pub(super) epsilon: f64,
-    /// Number of tasks with the mechanism.
+    /// Number of tasks with a score of the mechanism.
     pub(super) tasks: usize,
     /// Number of tasks with evidence that the mechanism is better than no release.
     pub(super) better: usize,
@@ -35,7 +36,7 @@ impl Standing {
 }
 
 impl Finished {
-    /// The scores by the first metric, which decides.
+    /// The scores of the first model by the first metric. Recommendations depend only on these scores.
     pub(super) fn scores(&self) -> Option<Scores<'_>> {
         self.outcome.scores().into_iter().next()
     }

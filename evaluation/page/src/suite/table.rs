@@ -1,4 +1,4 @@
-//! The results as one document.
+//! The results as one Markdown document.
 
 use super::results::{Finished, Results};
 use super::standing::{At, Standing};
@@ -13,8 +13,8 @@ pub(super) struct Table {
 }
 
 impl Results {
-    /// The document: the tasks, the choices of each task, and the standings of the mechanisms over all tasks.
-    /// `command` made it.
+    /// The results as Markdown: the tasks, the recommended mechanisms of each task, and the standings of the
+    /// mechanisms over all tasks. `command` is the shell command that made the results.
     pub fn to_markdown(&self, command: &str) -> String {
         let mut text = format!(
             "# The cost of privacy, task by task\n\n{}\n\n```console\n$ {command}\n```\n",
@@ -65,7 +65,7 @@ impl Results {
         )
     }
 
-    /// The tasks, with the scores of models without a mechanism.
+    /// The tasks, with the scores that need no mechanism.
     pub(super) fn tasks(&self) -> Table {
         let header = [
             "task",
@@ -103,7 +103,7 @@ impl Results {
         }
     }
 
-    /// The choices for `goal`, of every task at every budget.
+    /// The recommended mechanisms for `goal`, in every task and at every budget.
     pub(super) fn chosen(&self, goal: Goal) -> Table {
         let epsilons = self.epsilons();
         let row = |finished: &Finished| -> Option<Vec<String>> {
@@ -120,8 +120,8 @@ impl Results {
         Table { header: header("task", &epsilons), rows: self.finished.iter().filter_map(row).collect() }
     }
 
-    /// The membership advantage and the score of all mechanisms with noisy statistics, in the tasks with this
-    /// attack. Different claims share one axis.
+    /// The membership advantage and the score of all mechanisms with noisy statistics, in the tasks with a
+    /// membership attack. Mechanisms with different kinds of claims are in the same table.
     pub(super) fn attacked(&self) -> Table {
         let header = ["task", "mechanism", "claim", "membership advantage (%)", "score"];
         let task_rows = |finished: &Finished| -> Option<Vec<Vec<String>>> {
@@ -151,7 +151,7 @@ impl Results {
         }
     }
 
-    /// The failures, task by task.
+    /// The tasks that could not be run, and the cells (one mechanism at one ε) that failed, with the reasons.
     pub(super) fn absent(&self) -> Vec<String> {
         let missing = self.missing.iter().map(|missing| format!("{}: {}", missing.task.name, missing.reason));
         let failed = self.finished.iter().flat_map(|finished| {
@@ -161,7 +161,7 @@ impl Results {
     }
 }
 
-/// The bound on the attack: ε, or nats of mutual information.
+/// The claim that bounds the attack: ε, or nats of mutual information.
 fn claimed(row: &Row) -> String {
     let nats = row.guarantee.claims.iter().find_map(|claim| match &claim.notion {
         Notion::MutualInformation(bound) if bound.nats == 1.0 => Some("1 nat".to_owned()),
@@ -186,7 +186,8 @@ pub(super) fn heading(goal: Goal) -> String {
     words[..1].to_uppercase() + &words[1..]
 }
 
-/// The chosen mechanism, its score, and its worth or addition.
+/// The recommended mechanism, its score, and its worth, or the number of records that it adds to the
+/// volunteers'.
 fn cell(choice: &Choice, scores: &Scores) -> String {
     let Some((_, row)) = choice.best else { return "no evidence".into() };
     let (title, score) = (&row.mechanism, scores.metric.shown(row.mean));

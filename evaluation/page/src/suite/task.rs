@@ -5,7 +5,7 @@ use scumble_core::{Registry, nearest_name};
 use serde::Serialize;
 use std::path::Path;
 
-/// A data set, its target, and the source of its records.
+/// A comparison of mechanisms on one data set, described by an experiment.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
     /// The task's name.
@@ -63,7 +63,7 @@ pub fn tasks() -> &'static [Task] {
 /// The task with this name.
 ///
 /// # Errors
-/// [`Error::Data`] with the nearest name and all names.
+/// [`Error::Data`] if no task has this name, with the nearest name and all names.
 pub fn task(name: &str) -> Result<&'static Task> {
     let names = || TASKS.iter().map(|task| task.name);
     TASKS.iter().find(|task| task.name == name).ok_or_else(|| {
@@ -83,7 +83,8 @@ impl Task {
     /// The comparison, with its data loaded.
     ///
     /// # Errors
-    /// [`Error::File`] for data missing from the folder `SCUMBLE_DATA`.
+    /// [`Error::File`] if the data set is not in the folder that the environment variable `SCUMBLE_DATA`
+    /// names.
     pub fn comparison(&self, registry: &Registry, form: Form) -> Result<Comparison> {
         let file = format!("{}.toml", self.name);
         let experiment = Experiment::from_toml(self.text, Path::new(&file))?;

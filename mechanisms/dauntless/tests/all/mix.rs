@@ -101,7 +101,8 @@ fn the_card_counts_samples_against_the_budget_and_says_when_it_is_exceeded() {
     // The design's card already warns.
     let card = vacuous.guarantee().to_string();
     assert!(
-        card.starts_with("WARNING    the budget is vacuous") && card.contains("guarantee  NOTHING"),
+        card.starts_with("WARNING    the budget is vacuous")
+            && card.contains("guarantee  NO resistance to recovery"),
         "{card}"
     );
     let vacuous = fresh(&vacuous, &crowd(6, 3, 1)).guarantee;
@@ -342,5 +343,5 @@ fn the_answer_of_a_perfect_model_is_the_class_of_the_query() {
     let narrow = release.key.read(&queries, Target::Vector(Array2::zeros((40, 3)))).unwrap_err().to_string();
     assert!(narrow.contains("40 × 3, and the released labels are 40 × 8"), "{narrow}");
     let wide = Table::new(names(7), Array2::zeros((1, 7)), Target::Class(Array1::zeros(1))).unwrap();
-    assert!(release.key.view(&wide).unwrap_err().to_string().contains("7 columns where 6"));
+    assert!(release.key.view(&wide).unwrap_err().to_string().contains("7 columns, and the design expects 6"));
 }

@@ -10,24 +10,26 @@ use ndarray::{ArrayView1, ArrayView2};
 
 /// Number of outputs up to which all signs are searched.
 const OUTPUTS_FOR_CERTAIN: usize = 20;
-/// Maximum number of nodes of a search, for more outputs. Each node is one sum of n values.
+/// Maximum number of nodes of a search over the signs of more outputs. Each node adds n values to n others.
 const MOST_NODES: usize = 1 << OUTPUTS_FOR_CERTAIN;
 
 /// Computes max ‖E(x − x′)‖₁ for the `map` E (Z × n) and x, x′ in a product of `sets`.
 ///
-/// The coordinates of the sets are the columns of E, in their order.
+/// The coordinates of the sets correspond to the columns of E, in the same order.
 ///
-/// The value is exact for up to 20 outputs, for a single ℓ₁ ball, and for a box of up to 20 numbers. For more
-/// it is exact if a branch and bound over the signs ends soon, or if a single one-hot group has few enough
-/// levels. Otherwise it is a bound: the least of the sums over outputs, the sums over sets, and the bounds
-/// from the largest singular value.
+/// The value is exact for up to 20 outputs, for a single ℓ₁ ball, and for a box of up to 20 numbers. For
+/// other maps and sets it is exact if branch and bound over the signs ends within a fixed number of nodes.
+/// For a single one-hot group it is also exact if its levels can be compared in about ten seconds. Otherwise
+/// it is an upper bound: the least of the sums over outputs, the sums over sets, and the bounds from the
+/// largest singular value.
 ///
-/// It is the distance of exact products with the floats of E. The caller must add the rounding errors of
-/// applying E.
+/// The value applies to exact products of E with x. The caller must add the rounding errors of computing
+/// these products in floating point.
 ///
 /// # Errors
-/// [`Error::Shape`] unless the sets have n coordinates together, [`Error::NonFinite`], [`Error::Size`],
-/// [`Error::Overflow`].
+/// [`Error::Shape`] unless the sets have n coordinates together, [`Error::NonFinite`] if an entry of `map` is
+/// not finite. [`Error::Size`] if a width or a radius is negative or not finite, [`Error::Overflow`] if a sum
+/// could overflow.
 pub fn linear(map: ArrayView2<f64>, sets: &[Set]) -> Result<Sensitivity> {
     check_sizes(sets)?;
     let dim: usize = sets.iter().map(Set::dim).sum();
@@ -54,12 +56,13 @@ pub fn linear_over_box(map: ArrayView2<f64>, widths: ArrayView1<f64>) -> Result<
 
 /// Computes max ‖vᵢ − vⱼ‖₁ over `points` (N × Z).
 ///
-/// Points near the middle that cannot be part of the farthest pair are set aside. The others are compared in
-/// pairs. If it is less work, the maximum of max sᵀvᵢ − min sᵀvᵢ over the 2^{Z−1} signs is computed, with
-/// pruned branches. If both take more than about ten seconds, the value is a bound.
+/// Points near the centre that cannot be part of the farthest pair are set aside. The others are compared in
+/// pairs. If that is less work, the maximum of max sᵀvᵢ − min sᵀvᵢ over 2^{Z−1} sign vectors s is computed
+/// instead, by branch and bound. If both would take more than about ten seconds, the value is an upper bound.
 ///
 /// # Errors
-/// [`Error::Shape`] for no points, [`Error::NonFinite`], [`Error::Overflow`].
+/// [`Error::Shape`] if there are no points, [`Error::NonFinite`] if a value is not finite,
+/// [`Error::Overflow`] if a distance could overflow.
 pub fn over_points(points: ArrayView2<f64>) -> Result<Sensitivity> {
     if points.nrows() == 0 {
         return Err(Error::Shape("there are no points, and at least one is needed".to_owned()));
@@ -97,7 +100,8 @@ fn search(scaled: &Scaled) -> Option<f64> {
     widest(&rows, |direction| scaled.spread(direction), 0.0, MOST_NODES)
 }
 
-/// Returns whether the map is constant on the sets: exactly, before any multiplication.
+/// Returns whether the map is constant on the product of the sets. The test has no rounding errors, because
+/// it only compares entries.
 fn is_constant(map: ArrayView2<f64>, sets: &[Set]) -> bool {
     let mut start = 0;
     sets.iter().all(|set| {

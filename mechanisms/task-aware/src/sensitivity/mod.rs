@@ -1,37 +1,42 @@
-//! Sensitivity of a map over a set: max ‖g(x) − g(x′)‖₁, exactly or by a bound that is marked as one.
+//! Sensitivity max ‖g(x) − g(x′)‖₁ of a map g over the points x, x′ of a set. The value is exact, or an upper
+//! bound that is marked as inexact.
 //!
-//! Everything follows from ‖v‖₁ = max sᵀv over the signs s ∈ {±1}^Z. The distance is the largest spread of
-//! sᵀg over the set. For a linear map E this is the spread of the set in the direction Eᵀs. For a product of
-//! sets it is the sum of their spreads, in one common direction.
+//! All computations use ‖v‖₁ = max sᵀv over the sign vectors s ∈ {±1}^Z, for Z outputs of g. The sensitivity
+//! is the largest spread (maximum minus minimum) of sᵀg over the set, for any s. For a linear map E this is
+//! the spread of the set in the direction Eᵀs. For a product of sets it is the sum of their spreads, in one
+//! common direction.
 //!
-//! The result is never too small:
+//! The computed value is never too small:
 //!
-//! | over | value | exact |
+//! | set | value | exact |
 //! |---|---|---|
-//! | an ℓ₁ ball | 2r·(largest ℓ₁ norm of a column) | always |
-//! | one-hot vectors | the largest distance of two columns: points | as points |
-//! | a box | max Σⱼ wⱼ·\|Σᵢ sᵢEᵢⱼ\| over the signs s | up to 20 outputs or inputs, else if the search ends |
-//! | an ℓ₂ ball | 2r·max ‖Eᵀs‖₂ | up to 20 outputs, else if the search ends |
-//! | a product | the sum of the above in one direction Eᵀs | likewise |
-//! | points | max (max sᵀvᵢ − min sᵀvᵢ), or by pairs | if either takes less than about ten seconds |
-//! | clipped outputs | the diameter of the clipping set: 2l, or Σ wⱼ | always |
+//! | an ℓ₁ ball of radius r | 2r·(largest ℓ₁ norm of a column of E) | always |
+//! | one-hot vectors | the largest distance of two columns of E | as for points |
+//! | a box, widths w | max Σⱼ wⱼ·\|Σᵢ sᵢEᵢⱼ\| over s | up to 20 outputs or inputs, or if the search ends |
+//! | an ℓ₂ ball of radius r | 2r·max ‖Eᵀs‖₂ | up to 20 outputs, or if the search ends |
+//! | a product | the largest sum of its sets' spreads in one direction Eᵀs | likewise |
+//! | points | max (max sᵀvᵢ − min sᵀvᵢ), or over pairs | if either takes less than about ten seconds |
+//! | clipped outputs | the diameter of the clipping set: 2r for an ℓ₁ ball, Σ wⱼ for a box | always |
 //!
-//! - **A tree of signs, not Gray's order.** Each partial sum has at most Z roundings. Branches are pruned:
-//!   the spread is a seminorm, so the remaining rows add at most their own spreads. Twenty outputs of 24
-//!   numbers take 13 ms, of 784 numbers 1.3 s.
-//! - **The shorter side of a box.** Signs of outputs and corners of inputs are the same problem, transposed.
-//! - **Points near the middle are set aside.** A walk from farthest point to farthest point finds a large
-//!   distance. Only points whose norms add up to more can be farther apart. 100,000 points take 0.1 s with 10
-//!   or 16 latents and 0.3 s with 30. On an ℓ₁ sphere, where no point can be set aside, they take 0.2 s with
-//!   10 and 9 s with 16. The 512 bounds of 10 latents take 0.1 s more, the 32,768 of 16 about 5 s. (One core,
-//!   at the tests' optimisation level.)
-//! - **A bound without an exact answer** is the lesser of a sum over outputs and a sum over sets. The bound
-//!   for a set is the lesser of the column sums and of √(nZ)·σ₁ for a box or 2r√Z·σ₁ for a ball. For
-//!   Sylvester's matrix of 64 rows the bound is 516, the exact value 512 and the sum over columns 4096. σ₁
-//!   comes from powers of the Gram matrix, because a decomposition has no provable rounding bound.
-//! - **Rounding is included.** The error of a sum of k terms is at most ku/(1 − ku) of their magnitudes. Four
-//!   times this is added, plus underflow; numbers that could overflow are an error. Tests compare with
-//!   128-bit integers. Rounding in a mechanism's own use of its map belongs to the mechanism.
+//! - **Sign vectors form a tree, instead of a sequence in Gray-code order.** Each partial sum then has at
+//!   most Z roundings. Branches are pruned: the spread is a seminorm, so the remaining rows add at most their
+//!   own spreads. A map with 20 outputs takes 13 ms for 24 inputs, and 1.3 s for 784 inputs.
+//! - **Over a box, the signs of the outputs or of the inputs are searched, whichever are fewer.** The map and
+//!   its transpose have the same sensitivity.
+//! - **Points near the centre are set aside.** A walk from farthest point to farthest point finds a large
+//!   distance. Only two points whose norms add up to more can be farther apart. 100,000 points take 0.1 s
+//!   with 10 or 16 latents and 0.3 s with 30. On an ℓ₁ sphere, where no point can be set aside, they take 0.2
+//!   s with 10 and 9 s with 16. The 512 bounds of [`sign_bounds`] for 10 latents take 0.1 s more, and the
+//!   32,768 for 16 latents about 5 s. (One core, at the tests' optimisation level.)
+//! - **The bound for a map without an exact value** is the lesser of a sum over outputs and a sum over sets.
+//!   With the largest singular value σ₁ and n inputs, the bound for a box is the lesser of the column sums
+//!   and √(nZ)·σ₁. For an ℓ₂ ball, 2r√Z·σ₁ takes the place of √(nZ)·σ₁. For Sylvester's matrix of 64 rows the
+//!   bound is 516, the exact value 512 and the sum over columns 4096. σ₁ comes from powers of the Gram
+//!   matrix, because a decomposition has no provable rounding bound.
+//! - **Rounding is included.** The error of a sum of k terms is at most ku/(1 − ku) times the sum of their
+//!   magnitudes, for unit roundoff u. Four times this is added, plus a bound on underflow. Numbers that could
+//!   overflow are an error. Tests compare with 128-bit integers. A mechanism itself must account for rounding
+//!   when it applies its map.
 //!
 //! ```
 //! use ndarray::array;
@@ -71,6 +76,7 @@ pub struct Sensitivity {
     /// Upper bound on the distance, in the units of the map's outputs. It includes all rounding errors: about
     /// 10⁻¹³ of the value, or 10⁻¹² for maps with hundreds of rows or columns.
     pub value: f64,
-    /// True if two points of the set reach the value, except for rounding. Otherwise all pairs may be nearer.
+    /// True if two points of the set reach the value, except for rounding. Otherwise all pairs of points may
+    /// have smaller distances.
     pub is_exact: bool,
 }

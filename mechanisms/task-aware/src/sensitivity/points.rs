@@ -1,4 +1,4 @@
-//! The two points of a set with the largest distance.
+//! The largest ℓ₁ distance of two points of a set.
 
 use super::norm::range;
 use super::search::widest;
@@ -6,8 +6,8 @@ use super::search::widest;
 /// Maximum number of additions for an exact answer: about ten seconds.
 const MOST_WORK: f64 = 8e9;
 
-/// Computes the largest distance of the columns of `rows` (Z × N), whose middle is zero; `None` if it takes
-/// too long.
+/// Computes the largest ℓ₁ distance of two columns of `rows` (Z × N); `None` if it takes too long. The least
+/// and the largest value of each row must add up to zero.
 pub(crate) fn widest_pair(rows: &[&[f64]]) -> Option<f64> {
     let points = Points::new(rows);
     let near_best = points.walk();
@@ -21,25 +21,25 @@ pub(crate) fn widest_pair(rows: &[&[f64]]) -> Option<f64> {
     let rows: Vec<Vec<f64>> =
         (0..rows.len()).map(|i| far.0.iter().map(|point| point.place[i]).collect()).collect();
     let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-    // A search that may not end gets less time.
+    // A search that may exceed the limit gets less time.
     let work = if by_signs <= MOST_WORK { MOST_WORK } else { MOST_WORK / 8.0 };
     let by_search = widest(&rows, range, near_best, (work / count.max(1.0)) as usize);
     by_search.or_else(|| (by_pairs <= MOST_WORK).then(|| far.best_of_pairs(near_best)))
 }
 
-/// Upper bound on the distance of two columns: the lesser of the sum of the ranges and twice the largest
-/// distance from the middle.
+/// Upper bound on the ℓ₁ distance of two columns of `rows`: the lesser of the sum of the rows' ranges and
+/// twice the largest norm of a column.
 pub(crate) fn widest_pair_bound(rows: &[&[f64]]) -> f64 {
     rows.iter().map(|row| range(row)).sum::<f64>().min(2.0 * Points::new(rows).farthest())
 }
 
 struct Point {
     place: Vec<f64>,
-    /// Distance from the middle.
+    /// ℓ₁ norm.
     norm: f64,
 }
 
-/// Points in descending order of their distance from the middle.
+/// Points in descending order of their norms.
 struct Points(Vec<Point>);
 
 impl Points {
@@ -59,8 +59,8 @@ impl Points {
         self.0.first().map_or(0.0, |point| point.norm)
     }
 
-    /// Returns a large distance, found by a walk. The walk starts at the point farthest from the middle, and
-    /// repeatedly goes to the farthest point from the current one.
+    /// Returns a large distance of two points, which a walk finds. The walk starts at the point of largest
+    /// norm, and goes to the point farthest from the current one while the distance increases.
     fn walk(&self) -> f64 {
         let mut from = self.0.first();
         let mut best = 0.0;
@@ -76,8 +76,8 @@ impl Points {
         best
     }
 
-    /// Keeps the points that may be part of a pair farther apart than `best`: ‖vᵢ − vⱼ‖ ≤ ‖vᵢ‖ + ‖vⱼ‖, for
-    /// the farthest j.
+    /// Keeps the points that may be part of a pair farther apart than `best`. ‖vᵢ − vⱼ‖ ≤ ‖vᵢ‖ + ‖vⱼ‖ rules
+    /// out vᵢ if the sum is at most `best` for the vⱼ of largest norm.
     fn that_may_be_farther_than(mut self, best: f64) -> Self {
         let farthest = self.farthest();
         self.0.retain(|point| point.norm + farthest > best);
@@ -97,7 +97,7 @@ impl Points {
         pairs
     }
 
-    /// Returns the largest distance, or `best` if it is larger.
+    /// Returns the larger of `best` and the largest distance of two points.
     fn best_of_pairs(&self, mut best: f64) -> f64 {
         for (at, point) in self.0.iter().enumerate() {
             for other in &self.0[at + 1..] {

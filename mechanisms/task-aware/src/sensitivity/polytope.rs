@@ -1,4 +1,4 @@
-//! Bounds on a set of points in the directions of all signs.
+//! Bounds on sᵀv over a set of points v, for all sign vectors s.
 
 use super::error::check_finite;
 use super::rounding::{check, up};
@@ -11,8 +11,8 @@ pub const MOST_LATENTS: usize = 16;
 /// Number of points processed at once. They fit into the innermost cache.
 const BLOCK: usize = 128;
 
-/// Returns the sign vector s of position `index` in [`sign_bounds`], for `latents` latents (Z). Its first
-/// sign is 1, and the sign of coordinate j + 1 is −1 if bit j of `index` is set.
+/// Returns the sign vector s at position `index` of the result of [`sign_bounds`], for `latents` latents (Z).
+/// Its first sign is 1, and the sign of coordinate j + 1, counted from 0, is −1 if bit j of `index` is set.
 pub fn signs(index: usize, latents: usize) -> impl Iterator<Item = f64> {
     let sign = move |j: usize| if j > 0 && (index >> (j - 1)) & 1 == 1 { -1.0 } else { 1.0 };
     (0..latents).map(sign)
@@ -21,13 +21,14 @@ pub fn signs(index: usize, latents: usize) -> impl Iterator<Item = f64> {
 /// Computes (min sᵀvᵢ, max sᵀvᵢ) over `points` (N × Z), for 2^{Z−1} sign vectors s, one of each pair ±s, in
 /// the order of [`signs`].
 ///
-/// The polytope {v : lo ≤ sᵀv ≤ hi for all s} contains all points. Its ℓ₁ diameter is at most the largest
-/// hi − lo, the diameter of the points. Bounds are rounded outward by at most (8Z + 128)·10⁻¹⁶ of the largest
-/// ‖vᵢ‖₁. Round up when computing hi − lo.
+/// The polytope {v : lo ≤ sᵀv ≤ hi for all s} contains all points. Its ℓ₁ diameter is at most the largest hi
+/// − lo, which is the ℓ₁ diameter of the points. Bounds are rounded outward by at most (8Z + 128)·10⁻¹⁶ of
+/// the largest ‖vᵢ‖₁. Round up when computing hi − lo.
 ///
 /// # Errors
-/// [`Error::Shape`] for no points or no latents, [`Error::Latents`] for more than [`MOST_LATENTS`],
-/// [`Error::NonFinite`], [`Error::Overflow`].
+/// [`Error::Shape`] if there are no points or no latents, [`Error::Latents`] if there are more than
+/// [`MOST_LATENTS`] latents. [`Error::NonFinite`] if a value is not finite, [`Error::Overflow`] if a sum
+/// could overflow.
 pub fn sign_bounds(points: ArrayView2<f64>) -> Result<Vec<(f64, f64)>> {
     let (count, latents) = points.dim();
     if count == 0 || latents == 0 {
@@ -52,7 +53,8 @@ pub fn sign_bounds(points: ArrayView2<f64>) -> Result<Vec<(f64, f64)>> {
     Ok(bounds)
 }
 
-/// Widens the bounds at `index` and all signs of the columns from `at` on, which are added to `sums`.
+/// Widens the bounds of all sign vectors that begin with the signs of `index`. `sums` has their partial sums.
+/// The columns from `at` on are added to them with both signs.
 fn widen(bounds: &mut [(f64, f64)], columns: &[[f64; BLOCK]], at: usize, index: usize, sums: &[f64; BLOCK]) {
     let Some(column) = columns.get(at) else {
         let (lower, upper) = &mut bounds[index];

@@ -11,9 +11,10 @@ const LEAST: f64 = f64::from_bits(1);
 /// Returns an upper bound on the exact result, given its rounded `value`. The computation has at most
 /// `roundings` roundings, and its inputs have magnitude `size` at most.
 ///
-/// A sum of k terms, each with a few roundings of its own, errs by at most γ = ku/(1 − ku) of the sum of
-/// their magnitudes. (See Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1.) Four times
-/// ku is more for all k below 10¹⁵, and `size` may have the same error.
+/// Let u be [`UNIT`]. A sum of k terms, each with a few roundings of its own, errs by at most γ = ku/(1 − ku)
+/// times the sum of their magnitudes. (See Higham, *Accuracy and Stability of Numerical Algorithms*, section
+/// 3.1.) The function adds 4ku times `size`. This is enough for all k below 10¹⁵, even if `size` itself has a
+/// relative error of γ.
 pub(crate) fn up(value: f64, roundings: usize, size: f64) -> f64 {
     let roundings = (roundings + 16) as f64;
     (value + (4.0 * UNIT * roundings * size + LEAST * roundings * roundings)).next_up()
@@ -28,10 +29,10 @@ pub(crate) fn add_up(one: f64, other: f64) -> f64 {
     if error > 0.0 { sum.next_up() } else { sum }
 }
 
-/// Returns `size` if sums of it, or of its doubles, cannot overflow.
+/// Returns `size` if sums of magnitude `size`, or a few times `size`, cannot overflow.
 ///
 /// # Errors
-/// [`Error::Overflow`] otherwise.
+/// [`Error::Overflow`] if `size` is too large for such sums.
 pub(crate) fn check(size: f64) -> Result<f64> {
     if size < f64::MAX / 16.0 { Ok(size) } else { Err(Error::Overflow) }
 }

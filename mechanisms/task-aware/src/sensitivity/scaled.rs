@@ -1,4 +1,4 @@
-//! A linear map in the units of its sets, and its bounds without a search.
+//! A linear map scaled by the sizes of its sets, and bounds on its sensitivity that need no search.
 
 use super::norm::{euclidean, largest, range};
 use super::rounding::check;
@@ -8,28 +8,30 @@ use super::{Result, points};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use std::ops::Range;
 
-/// A map whose columns are multiplied by the sizes of their sets, so that the sets are simple: see [`Kind`].
+/// A map whose columns are multiplied by the sizes of their sets. The scaled sets have unit size (see
+/// [`Kind`]).
 pub(crate) struct Scaled {
     /// Rows of the map: Z rows of n values.
     pub rows: Vec<Vec<f64>>,
     groups: Vec<(Kind, Range<usize>)>,
 }
 
-/// Set type, with its spread in a direction a.
+/// Type of a scaled set. The spread of a set in a direction a is max aᵀx − min aᵀx over its points x.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
-    /// Σ |aⱼ|, of numbers between −½ and ½.
+    /// Numbers between −½ and ½, with spread Σ |aⱼ|.
     Box,
-    /// max |aⱼ|, of the ℓ₁ ball of diameter 1.
+    /// The ℓ₁ ball of diameter 1, with spread max |aⱼ|.
     Cross,
-    /// ‖a‖₂, of the ℓ₂ ball of diameter 1.
+    /// The ℓ₂ ball of diameter 1, with spread ‖a‖₂.
     Sphere,
-    /// max aⱼ − min aⱼ, of one-hot vectors.
+    /// One-hot vectors, with spread max aⱼ − min aⱼ.
     Simplex,
 }
 
 impl Scaled {
-    /// Scales a map (Z × n) over sets with n coordinates in total. The sizes must be valid.
+    /// Scales a map (Z × n) over sets with n coordinates in total. Widths and radii must be finite and not
+    /// negative.
     pub fn new(map: ArrayView2<f64>, sets: &[Set]) -> Self {
         let mut map = map.to_owned();
         let mut groups: Vec<(Kind, Range<usize>)> = Vec::new();
@@ -78,7 +80,7 @@ impl Scaled {
         })
     }
 
-    /// Returns whether the bound is attained without a search: for one set with few corners.
+    /// Returns whether [`bound`](Self::bound) may be exact: for a single ℓ₁ ball or a single one-hot group.
     pub fn needs_no_search(&self) -> bool {
         matches!(self.groups[..], [(Kind::Cross | Kind::Simplex, _)])
     }
@@ -94,7 +96,8 @@ impl Scaled {
         self.groups.iter().map(group_spread).sum()
     }
 
-    /// Returns an upper bound on the magnitude of the terms of any spread, and the number of roundings.
+    /// Returns an upper bound on the total magnitude of the terms of any spread, and the number of roundings
+    /// in the computation of a spread.
     ///
     /// # Errors
     /// [`super::Error::Overflow`] if sums of the terms could overflow.
@@ -111,8 +114,9 @@ impl Scaled {
         Ok((size, self.rows.len() + self.groups.iter().map(group_roundings).sum::<usize>()))
     }
 
-    /// Computes a bound on the spread in all directions, and returns whether it is attained. It takes each
-    /// group in its worst direction, or each row by itself.
+    /// Computes an upper bound on the spread in all directions Eᵀs, and returns whether it is attained. The
+    /// bound is the lesser of two sums: the largest spread of each group, and the spread in the direction of
+    /// each row.
     pub fn bound(&self) -> (f64, bool) {
         let group_bounds: Vec<(f64, bool)> =
             self.groups.iter().map(|group| self.group_bound(group)).collect();

@@ -1,15 +1,15 @@
 //! Search for the signs with the largest spread.
 
-/// Number of rows beyond which a search always fails, except in trivial cases.
+/// Maximum number of rows of a search. With more rows, only trivial searches would end.
 const MOST_ROWS: usize = 100;
 
 /// Computes the maximum of a seminorm `spread` at Σ ±rowᵢ over all signs, or `known` if it is larger. Returns
-/// `None` if it takes more than `most_nodes` evaluations.
+/// `None` for more than [`MOST_ROWS`] rows, or if the search needs more than `most_nodes` evaluations.
 ///
-/// Signs are chosen one after the other, and each partial sum is its predecessor plus one row. It therefore
-/// has Z roundings, compared with one per sign vector in Gray's order. The remaining rows add at most the sum
-/// of their spreads, so partial sums that cannot reach the best are pruned. The first sign is free, because
-/// −a has the same spread as a.
+/// Signs are chosen one after the other, and each partial sum is its predecessor plus one row. A sum
+/// therefore has at most Z roundings, for Z rows. In Gray-code order it would have one per sign vector before
+/// it. The remaining rows add at most the sum of their spreads, so partial sums that cannot exceed the best
+/// spread are pruned. The first sign is free, because −a has the same spread as a.
 pub(crate) fn widest(
     rows: &[&[f64]],
     spread: impl Fn(&[f64]) -> f64,
@@ -41,8 +41,8 @@ struct Search<'a, F> {
 }
 
 impl<F: Fn(&[f64]) -> f64> Search<'_, F> {
-    /// Searches all signs of the rows from `at` on, which are added to `sum` with spread `reached`. Returns
-    /// `None` if the nodes are exhausted.
+    /// Searches all signs of the rows from `at` on. These rows are added to `sum`, whose spread is `reached`.
+    /// Returns `None` if `nodes_left` is exhausted.
     fn from(&mut self, at: usize, reached: f64, sum: &[f64]) -> Option<()> {
         let Some((_, row)) = self.rows.get(at) else {
             self.best = self.best.max(reached);

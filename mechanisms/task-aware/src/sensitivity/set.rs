@@ -3,24 +3,24 @@
 use super::rounding::{add_up, check};
 use super::{Error, Result, Sensitivity};
 
-/// A factor of the set over which a map is examined. It has consecutive coordinates. Its location is
-/// irrelevant.
+/// A factor of a product of sets, over which the sensitivity of a map is computed. It has consecutive
+/// coordinates. Its location is irrelevant, because only differences of points matter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Set {
-    /// One number.
+    /// An interval of numbers.
     Interval {
         /// Width of the interval.
         width: f64,
     },
-    /// Σ |xᵢ| ≤ r.
+    /// The ℓ₁ ball Σ |xᵢ| ≤ r.
     L1Ball {
         /// Number of coordinates.
         dim: usize,
         /// Radius r.
         radius: f64,
     },
-    /// Σ xᵢ² ≤ r².
+    /// The ℓ₂ ball Σ xᵢ² ≤ r².
     L2Ball {
         /// Number of coordinates.
         dim: usize,
@@ -44,7 +44,7 @@ impl Set {
         }
     }
 
-    /// Returns its largest ℓ₁ distance, rounded up by two floats at most.
+    /// Returns the largest ℓ₁ distance of two points of the set, rounded up by two floats at most.
     fn diameter(&self) -> f64 {
         match *self {
             Set::Interval { width } => width,
@@ -57,13 +57,14 @@ impl Set {
     }
 }
 
-/// Computes the largest ℓ₁ distance within a product of sets, exactly.
+/// Computes the largest ℓ₁ distance of two points in a product of sets, exactly except for upward rounding.
 ///
 /// It is the sensitivity of the records themselves, or of any map whose outputs are clipped to the sets. For
-/// an ℓ₁ ball of radius l it is 2l, and for a box the sum of its widths. Rounding is upward.
+/// an ℓ₁ ball of radius l it is 2l, and for a box the sum of its widths.
 ///
 /// # Errors
-/// [`Error::Size`] unless widths and radii are finite and not negative, [`Error::Overflow`].
+/// [`Error::Size`] unless widths and radii are finite and not negative, [`Error::Overflow`] if a sum of them
+/// could overflow.
 pub fn diameter(sets: &[Set]) -> Result<Sensitivity> {
     check_sizes(sets)?;
     let value = check(sets.iter().map(Set::diameter).fold(0.0, add_up))?;

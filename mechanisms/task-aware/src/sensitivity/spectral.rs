@@ -2,18 +2,21 @@
 
 use ndarray::{Array2, ArrayView2};
 
-/// Size of both sides of a matrix beyond which the bound is the Frobenius norm.
+/// Maximum of the smaller dimension of a matrix. For larger matrices, the bound is the Frobenius norm.
 const MOST: usize = 1000;
-/// Number of squarings. Each halves the logarithm of the bound's excess factor: finally at most m^(1/512),
-/// compared with √m for a Frobenius norm.
+/// Number of squarings of the Gram matrix. Each squaring halves the logarithm of the factor by which the
+/// bound exceeds the largest singular value. In the end, the factor is at most m^(1/512), where m is the
+/// smaller dimension. For the Frobenius norm it is up to √m.
 const SQUARINGS: i32 = 7;
 
-/// Computes an upper bound on the singular values of `matrix` (k × m).
+/// Computes an upper bound on the singular values of `matrix`, A, whose larger dimension is k and smaller one
+/// m.
 ///
-/// σ² = λ is the largest eigenvalue of the smaller Gram matrix G, with m rows, and λ ≤ ‖G^p‖_F^(1/p), here
-/// for p = 2^7. With γ = ku/(1 − ku), G itself has an error of γ‖A‖_F² ≤ γmλ in norm. A product of floats has
-/// an error of γ‖·‖_F² ≤ γmλ² for its factor's λ. A relative error e of λ in a factor becomes 2e + mγ in its
-/// square, and e/p in the root. The total is below 2mγ. The function adds more than twice this error.
+/// The square of the largest singular value is λ, the largest eigenvalue of the smaller Gram matrix G (m ×
+/// m). It satisfies λ ≤ ‖G^p‖_F^(1/p), here for p = 2^7. With the unit roundoff u and γ = ku/(1 − ku), the
+/// computed G has an error of at most γ‖A‖_F² ≤ γmλ in norm. The computed square of a power of G with largest
+/// eigenvalue λ′ has an error of at most γmλ′². A relative error e of λ′ becomes 2e + mγ in the square, and
+/// e/p in the root. The total is below 2mγ. The function adds more than twice this error.
 pub(crate) fn norm_bound(matrix: ArrayView2<f64>) -> f64 {
     let unit = matrix.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
     if unit == 0.0 {

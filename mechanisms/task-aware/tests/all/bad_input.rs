@@ -224,7 +224,7 @@ fn volunteers_are_needed_who_lie_in_the_domain() {
             "the volunteers' row 5, column \"x1\": 1.5 lies outside the domain"
         );
         let narrow = Table::new(columns(2), Array2::zeros((5, 2)), Target::None).unwrap();
-        assert!(refuses(Volunteers::Public(narrow)).contains("2 columns where 3 are designed for"));
+        assert!(refuses(Volunteers::Public(narrow)).contains("2 columns, and the design expects 3"));
     }
 }
 

@@ -21,8 +21,8 @@ enum Kind {
 }
 
 impl Attribute {
-    /// Returns the attributes of the features, and of the label if the domain has one. `bins` gives the
-    /// number of bins of a number, from its first coordinate in a flat record.
+    /// Returns the attributes of the features, and of the label if the domain has one. `bins` maps the
+    /// coordinate of a number in a flat record to its number of bins.
     ///
     /// ```
     /// use scumble_core::{Domain, RecordDomain, TargetDomain};
@@ -60,7 +60,8 @@ impl Attribute {
         Ok((all, label))
     }
 
-    /// Attributes of a domain; or the first coordinate that belongs to none.
+    /// Attributes of a domain, one per factor. The error is the first coordinate of a factor that is neither
+    /// an interval nor a one-hot group.
     fn from_domain(domain: &Domain, bins: impl Fn(usize) -> usize) -> std::result::Result<Vec<Self>, usize> {
         let attribute = |(coordinates, factor): (Range<usize>, &Factor)| match *factor {
             Factor::Interval { lower, upper } => {
@@ -123,8 +124,9 @@ impl Attribute {
         }
     }
 
-    /// Turns a value drawn around `center` (the flat mean of some records) into a value of the domain. A
-    /// number is clamped to its bounds. A category is drawn with the shares that its levels have in `center`.
+    /// Moves this attribute of `record` into the domain. `record` was drawn around `center`, the flat mean of
+    /// some records. A number is clamped to its bounds. A category gets a random level, with probabilities
+    /// proportional to its coordinates in `center`.
     pub fn settle(&self, center: &[f64], record: &mut [f64], stream: &mut Stream) {
         match self.kind {
             Kind::Number { lower, upper, .. } => {

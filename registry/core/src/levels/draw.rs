@@ -1,4 +1,4 @@
-//! Records drawn from distributions: levels in estimated numbers, in random order.
+//! Random levels for synthetic records: in given proportions, and in random order.
 
 use crate::Stream;
 use rand::Rng;
@@ -9,7 +9,8 @@ pub fn uniform(stream: &mut Stream) -> f64 {
     stream.r#gen()
 }
 
-/// Shares of `counts`. A negative count has share 0. If no count is positive, all shares are equal.
+/// Shares of `counts` in their sum. A negative count has share 0. If no count is positive, all shares are
+/// equal.
 pub fn shares(counts: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let counts: Vec<f64> = counts.into_iter().map(|count| count.max(0.0)).collect();
     let sum: f64 = counts.iter().sum();
@@ -17,8 +18,8 @@ pub fn shares(counts: impl IntoIterator<Item = f64>) -> Vec<f64> {
     counts.iter().map(|count| if sum > 0.0 { count / sum } else { even }).collect()
 }
 
-/// Draws `count` levels in random order, in numbers as close to `shares` as whole numbers allow. Uniform if
-/// all shares are zero.
+/// Draws `count` levels in random order. Each level occurs `count` times its share, rounded up or down at
+/// random. If all `shares` are zero, the levels are equally frequent.
 pub fn levels(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
     let shares = self::shares(shares.iter().copied());
     // Systematic sampling: one uniform number places a comb of `count` teeth over the shares.

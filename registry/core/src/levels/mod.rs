@@ -1,7 +1,7 @@
-//! Columns as levels: a category by its level, a number by its bin within public bounds; and values drawn for
-//! levels.
+//! Discrete levels of columns, and random draws of levels. The level of a category is its value. The level of
+//! a number is its bin between public bounds.
 //!
-//! Mechanisms that count or query columns of few levels use both parts. [`Attribute`] reads the level of a
+//! Mechanisms that count or query columns with few levels use this module. [`Attribute`] reads the level of a
 //! record and writes one back. [`draw`] decides how many records get each level.
 
 mod attribute;

@@ -1,5 +1,5 @@
-//! Curators' releases of records that arrive in blocks and leave in blocks. Memory use is independent of the
-//! number of records.
+//! Releases by a curator of records that arrive and leave in blocks. A curator is trusted with all records.
+//! If it needs only sufficient statistics, memory use is independent of the number of records.
 
 use super::{Key, Release};
 use crate::{
@@ -9,8 +9,8 @@ use crate::{
 use rayon::prelude::*;
 use std::fmt;
 
-/// Streaming accumulator of a curator, which sees each record once. Made by
-/// [`CuratorMechanism::start`](super::CuratorMechanism::start).
+/// Streaming accumulator of a curator's mechanism. It sees each record once.
+/// [`CuratorMechanism::start`](super::CuratorMechanism::start) makes it.
 pub trait Accumulator: Send {
     /// Adds these flat records, given one after the other.
     ///
@@ -28,7 +28,7 @@ pub trait Accumulator: Send {
 /// Output of a curator.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Rows that are complete at once, with their key.
+    /// All rows at once, with their key.
     Rows(Release),
     /// Records that are drawn block by block.
     Synthetic(Drawing),
@@ -82,11 +82,11 @@ impl<F: FnOnce(&Table, &mut Randomness) -> Result<Release> + Send> Accumulator f
 }
 
 impl Outcome {
-    /// Complete release at once.
+    /// Whole release, with all its rows in memory.
     ///
     /// # Errors
-    /// [`Error::TooLarge`](crate::Error::TooLarge) for more drawn records than can be held, and the errors of
-    /// [`Drawing::block`].
+    /// [`Error::TooLarge`](crate::Error::TooLarge) if the drawn records take more than
+    /// [`MOST_BYTES`](size::MOST_BYTES). Also the errors of [`Drawing::block`].
     pub fn release(self) -> Result<Release> {
         match self {
             Self::Synthetic(drawing) => drawing.release(),
@@ -98,8 +98,7 @@ impl Outcome {
 /// Hands the flat records of a table to `add`, block by block.
 ///
 /// # Errors
-/// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
-/// [`Error::NonFinite`](crate::Error::NonFinite) for a table without this layout, and the errors of `add`.
+/// Errors of [`Layout::check`] for `table`, and errors of `add`.
 pub fn in_blocks(layout: &Layout, table: &Table, mut add: impl FnMut(&[f64]) -> Result<()>) -> Result<()> {
     layout.check(table)?;
     let block_size = records_of_block(layout);
@@ -119,15 +118,15 @@ fn records_of_block(layout: &Layout) -> usize {
     (MOST_VALUES / layout.width().max(1)).clamp(1, MOST_RECORDS)
 }
 
-/// Function that draws a number of flat records, one after the other.
+/// Function that draws the given number of flat records, one after the other.
 type Draw = dyn Fn(usize, &mut Stream) -> Result<Vec<f64>> + Send + Sync;
 
-/// Release whose records are drawn block by block. A block may be drawn at any time and is always the same.
-/// It has no key.
+/// Release of synthetic records that are drawn block by block. A block may be drawn at any time, and again
+/// with the same result. The release has no key.
 pub struct Drawing {
     /// Guarantee of the release.
     pub guarantee: Guarantee,
-    /// Distribution of the released records given the records that came in.
+    /// Distribution of the released records given the input records.
     pub noise: Noise,
     layout: Layout,
     records: usize,
@@ -142,8 +141,8 @@ impl fmt::Debug for Drawing {
 }
 
 impl Drawing {
-    /// Creates a release of `records` records with this `layout`, drawn by `draw`. It uses the `streams` with
-    /// numbers from 1 on.
+    /// Creates a release of `records` records with this `layout`, drawn by `draw`. Block b, counted from 0,
+    /// uses stream b + 1 of `streams`.
     pub fn new(
         (guarantee, noise): (Guarantee, Noise),
         layout: Layout,
@@ -183,8 +182,8 @@ impl Drawing {
     /// All records at once.
     ///
     /// # Errors
-    /// Same errors as [`block`](Self::block). [`Error::TooLarge`](crate::Error::TooLarge) for more records
-    /// than can be held.
+    /// Same errors as [`block`](Self::block), and [`Error::TooLarge`](crate::Error::TooLarge) if the records
+    /// take more than [`MOST_BYTES`](size::MOST_BYTES).
     fn release(self) -> Result<Release> {
         let values = [self.records, self.layout.width()];
         size::check_held("a curator", "the number of records", &values, size_of::<f64>())?;

@@ -1,24 +1,26 @@
-//! Collection of records from reports.
+//! Collection of records from reports. A *report* is a person's randomised answer to one question about their
+//! record.
 
 use super::{Key, Release, ValuesIn};
 use crate::{Noise, Result, Stream, Table};
 
-/// Collector of the reports of many people. A report answers one question and says little about a person.
-/// Many reports together show the joint distribution of the columns. Collection is post-processing, so it
-/// does not weaken any claim.
+/// Collector, which draws synthetic records from the reports of many people. One report says little about a
+/// person, but many reports estimate the joint distribution of the columns. Collection is post-processing, so
+/// it does not weaken any claim.
 pub trait Collector {
-    /// Draws `records` records in the domain's own columns. Their distribution is the one that `reports`
-    /// (n × the layout's width) estimate. No record belongs to a person.
+    /// Draws `records` records in the domain's own columns, from the distribution that `reports` (one row per
+    /// person) estimate. No record belongs to a person.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for reports that the mechanism does not make, naming the row.
+    /// [`Error::Shape`](crate::Error::Shape) if a row is not a possible report of the mechanism. The error
+    /// names the row.
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table>;
 
-    /// Encoding of whole values in the collected records.
+    /// Encoding of columns with whole values in the collected records.
     fn values_in(&self) -> ValuesIn;
 
-    /// Information in each report by itself, as numbers that an adversary can learn from (n × m). A report is
-    /// one person's.
+    /// Information that each single report contains about its sender. It is m numbers for each of the n
+    /// reports (n × m), so that an adversary can train a model on them.
     ///
     /// # Errors
     /// Same errors as [`collect`](Self::collect).
@@ -26,7 +28,7 @@ pub trait Collector {
 }
 
 impl Release {
-    /// Collector that turns this release into records; `None` unless the release consists of reports.
+    /// Collector that draws records from this release; `None` unless the release consists of reports.
     pub fn collector(&self) -> Option<&dyn Collector> {
         match &self.key {
             Key::Design(mechanism) => mechanism.collector(),
@@ -34,8 +36,8 @@ impl Release {
         }
     }
 
-    /// Same release with `records` records collected from its reports; `None` if the release consists of
-    /// records.
+    /// Same release with `records` records collected from its reports; `None` if the release does not consist
+    /// of reports.
     ///
     /// # Errors
     /// Same errors as [`Collector::collect`].

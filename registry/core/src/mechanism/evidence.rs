@@ -1,20 +1,23 @@
-//! Evidence that an audit uses to attack a curator.
+//! Evidence that an audit uses to attack a curator's mechanism. An *audit* attacks a mechanism to test its
+//! claims.
 
 use super::{Halving, Statistics};
 use crate::{Claim, Table};
 
-/// Function that makes two tables from the records of a table. By the claim, both are released with one
-/// distribution. `None` if there are no such tables.
+/// Function that makes two tables from the records of a table. If the claim is true, the releases of both
+/// have the same distribution. `None` if it finds no two such tables.
 pub type Alike<'m> = Box<dyn Fn(&Claim, &Table) -> Option<[Table; 2]> + 'm>;
 
-/// Evidence that an audit uses to attack a curator, in addition to its releases. No claim depends on it. Each
-/// part may be left out.
+/// Evidence that an audit uses to attack a curator's mechanism, in addition to its releases. No claim depends
+/// on it. Each field may be `None`.
 #[derive(Default)]
 pub struct Evidence<'m> {
     /// Noisy statistics of a release, if the release is post-processing of them.
     pub statistics: Option<&'m dyn Statistics>,
-    /// Secret half of the records that a release is made from, if it is made from one.
+    /// Access to the secret half of the records that a release is made from, if it is made from a random
+    /// half.
     pub halving: Option<&'m dyn Halving>,
-    /// Tables that an ambiguity set says are released alike.
+    /// Tables whose releases have the same distribution by the claim of an
+    /// [`AmbiguitySet`](crate::AmbiguitySet).
     pub alike: Option<Alike<'m>>,
 }

@@ -2,8 +2,8 @@
 
 use crate::{Randomness, Result, Table};
 
-/// Releases made from half of the records, drawn at random, that hide the choice of the half. No claim
-/// depends on this trait; an audit attacks through it.
+/// Mechanism whose release is made from a random half of the records and hides the choice of the half. No
+/// claim depends on this trait; an audit attacks through it.
 pub trait Halving: Sync {
     /// Draws the released statistic of `table` `draws` times over one fixed collection of half-sized subsets,
     /// picking a subset uniformly each time.
@@ -13,16 +13,18 @@ pub trait Halving: Sync {
     fn draw(&self, table: &Table, draws: usize, randomness: &mut Randomness) -> Result<Halved>;
 }
 
-/// Statistics of releases from half of the records, with everything that an adversary is assumed to know. It
-/// knows every record, the sets, the noise-free statistic of each set, and the amount of noise.
+/// Statistics of releases from half of the records, with everything that an adversary is assumed to know. The
+/// adversary knows every record, the sets, the noise-free statistic of each set, and the scale of the noise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Halved {
-    /// Rows of each set (m sets), half of all rows. Every row is in half of the sets.
+    /// Rows of each of the m sets. Each set has half of all rows, and every row is in half of the sets.
     pub sets: Vec<Vec<usize>>,
-    /// Noise-free values of each set (m × k).
+    /// Noise-free statistic of each set, k values each (m × k).
     pub values: Vec<Vec<f64>>,
-    /// σ of the Gaussian noise on each value (k); zero if all sets give the same value.
+    /// Standard deviation of the Gaussian noise on each of the k values; zero if all sets give the same
+    /// value.
     pub scales: Vec<f64>,
-    /// Draws: the set that was taken, which is the secret, and its noisy values (k).
+    /// Draws. Each has the index of the chosen set, which is the secret, and the noisy statistic of this set
+    /// (k values).
     pub draws: Vec<(usize, Vec<f64>)>,
 }

@@ -1,4 +1,5 @@
-//! Keys, which make models of a release useful for records in the clear.
+//! Keys of releases. A key maps records in the clear to the space of the released rows. A model that is
+//! learned from the rows can then be used on the records.
 
 use super::{Designed, LocalMechanism};
 use crate::{Error, Result, Table, Target, local};
@@ -8,8 +9,8 @@ use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Key, which gives the [`view`](Key::view) of records in the clear in the released space. No guarantee
-/// covers its output.
+/// Key of a release. It maps records in the clear to the space of the released rows: see [`view`](Key::view).
+/// No guarantee covers the mapped records.
 ///
 /// `scumble-custody` documents how designs and secrets are saved.
 #[derive(Clone)]
@@ -20,22 +21,24 @@ pub enum Key {
     Design(Arc<dyn LocalMechanism>),
     /// Secret key of a curator. It is saved separately, never with the design or the table.
     Secret(Secret),
-    /// Released model, which predicts for records in the clear. Its table holds coefficients, so nothing is
-    /// learned from it.
+    /// Released model, which predicts for records in the clear. The released table holds its coefficients, so
+    /// no further model is learned from the table.
     Model(Arc<dyn ReleasedModel>),
 }
 
 /// Model that is released in place of records. It is public: its predictions spend no privacy budget.
 ///
-/// For a number, its table has one row. For classes it has one row for the second of two classes, or one for
-/// each class in their order. Each column is a number of the model.
-/// [`CuratorMechanism::model_of`](super::CuratorMechanism::model_of) reads the table back.
+/// The released table holds the model's coefficients, one per column. A model of a numeric target has one
+/// row. A model of two classes has one row, for the second class. A model of more classes has one row per
+/// class, in their order. [`CuratorMechanism::model_of`](super::CuratorMechanism::model_of) reads the table
+/// back.
 pub trait ReleasedModel: Debug + Send + Sync {
     /// Predicts the targets (n) of records in the clear (n × d).
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
-    /// [`Error::NonFinite`](crate::Error::NonFinite) for records that do not have the domain's shape.
+    /// [`Error::Shape`](crate::Error::Shape) if the columns do not fit the domain,
+    /// [`Error::Empty`](crate::Error::Empty) if there are no records,
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
     fn predict(&self, clean: &Table) -> Result<Target>;
 
     /// Scores of records in the clear (n × d): the probability of each class (n × classes), or the target
@@ -46,7 +49,7 @@ pub trait ReleasedModel: Debug + Send + Sync {
     fn scores(&self, clean: &Table) -> Result<Array2<f64>>;
 }
 
-/// Key of a curator, with the release it belongs to.
+/// Secret key of a curator, with the digest of the release it belongs to.
 #[derive(Clone)]
 pub struct Secret {
     /// Digest of the released table.
@@ -54,17 +57,17 @@ pub struct Secret {
     key: Arc<dyn SecretKey>,
 }
 
-/// Part of a curator's release that only the curator may hold.
+/// Secret key of a curator's release, which only the curator may hold.
 pub trait SecretKey: Send + Sync {
     /// Noise-free view of records in the clear (n × d) in the released space.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for records of another shape.
-    /// [`Error::Spent`](crate::Error::Spent) if the key answers no more records.
+    /// [`Error::Shape`](crate::Error::Shape) if the records do not have the domain's shape.
+    /// [`Error::Spent`](crate::Error::Spent) if the key would view more than its maximum number of records.
     fn view(&self, clean: &Table) -> Result<Table>;
 
-    /// Converts predictions for the view of records in the clear (n) into the terms of the records' own
-    /// target. The predictions come from a model of the release. By default they are unchanged.
+    /// Converts `predicted` (n predictions) into predictions of the records' own target. A model of the
+    /// release made them for the [`view`](Self::view) of the records `clean`. By default they are unchanged.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number.
@@ -98,12 +101,15 @@ impl Key {
         Self::Secret(Secret { release: released.digest(), key: Arc::new(key) })
     }
 
-    /// Records in the clear (n × d) as they would have been released without noise; unchanged for a model.
+    /// Records in the clear (n × d) as they would have been released without noise; unchanged for
+    /// [`Key::None`] and [`Key::Model`].
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
-    /// [`Error::NonFinite`](crate::Error::NonFinite) for records that do not have the domain's shape.
-    /// [`Error::Spent`](crate::Error::Spent) if a secret answers no more records.
+    /// [`Error::Shape`](crate::Error::Shape) if the columns do not fit the domain,
+    /// [`Error::Empty`](crate::Error::Empty) if there are no records,
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
+    /// [`Error::Spent`](crate::Error::Spent) if a secret key would view more than its maximum number of
+    /// records.
     pub fn view(&self, clean: &Table) -> Result<Table> {
         match self {
             Self::None | Self::Model(_) => Ok(clean.clone()),
@@ -112,8 +118,8 @@ impl Key {
         }
     }
 
-    /// Converts predictions for the view of records in the clear (n) into the terms of the records' own
-    /// target. The predictions come from a model of the release.
+    /// Converts `predicted` (n predictions) into predictions of the records' own target. A model of the
+    /// release made them for the [`view`](Self::view) of the records `clean`.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number than the release's
@@ -133,7 +139,7 @@ impl Key {
         }
     }
 
-    /// Digest of the released table that a secret belongs to; `None` for another key.
+    /// Digest of the released table that a secret key belongs to; `None` for any other key.
     pub fn released(&self) -> Option<&str> {
         match self {
             Self::None | Self::Design(_) | Self::Model(_) => None,
@@ -151,7 +157,7 @@ struct SecretState {
 }
 
 impl Secret {
-    /// Key alone, without the release it belongs to.
+    /// Key without the digest of its release.
     pub(crate) fn into_key(self) -> Arc<dyn SecretKey> {
         self.key
     }
@@ -173,7 +179,7 @@ impl Secret {
     /// Secret of a release by `mechanism`, from its saved [state](Self::state).
     ///
     /// # Errors
-    /// [`Error::State`] for a state that makes no secret of this mechanism.
+    /// [`Error::State`] if `state` is not a saved secret of a release by `mechanism`.
     pub fn from_state(state: &Value, mechanism: &Designed) -> Result<Self> {
         let SecretState { release, key } = Error::read_state(state)?;
         Ok(Self { release, key: mechanism.key_of(&key)? })

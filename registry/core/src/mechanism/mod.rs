@@ -1,4 +1,5 @@
-//! Mechanisms, local and run by curators, and their releases.
+//! Mechanisms and their releases. A *mechanism* is a randomised algorithm with a guarantee. Each person runs
+//! a *local* mechanism on their own record. A trusted curator runs any other mechanism on all records.
 
 mod accumulator;
 mod collector;
@@ -29,11 +30,12 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Mechanism that releases each record by itself: `encode` into a declared range, `perturb` there, `decode`.
+/// Mechanism that releases each record separately, in three steps. `encode` maps the record to a point of a
+/// declared set, the *range*. `perturb` randomises the point. `decode` turns it into a released record.
 ///
-/// All privacy comes from `perturb`: its distributions at two points of the range differ by no more than the
-/// guarantee says. `encode` never leaves the range, and `decode` is post-processing. Records are in *flat*
-/// form: features, then the target's coordinates (see [`RecordDomain`]).
+/// All privacy comes from `perturb`: the distributions of its output for two points of the range differ by no
+/// more than the guarantee says. `encode` never leaves the range, and `decode` is post-processing. Records
+/// are in *flat* form: features, then the target's coordinates (see [`RecordDomain`]).
 ///
 /// Only the state from which the plugin [builds](crate::Plugin::build) the mechanism is saved.
 pub trait LocalMechanism: Any + Debug + Send + Sync {
@@ -43,13 +45,13 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     /// Guarantee of a release with fresh randomness.
     fn guarantee(&self) -> Guarantee;
 
-    /// Set that `encode` never leaves, m coordinates. By default the domain of flat records.
+    /// Set of the points that `encode` may return, with m coordinates. By default the domain of flat records.
     fn range(&self) -> Domain {
         self.domain().flat().clone()
     }
 
-    /// Point of the range (m values) for a flat record, which is first projected into the domain. By default
-    /// the projection alone.
+    /// Projects a flat record into the domain and maps it to a point of the range (m values). By default it
+    /// only projects.
     ///
     /// # Errors
     /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
@@ -64,7 +66,8 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
-    /// Flat released record for a point, perturbed or not. By default the point itself.
+    /// Turns a point (m values), perturbed or not, into a flat released record. By default the record is the
+    /// point.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
@@ -73,8 +76,8 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     }
 
     /// Releases flat records (d values each), one after the other. By default it applies `encode`, `perturb`
-    /// and `decode` to each. A mechanism may release them in one piece, with the same draws. Nothing else is
-    /// drawn from `stream` afterwards.
+    /// and `decode` to each. An override may process all records together, if it gives the same result for
+    /// the same `stream`. The caller draws nothing else from `stream` afterwards.
     ///
     /// # Errors
     /// Errors of `encode`, `perturb` and `decode`.
@@ -82,12 +85,12 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
         map_records(self, records, |_record, point| self.perturb(point, stream))
     }
 
-    /// Shape of a release. By default the shape of the domain.
+    /// Columns and kind of target of a release. By default those of the domain's records.
     fn layout(&self) -> Layout {
         self.domain().layout()
     }
 
-    /// Distribution of a release, given the noise-free view.
+    /// Distribution of a release, given its noise-free [`view`](crate::local::view).
     fn noise(&self) -> Noise;
 
     /// Logarithm of the probability, or its density, with which `perturb` turns `point` into `released` (m
@@ -99,24 +102,25 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
         None
     }
 
-    /// Description of `perturb`, block of coordinates by block, as far as [`Perturbation`] can express it.
-    /// Coordinates that are not named are released unchanged, or in a way that is not described.
+    /// Description of `perturb`, one entry per block of coordinates, as far as [`Perturbation`] can express
+    /// it. Coordinates in no entry are released unchanged, or in a way that is not described.
     ///
-    /// No claim depends on it. An audit compares `perturb` with the description, and the claim with its
-    /// consequences. This finds faults that samples of many columns do not show.
+    /// No claim depends on it. An audit compares `perturb` with the description, and the claim with the
+    /// privacy cost that follows from the description. This finds faults that samples of many columns do not
+    /// show.
     fn perturbation(&self) -> Vec<Perturbation> {
         vec![]
     }
 
-    /// Pairs of points of the range that the mechanism considers the easiest to distinguish, if records may
-    /// differ in `unit` alone. An audit attacks them in addition to its own pairs.
+    /// Pairs of points of the range that differ only in `unit` and whose outputs are the easiest to
+    /// distinguish. The mechanism may choose any pairs. An audit attacks them in addition to its own pairs.
     fn worst_pairs(&self, _unit: Unit) -> Vec<[Vec<f64>; 2]> {
         vec![]
     }
 
-    /// Output of a release: reports if there is a [`collector`](Self::collector), otherwise records in their
-    /// own columns. A mechanism whose `encode` and `decode` make other records states a
-    /// [view](Releases::View).
+    /// Kind of output: by default reports if there is a [`collector`](Self::collector), otherwise records in
+    /// their own columns. A mechanism whose `encode` and `decode` map records to another space returns a
+    /// [view](Releases::View) instead.
     fn releases(&self) -> Releases {
         match self.collector() {
             Some(collector) => Releases::Reports { values: collector.values_in() },
@@ -124,8 +128,8 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
         }
     }
 
-    /// Collector that turns reports into records. A report is an answer to one question about a record.
-    /// `None`, the default, if records are released.
+    /// Collector that draws records from reports. A report is an answer to one question about a record.
+    /// `None`, the default, if a release does not consist of reports.
     fn collector(&self) -> Option<&dyn Collector> {
         None
     }
@@ -134,8 +138,9 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     /// override it.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
-    /// [`Error::NonFinite`](crate::Error::NonFinite) for a table that does not have the domain's shape.
+    /// [`Error::Shape`](crate::Error::Shape) if the columns or the target do not fit the domain,
+    /// [`Error::Empty`](crate::Error::Empty) if there are no records,
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Rows> {
         release_local(self, table, randomness)
     }
@@ -151,8 +156,8 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// Guarantee of a release with fresh randomness.
     fn guarantee(&self) -> Guarantee;
 
-    /// Guarantee of a release of this number of records with fresh randomness, as far as the number decides
-    /// it. By default the design's guarantee.
+    /// Guarantee of a release of the given number of records with fresh randomness. It has the claims that
+    /// this number determines. By default it equals [`guarantee`](Self::guarantee).
     fn guarantee_of(&self, _records: usize) -> Guarantee {
         self.guarantee()
     }
@@ -164,23 +169,24 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// Releases `table` (n × d) through [`start`](Self::start). There is no reason to override it.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
-    /// [`Error::NonFinite`](crate::Error::NonFinite) for a table that does not have the domain's shape.
+    /// [`Error::Shape`](crate::Error::Shape) if the columns or the target do not fit the domain,
+    /// [`Error::Empty`](crate::Error::Empty) if there are no records,
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let mut accumulator = self.start();
         in_blocks(&self.domain().layout(), table, |records| accumulator.add(records))?;
         accumulator.release(randomness)?.release()
     }
 
-    /// Output of a release.
+    /// Kind of output of the mechanism.
     fn releases(&self) -> Releases;
 
-    /// Model in a table that was [released](Self::release), if a release is a [model](ReleasedModel). It
-    /// equals the model of [`Key::Model`] bit for bit.
+    /// Rebuilds a released [model](ReleasedModel) from the table of its coefficients. The result equals the
+    /// model in the [`Key::Model`] of the same release bit for bit.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if a release is not a model. [`Error::Shape`] for the table of another model.
-    /// [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::NotApplicable`] if the mechanism does not release models. [`Error::Shape`] if the table is
+    /// not that of such a model. [`Error::NonFinite`] for a NaN or an infinity.
     fn model_of(&self, _table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         Err(Error::no_model())
     }
@@ -188,7 +194,7 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// Secret key of a release by this mechanism, from its saved [state](SecretKey::state).
     ///
     /// # Errors
-    /// [`Error::State`] for a state that makes no key of this mechanism.
+    /// [`Error::State`] if the state is not that of a key of this mechanism.
     fn key_of(&self, _state: &Value) -> Result<Arc<dyn SecretKey>> {
         Err(Error::state("the design's releases have no secret key"))
     }
@@ -202,14 +208,14 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
 /// Noisy statistics of a table, from which a curator's release is made. No claim depends on this trait; an
 /// audit attacks through it, in addition to releases.
 pub trait Statistics: Sync {
-    /// Draws the statistics of `table` (n × d) by themselves, as for a release.
+    /// Draws only the statistics of `table` (n × d), in the same way as a release does.
     ///
     /// # Errors
     /// Same errors as [`CuratorMechanism::release`].
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>>;
 
-    /// Logarithm of the probability, or its density, of the statistics `drawn` under `table`. They come from
-    /// [`draw`](Self::draw). It may omit a term that is the same for all tables.
+    /// Logarithm of the probability, or its density, with which [`draw`](Self::draw) returns the statistics
+    /// `drawn` for `table`. It may omit a term that is the same for all tables.
     ///
     /// # Errors
     /// Same errors as [`CuratorMechanism::release`], and [`Error::Shape`](crate::Error::Shape) for statistics
@@ -221,7 +227,7 @@ pub trait Statistics: Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// Each person: noise is added before the record leaves.
+    /// Each person, who randomises their own record before sending it.
     Local,
     /// A curator, who holds all the records.
     Curator,
@@ -241,9 +247,9 @@ impl Side {
 /// Designed mechanism, with the party that runs it. A release needs only a table and randomness in addition.
 #[derive(Debug, Clone)]
 pub enum Designed {
-    /// Each person, for one record.
+    /// Mechanism that each person runs on their own record.
     Local(Arc<dyn LocalMechanism>),
-    /// A curator, who holds all records.
+    /// Mechanism that a curator runs on all records.
     Curator(Arc<dyn CuratorMechanism>),
 }
 
@@ -300,7 +306,8 @@ impl Designed {
         }
     }
 
-    /// Guarantee of a release of `records` records with fresh randomness, as far as the number decides it.
+    /// Guarantee of a release of `records` records with fresh randomness. It has the claims that this number
+    /// determines.
     pub fn guarantee_of(&self, records: usize) -> Guarantee {
         match self {
             Self::Local(mechanism) => mechanism.guarantee(),
@@ -311,8 +318,9 @@ impl Designed {
     /// Releases `table` (n × d).
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
-    /// [`Error::NonFinite`](crate::Error::NonFinite) for a table that does not have the domain's shape.
+    /// [`Error::Shape`](crate::Error::Shape) if the columns or the target do not fit the domain,
+    /// [`Error::Empty`](crate::Error::Empty) if there are no records,
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
     pub fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         match self {
             Self::Local(mechanism) => {
@@ -322,7 +330,7 @@ impl Designed {
         }
     }
 
-    /// Output of a release.
+    /// Kind of output of the mechanism.
     pub fn releases(&self) -> Releases {
         match self {
             Self::Local(mechanism) => mechanism.releases(),
@@ -330,7 +338,7 @@ impl Designed {
         }
     }
 
-    /// Model in a table that was released.
+    /// Rebuilds a released model from the table of its coefficients.
     ///
     /// # Errors
     /// Same errors as [`CuratorMechanism::model_of`].
@@ -360,7 +368,7 @@ impl Designed {
         }
     }
 
-    /// Mechanism in its own type; `None` if the type is not `M`.
+    /// Mechanism as a value of its concrete type `M`; `None` if it has another type.
     pub fn downcast_ref<M: Any>(&self) -> Option<&M> {
         let mechanism: &dyn Any = match self {
             Self::Local(mechanism) => &**mechanism,

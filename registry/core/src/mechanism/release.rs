@@ -1,17 +1,18 @@
-//! Releases of mechanisms, and the release of local ones.
+//! Releases, and the function that makes them with a local mechanism.
 
 use super::{Key, LocalMechanism};
 use crate::local::{map_blocks, release_block};
 use crate::{Guarantee, Layout, Noise, Randomness, RecordDomain, Result, Table};
 
-/// Release: the released table, and what belongs to it.
+/// Release: the released table with its guarantee, its noise distribution and its key.
 #[derive(Debug, Clone)]
 pub struct Release {
     /// Released table.
     pub table: Table,
-    /// Guarantee of this release: the design's guarantee, or less (a seed voids it).
+    /// Guarantee of this release: the guarantee of the design, or a weaker one. A known seed voids its
+    /// claims.
     pub guarantee: Guarantee,
-    /// Distribution of the released table given the noise-free view.
+    /// Distribution of the released table given its noise-free view.
     pub noise: Noise,
     /// Key that turns records in the clear into records on which a model of the released table can be used.
     pub key: Key,
@@ -24,7 +25,7 @@ pub struct Rows {
     pub table: Table,
     /// Guarantee of this release.
     pub guarantee: Guarantee,
-    /// Distribution of the released table given the noise-free view.
+    /// Distribution of the released table given its noise-free view.
     pub noise: Noise,
 }
 
@@ -37,8 +38,8 @@ impl Rows {
 }
 
 impl Release {
-    /// Release by a curator of rows that belong to no record. It has no key, and no noise that a model could
-    /// be told about.
+    /// Release by a curator of rows that correspond to no record. It has no key, and its noise distribution
+    /// is unknown.
     pub fn without_records(table: Table, guarantee: Guarantee, domain: &RecordDomain) -> Self {
         let layout = Layout { columns: table.columns().to_vec(), target: domain.layout().target };
         Self { noise: Noise::unknown(&layout), table, guarantee, key: Key::None }

@@ -1,36 +1,38 @@
-//! Output of a mechanism.
+//! Kinds of output of a mechanism.
 
 use crate::{RecordDomain, TargetLayout, ValuesIn};
 
-/// Output of a mechanism. Files, views, collection, composition and comparisons follow from it.
+/// Kind of output of a mechanism. It decides how releases are saved, viewed, collected, composed and
+/// compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Releases {
     /// One row per record, in the records' own columns. A model of the rows is used on records in the clear.
     Records,
-    /// Rows in a space of their own. A model of the rows is used on viewed records.
+    /// Rows in another space than the records'. A model of the rows is used on *viewed* records: records that
+    /// the key maps to this space.
     View {
-        /// A view needs the secret key of the release.
+        /// True if viewing records needs the secret key of the release.
         secret: bool,
-        /// Row i belongs to record i. Otherwise a row mixes several records.
+        /// True if row i belongs to record i. Otherwise a row mixes several records.
         aligned: bool,
         /// Kind of target in a row. If it differs from the records' own kind, [`Key::read`](crate::Key::read)
         /// converts predictions back.
         target: TargetLayout,
     },
-    /// One report per record, from which records are collected.
+    /// One report per record. Synthetic records are collected from many reports.
     Reports {
-        /// Encoding of whole values in the collected records.
+        /// Encoding of columns with whole values in the collected records.
         values: ValuesIn,
     },
     /// Rows drawn from noisy statistics, which belong to no record. A model of the rows is used on records in
     /// the clear.
     Synthetic {
-        /// Encoding of whole values in the rows.
+        /// Encoding of columns with whole values in the rows.
         values: ValuesIn,
     },
     /// A fitted [model](crate::ReleasedModel).
     Model {
-        /// Name of its family in comparisons: `logistic`, `ridge`.
+        /// Name of the model's family in comparisons, for example `logistic` or `ridge`.
         family: &'static str,
     },
 }
@@ -43,13 +45,13 @@ impl Releases {
         Self::View { secret: true, aligned: true, target: domain.layout().target }
     }
 
-    /// Returns whether a model of a release is used on viewed records.
+    /// Returns whether a model of a release is used on viewed records (see [`Releases::View`]).
     #[must_use]
     pub fn is_viewed(self) -> bool {
         matches!(self, Self::View { .. })
     }
 
-    /// Returns whether a view needs the secret key of the release.
+    /// Returns whether viewing records needs the secret key of the release.
     #[must_use]
     pub fn is_secret(self) -> bool {
         matches!(self, Self::View { secret: true, .. })
@@ -74,7 +76,7 @@ impl Releases {
         }
     }
 
-    /// Encoding of whole values in the training records.
+    /// Encoding of columns with whole values in the rows on which a model is trained.
     #[must_use]
     pub fn values_in(self) -> ValuesIn {
         match self {
@@ -83,7 +85,8 @@ impl Releases {
         }
     }
 
-    /// Kind of target in the training records, if the mechanism's own records have the kind `own`.
+    /// Kind of target in the rows on which a model is trained. `own` is the kind of target of the input
+    /// records.
     #[must_use]
     pub fn target(self, own: TargetLayout) -> TargetLayout {
         match self {

@@ -3,16 +3,17 @@
 /// Encoding of the whole values of a column (integers, days, ranks) in a coordinate of a released record.
 ///
 /// A column of k whole values 0, …, k − 1 is one coordinate x, scaled to [0, 1]. A decoder must know how x
-/// was drawn. Rounding a value that was drawn uniformly in a bin moves half of the smallest value's records
-/// to the next one.
+/// was drawn. Let x be drawn uniformly in the bin of its value. Rounding x·(k − 1) then moves half of the
+/// records with the smallest value to the next value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ValuesIn {
-    /// Same units as in an encoded record: value v is near x = v/(k − 1), so it is x·(k − 1), rounded.
+    /// Same units as in an encoded record: value v is near x = v/(k − 1). The decoded value is x·(k − 1),
+    /// rounded.
     #[default]
     Units,
-    /// Uniform in bins: value v has x in [v/k, (v + 1)/k), so it is ⌊x·k⌋.
+    /// Uniform in bins: value v has x in [v/k, (v + 1)/k). The decoded value is ⌊x·k⌋.
     Bins,
-    /// The target in bins, the features in units.
+    /// Target like [`Bins`](Self::Bins), features like [`Units`](Self::Units).
     TargetInBins,
 }
 

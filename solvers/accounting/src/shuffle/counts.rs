@@ -1,4 +1,5 @@
-//! Accurate binomial counts: single masses by Loader's saddle-point expansion, and tails as sums of them.
+//! Accurate binomial probabilities: single masses by Loader's saddle-point expansion, and tails as sums of
+//! masses.
 //!
 //! The expansion is from *Fast and accurate computation of binomial probabilities* (2000). Relative errors
 //! stay below [`ROUNDING`](super::ROUNDING) up to 10¹⁰ trials, where logarithms of factorials have lost eight
@@ -7,7 +8,7 @@
 use crate::search::least_integer;
 use std::f64::consts::TAU;
 
-/// The number of successes in a number of trials.
+/// A binomial distribution: the number X of successes in `trials` trials.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Count {
     trials: u64,
@@ -16,7 +17,8 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// Creates a count from both probabilities, which sum to one. The smaller one has its own digits.
+    /// Creates a distribution from the probabilities of success and failure, which sum to one. Both are
+    /// arguments, because a difference from one would lose digits of the smaller.
     pub(super) fn new(trials: u64, success: f64, failure: f64) -> Self {
         Self { trials, success, failure }
     }
@@ -62,8 +64,8 @@ impl Count {
         self.trials as f64 * self.success
     }
 
-    /// An upper bound on P(X ≤ k), for k below the mean: the masses fall at least as fast as the first two
-    /// (Feller, VI.3).
+    /// An upper bound on P(X ≤ k), for k below the mean. Below k, the masses fall at least as fast as between
+    /// `k + 1` and k (Feller, VI.3).
     fn at_most(&self, k: u64) -> f64 {
         match self.ratio(k + 1) {
             grows if grows > 1.0 => self.mass(k) / (1.0 - 1.0 / grows),
@@ -79,7 +81,7 @@ impl Count {
         }
     }
 
-    /// The range of counts with a mass of at most `lost` outside of it on either side.
+    /// A range of counts such that the mass on either side of it is at most `lost`.
     pub(super) fn window(&self, lost: f64) -> Window {
         let middle = (self.mean() as u64).min(self.trials);
         // Both searches run from the middle outwards.
@@ -101,7 +103,7 @@ impl Count {
         }
     }
 
-    /// The probability of `from..=to`.
+    /// P(`from` ≤ X ≤ `to`).
     pub(super) fn between(&self, from: u64, to: u64) -> f64 {
         let mut mass = self.mass(from);
         let mut sum = mass;
@@ -113,7 +115,7 @@ impl Count {
     }
 }
 
-/// The relevant counts, and bounds on the probabilities below and above them.
+/// The counts from `from` to `to`, and bounds on the probabilities below and above them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     pub(super) from: u64,
@@ -174,10 +176,11 @@ impl Edge {
     /// number of moves, and `LEFT` a remaining share of the largest P(X ≥ k).
     const MOVES: u32 = 1 << 13;
     const LEFT: f64 = 1e-2;
-    /// The least reliable mass. Smaller masses have lost digits, and would keep their error while they grow.
+    /// The smallest mass that has all its digits. Smaller masses have lost digits, and would keep their error
+    /// while they grow.
     const LEAST: f64 = 1e-290;
 
-    /// Creates the edge of the set of `k` and more, for k above zero.
+    /// Creates the edge of {X ≥ `k`}, for `k` above zero.
     pub(super) fn new(count: Count, k: u64) -> Self {
         let at = count.mass(k - 1);
         let mut mass = at;
@@ -185,7 +188,7 @@ impl Edge {
         for j in k..=count.trials {
             mass *= count.ratio(j);
             beyond += mass;
-            // Falling masses fall ever faster.
+            // Once masses fall, they fall ever faster.
             if mass <= f64::EPSILON * 1e-3 * beyond && count.ratio(j) < 1.0 {
                 break;
             }
@@ -193,8 +196,8 @@ impl Edge {
         Self { count, k, at, beyond, moved: 0, largest: beyond }
     }
 
-    /// Moves the edge to the set of `k` and more of `trials` trials. A near edge is reached by steps, any
-    /// other is computed afresh.
+    /// Moves the edge to {X ≥ `k`} for `trials` trials. A near edge is reached by single steps; any other
+    /// edge is computed afresh.
     pub(super) fn moved_to(mut self, trials: u64, k: u64) -> Self {
         let near = trials >= self.count.trials && trials - self.count.trials < 8 && k.abs_diff(self.k) < 8;
         let fresh = || Self::new(Count { trials, ..self.count }, k);
