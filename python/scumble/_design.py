@@ -104,9 +104,9 @@ class Design:
 
     @property
     def rounded_columns(self) -> list[str]:
-        """Columns that a release rounds and clamps unless it has ``values="drawn"``.
+        """Columns whose means ``scumble estimate`` estimates only from a release with ``values="drawn"``.
 
-        ``scumble estimate`` needs ``values="drawn"`` for their means.
+        Other releases round and clamp these columns.
         """
         return self._native.rounded_columns
 

@@ -1,7 +1,7 @@
 //! Local ε of reports that satisfy a given central ε after shuffling.
 //!
 //! A shuffler permutes the reports of all people at random. The guarantee of the shuffled reports is central,
-//! and its ε is smaller than the local ε of one report.
+//! and its ε is at most the local ε of one report.
 
 use super::{Comparison, Result};
 use scumble_core::ShuffledDp;

@@ -12,7 +12,7 @@
 //! | `multiplicative-dp` | multiplies records by a secret Gaussian matrix and adds noise (Theorem 5) |
 //! | `singular-value-obfuscation` | multiplies left singular vectors by heavy-tailed numbers (Algorithm 6) |
 //!
-//! Only `multiplicative-dp` is differentially private; the cards of the other plugins show no ε.
+//! Only `multiplicative-dp` is differentially private; the cards of the other plugins claim no ε.
 //! `singular-value-obfuscation` has no guarantee.
 
 mod answers;

@@ -41,7 +41,7 @@ pub(crate) fn without_bias(domain: &RecordDomain, bound: &CramerRao) -> String {
     let any_guess = match bound.worst_case_error_bound(domain) {
         0.0 => String::new(),
         error => format!(
-            "; for some record of the domain, every guess, biased or not, has a squared error of {error:.4} \
+            "; every guess, biased or not, misses some record of the domain by a squared error of {error:.4} \
              or more on average (van Trees 1968; Le Cam 1973)"
         ),
     };

@@ -161,10 +161,12 @@ impl CuratorMechanism for PacStatistics {
     fn guarantee(&self) -> Guarantee {
         let prior = Prior::Halves { sets: self.state.sets as u64 };
         let bound = Notion::MutualInformation(MutualInformation::new(self.state.nats, prior));
-        let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, and discrete Gaussian distributions about two \
-                       lattice points a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and \
-                       Steinke 2020, Proposition 5): Σ λᵢ/2σᵢ² with the noise of Sridhar, Xiao and Devadas \
-                       (2025), or the bound of Kolchinsky and Tracey (2017) on mixtures if it is smaller";
+        let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, where Pⱼ is the distribution of the release M if \
+                       half J = j is chosen; discrete Gaussian distributions about two lattice points a, b \
+                       have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and Steinke 2020, \
+                       Proposition 5), so I(J; M) ≤ Σ λᵢ/2σᵢ², where λᵢ is the mean squared deviation of value i \
+                       over the halves and σᵢ² the variance of its noise (Sridhar, Xiao and Devadas 2025), or the bound of Kolchinsky \
+                       and Tracey (2017) on mixtures if it is smaller";
         let disclosed_queries = match self.state.statistic {
             Statistic::Responses { .. } => {
                 Some("the public records of the queries: the design contains them in the clear".to_owned())

@@ -25,10 +25,10 @@ const FARTHEST: f64 = (1u64 << 62) as f64;
 /// for any Q. Discrete Gaussian distributions about two lattice points a and c have a divergence of exactly
 /// (a − c)²/2σ². The bound is therefore Σᵢ λᵢ/2σᵢ², where λᵢ is the mean square of value i about cᵢ, over the
 /// candidates. Among all noise with this bound, σᵢ² = √λᵢ·Σₗ√λₗ/(2·nats) has the least sum of variances
-/// (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). The bound is exact
-/// and not an estimate, because the secret is always one of these candidates. If `nats` is large, a bound on
-/// mixtures is smaller ([`mutual_information::mixture_bound`]). It then allows all noise to be reduced by one
-/// factor.
+/// (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). The bound is
+/// proven and no estimate, because the secret is always one of these candidates. If `nats` is large, a bound
+/// on mixtures is smaller ([`mutual_information::mixture_bound`]). It then allows all noise to be reduced by
+/// one factor.
 ///
 /// ```
 /// use scumble_core::Randomness;

@@ -252,7 +252,7 @@ fn theorem(neighbours: Neighbours) -> String {
     };
     format!(
         "sums of products of k numbers in [−1, 1], g one-hot groups and 1, as integers: two neighbours lie \
-         at most {distance} apart in ℓ₂, T = 1 + k + g (README of scumble-private-models); with discrete \
+         at most {distance} apart in ℓ₂, T = 1 + k + g (guide/equations/noisy-moments.md); with discrete \
          Gaussian noise (Canonne, Kamath and Steinke 2020), δ(ε) by Balle and Wang (2018), Theorem 8, plus \
          what the lattice adds"
     )

@@ -116,8 +116,8 @@ impl PrivateRidge {
     /// Largest ℓ₂ distance of λ, of XᵀX, and of Xᵀy between two neighbouring tables.
     ///
     /// Let x and x′ be the rows in which the tables differ. λ differs at most by the norm of xxᵀ − x′x′ᵀ
-    /// (Weyl) plus the floating-point error. The README proves the bound for XᵀX. Xᵀy differs by at most
-    /// 2‖x‖.
+    /// (Weyl) plus the floating-point error. `guide/equations/noisy-moments.md` proves the bound for XᵀX.
+    /// Xᵀy differs by at most ‖x‖ + ‖x′‖.
     fn sensitivities(&self) -> [f64; 3] {
         let squared_norm = self.squared_norm();
         [
@@ -130,7 +130,7 @@ impl PrivateRidge {
     /// Upper bound on the error of a computed eigenvalue, divided by the upper bound on ‖x‖².
     ///
     /// The error of a backward stable algorithm is the rounding error of the norm times a small polynomial of
-    /// the width d. The factor 64·d² is larger than this polynomial.
+    /// the width d. The factor 64·d² is assumed to exceed this polynomial.
     fn eigenvalue_error(&self) -> f64 {
         64.0 * (self.encoding.width() as f64).powi(2) * f64::EPSILON * MOST_RECORDS as f64
     }
@@ -237,7 +237,7 @@ impl CuratorMechanism for PrivateRidge {
         let dp = CentralDp::new(budget.epsilon(), budget.delta(), Neighbours::ReplaceOne);
         let theorem = "XᵀX, Xᵀy and the smallest eigenvalue of XᵀX with discrete Gaussian noise (Wang 2018, \
                        Algorithm 2; Canonne, Kamath and Steinke 2020): for records with ‖x‖² ≤ T, neighbours \
-                       lie T, 2√T and T apart (README of scumble-private-models), and the three compose by \
+                       lie T, 2√T and T apart (guide/equations/noisy-moments.md), and the three compose by \
                        μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) by Balle and Wang (2018), \
                        Theorem 8, plus what the lattice adds";
         let claim = [(dp, theorem.to_owned())];

@@ -230,8 +230,8 @@ const MOST_RAISES: usize = 50;
 
 /// Assumption of the claim for the volunteers, stated once per design. The claim adds up the privacy losses
 /// of all trainings of the design.
-const ONLY_DESIGN: &str = "no other design was learned from these volunteers: each further design, tried or \
-                           kept, adds its ε and δ";
+const ONLY_DESIGN: &str = "nothing but this design was learned from these volunteers: each further design, \
+                           tried or kept, adds its ε and δ";
 
 /// Returns the upper bound on the number of volunteers that the design states.
 ///

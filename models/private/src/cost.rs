@@ -173,8 +173,8 @@ impl PrivateTraining {
 }
 
 /// Checks that the reserved fraction of δ covers samples with more records than the capacity. Let t bound the
-/// probability of such a sample in any step, for either of two neighbouring data sets. Such samples then add
-/// at most (1 + e^ε)·t to δ.
+/// probability that at least one of all steps has such a sample, for either of two neighbouring data sets.
+/// Such samples then add at most (1 + e^ε)·t to δ.
 ///
 /// # Errors
 /// [`Error::Delta`] if the reserved fraction of `delta` is smaller.

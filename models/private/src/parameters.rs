@@ -59,8 +59,8 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// [`Error::HyperParameter`] for an expected batch outside [1, 10⁹], a noise multiplier outside [0.05,
-    /// 10⁶], or a clipping norm outside [10⁻³, 10⁶]. Privacy accounting permits a smaller range of noise
-    /// multipliers. [`Error::Network`] with the errors of [`Optimiser::check`].
+    /// 10⁶], or a clipping norm outside [10⁻³, 10⁶]. Privacy accounting requires the effective noise
+    /// multiplier, too, to be in [0.05, 10⁶]. [`Error::Network`] with the errors of [`Optimiser::check`].
     pub fn check(&self) -> Result<()> {
         let ranges = [
             ("the expected batch", self.expected_batch as f64, 1.0, 1e9, "from one to 10^9"),

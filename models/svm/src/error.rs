@@ -21,8 +21,8 @@ pub enum Error {
     /// A kernel machine would exceed its maximum number of iterations before it reaches the requested
     /// tolerance.
     #[error(
-        "the kernel machine reached a tolerance of {reached:e} in {iterations} iterations, its limit, and \
-         {tolerance:e} is needed; a smaller penalty, a wider kernel or fewer records may help"
+        "the kernel machine reached a tolerance of {reached:e} in {iterations} iterations, and {tolerance:e} \
+         would exceed the limit; a smaller penalty, a wider kernel or fewer records may help"
     )]
     Guarded {
         /// Tolerance that was reached.

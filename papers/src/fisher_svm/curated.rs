@@ -40,10 +40,10 @@ fn mu_that_leaves(share: f64) -> f64 {
 
 /// Compares a model learned from a curator's records with a model learned through the paper's Gaussian noise.
 ///
-/// The paper's noise has the largest λ of `sweep` at which a guess by means and variances keeps half of its
-/// squared error. Without such a λ the result is `None`. The curator's budget matches this noise. Every guess
-/// after the curator's release keeps at least the share of its error that the guess by means and variances
-/// keeps after the paper's release.
+/// The paper's noise has the largest λ of `sweep` at which a guess by means and variances keeps at least
+/// half of its squared error. Without such a λ the result is `None`. The curator's budget matches this noise.
+/// Every guess after the curator's release keeps at least the share of its error that the guess by means and
+/// variances keeps after the paper's release.
 pub(super) fn curator_finding(
     options: &RunOptions,
     name: &str,
@@ -96,11 +96,11 @@ pub(super) fn curator_finding(
         },
         why: format!(
             "± a standard error, of {} releases; at ε = {STRICT} it is {}. This λ is the largest at which a \
-             guess by each column's mean and spread keeps half of its squared error. It keeps {:.0} % of its \
-             error without a release, in squares summed over columns in their own units. The paper's release \
-             has the label in the clear; the curator's release hides it. After the curator's release, no \
-             estimate by an adversary that knows all other records keeps a smaller share in any column. The \
-             reason: μ-GDP leaves e^(−μ²/4) of the variance (δ = {DELTA:e})",
+             guess by each column's mean and spread keeps at least half of its squared error. It keeps \
+             {:.0} % of its error without a release, in squares summed over columns in their own units. The \
+             paper's release has the label in the clear; the curator's release hides it. After the curator's \
+             release, no estimate by an adversary that knows all other records keeps a smaller share in any \
+             column. The reason: μ-GDP leaves e^(−μ²/4) of the variance (δ = {DELTA:e})",
             scores.len(),
             shown(strict),
             100.0 * share

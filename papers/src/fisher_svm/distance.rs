@@ -1,10 +1,10 @@
 //! Propositions 2.3 and 2.11: movement of a learned model under noise on its data.
 //!
 //! Let q be the number of records, and V the covariance of the noise on a record. A model learned from noisy
-//! records stays within ε of the model learned from the original records. The probability is 1 −
-//! q·c²·Tr(V)/ε² for support vector machines, and 1 − q²·c²·Tr(V)/ε² for other models. So the model moves by
-//! at most the order of √(q·Tr V) or q·√(Tr V). The constants c are unknown, so only the growth of the
-//! movement can be measured. The growth is measured where noise is small, as the propositions require.
+//! records stays within ε of the model learned from the original records. The probability is at least 1 −
+//! q·c²·Tr(V)/ε² for support vector machines, and at least 1 − q²·c²·Tr(V)/ε² for other models. So the model
+//! moves by at most the order of √(q·Tr V) or q·√(Tr V). The constants c are unknown, so only the growth of
+//! the movement can be measured. The growth is measured where noise is small, as the propositions require.
 
 use super::data::{self, Data, Labelled};
 use super::fitness::regression;

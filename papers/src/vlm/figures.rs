@@ -157,8 +157,8 @@ fn notes_of_digits(plan: &Plan) -> Vec<String> {
 fn notes_of_loans(_: &Plan) -> Vec<String> {
     vec![
         "The data are 42,535 loans of 2007 to 2011, the oldest 85 % for training. Both parts have as many \
-         paid loans as unpaid ones. The paper also has some 540,000 loans of later years. Each central ε and \
-         trial has one mechanism, with 8 latents, l = 5 and ε_pretraining = 15 for every local ε."
+         paid loans as unpaid ones. The paper has some 540,000 loans, also of later years. Each central ε \
+         and trial has one mechanism, with 8 latents, l = 5 and ε_pretraining = 15 for every local ε."
             .into(),
         SHARES.into(),
         RULES.into(),

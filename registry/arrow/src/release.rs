@@ -68,10 +68,10 @@ pub fn release(
     written(schema, |writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
 }
 
-/// Releases batches with noise that is derived from `key` and the id of each record, in the column `ids`. A
-/// record is released with the same values in any part of the table, in any order, and any number of times.
-/// Without a column of ids, the ids are the row numbers in `batches`, counted from 1. The batches must then
-/// be the whole table. If no batch has rows, the result is one batch without rows.
+/// Releases batches with noise that is derived from `key`, each record's id in the column `ids`, and its
+/// values. A record is released with the same values in any part of the table, in any order, and any number
+/// of times. Without a column of ids, the ids are the row numbers in `batches`, counted from 1. The batches
+/// must then be the whole table. If no batch has rows, the result is one batch without rows.
 ///
 /// `on_records` receives the digests of the released records, block by block. Before the caller discloses the
 /// release, it must compare the digests with those of the records that it checked. A ticket, the stored

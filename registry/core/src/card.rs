@@ -264,14 +264,16 @@ impl Notion {
             }
             Self::PerfectSecrecy(_) => "Nothing about what is protected.".into(),
             Self::MutualInformation(bound) => {
-                let [member, set] = [bound.prior.membership(), bound.prior.set()]
-                    .map(|prior| Significant(100.0 * bound.success(prior)).to_string());
+                let [member, half] = [bound.prior.membership(), bound.prior.set()].map(|prior| {
+                    let [before, after] =
+                        [prior, bound.success(prior)].map(|share| Significant(100.0 * share));
+                    format!("in at most {after} % of cases, and in {before} % without the release")
+                });
                 format!(
-                    "Whether a given record was used: a guess is right in at most {member} % of cases, since \
-                     each record is in half of the sets. Which set was drawn: in at most {set} %. Both are \
-                     averages over the drawn sets; a single set may be revealed with certainty. The presence \
-                     of a record among the data is not hidden: a release may show it for a person unlike all \
-                     others."
+                    "Whether a given record is in the chosen half: a guess is right {member}. Which half was \
+                     chosen: a guess is right {half}. Both are averages over the choice; one particular half \
+                     may be revealed with certainty. The presence of a record in the whole table is not \
+                     hidden: a release may show it for a person unlike all others."
                 )
             }
         }
@@ -323,7 +325,7 @@ impl Notion {
     fn how_sure(&self) -> &'static str {
         match self {
             Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
-                "Proven for every adversary, whatever it knows and computes, if the assumptions hold."
+                "Proven for every adversary, whatever else it knows and computes, if the assumptions hold."
             }
             Self::ShuffledDp(_) => {
                 "Proven for every adversary that sees only the shuffler's output, whatever else it knows and \
@@ -339,14 +341,14 @@ impl Notion {
                  closer, and so may an adversary who knows other records. This is not differential privacy."
             }
             Self::MutualInformation(_) => {
-                "Proven for every adversary, even one who knows everything but the drawn set, on average \
-                 over the sets. It does not bound a single worst-case record: it does not cover data without \
-                 the record, or with another in its place. This is not differential privacy."
+                "Proven for every adversary, even one who knows all records but not the chosen half, on \
+                 average over the choice. It does not compare the table with one that lacks a record, or has \
+                 another in its place, so this is not differential privacy."
             }
             Self::PacResistance(_) => {
-                "Proven for independent normal records only, while the budget lasts. Records with bounds are \
-                 not normal: for them it is a calculation, not a proof. An adversary may succeed with a \
-                 smaller probability, and may learn a part of the record. This is not differential privacy."
+                "For independent normal records only, while the budget lasts. Records with bounds are not \
+                 normal: for them it is a calculation, not a proof. An adversary may succeed with a smaller \
+                 probability, and may learn a part of the record. This is not differential privacy."
             }
         }
     }

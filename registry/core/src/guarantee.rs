@@ -73,7 +73,8 @@ impl Unit {
     }
 
     /// Pair of points of a mechanism's range that differ only in the features. The second point gets the
-    /// target coordinates of the first. The result is empty if this unit does not contain the features.
+    /// target coordinates of the first. The result is empty unless [`for_features`](Self::for_features)
+    /// covers this unit.
     pub fn pair_of_features(
         self,
         domain: &RecordDomain,

@@ -24,7 +24,7 @@ pub enum Perturbation {
 pub struct DescribedNoise {
     /// Coordinates with noise (k of them).
     pub coordinates: Range<usize>,
-    /// Kind of distance between two points that determines the privacy cost.
+    /// Kind of distance between two points. It says whether the privacy cost follows from the distance.
     pub distance: Distance,
     /// Scale of each coordinate's noise (k values).
     pub scales: Vec<f64>,

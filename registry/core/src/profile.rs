@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Privacy profile: δ as a function of ε. It is e^`log_factor`·δ_μ(ε − `shift`). Here δ_μ is the profile of
 /// Gaussian noise whose ℓ₂ sensitivity is μ standard deviations (Balle and Wang 2018, Theorem 8).
 ///
-/// μ is the value for continuous noise. `shift` and `log_factor` add the cost of rounding noise to a lattice.
+/// μ is the value for continuous noise. `shift` and `log_factor` add the cost of discrete noise on a lattice.
 /// `shift` also adds the ε of composed releases with pure differential privacy. With μ = 0 the profile is
 /// that of pure differential privacy at ε = `shift`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
 //! Encryption of secrets on disk. The encryption key is derived from a passphrase by Argon2id. Authenticated
-//! encryption (XChaCha20-Poly1305) detects any change of the file.
+//! encryption (XChaCha20-Poly1305) detects any change of the encrypted secret.
 
 use crate::sealed::{Sealed, seal};
 use argon2::{Algorithm, Argon2, Params, Version};

@@ -179,8 +179,9 @@ impl fmt::Debug for NoiseKey {
     }
 }
 
-/// Releases flat records, each with the noise that `key` and its id determine. The released value of a record
-/// does not depend on the other records or on their order. Repeated releases give it the same value again.
+/// Releases flat records, each with the noise that `key`, its id and its values determine. The released value
+/// of a record does not depend on the other records or on their order. Repeated releases give it the same
+/// value again.
 ///
 /// # Errors
 /// [`Error::Shape`] unless there is one id per record. Also the errors of `encode`, `perturb` and `decode` of

@@ -205,7 +205,7 @@ fn rounded(x: f64) -> i64 {
 /// Summary of the weights of some coordinates.
 #[derive(Debug, Clone, Copy)]
 struct Weights {
-    /// The two largest weights, or zero if there are fewer than two coordinates.
+    /// The two largest weights. A missing weight is zero.
     heaviest: [f64; 2],
     sum: f64,
 }

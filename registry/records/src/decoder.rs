@@ -283,8 +283,8 @@ impl Decoder {
     }
 
     /// Noise distribution of the values read back from the file, if `noise` is that of the released records.
-    /// The distribution becomes unknown for a category with additive noise, because only its largest level is
-    /// written. It also becomes unknown for a number that was rounded or clamped.
+    /// The distribution becomes unknown for a category with additive or unbiased noise, because only its
+    /// largest level is written. It also becomes unknown for a number that was rounded or clamped.
     pub fn noise(&self, noise: &Noise) -> Noise {
         let changed = self.cells.iter().flat_map(|cell| cell.places_of_others(self.values));
         let changed: HashSet<usize> = changed.copied().collect();

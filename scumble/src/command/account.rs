@@ -68,8 +68,8 @@ pub(super) enum AccountCommand {
     /// within an error (Dauntless, Corollary 1 and Theorem 3, corrected). This guarantee is not differential
     /// privacy.
     Pac(PacArguments),
-    /// PAC privacy: best possible inference success for a leakage in nats (or the nats for a success), and
-    /// the Gaussian noise that achieves it. The bound is an average over the prior, and not differential
+    /// PAC privacy: upper bound on inference success for a leakage in nats (or the nats for a success), and
+    /// the Gaussian noise that meets it. The bound is an average over the prior, and not differential
     /// privacy.
     MutualInformation(MutualInformationArguments),
     /// Records times a random Gaussian matrix, with their singular values raised by v (Dauntless, Theorem 5,

@@ -358,7 +358,11 @@ fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assu
     assert!(refused.contains("must be below one over their number, 1/60, and 2e-2 is not"), "{refused}");
     assert!(!files.exists("design.json"));
     let card = files.run(&line(0.005));
-    assert_eq!(card.matches("no other design was learned from these volunteers").count(), 1, "{card}");
+    assert_eq!(
+        card.matches("nothing but this design was learned from these volunteers").count(),
+        1,
+        "{card}"
+    );
     assert!(card.contains("(replace one record) for each volunteer's record"), "{card}");
 }
 

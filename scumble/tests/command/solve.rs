@@ -93,7 +93,7 @@ fn what_has_no_ground_state_is_one_line() {
         (["1", "1", "1", "1"], "", "from 1 to 1 is not an interval"),
         (["1", "1", "2", "-2"], "", "from 2 to -2 is not an interval"),
         (["1", "1", "-inf", "1"], "", "from -inf to 1 is not an interval"),
-        (["0", "1", "0", "1e-200"], "", "overflows"),
+        (["0", "1", "0", "1e-200"], "", "is outside the range of floats"),
         (["1", "1", "0", "1"], "--at 0.5,nan", "--at NaN: the value must be finite"),
         (["1", "1", "0", "1"], "--at 0.5,x", "invalid value 'x'"),
         (["x", "1", "0", "1"], "", "invalid value 'x'"),

@@ -66,7 +66,7 @@ fn log_of_rest(x: f64) -> f64 {
 }
 
 /// Upper bound e^ε/(e^ε + K − 1) on the accuracy of any classifier of records under ε-local differential
-/// privacy.
+/// privacy, for K equally common classes.
 ///
 /// It holds for any mechanism: each class is predicted at most e^ε times as often for its own records as for
 /// the records of another class. Randomised response on the class reaches the bound.

@@ -7,7 +7,7 @@
 //! | [`loss`] | bounds on ε and δ of Poisson-sampled Gaussian steps, by privacy loss distributions |
 //! | [`Shifted`], [`ShiftedComposition`] | δ(ε) of bounded integer noise, single or composed |
 //! | [`shuffle`] | ε of many shuffled local reports: an upper bound for any randomiser, and a lower bound |
-//! | [`multiplicative`] | ε of records multiplied by a random matrix (Dauntless, Theorem 5) |
+//! | [`multiplicative`] | ε of records with raised singular values, times a random matrix (Dauntless) |
 //! | [`pac`] | the number of mixed and transformed samples up to which recovery is excluded |
 //! | [`mutual_information`] | best inference success after a leakage in nats, and the noise for a leakage |
 //! | [`ceiling`] | upper bounds on the accuracy of classifiers under ε-local differential privacy |

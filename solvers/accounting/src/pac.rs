@@ -1,4 +1,5 @@
-//! Number of mixed and transformed samples below which no adversary recovers a record within a given error.
+//! Number of mixed and transformed samples up to which recovery of a record is excluded, within a given error
+//! and with a given probability.
 //!
 //! The module implements Corollary 1 and Theorem 3 of *Dauntless* (Xiao and Devadas), both by Fano's
 //! inequality, in bits.
@@ -10,9 +11,9 @@
 //! with a smaller probability is not excluded. This guarantee is not differential privacy.
 //!
 //! The budget is a number of samples that are all transformed by the same layer. Each sample is the sum of a
-//! private record and a public record, both with independent Gaussian coordinates. No two samples use the
-//! same public record. Corollary 1 also assumes that two candidate inverses have inputs of the same
-//! distribution (errata D11). Logarithms have base two (errata D2).
+//! private record and a public record, both with independent Gaussian coordinates. No record is used in two
+//! samples, and the records are independent. Corollary 1 also assumes that two candidate inverses have inputs
+//! of the same distribution (errata D11). Logarithms have base two (errata D2).
 //!
 //! [`budget`](Budget::budget) takes the adversary's failure rate as an average over transformations. By
 //! Markov's inequality, the adversary fails more often than kδ for at most one transformation in k. So the
@@ -53,8 +54,8 @@ pub struct Setting {
 /// The number of samples that may be released.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
-    /// The number of samples after which every adversary of the [`Setting`] still fails. Claims use this
-    /// number. It is zero if the theorem gives no positive number.
+    /// The number of samples up to which no adversary succeeds with probability 1 − δ or more, in the terms
+    /// of the [`Setting`]. Claims use this number. It is zero if the theorem gives no positive number.
     pub budget: f64,
     /// The paper's formula, which assumes that the adversary fails equally often for every transformation
     /// (errata D11).

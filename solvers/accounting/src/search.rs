@@ -108,8 +108,8 @@ pub fn highest(from: f64, to: f64, value: impl Fn(f64) -> f64) -> f64 {
     if value(found) < value(place(best)) { place(best) } else { found }
 }
 
-/// The maximum in [`low`, `high`] of a `value` with a single peak, to 0.618^`steps` of the interval
-/// (golden-section search, Kiefer 1953).
+/// The argument in [`low`, `high`] at which `value` is highest, to 0.618^`steps` of the interval.
+/// The function must have one peak. The method is golden-section search (Kiefer 1953).
 pub(crate) fn peak(mut low: f64, mut high: f64, steps: u32, value: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let at = |place: f64| (place, value(place));

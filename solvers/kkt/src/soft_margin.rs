@@ -30,8 +30,8 @@ pub struct Machine {
     pub multipliers: Vec<f64>,
     /// ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) with the smallest slacks, ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
     pub objective: f64,
-    /// Upper bound on the relative excess of this objective over the smallest possible one. With ρ = 0 it is
-    /// a bound only if the optimal bias is at most 1 + |β| in absolute value.
+    /// Upper bound on the excess of this objective over the smallest possible one, as a share of this
+    /// objective. With ρ = 0 it is a bound only if the optimal bias is at most 1 + |β| in absolute value.
     pub duality_gap: f64,
     /// The number of Newton steps.
     pub iterations: u64,
@@ -134,7 +134,8 @@ impl<'a> SoftMargin<'a> {
         dot(weights, weights) / 2.0 + self.bias_penalty * bias[0] * bias[0] / 2.0 + missed.sum::<f64>()
     }
 
-    /// Upper bound on the relative excess of the objective, from the dual's value at the multipliers.
+    /// Upper bound on the excess of the objective over the optimum, as a share of the objective. It follows
+    /// from the dual's value at the multipliers.
     ///
     /// With ρ = 0 the dual requires Σ ωᵢyᵢ = 0. A violation is then multiplied by 1 + |β|, which gives a
     /// bound if the optimal bias is at most 1 + |β| in absolute value.

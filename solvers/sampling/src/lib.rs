@@ -17,8 +17,8 @@
 //! | [`DiscreteGaussian`] | P(k) ∝ exp(−k²/2σ²) on the integers, for a rational σ |
 //! | [`Weighted`] | P(k) = wₖ/Σw on {0, …, K − 1}, from a table of integers |
 //!
-//! The crate makes no privacy claims itself. The running time of a draw is random, because all samplers use
-//! rejection.
+//! The crate makes no privacy claims itself. The samplers do not run in constant time, because all of them
+//! use rejection.
 //!
 //! ```
 //! use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};

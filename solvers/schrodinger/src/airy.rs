@@ -21,7 +21,7 @@ use num_complex::Complex64;
 /// - [`Error::Parameter`] unless `weight` is finite and positive and `pieces` ≥ 1.
 /// - [`Error::Interval`] unless `lower` < `upper` and both are finite.
 /// - [`Error::Potential`] if the potential is not finite at some point.
-/// - [`Error::Range`] if μ exceeds the range of floats.
+/// - [`Error::Range`] if μ is outside the range of floats.
 ///
 /// ```
 /// use scumble_schrodinger::{GroundState, airy};

@@ -32,7 +32,7 @@ impl Axis {
     /// Computes `count` states between `lower` and `upper`, for λ = `lambda` and d = `stiffness`.
     ///
     /// # Errors
-    /// [`Error::Range`] if the matrices exceed the range of floats.
+    /// [`Error::Range`] if the matrices are outside the range of floats.
     pub(crate) fn new(lambda: f64, stiffness: f64, lower: f64, upper: f64, count: usize) -> Result<Self> {
         let half = (upper - lower) / 2.0;
         let centre = 0f64.clamp(lower, upper);

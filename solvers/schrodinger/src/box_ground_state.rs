@@ -59,7 +59,7 @@ impl BoxGroundState {
     /// - [`Error::Shape`] for arguments of incompatible shapes.
     /// - [`Error::NotPositiveDefinite`] for a Π that is not positive definite or not symmetric.
     /// - [`Error::NotConverged`] if a million products of states do not suffice.
-    /// - [`Error::Range`] if a number exceeds the range of floats.
+    /// - [`Error::Range`] if a number is outside the range of floats.
     pub fn new(lambda: f64, weights: ArrayView2<f64>, bounds: &[(f64, f64)], tolerance: f64) -> Result<Self> {
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });

@@ -50,8 +50,8 @@ pub enum Error {
         /// The requested relative difference.
         tolerance: f64,
     },
-    /// Parameters that are valid individually, but whose ground state exceeds the range of floats.
-    #[error("{quantity} of this ground state overflows")]
+    /// Parameters that are valid individually, but whose ground state is outside the range of floats.
+    #[error("{quantity} of this ground state is outside the range of floats")]
     Range {
         /// The quantity out of range.
         quantity: &'static str,

@@ -84,7 +84,8 @@ impl GroundState {
     ///
     /// # Errors
     /// [`Error::Parameter`] if λ or ϑ is out of range or infinite; [`Error::Interval`] unless `lower` <
-    /// `upper` and both are finite; [`Error::Range`] if μ or a moment exceeds the range of floats.
+    /// `upper` and both are finite; [`Error::Range`] if the width, μ or a moment is outside the range of
+    /// floats.
     pub fn new(lambda: f64, weight: f64, lower: f64, upper: f64) -> Result<Self> {
         if !(lambda >= 0.0 && lambda.is_finite()) {
             return Err(Error::Parameter { name: "lambda", range: "finite and not negative", value: lambda });

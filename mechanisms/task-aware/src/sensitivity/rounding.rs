@@ -9,7 +9,7 @@ const UNIT: f64 = f64::EPSILON / 2.0;
 const LEAST: f64 = f64::from_bits(1);
 
 /// Returns an upper bound on the exact result, given its rounded `value`. The computation has at most
-/// `roundings` roundings, and its inputs have magnitude `size` at most.
+/// `roundings` roundings, and the magnitudes of its terms add up to at most `size`.
 ///
 /// Let u be [`UNIT`]. A sum of k terms, each with a few roundings of its own, errs by at most γ = ku/(1 − ku)
 /// times the sum of their magnitudes. (See Higham, *Accuracy and Stability of Numerical Algorithms*, section

@@ -284,8 +284,11 @@ fn what_has_no_ground_state_is_named() {
     for (lower, upper) in [(1.0, 0.0), (0.0, f64::INFINITY), (f64::NAN, 1.0)] {
         assert!(matches!(GroundState::new(1.0, 1.0, lower, upper), Err(Error::Interval { .. })));
     }
-    assert_eq!(message(0.0, 1.0, -1e308, 1e308), "the width of this ground state overflows");
-    assert_eq!(message(0.0, 1.0, 0.0, 1e-200), "mu of this ground state overflows");
+    assert_eq!(
+        message(0.0, 1.0, -1e308, 1e308),
+        "the width of this ground state is outside the range of floats"
+    );
+    assert_eq!(message(0.0, 1.0, 0.0, 1e-200), "mu of this ground state is outside the range of floats");
 }
 
 prop_compose! {
