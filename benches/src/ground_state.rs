@@ -1,4 +1,5 @@
-//! Noise of least Fisher information in an interval: the ground state of equation (9) of Farokhi.
+//! Noise of least Fisher information in an interval. The density γ = w² minimises (Fisher information)/ϑ +
+//! λ·(second moment) for weights ϑ and λ. Here w is the ground state of equation (9) of Farokhi (2020).
 
 use crate::python::Python;
 use crate::{Contestant, Host, Result, Section};
@@ -7,11 +8,12 @@ use scumble::schrodinger::GroundState;
 /// Program of the peer SciPy, which solves the equation on a grid.
 const PEER: &str = include_str!("../peers/ground_state.py");
 
-/// λ, ϑ, and the ends of the interval, in the notation of Farokhi's equation (9).
+/// Weights λ and ϑ in (Fisher information)/ϑ + λ·(second moment), and the ends of the interval, in the
+/// notation of equation (9) of Farokhi (2020).
 const PROBLEM: [f64; 4] = [100.0, 1.0, -1.0, 2.0];
 
 /// Largest relative difference between the peer's eigenvalue and ours. The peer uses the coarsest grid that
-/// reaches it. The error of our eigenvalue is far smaller.
+/// reaches this difference. The error of our eigenvalue is far smaller.
 const SHARE: f64 = 1e-6;
 
 const SOLUTIONS: usize = 20;

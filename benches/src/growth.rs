@@ -56,7 +56,8 @@ impl GrowthLaw {
     }
 }
 
-/// Computes the least-squares slope Σ(x − x̄)(y − ȳ) / Σ(x − x̄)².
+/// Computes the least-squares slope Σ(x − x̄)(y − ȳ) / Σ(x − x̄)² of the values `y` at `x`, with means ȳ and
+/// x̄.
 fn slope(x: &[f64], y: &[f64]) -> f64 {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (middle, height) = (mean(x), mean(y));

@@ -76,8 +76,8 @@ fn table_rows(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
     rows
 }
 
-/// Creates a contestant that fits a linear support vector machine. The class of a record tells which of its
-/// first two columns is larger, with noise of the same magnitude.
+/// Creates a contestant that fits a linear support vector machine. The class of a record tells whether its
+/// first column exceeds its second by more than a uniform random number from −1 to 1.
 fn machine(table: &Table) -> Contestant {
     let mut rng = ChaCha20Rng::seed_from_u64(2);
     let points = table.records().to_owned();

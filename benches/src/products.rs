@@ -30,9 +30,9 @@ impl Product {
     }
 }
 
-/// Returns the shapes [m, k, n] of the matrix products in a training step on `batch` examples. Each layer has
-/// a forward product and one for the gradient of its weights. All layers but the first also have a backward
-/// product.
+/// Returns the shapes [m, k, n] of the matrix products in a training step on `batch` examples. Each is a
+/// product of an m × k and a k × n matrix. Each layer has a forward product and one for the gradient of its
+/// weights. All layers but the first also have a backward product.
 pub(crate) fn step_shapes(architecture: &Architecture, batch: usize) -> Vec<[usize; 3]> {
     let mut width = architecture.inputs;
     let mut shapes = vec![];

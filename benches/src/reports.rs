@@ -15,7 +15,7 @@ const LEVELS: u64 = 100;
 const EPSILON: f64 = 1.0;
 const ANSWERS: u64 = 20_000;
 
-/// Number of wines whose records train codes and models.
+/// Number of wines from whose records codes, directions and gradients are learned.
 const VOLUNTEERS: usize = 384;
 
 /// Kinds of frequency oracles, and the peer's name of each kind, or `None` if the peer lacks it.

@@ -97,7 +97,7 @@ impl Files {
     fn released(&self, format: Format, design: &Design) -> Result<Vec<u8>> {
         let local = local(design)?;
         let decoder = self.schema.decoder(&local.layout(), None);
-        // The capacity is about the size of the output, because a single thread copies a growing vector.
+        // The capacity is about the size of the output. A growing vector would be copied, on a single thread.
         let (mut reader, mut output) =
             (self.reader(format)?, Vec::with_capacity(20 * self.table.records().len()));
         let streams = Randomness::from_os()?.streams();

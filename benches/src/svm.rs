@@ -6,7 +6,8 @@ use linfa::traits::Fit;
 use ndarray::Array1;
 use scumble::svm::SvmParams;
 
-/// Bias penalty ρ in the objective ½‖w‖² + ½ρb² + Σ max(0, 1 − yᵢ(w·xᵢ + b)) of both contestants. The default
+/// Bias penalty ρ in the objective ½‖w‖² + ½ρb² + Σ max(0, 1 − yᵢ(w·xᵢ + b)) of both contestants. A machine
+/// has the weights w and the bias b, and record i has the features xᵢ and the class yᵢ, −1 or 1. The default
 /// of `LinearSVC` corresponds to 1.
 const BIAS_PENALTY: f64 = 1.0;
 

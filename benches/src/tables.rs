@@ -32,7 +32,7 @@ pub(crate) fn adult(host: &Host) -> Result<Section> {
 struct Task {
     data: DataSet,
     table: Rc<Table>,
-    /// Time of the authors' own code on the data set, in seconds of one core. The code is in no package
+    /// Time of the code of MST's authors on the data set, in seconds of one core. The code is in no package
     /// registry.
     official: &'static str,
     /// File of the levels for peers that do not read our records: one 32-bit number for each of n records and

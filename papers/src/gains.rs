@@ -8,7 +8,7 @@ use crate::{Agreement, CurvePoint, Finding, Layer, Marks};
 /// Unit of a budget.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Axis {
-    /// Symbol beside the number.
+    /// Symbol of the unit, next to the number.
     pub symbol: &'static str,
     /// Puts the symbol before the number.
     pub before: bool,

@@ -253,8 +253,8 @@ impl<'a> RunOptions<'a> {
         Ok(Some(Store::open(&file)?))
     }
 
-    /// Returns the outcome of the trial that `words` identify. It comes from the store if the store has it;
-    /// otherwise `run` computes it and the store keeps it.
+    /// Returns the outcome of the trial that `words` identify. If the store has this outcome, it comes from
+    /// the store. If not, `run` computes the outcome, and the store keeps it.
     fn once<T: Clone + Serialize + DeserializeOwned>(
         &self,
         store: &Option<Store<Trial<T>>>,

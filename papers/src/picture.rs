@@ -323,8 +323,8 @@ impl PanelAxes {
 
     /// Points where the line a·x + b·y + c = 0 enters and leaves the frame, if any, on linear scales.
     fn cut(&self, [a, b]: [f64; 2], c: f64) -> Option<[[f64; 2]; 2]> {
-        // With u and v as fractions of the frame's width w and height h, x = x₀ + u·w and y = y₀ + v·h. The
-        // line is then a·w·u + b·h·v + (a·x₀ + b·y₀ + c) = 0.
+        // With u and v as fractions of the frame's width w and height h, from its corner (x₀, y₀), x = x₀ +
+        // u·w and y = y₀ + v·h. The line is then a·w·u + b·h·v + (a·x₀ + b·y₀ + c) = 0.
         let span = |axis: &Axis| {
             let start = -axis.share(0.0);
             let width = 1.0 / (axis.share(1.0) - axis.share(0.0));

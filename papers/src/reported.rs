@@ -26,8 +26,8 @@ pub(crate) struct Study<'a> {
 }
 
 impl Study<'_> {
-    /// Share of test records that are classified correctly by learned codes. The people who share report code
-    /// and label together at `epsilon`; a record gets the most frequent reported label of its code.
+    /// Share of test records that are classified correctly by learned codes. The people in `sharing` report
+    /// code and label together at `epsilon`; a record gets the most frequent reported label of its code.
     pub fn accuracy(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
         let design = LEARNED_CODES.design(&Value::Null, &self.brief(self.domain, VOLUNTEERS, epsilon)?)?;
         let codes = own::<LearnedCodes>(&design, LEARNED_CODES.name)?;
@@ -36,10 +36,10 @@ impl Study<'_> {
         self.share_right(|record| Ok(label_of[codes.code(record)]))
     }
 
-    /// Share of test records that are classified correctly if labels are known. Each person who shares
+    /// Share of test records that are classified correctly if labels are known. Each person in `sharing`
     /// reports the record's coordinates along the volunteers' principal directions. A test record gets the
-    /// class of the nearest mean, in the volunteers' standard deviations along each direction (linear
-    /// discriminant analysis).
+    /// class of the nearest mean. The distance along each direction is in units of the volunteers' standard
+    /// deviation (linear discriminant analysis).
     pub fn accuracy_by_known_labels(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
         let unlabelled = self.domain.without_target();
         let design = DIRECTION_REPORT
@@ -93,9 +93,9 @@ fn own<'d, M: 'static>(design: &'d Design, plugin: &str) -> Result<&'d M> {
 }
 
 /// Accuracy of a person's answer by randomised response at ε, from a public classifier with accuracy `right`.
-/// Randomised response keeps the predicted class with probability e^ε/(e^ε + K − 1). Each other class gets an
-/// equal share of the rest, so that chance corrects some wrong predictions. The accuracy has a closed form
-/// because the answer depends on the record only through its class.
+/// Randomised response keeps the predicted class with probability e^ε/(e^ε + K − 1), with K = `classes`. Each
+/// other class gets an equal share of the rest, so that chance corrects some wrong predictions. The accuracy
+/// has a closed form because the answer depends on the record only through its class.
 pub(crate) fn answered(right: f64, classes: usize, epsilon: f64) -> Result<f64> {
     let honest = ceiling::best_accuracy(classes as u64, epsilon)?;
     Ok(right * honest + (1.0 - right) * (1.0 - honest) / (classes - 1) as f64)

@@ -46,7 +46,7 @@ pub(crate) struct Released {
 /// Clipped cells of a column, as a Python tuple: column, number of cells, lower and upper bound.
 type ClippedCells = (String, usize, String, String);
 
-/// Released batches, the card of their release (empty without one), and the clipped cells.
+/// Released batches, the card of their release (empty if there is no card), and the clipped cells.
 type Made = (Vec<RecordBatch>, String, Vec<Clipped>);
 
 /// Designs a mechanism for records of a schema.
@@ -382,7 +382,7 @@ impl Design {
     }
 
     /// Returns a release of no records by a local mechanism. It has the columns and types of a release of
-    /// tables like `input`; without an input, the types of the columns' kinds.
+    /// tables like `input`. Without an input, the types follow the kinds of the columns in the schema.
     fn released_columns(&self, input: Option<PyTable>, values: &str) -> Result<PyTable, Failed> {
         let values = parse_values(values)?;
         let schema = match input {
@@ -489,7 +489,8 @@ impl Design {
         Ok(Released { repeats, ..given(py, released)? })
     }
 
-    /// Checks the records of a part of a table. Returns the result with the clipped cells, as JSON.
+    /// Checks the records of a part of a table. Returns the result of the check, with the clipped cells, as
+    /// JSON.
     fn check(
         &self,
         py: Python,
@@ -506,9 +507,9 @@ impl Design {
         })
     }
 
-    /// Draws or reads the ticket for a table whose parts were all checked. Stores in a file beside the ticket
-    /// which records it admits, and has the ledger charge the release once. Returns the card of the release,
-    /// as JSON, and the clipped cells.
+    /// Draws or reads the ticket for a table whose parts were all checked. Writes the list of
+    /// admitted records to a file beside the ticket, and charges the ledger once for the release. Returns the
+    /// card of the release, as JSON, and the clipped cells.
     fn admit(
         &self,
         py: Python,
@@ -529,7 +530,7 @@ impl Design {
     }
 
     /// Releases a part of a table, with the noise that the ticket called `name` gives the ids of its records.
-    /// `admit` must have admitted all of them. Without a name, any ticket in the file is accepted.
+    /// `admit` must have admitted all of these records. Without a `name`, the ticket's name is not checked.
     #[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
     fn release_part(
         &self,

@@ -30,8 +30,8 @@ impl Matrix {
     }
 }
 
-/// Fits a multinomial logistic regression. Returns weights (d × K, row by row) and intercepts (K) for the
-/// classes 0 to K − 1 in the data or in `label_flip`.
+/// Fits a multinomial logistic regression. Returns weights (d × K, row by row) and intercepts (K). d is the
+/// number of columns of `records`, and the classes 0 to K − 1 are those in the data or in `label_flip`.
 #[pyfunction]
 pub(crate) fn fit_logistic(
     py: Python,
@@ -54,7 +54,7 @@ pub(crate) fn fit_logistic(
     })
 }
 
-/// Fits a ridge regression. Returns weights (d) and the intercept.
+/// Fits a ridge regression. Returns one weight for each column of `records`, and the intercept.
 #[pyfunction]
 pub(crate) fn fit_ridge(
     py: Python,

@@ -17,8 +17,8 @@ pub(crate) fn pool() -> Result<Arc<ThreadPool>, Failed> {
         let built = ThreadPoolBuilder::new().build();
         built.map(Arc::new).map_err(|error| Failed::input(format!("no threads can be started: {error}")))
     };
-    // A lock that a thread of the parent held at the fork is never released. Such a child starts new threads
-    // each time.
+    // A lock that a thread of the parent held at the fork is never released in the child process. This child
+    // then starts new threads each time.
     let Ok(mut kept) = POOL.try_lock() else { return build() };
     if let Some((process, pool)) = &*kept
         && *process == process::id()

@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// Writes the analyst's design: half of ε = 2 for the number, half for the level.
+/// Writes the analyst's design: half of ε = 2 for the alcohol content, half for the quality.
 fn design(folder: &Path) -> Result<(), Failure> {
     let schema = Schema::from_toml(SCHEMA, "the schema")?;
     let registry = Registry::installed()?;

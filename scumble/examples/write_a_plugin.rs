@@ -44,7 +44,7 @@ impl AdditiveNoise for CentralNoise {
             let problem = format!("share must lie above zero and at one or below, and {share} does not");
             return Err(Error::Parameter { plugin: Self::NAME.into(), problem });
         }
-        // A level has no middle.
+        // A category, encoded as one coordinate for each level, has no middle.
         if set.factors().any(|(at, _)| at.len() > 1) {
             return Err(Error::not_applicable(Self::NAME, "it takes numbers, and no levels"));
         }

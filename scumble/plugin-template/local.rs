@@ -28,7 +28,7 @@ use std::ops::RangeInclusive;
 const NAME: &str = "plugin-template-local";
 
 /// PROOF: the theorem from which the claim follows, with its source; the card cites it. The code has to meet
-/// its conditions. Here they are:
+/// the theorem's conditions. Here they are:
 ///
 /// - the sensitivity is a statement about integers: n numbers, each clamped to 0..=steps, are at most n·steps
 ///   apart in ℓ₁;
@@ -94,8 +94,8 @@ impl TryFrom<State> for Mechanism {
 }
 
 impl Mechanism {
-    /// Returns the step of `x` between its bounds. The clamp is on the integer: it lies in 0..=steps for any
-    /// floats.
+    /// Returns the step of `x` between its bounds. The clamp is on the integer, so the step lies in 0..=steps
+    /// for any floats.
     fn step_of(&self, x: f64, bounds: (f64, f64)) -> i128 {
         (self.place_of(x, bounds).round() as i128).clamp(0, i128::from(self.state.steps))
     }
@@ -158,7 +158,7 @@ impl LocalMechanism for Mechanism {
     }
 
     /// NOISE: all privacy is here. Round to integers, bound them, and add integers drawn by
-    /// `scumble::sampling`. What follows is post-processing.
+    /// `scumble::sampling`. Everything after this addition is post-processing.
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         check_width(self.domain().flat().dim(), point.len())?;
         let Some(noise) = &self.noise else {
@@ -170,7 +170,8 @@ impl LocalMechanism for Mechanism {
         Ok(())
     }
 
-    /// The distribution of a release, given the noise-free view: models that know it learn better.
+    /// The distribution of a release, given the noise-free view: models that know this distribution learn
+    /// better.
     fn noise(&self) -> Noise {
         let features = match &self.noise {
             Some(noise) => NoiseDistribution::Additive { variance: self.variances(noise) },
@@ -180,7 +181,8 @@ impl LocalMechanism for Mechanism {
         Noise { features: vec![features], target }
     }
 
-    /// Optional: the logarithm of P(`released` | `point`), up to a constant. It makes an audit stronger.
+    /// Optional: the logarithm of P(`released` | `point`), up to a constant. This method makes an audit
+    /// stronger.
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let noise = self.noise.as_ref()?;
         let numbers = point.iter().zip(released).zip(&self.bounds);
@@ -208,8 +210,8 @@ impl LocalMechanism for Mechanism {
     }
 }
 
-/// Parameters of the mechanism, as `--set steps=256`. Their comments become the description; a name that is
-/// not here is refused.
+/// Parameters of the mechanism, as `--set steps=256`. The comments of the fields become the description; a
+/// name that is not here is refused.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
@@ -217,7 +219,7 @@ struct Parameters {
     steps: Option<u32>,
 }
 
-/// Makes the state for a brief. A mechanism that learns from volunteers' records does so here.
+/// Makes the state for a brief. A mechanism that learns from volunteers' records does that learning here.
 fn learn(parameters: Parameters, brief: &Brief) -> Result<State> {
     let steps = parameters.steps.unwrap_or(4096);
     Ok(State { domain: brief.domain.clone(), epsilon: brief.budget.epsilon(), steps })

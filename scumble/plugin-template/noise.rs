@@ -22,7 +22,7 @@ pub struct Noise(LaplaceNoise);
 impl AdditiveNoise for Noise {
     const NAME: &'static str = "plugin-template-noise";
     /// PROOF: the theorem from which the claim follows, with its source; the card cites it. The code has to
-    /// meet its conditions.
+    /// meet the theorem's conditions.
     const THEOREM: &'static str =
         "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers";
     type Parameters = NoParameters;

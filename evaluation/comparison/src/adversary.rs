@@ -54,8 +54,8 @@ impl Adversary {
     /// no record's released row, and all scores are NaN.
     ///
     /// # Errors
-    /// Same errors as [`acquaintance`], and [`Error::Core`] if the released table is not one of reports of
-    /// the mechanism.
+    /// Same errors as [`acquaintance`], and [`Error::Core`] if the release has reports, and its table does
+    /// not have their layout.
     pub(super) fn scores(
         &self,
         records: &Table,
@@ -85,7 +85,7 @@ impl Adversary {
 /// Lower bound on the distinguishing advantage between the worst pair of records, from a quick audit.
 ///
 /// The mechanism must claim local differential privacy of whole records; otherwise the result is NaN. The
-/// bound exceeds the true advantage in one audit in a million.
+/// bound exceeds the true advantage with a probability of at most one in a million.
 ///
 /// # Errors
 /// Same errors as [`audit`].
@@ -190,7 +190,8 @@ mod tests {
     use super::*;
     use scumble_core::{MutualInformation, Prior};
 
-    /// ln 2 minus the entropy of a coin of e/(1 + e): the nats that imply the advantage of ε = 1, tanh ½.
+    /// The claim is ln 2 nats minus the entropy of a coin with success probability e/(1 + e). It implies an
+    /// advantage of at most tanh ½, as ε = 1 does.
     #[test]
     fn nats_bound_the_advantage_of_a_guess_of_membership_and_nothing_else() {
         let odds = 1.0_f64.exp();

@@ -14,8 +14,8 @@ use serde_json::Value;
 const FEWEST: usize = 20;
 
 impl Comparison {
-    /// Sizes of the learning curve: a small number of training records, repeatedly doubled, and finally as
-    /// many as a trial releases.
+    /// Sizes of the learning curve: a small number of training records, repeatedly doubled, and finally the
+    /// number of records that a trial releases.
     fn clean_sizes(&self) -> Vec<usize> {
         let (released, _) = self.split(0).sizes();
         let classes = match self.data.domain.target() {

@@ -55,7 +55,7 @@ impl Cell {
     }
 }
 
-/// Candidate that applies, and the inputs for the design of its cells.
+/// Candidate that applies to the data, and the inputs for the design of its cells.
 struct Entered<'a> {
     comparison: &'a Comparison,
     candidate: &'a Candidate,
@@ -69,7 +69,8 @@ struct Entered<'a> {
 
 impl Entered<'_> {
     /// Cell of the option that does best at `epsilon`. The cell reuses the option's design in `probes` if
-    /// this design makes the same claims and needs no separate label mechanism.
+    /// that design has the budget `epsilon` or no claim of differential privacy, and needs no separate label
+    /// mechanism.
     fn cell_at(&self, epsilon: f64, probes: &mut [Option<Design>]) -> Result<Cell> {
         let place = self.comparison.best_of(&self.options, self.rehearsal, epsilon)?;
         // A mechanism without differential privacy makes the same claims at every budget.
@@ -234,14 +235,15 @@ impl Comparison {
         Budget::new(epsilon, self.delta).map(|budget| brief.with_budget(budget))
     }
 
-    /// Budget ε of designs that show the kind of a mechanism's claims: the first finite one. At an infinite
-    /// budget, mechanisms claim nothing.
+    /// Budget ε of [`probes`](Self::probes), which show the kind of a mechanism's claims. It is the first
+    /// finite budget of the comparison, or 1 without a finite budget. At an infinite budget, mechanisms
+    /// claim nothing.
     fn probe_epsilon(&self) -> f64 {
         self.epsilons.iter().copied().find(|epsilon| epsilon.is_finite()).unwrap_or(1.0)
     }
 
-    /// Design of every option at [`probe_epsilon`](Self::probe_epsilon). Its guarantee shows the kind of the
-    /// option's claims.
+    /// Design of every option at [`probe_epsilon`](Self::probe_epsilon). The guarantee of a design shows the
+    /// kind of claims that its option makes.
     fn probes(&self, options: &[Candidate], brief: &Brief) -> Result<Vec<Design>> {
         let epsilon = self.probe_epsilon();
         let probe = |option: &Candidate| {
@@ -278,8 +280,8 @@ impl Comparison {
         rehearsal.best(&pairs, epsilon)
     }
 
-    /// Checks that the comparison has a model of the same family, such as logistic regression, if the
-    /// mechanism releases a model. No other model can be scored on such a release.
+    /// Checks, for a mechanism that releases a model, that the comparison has a model of the released family,
+    /// such as logistic regression. No model of another family can be scored on such a release.
     fn check_family(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
         match probe.releases().family() {
             Some(family) if !self.models.iter().any(|model| model.name() == family) => {

@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn it_is_the_paired_test_of_student_and_less_where_splits_share_records() {
-        // Differences of 1, 2 and 3: t = 2√3 with two degrees of freedom, whose tail is (1 − t/√(2 + t²))/2.
+        // Differences of 1, 2 and 3: t = 2√3. With two degrees of freedom, the probability of a larger t is
+        // (1 − t/√(2 + t²))/2.
         let (scores, baseline) = ([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]);
         let tail = |t: f64| 0.5 * (1.0 - t / (2.0 + t * t).sqrt());
         let p = |metric, shared| p_value(metric, &scores, &baseline, shared);
@@ -54,8 +55,8 @@ mod tests {
         assert_eq!(p_value(Metric::Accuracy, &[0.0; 2], &[0.0; 2], 0.0), 1.0);
     }
 
-    /// At most 37 of 2,000 comparisons of random scores in independent trials are below 1 %, except in one
-    /// run in ten thousand.
+    /// For random scores in independent trials, at most 37 of 2,000 p-values are below 1 %, except in one run
+    /// in ten thousand.
     #[test]
     fn noise_is_better_as_rarely_as_it_is_said() {
         let mut rng = ChaCha20Rng::seed_from_u64(5);

@@ -183,8 +183,8 @@ impl Experiment {
     ///
     /// # Errors
     /// [`Error::File`] for an unknown data set, for one that is missing in the [folder](datasets::folder) of
-    /// data sets, and if `input`, `schema` and `target` are incomplete. [`Error::Records`] if the input file
-    /// or its schema cannot be read; for a split by time, [`Error::DataSet`].
+    /// data sets, and if `input`, `schema` and `target` are incomplete. If the input file or its schema
+    /// cannot be read, [`Error::DataSet`] for a split by time, and [`Error::Records`] for any other split.
     pub fn data(&self) -> Result<DataSet> {
         let Data { name, input, schema, target, delimiter, decimal, encoding, task } = &self.data;
         let format = TextFormat { delimiter: *delimiter, decimal: *decimal, encoding: *encoding };

@@ -75,7 +75,8 @@ struct Cells {
 }
 
 impl Cells {
-    /// Assigns records to bins. Returns `None` if the table has other columns or another kind of target.
+    /// Assigns records to bins. Returns `None` if the table differs from `domain` in its columns or its kind
+    /// of target.
     fn assign(domain: &RecordDomain, attributes: &[Attribute], table: &Table) -> Option<Self> {
         let layout = domain.layout();
         layout.check(table).ok()?;
@@ -215,17 +216,17 @@ mod tests {
         scores.try_into().unwrap()
     }
 
-    /// Four records against two. The number is in the first cell in 3 of 4 and 1 of 2 cases. The class is
-    /// "yes" in 1 of 4 and in all.
+    /// Four training records and two released records. The number is in the first bin for three of the four
+    /// and for one of the two. The class is "yes" for one of the four and for both of the two.
     #[test]
     fn distances_are_those_counted_by_hand() {
         let (records, released) =
             (table(&[0.0, 0.01, 0.05, 0.9], &[0, 0, 0, 1]), table(&[0.02, 7.0], &[1, 1]));
         let [one, two, _] = scores(&records, Some(&released));
-        // ½(¼ + ¼ + ½) for the first, next-to-last and last cells; and ¾ for the class. A number beyond the
-        // bounds is in the last cell.
+        // ½(¼ + ¼ + ½) for the first, next-to-last and last bins of the number; and ¾ for the class. A number
+        // above the upper bound is in the last bin.
         assert_abs_diff_eq!(one, (0.5 + 0.75) / 2.0, epsilon = 1e-12);
-        // No pair of cells occurs in both tables.
+        // No pair of bins occurs in both tables.
         assert_abs_diff_eq!(two, 1.0, epsilon = 1e-12);
     }
 
@@ -235,21 +236,22 @@ mod tests {
         assert_eq!(scores(&records, Some(&turned)), [0.0; 3]);
     }
 
-    /// One record: uniformly spread records have 1/16 in the number's cell and half in the class.
+    /// One record is compared with uniformly spread records. Of the latter, 1/16 are in the bin of the
+    /// record's number, and half have its class.
     #[test]
     fn what_is_spread_evenly_is_as_far_as_by_hand() {
         let [one, two, _] = scores(&table(&[0.3], &[0]), None);
         assert_abs_diff_eq!(one, (15.0 / 16.0 + 0.5) / 2.0, epsilon = 1e-12);
         assert_abs_diff_eq!(two, 31.0 / 32.0, epsilon = 1e-12);
-        // One record in each cell equals the uniform spread.
+        // One record in each pair of bins has the same distribution as uniformly spread records.
         let numbers: Vec<f64> = (0..32).map(|at| f64::from(at / 2) / 16.0 + 0.01).collect();
         let classes: Vec<usize> = (0..32).map(|at| at % 2).collect();
         let all = scores(&table(&numbers, &classes), None);
         all.iter().for_each(|score| assert_abs_diff_eq!(*score, 0.0, epsilon = 1e-12));
     }
 
-    /// Two tables without a common cell: each query errs by the share of one table or of the other, or by
-    /// zero.
+    /// The two tables have one record each, in different bins. A query errs by one if exactly one of the two
+    /// records meets its conditions, and by zero otherwise.
     #[test]
     fn a_query_is_answered_by_the_share_that_meets_all_its_conditions() {
         let domain = domain();

@@ -79,7 +79,7 @@ pub struct Comparison {
     pub candidates: Vec<Candidate>,
     /// Budgets ε in the order of display; infinity for no privacy.
     pub epsilons: Vec<f64>,
-    /// δ of every budget, in [0, 1). Mechanisms that do not need it spend none.
+    /// δ of every budget, in [0, 1). A mechanism that does not need δ spends none.
     pub delta: f64,
     /// Number of trials of each cell (one mechanism at one ε). Each trial has its own noise, and its own
     /// random split unless the data set's own split is used.

@@ -24,8 +24,8 @@ pub enum Metric {
     /// Area under the ROC curve, as the mean over the classes, each against the rest.
     ///
     /// It is the probability that a record of the class scores higher for this class than a record outside
-    /// it; a tie counts half. The value is NaN if a model has no scores, or if the release's key, which
-    /// decodes predictions, changes them.
+    /// it; a tie counts half. The value is NaN if a model has no class scores, or if the release's key, which
+    /// decodes predictions, changes the predictions.
     Auc,
     /// Root of the mean squared error, in the target's unit.
     Rmse,
@@ -52,8 +52,9 @@ pub enum Metric {
     /// A value above 1 means that the release estimates the features worse than their mean does. The value is
     /// NaN if the release is no unbiased estimate of the features.
     UnbiasedError,
-    /// Membership advantage of an adversary that knows all other records and the noisy statistics of a
-    /// curator's release ([`membership`](scumble_adversary::membership())).
+    /// Membership advantage of an adversary that infers whether a record was used. It knows all other
+    /// records, and the noisy statistics of a curator's release
+    /// ([`membership`](scumble_adversary::membership())).
     ///
     /// For a release from a random half of the records, the adversary knows all records, and infers whether a
     /// record is in this half. The value is NaN if the mechanism has no noisy statistics.
@@ -64,8 +65,9 @@ pub enum Metric {
     /// Numbers are in 16 public bins of equal width. The value is NaN if the release has other columns than
     /// the training records.
     OneWayDistance,
-    /// Total variation distance by two columns together. It is the mean over all pairs of columns, or over
-    /// 1,000 random pairs if there are more than 45 columns, with the target.
+    /// Total variation distance of the released table from the training records by two columns together. It
+    /// is the mean over all pairs of columns, or over 1,000 random pairs if there are more than 45 columns,
+    /// including the target.
     TwoWayDistance,
     /// Mean absolute error of the released table's answers to 1,000 random queries. Each query asks for the
     /// share of records that meet two or three conditions.
@@ -81,7 +83,7 @@ pub(super) enum Subject {
     Numbers,
     /// Results of an adversary that knows some records, and reconstructs the others.
     Acquaintance,
-    /// Inferences of membership by an adversary that knows all other records.
+    /// Inferences of whether a record was used, by an adversary that knows all other records.
     Membership,
     /// Audited lower bound.
     Audit,
@@ -334,7 +336,8 @@ fn balanced_accuracy(predicted: &Array1<usize>, truth: &Array1<usize>) -> f64 {
     mean(recalls.map(|class| class.both as f64 / class.true_ as f64))
 }
 
-/// Mean F₁ = 2·both/(predicted + true) over the classes that occur in `truth` or `predicted`.
+/// Mean F₁ = 2·both/(predicted + true), with the numbers of [`Counts`], over the classes that occur in
+/// `truth` or `predicted`.
 fn macro_f1(predicted: &Array1<usize>, truth: &Array1<usize>) -> f64 {
     let counts = counts(predicted, truth);
     mean(counts.values().map(|class| 2.0 * class.both as f64 / (class.predicted + class.true_) as f64))
@@ -349,7 +352,8 @@ fn mae(predicted: &Array1<f64>, truth: &Array1<f64>) -> f64 {
     (predicted - truth).mapv(f64::abs).sum() / truth.len() as f64
 }
 
-/// 1 − Σ(y − ŷ)²/Σ(y − ȳ)²; NaN if all true values are equal.
+/// R² = 1 − Σ(y − ŷ)²/Σ(y − ȳ)² of predicted values ŷ and true values y with mean ȳ; NaN if all true values
+/// are equal.
 fn r2(predicted: &Array1<f64>, truth: &Array1<f64>) -> f64 {
     let mean = truth.sum() / truth.len() as f64;
     let squares = |errors: Array1<f64>| errors.mapv(|error| error * error).sum();

@@ -283,7 +283,8 @@ impl Model {
     /// # Errors
     /// - [`Error::Data`] for an unknown name or hyper-parameter, with the nearest or all valid names.
     /// - [`Error::Data`] for a value that is not a number.
-    /// - [`Error::Linear`], [`Error::Machine`] or [`Error::Network`] for a number out of its range.
+    /// - [`Error::Linear`] for a linear model, [`Error::Machine`] for a support vector machine, and
+    ///   [`Error::Network`] for a network, if a number is out of its range.
     pub fn new(name: &str, settings: &Map<String, Value>) -> Result<Self> {
         let learner = LEARNERS.iter().find(|learner| learner.name == name).ok_or_else(|| {
             let names = LEARNERS.iter().map(|learner| learner.name);
@@ -306,7 +307,7 @@ impl Model {
         Ok(Self { learner, settings: checked, tune: BTreeMap::new() })
     }
 
-    /// Same model with hyper-parameters that are chosen among the values in `tune`: on volunteers, or by
+    /// This model with hyper-parameters that are chosen among the values in `tune`, on volunteers or by
     /// private validation.
     ///
     /// # Errors
@@ -353,8 +354,8 @@ impl Model {
         self.learner.name
     }
 
-    /// Hyper-parameters that were given. One that is chosen has the list of its candidate values. All
-    /// hyper-parameters that are not listed have their defaults.
+    /// Hyper-parameters that were given. A hyper-parameter that is chosen has the list of its candidate
+    /// values. All hyper-parameters that are not listed have their defaults.
     pub fn settings(&self) -> BTreeMap<String, Value> {
         let given = self.settings.iter().map(|(name, &value)| (name.clone(), number::to_json(value)));
         let lists = self.tune.iter().map(|(name, values)| {
@@ -469,7 +470,8 @@ mod tests {
             }
             let Target::Class(truth) = release.table.target() else { unreachable!() };
             let area = auc(scores, truth);
-            // No line separates the middle one of three classes from the rest: (1 + ½ + 1)/3 remains.
+            // No line separates the middle one of three classes from the rest. If its area is only ½, the
+            // mean area is (1 + ½ + 1)/3.
             assert!(area > 0.8, "{} of {classes}: {area}", learner.name);
         }
     }

@@ -31,9 +31,9 @@ pub struct Outcome {
     /// Cells (one mechanism at one ε) with a failed trial. The means of their scores are NaN.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
-    /// Score of the baseline by the first metric. For models it is the majority-class or mean baseline. For
-    /// adversaries it is the result without a release. For tables it is the score of uniformly spread
-    /// records.
+    /// Score of the baseline by the first metric. For models, the baseline is the majority class or the mean.
+    /// For adversaries, the score is the result without a release. For tables, it is the score of uniformly
+    /// spread records.
     #[serde(serialize_with = "score")]
     pub baseline: f64,
     /// Scores of the baseline by every metric.
@@ -91,7 +91,7 @@ pub struct Row {
     /// Score of each trial.
     #[serde(serialize_with = "numbers")]
     pub scores: Vec<f64>,
-    /// Number of training records in the clear from which the same model would reach the same score; `None`
+    /// Number of training records in the clear from which the row's model would reach the row's score; `None`
     /// if the score is not a model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worth: Option<Worth>,
@@ -99,20 +99,20 @@ pub struct Row {
     /// does; `None` without volunteers who have labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adds: Option<Worth>,
-    /// Significance test against the better prediction without a release; `None` if the score is not a
-    /// model's.
+    /// Significance test against the better of two predictions without a release (see [`Against`]); `None` if
+    /// the score is not a model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,
     /// Choices of mechanism and model parameters, and the records that the choices were made on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tuned: Vec<Tuned>,
-    /// Guarantee that a release of as many training records has if its randomness is fresh. It has a warning
-    /// if a claim is void.
+    /// Guarantee of a release with fresh randomness, of the number of records that a trial releases. It has a
+    /// warning if a claim is void.
     #[serde(serialize_with = "guarantee_for_machines")]
     pub guarantee: Guarantee,
     /// Sum over all trials of the time for the release and the scorer, in seconds. Trials run in parallel, so
-    /// the sum exceeds the elapsed time. If several models learn from one release, each counts the time of
-    /// this release.
+    /// the sum exceeds the elapsed time. If several models learn from one release, the row of each model
+    /// includes the time of this release.
     pub seconds: f64,
 }
 

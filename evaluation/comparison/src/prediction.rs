@@ -119,7 +119,7 @@ impl ClassScores {
     }
 }
 
-/// Mean of the values; NaN for none.
+/// Mean of the values; NaN if there are no values.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let values: Vec<f64> = values.collect();
     values.iter().sum::<f64>() / values.len() as f64
@@ -172,8 +172,8 @@ mod tests {
         ClassScores { classes: vec![0, 1], values }
     }
 
-    /// Pairs of one record of the class and one other: of 2 × 3 pairs, four are in order, one is a tie and
-    /// one is not.
+    /// A pair has one record of the class and one other record. Of 2 × 3 pairs, four are in order, one is a
+    /// tie, and one is in the reverse order.
     #[test]
     fn the_area_of_two_classes_is_the_share_of_pairs_in_order() {
         let truth = array![1, 1, 0, 0, 0];
@@ -185,7 +185,8 @@ mod tests {
         assert_eq!(auc(&two_classes(&[-0.0, 0.0, 0.0, -0.0, 0.0]), &truth), 0.5);
     }
 
-    /// Class 0 always precedes the rest, class 1 in one pair of two, and the model does not know class 2.
+    /// The record of class 0 has a larger score for its class than both others, and the record of class 1
+    /// than one of two others. The model does not know class 2.
     #[test]
     fn the_area_of_more_classes_is_the_mean_of_each_against_the_rest() {
         let truth = array![0, 1, 2];

@@ -101,7 +101,8 @@ impl Comparison {
         })
     }
 
-    /// Rows of a comparison of a single candidate, without references, for the choice between options.
+    /// Rows of a comparison of a single candidate, without references, for the choice between options of its
+    /// parameters.
     pub(super) fn rehearse(&self) -> Result<Vec<Row>> {
         check_learnable(&self.data)?;
         self.check_settings()?;
@@ -127,8 +128,8 @@ impl Comparison {
     ) -> Result<(Vec<Vec<Scored>>, Failures)> {
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
-        // Each job draws its split again. To store all splits would take memory of the size of the data times
-        // the number of trials.
+        // Each job, which is one trial of one cell, draws its split again. To store all splits would take
+        // memory of the size of the data times the number of trials.
         let scored: Result<Vec<Result<Vec<Scored>>>> = jobs
             .par_iter()
             .map(|&(cell, trial)| {

@@ -13,8 +13,8 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-/// Number of the random stream that draws the volunteers. Each trial has its own number as stream, and no
-/// trial has this number.
+/// Index of the random stream that draws the volunteers. The stream of a trial has the trial's index, and no
+/// trial has this index.
 const OF_VOLUNTEERS: u64 = u64::MAX;
 
 /// Split of the records in each trial.
@@ -26,7 +26,8 @@ pub struct Splitting {
     pub most_train: Option<usize>,
     /// Largest number of test records. If there are more, each trial draws its own subset.
     pub most_test: Option<usize>,
-    /// Share of the training records, in [0, 1), that are volunteers' records. Designs may learn from these.
+    /// Share of the training records, in [0, 1), that are volunteers' records. Designs may learn from the
+    /// volunteers' records.
     ///
     /// The volunteers' records are the same in all trials, and are neither released nor used for tests. In a
     /// data set's own split they are the first records. In a random split they are drawn with the seed.
@@ -35,8 +36,8 @@ pub struct Splitting {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unlabelled: bool,
     /// Share of the other training records, in [0, 1), that is used for private validation and not released.
-    /// The people with these records say by randomised response which model is right about them. Each trial
-    /// draws them anew.
+    /// The people with these records say by randomised response whether a model is right about them. Each
+    /// trial draws these people anew.
     #[serde(skip_serializing_if = "is_zero")]
     pub validation: f64,
     /// Balances the classes of the training records: each class gets as many records as the rarest, drawn
@@ -63,7 +64,8 @@ pub enum SplitKind {
 }
 
 impl Splitting {
-    /// Random split with a share of all records for tests, with the same class shares on both sides.
+    /// Random split with a share of all records for tests, with the same class shares among training and test
+    /// records.
     pub fn random(test_share: f64) -> Self {
         Self {
             kind: SplitKind::Random { test_share },
@@ -140,8 +142,8 @@ impl Splitting {
         (volunteers, others)
     }
 
-    /// Shuffles the rows. If the split is stratified, any number of first rows has the class shares of all
-    /// rows.
+    /// Shuffles the rows. If the split is stratified, the first n rows have, for every n, approximately the
+    /// class shares of all rows.
     fn draw(&self, rows: &mut Vec<usize>, data: &DataSet, rng: &mut impl Rng) {
         rows.shuffle(rng);
         if let (true, Target::Class(classes)) = (self.stratified, data.table.target()) {
@@ -170,7 +172,7 @@ impl SplitKind {
     fn sizes(&self, data: &DataSet) -> (usize, usize) {
         let records = data.table.len();
         let train = match self {
-            // At least one record on either side.
+            // At least one training record and one test record.
             Self::Random { test_share } => {
                 records - ((records as f64 * test_share).round() as usize).clamp(1, records - 1)
             }
@@ -310,10 +312,10 @@ fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> 
     taken
 }
 
-/// Orders `rows` so that any number of first rows has the class shares of all rows.
+/// Orders `rows` so that the first n rows have, for every n, approximately the class shares of all rows.
 ///
-/// `classes` has the class of each row. In a class with N rows, row n, counted from 0, is placed at the
-/// fraction (n + `offset`)/N of all rows. Rows of one class keep their order.
+/// `classes` has the class of each row. In a class with N rows, the row with index i, counted from 0, is
+/// placed at the fraction (i + `offset`)/N of all rows. Rows of one class keep their order.
 pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset: f64) {
     let mut class_rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, &row) in rows.iter().enumerate() {
@@ -321,7 +323,7 @@ pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset:
     }
     let class_rows: Vec<Vec<usize>> = class_rows.into_values().collect();
     // Key of a class's next row: its target fraction, as bits that sort like the number; its index among the
-    // rows; the class; and n.
+    // rows; the class; and n, its index within the class.
     let next = |class: usize, n: usize| {
         let class_rows = &class_rows[class];
         let at = (n as f64 + offset) / class_rows.len() as f64;
@@ -360,8 +362,8 @@ impl Comparison {
         self.splitting.parted(&self.data, self.seed).0
     }
 
-    /// Ratio of test to training records if each trial draws its own; zero if only the noise differs between
-    /// trials.
+    /// Ratio of test to training records if each trial draws its own split; zero if only the noise differs
+    /// between trials.
     pub(super) fn shared(&self) -> f64 {
         let Splitting { kind, most_train, most_test, .. } = &self.splitting;
         let (train, test) = self.split(0).sizes();
@@ -408,7 +410,7 @@ mod tests {
         assert!(rows.into_iter().eq(0..1599));
     }
 
-    /// Shares of 1,279 training records that are whole in none of these cases.
+    /// Each positive share in this test is not a whole number of records.
     #[test]
     fn as_many_records_are_released_as_stated() {
         let data = wine(None);
@@ -419,7 +421,8 @@ mod tests {
         }
     }
 
-    /// Classes of 744 and 855 wines. A random split would be off by ten records in half of the cases.
+    /// Classes of 744 and 855 wines. Without stratification, the number of good wines among the 320 test
+    /// records would be off by five or more in about half of the cases.
     #[test]
     fn classes_have_their_shares_on_both_sides_and_in_every_part() {
         let data = wine(None);

@@ -22,13 +22,13 @@ const LEAST: f64 = 1e-6;
 
 /// Smallest number of volunteers for a model of their records.
 pub(super) const FEWEST: usize = 10;
-/// Number of folds.
+/// Number of folds of the cross-validation.
 const FOLDS: usize = 5;
 
 /// Cross-validated predictions for `volunteers`, followed by predictions for `records` by a model that
 /// learned from all volunteers.
 ///
-/// `learned` learns from its first table, and predicts the second.
+/// `learned` learns from its first table, and predicts the targets of the second.
 ///
 /// # Errors
 /// Same errors as `learned`.
@@ -71,7 +71,7 @@ impl Two<'_> {
     /// Combined predictions for all records after the volunteers.
     ///
     /// For classes, if one model has no scores, the result is the predictions of the model that is right
-    /// about more volunteers. In a tie it is those of the volunteers' model.
+    /// about more volunteers. In a tie, the volunteers' model is used.
     pub(super) fn stacked(&self) -> Predicted {
         let Self { released, own, truth } = self;
         let both = match (&released.target, &own.target, truth) {
@@ -100,7 +100,7 @@ impl Two<'_> {
     }
 }
 
-/// Mixture of numbers with the least squared error on the volunteers.
+/// Weighted mean of two models' predicted numbers. The weight minimises the squared error on the volunteers.
 fn numbers(released: &Array1<f64>, own: &Array1<f64>, truth: &Array1<f64>) -> Array1<f64> {
     let (mut product, mut square) = (0.0, 0.0);
     for ((released, own), truth) in released.iter().zip(own).zip(truth) {
@@ -111,7 +111,7 @@ fn numbers(released: &Array1<f64>, own: &Array1<f64>, truth: &Array1<f64>) -> Ar
     Zip::from(released).and(own).map_collect(|released, own| released + weight * (own - released))
 }
 
-/// Mixture of class probabilities with the largest likelihood on the volunteers.
+/// Weighted mean of two models' class probabilities. The weight maximises the likelihood on the volunteers.
 fn classes(scores: [&ClassScores; 2], truth: &Array1<usize>) -> Predicted {
     let known = scores.iter().flat_map(|scores| scores.classes.iter().copied());
     let levels = known.chain(truth.iter().copied()).max().map_or(1, |last| last + 1);
@@ -181,7 +181,8 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    /// Predictions for n records of two classes: right with probability `right`, with confidence `scale`.
+    /// Predictions for records of two classes, whose true classes are in `truth`. Each is right with
+    /// probability `right`, and its scores are proportional to `scale`.
     fn predictions(truth: &[usize], right: f64, scale: f64, rng: &mut ChaCha20Rng) -> Predicted {
         let guesses: Vec<usize> =
             truth.iter().map(|&class| if rng.gen_bool(right) { class } else { 1 - class }).collect();
@@ -197,9 +198,10 @@ mod tests {
         prediction.iter().zip(truth).filter(|(a, b)| a == b).count() as f64 / truth.len() as f64
     }
 
-    /// A better model with independent errors improves the result. A model that is noise, with large scores,
-    /// does not worsen it. A model that is as good worsens it by no more than chance (two standard deviations
-    /// of 5,000 answers are 0.016).
+    /// A model of the release with fewer and independent errors, compared with the volunteers' model,
+    /// improves the predictions. A model with random predictions and large scores does not worsen them. A
+    /// model with as many errors as the volunteers' model worsens them by no more than chance (two standard
+    /// deviations of 5,000 answers are 0.016).
     #[test]
     fn what_helps_is_taken_and_noise_is_left() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
@@ -215,7 +217,7 @@ mod tests {
             let gain = right(&both, &truth[1000..]) - alone;
             assert!((least..most).contains(&gain), "{quality}: {gain}");
         }
-        // Without scores the better one of the two decides alone.
+        // If the model of the release has no scores, the result has only the predictions of the better model.
         let plain = |quality, rng: &mut ChaCha20Rng| {
             Predicted::from_target(predictions(&truth, quality, 1.0, rng).target)
         };
@@ -230,7 +232,8 @@ mod tests {
     #[test]
     fn numbers_are_mixed_by_least_squares() {
         let truth = Target::Real(array![1.0, 2.0, 3.0]);
-        // One is 1 too high, the other 3 too low: a weight of a quarter for the second is right.
+        // The model of the release is 1 too high, and the volunteers' model is 3 too low. The best weight of
+        // the volunteers' model is a quarter.
         let released = Predicted::from_target(Target::Real(array![2.0, 3.0, 4.0, 11.0]));
         let own = Predicted::from_target(Target::Real(array![-2.0, -1.0, 0.0, 7.0]));
         let both = Two { released: &released, own: &own, truth: &truth }.stacked();

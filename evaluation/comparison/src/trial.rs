@@ -35,7 +35,7 @@ struct Trial<'a> {
     learned: Release,
     /// Test records in the space of the release.
     viewed: Table,
-    /// Time of the release and the view.
+    /// Time to release the training records, and to map the test records to the space of the release.
     releasing: Duration,
 }
 
@@ -112,8 +112,8 @@ impl<'a> Trial<'a> {
     /// Predictions for `records` by a model that learns from the release. `viewed` has these records in the
     /// space of the release.
     ///
-    /// If the release's key changes the predictions, the scores are dropped, because they do not apply to the
-    /// changed predictions.
+    /// If the release's key changes the predictions, the class scores are dropped, because they do not apply
+    /// to the changed predictions.
     fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Predicted> {
         if let Some(released) = self.seen.key.model() {
             return Ok(Predicted::by(released, records)?);

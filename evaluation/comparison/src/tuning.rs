@@ -1,7 +1,7 @@
 //! Choice of parameters among several values, on volunteers or by private validation.
 //!
-//! In private validation, people whose records are not released answer by randomised response which model is
-//! right about them. Test records are never used for a choice.
+//! In private validation, people whose records are not released answer by randomised response whether a model
+//! is right about them. Test records are never used for a choice.
 
 use super::tuned::Tunable;
 use super::{Candidate, Comparison, Error, Model, Outcome, Result, Scorer, Splitting, in_words};
@@ -18,7 +18,8 @@ const REHEARSALS: usize = 5;
 /// Share of the volunteers that are test records for the scores of options.
 const TEST_SHARE: f64 = 1.0 / 3.0;
 
-/// Share of the remaining volunteers for designs. The rest is released.
+/// Share of the volunteers outside the test records whose records shape designs. The records of the others
+/// are released.
 const SHAPING_SHARE: f64 = 0.5;
 
 /// Coverage probability of the intervals of a private validation. The choice does not depend on it.
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_is_right_more_often_is_chosen_as_far_as_the_answers_tell() {
-        // Right about 50, 90 and 70 of a hundred.
+        // Three options that are right about 50, 90 and 70 of a hundred people.
         let right = [50, 90, 70].map(|share| (0..3000).map(|at| at / 3 % 100 < share).collect());
         for epsilon in [1.0, f64::INFINITY] {
             assert_eq!(ask(&right, epsilon, 7).unwrap(), 1);

@@ -123,8 +123,8 @@ impl GridSearch {
     /// Trains the candidates in order, and asks about each of them.
     ///
     /// The cost is charged to the accounts of `dataset` in `ledger`, which belong to the validation people.
-    /// The charge comes after all trainings and before the first answer is flipped. A failed training
-    /// therefore costs nothing. If the remaining budget is too small, nothing is trained.
+    /// The charge comes after all trainings and before randomised response is applied to the first answer. A
+    /// failed training therefore costs nothing. If the remaining budget is too small, nothing is trained.
     ///
     /// A search with randomness from a known seed has no guarantee. Its cost is infinite, so that only an
     /// account without a limit can pay it.
@@ -189,7 +189,7 @@ impl GridSearch {
         Ok(truths)
     }
 
-    /// Flips the answers, and selects the candidate with the best estimate.
+    /// Applies randomised response to the answers, and selects the candidate with the best estimate.
     fn found(
         &self,
         truths: Vec<(String, Vec<bool>)>,

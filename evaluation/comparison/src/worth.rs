@@ -1,8 +1,9 @@
-//! Worth of a release: the number of records in the clear from which a model learns as much.
+//! Worth of a release: the number of records in the clear from which a model learns as much as from the
+//! release.
 //!
-//! A *learning curve* is the mean score of the same model by the number n of its training records in the
-//! clear. It is measured at several sizes n, and made monotone by least squares. Between two sizes it is
-//! linear in log n. Between n = 0, with the baseline's score, and the first size it is linear in n. The
+//! A *learning curve* is the mean score of a model by the number n of its training records in the clear. It
+//! is measured at several sizes n, and made monotone by least squares. Between two sizes it is linear in the
+//! logarithm of n. Between n = 0, with the baseline's score, and the first size it is linear in n. The
 //! inverse of the curve converts a score to a number of records.
 
 use super::Metric;
@@ -15,7 +16,8 @@ const DRAWS: usize = 1000;
 /// Probability outside an interval on either side.
 const TAIL: f64 = 0.025;
 
-/// Number of records in the clear from which the same model learns as much, with a 95 % interval.
+/// Number of records in the clear from which the same model learns as much as from a release, with a 95 %
+/// interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Worth {
     /// Number of records.
@@ -63,10 +65,10 @@ pub struct LearningCurve {
 /// Curve through the mean scores of some trials.
 #[derive(Debug, Clone, Default)]
 struct Curve {
-    /// Monotone values: without records, and at each size.
+    /// Monotone mean scores: first without records, and then at each size.
     values: Vec<f64>,
-    /// Mean score at the largest size, before the values are made monotone. A score that is as good is worth
-    /// the largest size, even if a smaller size had a better score by chance.
+    /// Mean score at the largest size, before the values are made monotone. A score that reaches this mean is
+    /// worth the largest size, even if a smaller size had a better score by chance.
     all: f64,
 }
 
@@ -110,7 +112,7 @@ impl LearningCurve {
     }
 
     /// Worth of the scores of all trials. For one trial the interval is from zero to the largest size. The
-    /// result is `None` for a non-finite score or another number of trials.
+    /// result is `None` for a non-finite score or if the number of scores differs from the number of trials.
     pub fn worth(&self, scores: &[f64]) -> Option<Worth> {
         if scores.len() != self.scores[0].len() || scores.iter().any(|score| !score.is_finite()) {
             return None;
@@ -206,7 +208,7 @@ mod tests {
 
     const SIZES: [usize; 5] = [20, 40, 80, 160, 320];
 
-    /// 0.9 − 1/√(records + 4), from 0.4 without records.
+    /// Mean score of a model: 0.9 − 1/√(records + 4), which is 0.4 without records.
     fn truth(records: f64) -> f64 {
         0.9 - 1.0 / (records + 4.0).sqrt()
     }
@@ -237,7 +239,7 @@ mod tests {
         assert_eq!(curve.worth(&[truth(0.0); 3]).unwrap().records, 0.0);
         assert_eq!(curve.worth(&[f64::NAN; 3]), None);
         assert_eq!(curve.worth(&[0.5; 2]), None);
-        // Fewer records that did better by chance take nothing from all records.
+        // A smaller size with a better score by chance does not lower the worth of the largest size's score.
         let lucky = [(20, &[0.5; 2][..]), (40, &[0.7; 2][..]), (80, &[0.6; 2][..])];
         let lucky = LearningCurve::new(Metric::Accuracy, &[0.4; 2], &lucky, 1).unwrap();
         assert_eq!(lucky.worth(&[0.6; 2]).unwrap().records, 80.0);
@@ -276,11 +278,11 @@ mod tests {
         }
     }
 
-    /// 300 comparisons of 50 trials with a score that is worth 100 records where the curve is linear between
-    /// its sizes.
+    /// 300 comparisons of 50 trials each. The score is worth 100 records on the curve that is linear in log n
+    /// between its sizes n.
     ///
-    /// If 95 % intervals cover 95 %, then 267 to 299 of them cover the truth, except in one run in some
-    /// thousand.
+    /// If the coverage probability of the intervals is 95 %, then 267 to 299 of them cover 100 records,
+    /// except in fewer than one run in a thousand.
     #[test]
     fn intervals_cover_what_is_true() {
         let mut rng = ChaCha20Rng::seed_from_u64(7);
@@ -296,8 +298,8 @@ mod tests {
         assert!((267..=299).contains(&covered), "{covered}");
     }
 
-    /// Fisher information of a binary parameter before and after a random channel whose rows for two inputs
-    /// differ by at most e^ε.
+    /// Fisher information of a binary parameter before and after a random channel whose rows for the two
+    /// inputs differ by a factor of at most e^ε.
     #[test]
     fn no_channel_leaves_more_information_than_the_theorem_says() {
         let mut rng = ChaCha20Rng::seed_from_u64(3);

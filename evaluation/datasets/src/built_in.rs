@@ -16,9 +16,9 @@ const GOOD: usize = 6;
 const SPECIES: [&str; 3] = ["setosa", "versicolor", "virginica"];
 
 impl DataSet {
-    /// The 1,599 red wines that come with linfa, good (six points of ten or more) or not.
+    /// The 1,599 red wines that come with linfa. The target is good (six points of ten or more) or bad.
     ///
-    /// 240 wines repeat another row, so a split may put copies on both sides.
+    /// 240 wines repeat another row, so a split may put copies among both training and test records.
     ///
     /// # Errors
     /// An error only if the built-in data do not fit their schema.
@@ -57,7 +57,7 @@ struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// Loads `records` (n records × d columns called `features`). Each record has one of `targets`.
+    /// Loads `records` (n records × d columns called `features`). `targets` has the target of each record.
     fn load(
         &self,
         features: &[impl AsRef<str>],

@@ -75,8 +75,8 @@ pub struct DataSet {
     pub schema: Option<SchemaAt>,
     /// Difference of the target's bounds in the target's own unit; 1 for a class.
     pub target_width: f64,
-    /// Number of different values of a numeric target. It is `None` unless all are whole, and at most 12, so
-    /// that they may be codes of classes.
+    /// Number of different values of a numeric target. It is `None` unless all values are whole and at most
+    /// 12 of them differ. Such values may be codes of classes.
     pub codes: Option<usize>,
     /// The given kind of learning, classification or regression.
     pub learning: Option<Learning>,
@@ -106,7 +106,7 @@ impl DataSet {
     }
 
     /// Reads a uniform sample of `records` records of the file (Vitter's algorithm R), and the file's number
-    /// of records. It takes one pass and holds at most `records` records.
+    /// of records. The function reads the file once and holds at most `records` records.
     ///
     /// # Errors
     /// Same errors as [`read`](Self::read).
@@ -122,8 +122,8 @@ impl DataSet {
     /// Reads a file by its schema, with the records sorted by the dates in the column `by`.
     ///
     /// The schema need not contain `by`. The most recent share `test_share` of the records, in (0, 1), are
-    /// test records. At least one record is on either side. Records of one date keep the order of the file,
-    /// even if the split separates them.
+    /// test records. At least one record is a training record, and at least one is a test record. Records of
+    /// one date keep the order of the file, even if the split separates them.
     ///
     /// # Errors
     /// Same errors as [`read`](Self::read), and an error for a cell that is not a date. Valid dates are
@@ -198,7 +198,8 @@ fn file_name(file: &Path) -> String {
     file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Number of different values of a numeric target; `None` unless all are whole, and at most 12.
+/// Number of different values of a numeric target; `None` unless all values are whole and at most 12 of them
+/// differ.
 fn codes(kind: &Kind, target: &Target) -> Option<usize> {
     const FEW: usize = 12;
     let (lower, width) = match kind {

@@ -97,7 +97,7 @@ pub struct Loans {
 
 impl Loans {
     /// The indices of the encoded columns on both sides of a data join. The first side has six columns of the
-    /// file (E.1.3), and the second side has all others.
+    /// file (*Learning to noise*, E.1.3), and the second side has all others.
     ///
     /// According to E.1.3, the mechanism releases the first side. But the paper's accuracies match the
     /// reverse: the first side in the clear, and the second side private. On loans with balanced classes, the

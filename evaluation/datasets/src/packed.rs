@@ -98,7 +98,7 @@ impl Field {
 }
 
 impl From<Table> for PackedTable {
-    /// Packs the records if this takes at most half the memory.
+    /// Packs the records if this at least halves their memory.
     fn from(table: Table) -> Self {
         let records = table.records();
         let (fields, codes): (Vec<Field>, Vec<_>) =
@@ -127,7 +127,7 @@ impl PackedTable {
     /// number.
     ///
     /// # Errors
-    /// Same errors as [`Table::new`].
+    /// [`Error::Shape`] if the number of bytes is not a multiple of d, and the errors of [`Table::new`].
     pub(crate) fn from_bytes(
         columns: Vec<String>,
         bytes: Vec<u8>,
@@ -135,7 +135,7 @@ impl PackedTable {
         target: Target,
     ) -> Result<Self> {
         let stride = columns.len();
-        // The errors of a table about names apply to a table without records too.
+        // Checks the column names by a table without records, which accepts the same names as any table.
         Table::new(columns.clone(), Array2::zeros((0, stride)), Target::None)?;
         let records = bytes.len().checked_div(stride).unwrap_or(0);
         if records * stride != bytes.len() {

@@ -150,8 +150,8 @@ impl Rules {
         found
     }
 
-    /// Paragraphs of the docstrings of Python code, without doctests. Text that begins after a line break is a
-    /// string.
+    /// Paragraphs of the docstrings of Python code, without doctests. Text that begins with a line break is
+    /// no docstring.
     fn docstrings(&self, text: &str) -> Vec<Paragraph> {
         let mut row = 1;
         let mut found = vec![];

@@ -10,8 +10,8 @@ use std::num::NonZeroU64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
-    /// A random number from an interval that contains the possible truths. Numbers in a window around the
-    /// truth are e^ε times as likely as all others (Wang et al. 2019, Algorithm 2).
+    /// A random number from an interval that contains [−1, 1]. Numbers in a window around the true number are
+    /// e^ε times as likely as all other numbers of the interval (Wang et al. 2019, Algorithm 2).
     Piecewise,
     /// One of two fixed numbers, chosen at random (Duchi, Jordan and Wainwright 2018).
     OneBit,
@@ -35,23 +35,24 @@ const CHUNK: NonZeroU64 = NonZeroU64::new(1 << 20).unwrap();
 /// Upper limit for the number of chunks. At this limit a chunk is a ten-millionth of the interval, so more
 /// chunks gain nothing.
 const MOST_CHUNKS: f64 = 16_777_216.0;
-/// Number of steps to which a number is rounded before its bit is drawn.
+/// Number of steps of the lattice on [−1, 1] to which a true number is rounded before its one-bit answer is
+/// drawn.
 const STEPS: NonZeroU64 = NonZeroU64::new(1 << 50).unwrap();
 /// Denominator of the probability of a hybrid answer's coin.
 const PARTS: NonZeroU64 = NonZeroU64::new(1 << 53).unwrap();
 
 impl Answer {
-    /// Creates the answer at ε, with the number of chunks that minimises the largest second moment of the
-    /// answer.
+    /// Creates the answer at ε. Its number of chunks minimises the largest second moment of the answer over
+    /// all true numbers in [−1, 1].
     ///
-    /// For a hybrid answer, the number of chunks minimises the largest variance instead.
+    /// For a hybrid answer, the number of chunks minimises its largest variance instead.
     pub(crate) fn new(kind: Kind, epsilon: Rational) -> Self {
         let with =
             |chunks: u64| Self { kind, epsilon, chunks: NonZeroU64::new(chunks).unwrap_or(TWO).max(TWO) };
         let (mut low, mut high) = match kind {
             Kind::OneBit => (2, 2),
-            // The paper's window corresponds to e^{ε/2} + 1 chunks, and the best number of chunks is never
-            // larger.
+            // The window of Wang et al. (2019, Algorithm 2) corresponds to e^{ε/2} + 1 chunks, and the best
+            // number of chunks is never larger.
             Kind::Piecewise | Kind::Hybrid => {
                 (2, ((epsilon.to_f64() / 2.0).exp() + 1.0).clamp(2.0, MOST_CHUNKS).ceil() as u64)
             }
@@ -69,12 +70,13 @@ impl Answer {
         with(low)
     }
 
-    /// Draws the answer w, with E[w] = u exactly, up to rounding u to a lattice of step 2⁻¹⁹ or finer.
+    /// Draws the answer w for the true number u, with E[w] = u exactly, up to rounding u to a lattice of step
+    /// 2⁻¹⁹ or finer.
     ///
     /// The computation uses integers. The lattice points form a ring of chunks of equal length, and the true
     /// chunk begins at the lattice point of u. Randomised response picks a chunk, and all points of the chunk
     /// are equally likely. The probability of any point under one u is therefore at most e^ε times its
-    /// probability under another u. The later steps are post-processing.
+    /// probability under another u. The conversion of the point to the number w is post-processing.
     pub(crate) fn sample(&self, u: f64, stream: &mut Stream) -> f64 {
         let share = (u.clamp(-1.0, 1.0) + 1.0) / 2.0;
         match self.kind {
@@ -110,11 +112,11 @@ impl Answer {
     /// α is public and the same for every u. The mixture is therefore ε-differentially private, like both of
     /// its components.
     ///
-    /// The second moment given u is a + b·u² for the piecewise answer and a′ for the one-bit answer. With α =
-    /// [`gain`](Self::gain) = 1/b, the variance αa + (1 − α)a′ + (αb − 1)u² of the mixture is the same for
-    /// all u. For the paper's chunks this is the paper's α = 1 − e^{−ε/2} (Wang et al. 2019, equation 13). α
-    /// is zero if the one-bit answer has the smaller variance, which holds for small ε (in the paper for ε ≤
-    /// 0.61).
+    /// The second moment of the answer for the true number u is a + b·u² for the piecewise answer, and a′ for
+    /// the one-bit answer, with constants a, b and a′. With α = [`gain`](Self::gain) = 1/b, the variance αa +
+    /// (1 − α)a′ + (αb − 1)u² of the mixture is the same for all u. For the number of chunks e^{ε/2} + 1 of
+    /// Wang et al. (2019), this is their α = 1 − e^{−ε/2} (equation 13). α is zero if the one-bit answer has
+    /// the smaller variance, which holds for small ε (in Wang et al. for ε ≤ 0.61).
     fn parts_of_piecewise(&self) -> u64 {
         let [piecewise, bit] = self.components();
         if piecewise.moments().0 < bit.moments().0 {
@@ -136,7 +138,7 @@ impl Answer {
         }
     }
 
-    /// Logarithm of the probability that the answer for u is w, up to a constant.
+    /// Logarithm of the probability that the answer for the true number u is w, up to a constant.
     pub(crate) fn log_likelihood(&self, u: f64, w: f64) -> f64 {
         let share = (u.clamp(-1.0, 1.0) + 1.0) / 2.0;
         match self.kind {
@@ -168,14 +170,15 @@ impl Answer {
     }
 
     /// Factor by which randomised response with K chunks shrinks the expected answer: (e^ε − 1)/(e^ε + K −
-    /// 1). The answer is divided by it. For a hybrid answer, this is the factor of its piecewise answer.
+    /// 1). The answer is divided by this factor. For a hybrid answer, the result is the factor of its
+    /// piecewise answer.
     fn gain(&self) -> f64 {
         // Dividing by e^ε avoids overflow; `exp_m1` avoids a difference of two numbers near one.
         let epsilon = -self.epsilon.to_f64();
         -epsilon.exp_m1() / (1.0 + (self.chunks.get() - 1) as f64 * epsilon.exp())
     }
 
-    /// Coefficients (a, b) of the second moment E[w² | u] = a + b·u² of the answer w for u.
+    /// Coefficients (a, b) of the second moment E[w² | u] = a + b·u² of the answer w for the true number u.
     pub(crate) fn moments(&self) -> (f64, f64) {
         match self.kind {
             Kind::OneBit => (self.gain().powi(-2), 0.0),
@@ -187,8 +190,8 @@ impl Answer {
             Kind::Piecewise => {
                 let gain = self.gain();
                 // A uniform integer from n consecutive integers has the mean square (n² − 1)/12 about their
-                // centre. The point is a mixture: uniform on the true chunk with weight `gain`, else uniform
-                // on all points.
+                // centre. The distribution of the answer's point is a mixture: uniform on the true chunk with
+                // weight `gain`, and uniform on all points with the remaining weight.
                 let mean_square = |n: u64| ((n as f64).powi(2) - 1.0) / 12.0;
                 let unit = (gain * self.starts() as f64 / 2.0).powi(-2);
                 let chunk = mean_square(CHUNK.get());
@@ -198,7 +201,7 @@ impl Answer {
         }
     }
 
-    /// Largest second moment over all u, at u = ±1.
+    /// Largest second moment of the answer over all true numbers u in [−1, 1]. It is reached at u = ±1.
     pub(crate) fn worst(&self) -> f64 {
         let (constant, slope) = self.moments();
         constant + slope

@@ -118,8 +118,9 @@ impl<'a> Estimator<'a> {
 
     /// Estimates the variance of a numeric variable.
     ///
-    /// Let u be the true value and w the released value, with E\[w² | u\] = a + b·u². The mean square of u is
-    /// then (E\[w²\] − a)/b. The interval uses the influence function w²/b − 2·E\[w\]·w.
+    /// Let u be the true value and w the released value, with E\[w² | u\] = a + b·u² for known constants a
+    /// and b. The mean square of u is then (E\[w²\] − a)/b. The interval uses the influence function w²/b −
+    /// 2·E\[w\]·w.
     ///
     /// # Errors
     /// [`Error::Shape`] if there is no such number, if it is a level, or if its answers have one bit, which
@@ -136,7 +137,8 @@ impl<'a> Estimator<'a> {
         let from_center: Vec<f64> = values.iter().map(|value| value - center).collect();
         let (mean, mean_error) = mean_and_error(&from_center);
         let mean_square = from_center.iter().map(|w| w * w).sum::<f64>() / n;
-        // The square of the estimated mean is too large by the variance of the estimate.
+        // On average, the square of the estimated mean exceeds the square of the true mean by the variance of
+        // the estimate.
         let value = (mean_square - constant) / slope - (mean * mean - mean_error * mean_error);
         let influence: Vec<f64> = from_center.iter().map(|w| w * w / slope - 2.0 * mean * w).collect();
         Ok(self.interval(value, mean_and_error(&influence).1, self.confidence))

@@ -39,7 +39,7 @@ impl AdditiveNoise for Gaussian {
                                    discrete noise (Canonne, Kamath and Steinke 2020) adds to it";
     type Parameters = NoParameters;
 
-    /// ε of the budget. The noise spends the whole budget.
+    /// The ε of the budget: the noise spends the whole budget.
     fn epsilon(_parameters: &NoParameters, _set: &Domain, budget: &Budget) -> Result<f64> {
         budget.check_for_gaussian(Self::NAME)?;
         Ok(budget.epsilon())

@@ -88,8 +88,8 @@ impl AdditiveNoise for Laplace {
         if !self.by_information {
             return vec![];
         }
-        // A level has no neighbouring values. The bound therefore does not limit the error of an adversary
-        // that knows that the column contains levels.
+        // A level has no neighbouring values. The Cramér–Rao bound therefore does not limit the error of an
+        // adversary that knows that the column contains levels.
         let per_column = portion.domain.features().factors().flat_map(|(at, factor)| match factor {
             Factor::OneHot { .. } => vec![f64::INFINITY; at.len()],
             _ => vec![self.noise.information(); at.len()],
@@ -139,11 +139,11 @@ impl Laplace {
     /// `information` is per squared unit of the encoded record. The noise has the scale b with b² =
     /// 1/`information`, and ε = Δ₁/b, where Δ₁ is the ℓ₁ diameter of the portion. The guarantee claims both ε
     /// and the Cramér–Rao error. The mechanism can therefore be compared to noise that is designed for its
-    /// Fisher information (Farokhi, Section 3.2).
+    /// Fisher information (Farokhi 2020, Section 3.2).
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `information` is finite and above zero. [`Error::NotApplicable`] if the
-    /// domain has only one record. Otherwise the errors of [`protecting`](Self::protecting).
+    /// portion has only one possible value. Also the errors of [`protecting`](Self::protecting).
     pub fn with_information(protect: Protect, domain: RecordDomain, information: f64) -> Result<Noisy<Self>> {
         let parameters = Parameters { information: Some(information) };
         Noisy::new(Some(protect), domain, Budget::pure(f64::INFINITY)?, parameters)

@@ -89,8 +89,9 @@ impl LevelAnswer {
         }
     }
 
-    /// E‖w − c‖² of the released values w of an unweighted answer, as a multiple of ‖u − c‖² = 1 − 1/K. Here
-    /// u is the one-hot vector of the true level, and c the vector with all coordinates 1/K.
+    /// E‖w − c‖² of the values w released for an answer with weight 1, as a multiple of ‖u − c‖² = 1 − 1/K.
+    /// Here u is the one-hot vector of the true level among K levels, and c the vector with all coordinates
+    /// 1/K.
     pub(crate) fn relative_second_moment(&self) -> f64 {
         1.0 + self.oracle.total_variance() / (1.0 - self.center())
     }

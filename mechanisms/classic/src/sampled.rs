@@ -79,7 +79,7 @@ impl Kind {
         }
     }
 
-    /// Theorem about the answers for numbers, for the guarantee.
+    /// Name and source of the theorem on the answers for numbers. The guarantee cites them.
     fn theorem(self) -> &'static str {
         match self {
             Self::Piecewise => {
@@ -159,7 +159,7 @@ fn attributes(answer: Kind, state: &State, set: &Domain) -> Result<Option<Vec<At
     set.factors().map(attribute).collect::<Result<_>>().map(Some)
 }
 
-/// Weight d/k of a sampled attribute.
+/// Weight d/k of a sampled attribute, if `k` of d attributes are sampled.
 fn weight(set: &Domain, k: usize) -> f64 {
     set.factors().count() as f64 / k as f64
 }
@@ -167,7 +167,7 @@ fn weight(set: &Domain, k: usize) -> f64 {
 /// Upper limit for the second moment of an answer. Products with weights and units then still fit the floats.
 const LARGEST_SQUARE: f64 = 1e200;
 
-/// Returns the ε of each of `k` answers; `None` at ε = ∞.
+/// Returns the ε of each of `k` answers that share `epsilon` equally; `None` at ε = ∞.
 fn share(epsilon: f64, k: usize) -> Result<Option<f64>> {
     let share = Budget::pure(epsilon)?.divide(k)?.epsilon();
     Ok(share.is_finite().then_some(share))
@@ -186,10 +186,12 @@ fn answer_at(kind: Kind, epsilon: f64) -> Result<Answer> {
     })
 }
 
-/// Returns the k that minimises the second moments d/k·E[w²] of the answers w, summed over the d attributes.
+/// Returns the number k of sampled attributes that minimises the second moments d/k·E[w²] of the answers w,
+/// summed over the d attributes.
 ///
-/// The moment of a number is that at the ends of its interval. The moment of a group is the sum over its
-/// coordinates. Each moment is relative to the square of the true value's distance from the centre.
+/// The moment of a number is its moment at the ends of the number's interval. The moment of a group is the
+/// sum over its coordinates. Each moment is relative to the square of the true value's distance from the
+/// centre.
 fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
     let (mut d, mut numbers, mut groups) = (0, 0, BTreeMap::<usize, u32>::new());
     for (_, factor) in set.factors() {
@@ -200,7 +202,7 @@ fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
         }
     }
     let mut best = (f64::INFINITY, d);
-    // If each answer has less than half a nat, a smaller k is better.
+    // If each answer spends less than ε = ½, a smaller k is better.
     let most = (2.0 * epsilon).ceil().min(d as f64).max(1.0) as usize;
     for k in 1..=most {
         let Some(epsilon) = share(epsilon, k)? else {
@@ -243,8 +245,8 @@ impl SampledNumbers {
         Self::with(Kind::Piecewise, Portion::for_numbers(domain, epsilon), None)
     }
 
-    /// Randomises numbers by Duchi's mechanism, which answers with one of two numbers. Otherwise the same as
-    /// [`piecewise`](Self::piecewise).
+    /// Randomises numbers by Duchi's mechanism, which answers with one of two numbers. Everything else is the
+    /// same as in [`piecewise`](Self::piecewise).
     ///
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
@@ -255,8 +257,8 @@ impl SampledNumbers {
     /// Randomises numbers by the hybrid mechanism: a coin with a public probability picks the piecewise
     /// mechanism or Duchi's mechanism.
     ///
-    /// The largest variance of an answer is at most the largest variance of either mechanism. Otherwise the
-    /// same as [`piecewise`](Self::piecewise).
+    /// The largest variance of an answer is at most the largest variance of either mechanism. Everything else
+    /// is the same as in [`piecewise`](Self::piecewise).
     ///
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
@@ -313,8 +315,8 @@ impl SampledNumbers {
     /// Returns the joint noise distribution of `attributes`, which are adjacent in the portion.
     ///
     /// For a one-hot group, the distribution contains the mean square of each coordinate, but no products of
-    /// two coordinates. The product of two true coordinates u and u′ is zero. The mean E\[w·w′ | u, u′\] of
-    /// the released coordinates w and w′ is therefore not a multiple of it.
+    /// two coordinates. The product u·u′ of two true coordinates u and u′ of a group is zero. The mean
+    /// E\[w·w′ | u, u′\] of the released coordinates w and w′ is therefore not a multiple of u·u′.
     fn distribution(&self, attributes: &[Attribute]) -> NoiseDistribution {
         let pairs = if attributes.iter().all(Attribute::is_number) { self.pairs() } else { 0.0 };
         let moments = attributes.iter().flat_map(|attribute| attribute.moments(self.weight())).collect();
@@ -323,8 +325,8 @@ impl SampledNumbers {
 
     /// Ratio of the expected product of two released numbers to the product of the true numbers.
     ///
-    /// Two of d attributes are both among the k sampled ones with probability k(k − 1)/d(d − 1). Each then
-    /// has the weight d/k.
+    /// Two of d attributes are both among the k sampled attributes with probability k(k − 1)/(d(d − 1)). Each
+    /// of the two then has the weight d/k.
     fn pairs(&self) -> f64 {
         let (k, d) = (self.state.k as f64, self.attributes.as_ref().map_or(0, Vec::len) as f64);
         if d > 1.0 { (k - 1.0) * d / (k * (d - 1.0)) } else { 1.0 }

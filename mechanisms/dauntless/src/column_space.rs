@@ -160,7 +160,7 @@ impl ColumnSpace {
         let SingularValues { left, values, right } =
             SingularValues::new(&self.domain.projected_features(table)?, NAME)?;
         let turned = haar(values.len(), &mut randomness.streams().stream(0))?;
-        // X⁺X̂ = VΣ⁻¹Uᵀ·UH
+        // For features X = UΣVᵀ, the key is X⁺X̂ = VΣ⁻¹Uᵀ·UH.
         let key = SecretMatrix::new(&self.domain, (&right / &values).dot(&turned));
         let noise = NoiseDistribution::Exact { width: values.len() };
         key.released(table, left.dot(&turned), noise, self.guarantee().under(randomness.provenance()))

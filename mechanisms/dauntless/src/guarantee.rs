@@ -50,8 +50,8 @@ fn no_budget(reason: &str) -> String {
     format!("everything that can be recovered: no budget is claimed, because {reason}")
 }
 
-/// Reason why Corollary 1 does not cover a release; `None` if it does. `is_fresh` tells if the release uses
-/// every record at most once.
+/// Reason why Corollary 1 of Dauntless does not cover a release; `None` if it does. `is_fresh` tells if the
+/// release uses every record at most once.
 fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
     let mixing = &state.mixing;
     let features = state.domain.features();
@@ -90,18 +90,22 @@ fn baseline_error(features: &Domain) -> f64 {
     features.squared_radius().sqrt() / 2.0
 }
 
-/// Number of samples (mixed records and queries) that Corollary 1 allows; zero if it does not apply.
+/// Number of samples (mixed records and queries) that Corollary 1 of Dauntless allows; zero if the corollary
+/// does not apply.
 fn budget(state: &State) -> f64 {
     let Resistance { error, confidence_gap, public_variance, private_variance } = state.resistance;
     let dim = state.domain.columns().len();
     let setting = Setting {
         error,
-        // The theorem is about matrices that are never redrawn, so the probability of a redraw is added to δ.
+        // The corollary is about matrices that are never redrawn, so the probability of a redraw is added to
+        // δ.
         delta: confidence_gap + state.shape.redrawn(dim),
         dim: dim as u64,
-        // Neither the budget nor the distribution of the release depends on β.
+        // Neither the budget nor the distribution of the release depends on β, the bound of the uniform
+        // entries.
         beta: 1.0,
-        // A mixture is the sum of one half of each record. Half a record has a quarter of its variance.
+        // A mixture adds half of a public record and half of a private record. Half of a record has a quarter
+        // of the record's variance.
         public_variance: public_variance / 4.0,
         private_variance: private_variance / 4.0,
     };
@@ -151,8 +155,8 @@ fn assumed(state: &State) -> Vec<String> {
 /// Returns claims, disclosures and assumptions that do not depend on the number of records.
 fn common(state: &State) -> Guarantee {
     let mut claims = vec![];
-    // With public records neither claim of ambiguity holds. U would visibly rotate the public records too,
-    // and their classes have known names.
+    // With public records, neither rotated records nor permuted classes are ambiguous. A rotation U would
+    // visibly rotate the public records too, and the classes of public records have known names.
     let is_normal = state.shape.weights == Weights::Gaussian && !state.shape.layers.is_empty();
     if is_normal && state.public.is_none() {
         claims.push(Claim {

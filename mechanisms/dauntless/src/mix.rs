@@ -1,4 +1,4 @@
-//! Mixing, transformation and random labels (Algorithm 2).
+//! Mixing, transformation and random labels (Dauntless, Algorithm 2).
 
 use crate::answers::Answers;
 use crate::bases::Bases;
@@ -21,7 +21,7 @@ use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
 /// Mixes public and private records, turns labels into random vectors, and transforms the result by a random
-/// network.
+/// network (Dauntless, Algorithm 2).
 ///
 /// First, m mixtures are formed. Each is a weighted mean of private records and public ones (the
 /// volunteers'). An adversary that knows the public records still does not know the mixtures. Without public
@@ -31,14 +31,15 @@ use std::sync::Arc;
 ///
 /// The card of each release states its claims, which are not differential privacy:
 ///
-/// - **No recovery of a mixed record** within the budget of Corollary 1, if records were independent and
-///   normal. Corollary 1 is used as corrected ([`scumble_accounting::pac`]). The claim requires numeric
-///   features and one layer of inverse uniform weights. It also requires that each mixture has one private
-///   and one public record of equal weights, and that no record is used twice.
-/// - **Ambiguity**, if no public records are mixed in. With normal weights, all tables X·U with a unitary U
-///   have the same output distribution (Lemma 1). With any weights, all labels that differ by a permutation
-///   of the classes have the same output distribution (Theorem 4). Public records would disclose the name of
-///   each class.
+/// - **No recovery of a mixed record** from a release of at most the number of samples that Corollary 1
+///   allows, if records were independent and normal. Corollary 1 is used as corrected
+///   ([`scumble_accounting::pac`]). The claim requires numeric features and one layer of inverse uniform
+///   weights. It also requires that each mixture has one private and one public record of equal weights, and
+///   that no record is used twice.
+/// - **Ambiguity**, if no public records are mixed in. With normal weights, the records X and all tables X·U
+///   with a unitary U have the same output distribution (Lemma 1). With any weights, all labels that differ
+///   by a permutation of the classes have the same output distribution (Theorem 4). Public records would
+///   disclose the name of each class.
 ///
 /// ```
 /// use scumble_dauntless::DAUNTLESS_MIX;
@@ -186,7 +187,7 @@ fn turned(features: &Domain, table: &Table) -> Option<[Table; 2]> {
     });
     let ((one, width), (other, across)) = (numbers.next()?, numbers.next()?);
     let mut half = (table.records() - &center) / 2.0;
-    // Scaling to the shorter side keeps the rotated records within the rectangle.
+    // Scaling both columns to the width of the narrower one keeps the rotated records within the bounds.
     half.column_mut(one).mapv_inplace(|x| x * width.min(across) / width);
     half.column_mut(other).mapv_inplace(|x| x * width.min(across) / across);
     let mut turned = half.clone();
@@ -209,7 +210,8 @@ pub(crate) struct Parameters {
     /// Number of records per mixture, half of them public (rounded down) if there are public volunteers; two
     /// by default. Without public volunteers the default is one, which is no mixing.
     mixed: Option<usize>,
-    /// Weights of the records in a mixture; equal by default, as the proof of the budget requires.
+    /// Weights of the records in a mixture; equal by default, as the proof of Corollary 1 (Dauntless)
+    /// requires.
     mixing_weights: Option<MixingWeights>,
     /// Dimension c′ of label vectors, at least the number of classes; by default the number of classes.
     label_dim: Option<usize>,

@@ -1,5 +1,5 @@
-//! Mixing of private with public records (Algorithm 2, phase 2). An adversary that knows the public records
-//! still does not know the mixtures that are transformed.
+//! Mixing of private with public records (Dauntless, Algorithm 2, phase 2). An adversary that knows the
+//! public records still does not know the mixtures that are transformed.
 
 use ndarray::{Array2, ArrayView2, Axis};
 use rand_core::RngCore;
@@ -13,7 +13,7 @@ use std::num::NonZeroU64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MixingWeights {
-    /// Equal weights, as the proof of the budget requires.
+    /// Equal weights, as the proof of Corollary 1 (Dauntless) requires.
     Equal,
     /// Weights drawn uniformly from all weights that are not negative and add up to one.
     Random,
@@ -87,7 +87,7 @@ impl Mixing {
                 let share = |_| -(((stream.next_u64() >> 11) as f64 + 1.0) * 2f64.powi(-53)).ln();
                 let shares: Vec<f64> = (0..self.parts()).map(share).collect();
                 let sum: f64 = shares.iter().sum();
-                // With a single part the sum may be zero, and the weight is then 1.
+                // With a single record the sum may be zero, and the record's weight is then 1.
                 shares.iter().map(|x| if sum > 0.0 { x / sum } else { 1.0 }).collect()
             }
         }
@@ -95,7 +95,7 @@ impl Mixing {
 }
 
 impl Mix {
-    /// Adds the weighted mean of its rows of `private` and `public` (d columns each) to `mixed`.
+    /// Adds the weighted mean of this mixture's rows of `private` and `public` (d columns each) to `mixed`.
     fn add_to(&self, private: ArrayView2<f64>, public: Option<ArrayView2<f64>>, mixed: &mut [f64]) {
         let private = self.private.iter().map(|&row| private.row(row));
         let public = public.iter().flat_map(|public| self.public.iter().map(|&row| public.row(row)));

@@ -1,4 +1,4 @@
-//! Differential privacy by multiplication with a random matrix.
+//! Differential privacy by multiplication with a random matrix (Dauntless, Theorem 5).
 
 use crate::secret_matrix::{DRAWN, FINENESS, SecretMatrix, gaussian};
 use ndarray::Array2;
@@ -19,16 +19,17 @@ use std::sync::Arc;
 const NAME: &str = "multiplicative-dp";
 
 /// Largest ε that a design spends, unless its budget is infinite. This ε gives no meaningful protection, and
-/// a larger one would hardly reduce the noise v.
+/// a larger one would hardly reduce the standard deviation v of the noise.
 const MOST_EPSILON: f64 = 1e3;
 
 /// Multiplies records by a random Gaussian matrix, under central differential privacy (Dauntless, Theorem 5,
 /// as corrected).
 ///
-/// The release of n records X of d numbers is XW₁ + vW₂. W₁ (d × d′) and W₂ (n × d′) consist of independent
-/// standard Gaussian numbers. With the singular value decomposition X = UΣV, the release has the distribution
-/// of X̂W, where X̂ = U(Σ² + v²I)^½V and W is Gaussian. The theorem's proof holds for X̂ (errata D12), and
-/// the release needs no decomposition. The theorem's n × n matrix is X padded with zeros, because copies of X
+/// The release of n records X of d numbers is XW₁ + vW₂. It has d′ columns, and noise of standard deviation
+/// v. W₁ (d × d′) and W₂ (n × d′) consist of independent standard Gaussian numbers. With the singular value
+/// decomposition X = UΣV, the release has the distribution of X̂W, where X̂ = U(Σ² + v²I)^½V and W also
+/// consists of independent standard Gaussian numbers. The theorem's proof holds for X̂ (errata D12), and the
+/// release needs no decomposition. The theorem's n × n matrix is X padded with zeros, because copies of X
 /// would multiply the sensitivity by √(n/d). The secret key is W₁, which maps a record x in the clear to
 /// x·W₁.
 ///
@@ -56,7 +57,7 @@ const MOST_EPSILON: f64 = 1e3;
 #[derive(Debug, Clone)]
 pub struct MultiplicativeDp {
     state: State,
-    /// v and its (ε, δ); `None` if the budget is infinite.
+    /// Standard deviation v of the noise, and the (ε, δ) that it gives; `None` if the budget is infinite.
     noise: Option<(f64, CentralDp)>,
 }
 
@@ -108,10 +109,11 @@ impl State {
     }
 }
 
-/// Least v for `epsilon` and the δ of the budget, with the guarantee that it gives.
+/// Least standard deviation v of the noise for `epsilon` and the δ of the budget, with the guarantee that v
+/// gives.
 ///
 /// # Errors
-/// [`Error::Budget`] if δ is zero, [`Error::Parameter`] if the theorem needs more records.
+/// [`Error::Budget`] if δ is zero, [`Error::Parameter`] if Theorem 5 of Dauntless needs more records.
 fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
     let delta = state.budget.delta();
     if delta == 0.0 {
@@ -123,7 +125,7 @@ fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
     let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (state.domain.columns().len() + 2) as f64);
     let factor = Factor::new(sensitivity, state.records, state.dim as u64).map_err(refused)?;
     let (v, private) = factor.least_v(epsilon, delta).map_err(refused)?;
-    // The terms of δ in the theorem add up to at most `delta`.
+    // The terms of δ in Theorem 5 add up to at most `delta`.
     Ok((v, CentralDp::new(private.epsilon, delta, Neighbours::ReplaceOne)))
 }
 
@@ -133,7 +135,7 @@ impl MultiplicativeDp {
     /// # Errors
     /// [`Error::NotApplicable`] if the features have one possible value; [`Error::Budget`] if δ is zero;
     /// [`Error::TooLarge`] if the released columns do not fit in memory; [`Error::Parameter`] if `dim` is
-    /// zero, or if `records` is less than the theorem needs (about 4·ln(32·d′/δ)).
+    /// zero, or if `records` is less than Theorem 5 of Dauntless needs (about 4·ln(32·d′/δ)).
     pub fn new(domain: RecordDomain, budget: Budget, records: u64, dim: usize) -> Result<Self> {
         State { domain, budget, records, dim }.try_into()
     }
@@ -144,7 +146,8 @@ impl MultiplicativeDp {
         self.noise.as_ref().map_or(0.0, |(v, _)| *v)
     }
 
-    /// Rounds XW₁ (n × d′) to a lattice and adds vW₂. The result is the same for any number of threads.
+    /// Rounds `released`, which is XW₁ (n × d′), to a lattice, and adds the noise vW₂. The result is the same
+    /// for any number of threads.
     ///
     /// # Errors
     /// An error if the sampler cannot be created, or if `released` is not stored row by row.
@@ -158,7 +161,7 @@ impl MultiplicativeDp {
         let values =
             released.as_slice_mut().ok_or_else(|| Error::shape("the records are not stored row by row"))?;
         values.par_chunks_mut(local::BLOCK * self.state.dim).enumerate().for_each(|(number, block)| {
-            // Stream 0 draws the matrix.
+            // Stream 0 draws the secret matrix W₁.
             let mut stream = streams.stream(number as u64 + 1);
             for x in block {
                 let sum = (*x / step).round() as i128 + distribution.sample(&mut stream);

@@ -1,4 +1,4 @@
-//! Singular values times heavy-tailed numbers.
+//! Singular values times heavy-tailed numbers (Dauntless, Algorithm 6).
 
 use crate::secret_matrix::SecretMatrix;
 use crate::singular_values::SingularValues;
@@ -20,9 +20,9 @@ const NAME: &str = "singular-value-obfuscation";
 /// (Dauntless, Algorithm 6).
 ///
 /// For features X = UΣVᵀ of rank r, the release is X̂ = XVW = UΣW. The r numbers on W's diagonal are
-/// independent with the density of equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) for z > 1. The
-/// secret key is VW, which maps a record x in the clear to x·VW. The release has r columns, fewer than X if
-/// the columns of X are linearly dependent.
+/// independent with the density of the paper's equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) for
+/// z > 1. The secret key is VW, which maps a record x in the clear to x·VW. The release has r columns, fewer
+/// than X if the columns of X are linearly dependent.
 ///
 /// The mechanism claims no privacy. Lemmas 6 and 7 of the paper add up an inequality of densities, and are
 /// false as statements of differential privacy (errata D13). [`obfuscation_delta`] gives the true δ(ε) for
@@ -77,7 +77,8 @@ fn check_tau(tau: f64) -> Result<f64> {
 }
 
 impl SingularValueObfuscation {
-    /// Creates the mechanism with numbers whose tail falls like z^−τ.
+    /// Creates the mechanism with heavy-tailed numbers that exceed a large z with a probability proportional
+    /// to z^−τ.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless 0 < τ ≤ 1000; [`Error::NotApplicable`] if `domain` has no features.
@@ -86,10 +87,10 @@ impl SingularValueObfuscation {
     }
 }
 
-/// Computes δ(ε) of Algorithm 6 with parameter `tau` in closed form, for two tables that differ in one
-/// singular value. They share the left singular vectors and all other singular values. The value in one table
-/// is `ratio` times the value in the other, in either direction. The result is the larger δ of both
-/// directions.
+/// Computes δ(ε) of Algorithm 6 (Dauntless) with parameter τ = `tau` in closed form, for two tables that
+/// differ in one singular value. They share the left singular vectors and all other singular values. The
+/// value in one table is `ratio` times the value in the other, in either direction. The result is the larger
+/// δ of both directions.
 ///
 /// Let ρ be the ratio or its inverse, whichever is above one, and c = τ/(1 + τ). Let p be the density of the
 /// smaller singular value times its heavy-tailed number, and q the density for the larger one.
@@ -142,7 +143,8 @@ pub fn obfuscation_delta(tau: f64, ratio: f64, epsilon: f64) -> Result<f64> {
 /// depends on this limit.
 const MOST_LN: f64 = 600.0;
 
-/// Draws a number with the density of equation (22).
+/// Draws a heavy-tailed number z, with the density τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) for z > 1
+/// (Dauntless, equation 22).
 fn heavy_tailed(tau: f64, stream: &mut Stream) -> f64 {
     // Uniform on the open interval (0, 1).
     let mut uniform = || ((stream.next_u64() >> 11) as f64 + 0.5) * 2f64.powi(-53);

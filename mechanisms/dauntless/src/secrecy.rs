@@ -1,5 +1,5 @@
-//! Perfect secrecy for generalised linear models (Section 5): the release is the identity matrix, whatever
-//! the records are.
+//! Perfect secrecy for generalised linear models (Dauntless, Section 5): the release is the identity matrix,
+//! whatever the records are.
 
 use crate::secret_matrix::gaussian;
 use crate::singular_values::SingularValues;
@@ -19,7 +19,7 @@ const NAME: &str = "perfect-secrecy";
 /// Side of the largest square matrix that is written, which takes 200 MB.
 const MOST_WRITTEN: usize = 5000;
 
-/// Improvement of small singular values (SVI). The paper uses this name for two methods.
+/// Improvement of small singular values (SVI). Dauntless uses this name for two methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Improvement {
@@ -45,8 +45,8 @@ impl Improvement {
 /// Let X be the records (n × d), measured from the middle of the domain and with a column of ones. Let W be a
 /// random normal matrix (d × n), with the singular value decomposition XW = UΣV. The secret map is T(x) =
 /// x·W·X̃⁻¹ with X̃ = UΣ̃V, where Σ̃ has the improved singular values. T(X) has the rank of X. The release
-/// has the constant I_n in place of T(X) (errata D10). The owner's key turns a model f of I_n into x ↦
-/// f(T(x)).
+/// has the constant I_n, the n × n identity matrix, in place of T(X) (errata D10). The owner's key turns a
+/// model f of I_n into x ↦ f(T(x)).
 ///
 /// X̃⁻¹ is never computed. Let W = L·Q with Q·Qᵀ = I, and let XL = U₁Σ₁V₁ be the thin decomposition of rank
 /// r. On the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ (d × r). Only L is drawn, from its own
@@ -147,7 +147,7 @@ fn mixing_distribution(d: usize, n: usize, stream: &mut Stream) -> Result<Array2
 }
 
 /// Secret map T(x) = x̂·C·U₁ᵀ of a release. The d + 1 values of x̂ are the record x minus the middle of the
-/// domain, and then 1.
+/// domain, and then 1. [`PerfectSecrecy`] defines C and U₁.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecretMap {

@@ -31,7 +31,7 @@ pub(crate) const DRAWN: usize = size_of::<i64>() + size_of::<f64>();
 /// # Errors
 /// An error if the sampler cannot be created.
 pub(crate) fn gaussian(rows: usize, columns: usize, stream: &mut Stream) -> Result<Array2<f64>> {
-    /// Shared, because it takes longer to set up than to draw from.
+    /// The sampler is shared between calls, because it takes longer to set up than to draw from.
     static STANDARD: LazyLock<scumble_sampling::Result<DiscreteGaussian>> =
         LazyLock::new(|| Rational::new(1 << FINENESS, 1).and_then(DiscreteGaussian::new));
     let distribution = STANDARD.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;

@@ -48,8 +48,8 @@ pub(crate) struct Public {
 const WIDEST: usize = 8192;
 
 /// Returns the column whose variance the domain limits most, and this limit. An interval allows a quarter of
-/// its squared range, and the indicator of a level p(1 − p) ≤ 1/4. Columns with one possible value do not
-/// count.
+/// its squared range, and the indicator of a level, which is 1 with some probability p, allows p(1 − p) ≤
+/// 1/4. Columns with one possible value do not count.
 pub(crate) fn most_variance(domain: &RecordDomain) -> (&str, f64) {
     let factor_variance = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),

@@ -1,4 +1,4 @@
-//! The random network that transforms records before release (Algorithm 2, phase 3).
+//! The random network that transforms records before release (Dauntless, Algorithm 2, phase 3).
 
 use crate::secret_matrix::gaussian;
 use faer::linalg::solvers::DenseSolveCore;
@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// The inverse of a matrix of independent uniform entries in [−β, β] (Approach 1), as Corollary 1
-    /// requires.
+    /// The inverse of a matrix of independent uniform entries in [−β, β] for some β > 0 (Approach 1 of
+    /// Dauntless), as its Corollary 1 requires.
     InverseUniform,
-    /// Independent uniform entries in [−β, β] (Approach 2).
+    /// Independent uniform entries in [−β, β] for some β > 0 (Approach 2 of Dauntless).
     Uniform,
-    /// Independent normal entries, as the ambiguity of Lemma 1 requires.
+    /// Independent normal entries, as the ambiguity of Lemma 1 (Dauntless) requires.
     Gaussian,
 }
 
@@ -46,7 +46,8 @@ const MOST_DRAWS: usize = 1000;
 /// independent input coordinates, whose root mean square is the largest that the domain allows.
 const WIDEST: f64 = 4.0;
 
-/// The network N_W(x) = σ(… σ(σ(x·W₁)·W₂) …·W_L) with drawn weights and values on a grid.
+/// The network N_W(x) = σ(… σ(σ(x·W₁)·W₂) …·W_L) with the activation function σ, drawn weights W₁ … W_L, and
+/// values on a grid.
 #[derive(Debug, Clone)]
 pub(crate) struct Transformation {
     /// Middle of the public domain (d values), which is subtracted from each record.
@@ -160,8 +161,8 @@ impl Transformation {
     }
 }
 
-/// Draws independent uniform entries in [−1, 1). A factor β would cancel, because columns are divided by
-/// their size later.
+/// Draws independent uniform entries in [−1, 1). A bound β other than 1 would cancel, because columns are
+/// divided by their size later.
 fn uniform(rows: usize, columns: usize, stream: &mut Stream) -> Array2<f64> {
     const STEPS: f64 = (1u64 << 52) as f64;
     Array2::from_shape_simple_fn((rows, columns), || (stream.next_u64() >> 11) as f64 / STEPS - 1.0)

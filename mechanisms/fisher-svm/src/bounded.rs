@@ -1,4 +1,4 @@
-//! Noise with bounds on each coordinate: Theorem 2.6 and Corollary 2.7.
+//! Noise with bounds on each coordinate: Theorem 2.6 and Corollary 2.7 of Farokhi.
 
 use crate::bounded_noise::{BoundedNoise, Column};
 use crate::claims::{feature_guarantee, features_of};
@@ -19,10 +19,10 @@ const NAME: &str = "fisher-bounded";
 /// Mechanism whose noise has the least Fisher information for its size and keeps every released value within
 /// stated bounds.
 ///
-/// The noise n of a column has the density w(n)². w is the ground state (the solution with the least μ) of
-/// −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and Corollary 2.7, with
-/// errata F3). ϑ is the weight of the column, and λ the weight of the variance against the Fisher
-/// information. The label is released in the clear.
+/// The noise n of a column has the density w(n)². w is the ground state (the solution with the least
+/// eigenvalue μ) of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and
+/// Corollary 2.7, with errata F3). ϑ is the weight of the column, and λ the weight of the variance against
+/// the Fisher information. The label is released in the clear.
 ///
 /// The noise of a column is drawn from a table of integers on a lattice of its own. The claim is δ(ε) of
 /// these tables for two records at opposite ends of the domain. For δ = 0 no ε exists, because the support of
@@ -389,17 +389,18 @@ struct Parameters {
     ranges: Option<BTreeMap<String, (f64, f64)>>,
     /// λ ≥ 0, the weight of the noise's size against its Fisher information.
     lambda: Option<f64>,
-    /// Diagonal of Π: an object that maps encoded columns to their ϑ > 0; other columns have 1.
+    /// Diagonal of Π, the weight matrix of errors: an object that maps encoded columns to weights ϑ > 0;
+    /// other columns have 1.
     weights: Option<BTreeMap<String, f64>>,
 }
 
-/// Standard deviation of the Gaussian noise that meets `budget` for two points at distance `spread`. Both are
-/// in units scaled by ϑ^{1/4}.
+/// Standard deviation of the Gaussian noise that meets `budget` for two points at distance `spread`. The
+/// result and `spread` are in units scaled by ϑ^{1/4}, where ϑ is the weight of a column.
 fn gaussian_scale(spread: f64, budget: Budget) -> f64 {
     gaussian::mu(budget.epsilon(), budget.delta()).map_or(0.0, |mu| spread / mu)
 }
 
-/// Width of the widest factor, in which the noise has the most room.
+/// Largest ℓ₂ diameter of a factor of the features' domain. The noise has the most room in the widest factor.
 fn widest(domain: &RecordDomain) -> f64 {
     domain.features().factors().map(|(_, factor)| factor.l2_diameter()).fold(0.0, f64::max)
 }
@@ -410,8 +411,9 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
     let reach_beyond = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
     let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
     let Some(lambda) = lambda else {
-        // Bounds within two standard deviations of the Gaussian noise for the budget leave no room. Bounds at
-        // thirty leave plenty.
+        // Take σ, the standard deviation of the Gaussian noise that meets the budget. Bounds that reach only
+        // 2σ beyond the domain are too narrow for the budget. Bounds that reach 30σ beyond it are wide
+        // enough.
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
         let least = gaussian_scale(weighting.spread(domain.features()).value, brief.budget) / widest(&domain);
         let mut widths = match beyond {

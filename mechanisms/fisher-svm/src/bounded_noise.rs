@@ -32,8 +32,9 @@ impl Column {
         (lower + upper).abs() <= 1e-12 * (upper - lower)
     }
 
-    /// Returns two values of σ·ϑ^{1/4} = λ^{−1/4}, where σ is the scale of the noise. The first σ is small
-    /// compared with the width of the column. The second σ is as wide as the bounds of the noise.
+    /// Returns two values of σ·ϑ^{1/4} = λ^{−1/4}, where σ is the scale of the noise, ϑ the weight of the
+    /// column and λ the weight of the variance. The first σ is small compared with the width of the column.
+    /// The second σ is as wide as the bounds of the noise.
     pub(crate) fn natural_scales(&self) -> (f64, f64) {
         let (lower, upper) = self.reach();
         let width = self.bounds.1 - self.bounds.0;
@@ -109,7 +110,9 @@ impl BoundedNoise {
                 Shifted::new(table.weights.clone(), table.shift()).map_err(|problem| unfit(&problem))?;
             distributions.push((distribution, differing(column)));
         }
-        // For Gaussian noise, the privacy losses would have mean m/2 and variance m.
+        // Let m be the sum, over the columns in which two records differ, of the squared distance between the
+        // farthest values divided by the variance of the noise. For Gaussian noise, the total privacy loss
+        // would have mean m/2 and variance m.
         let mu_squares = distinct
             .iter()
             .zip(&distributions)
@@ -418,8 +421,8 @@ fn straightened(mut weights: Vec<u64>) -> Vec<u64> {
 /// bounded noise moves with the record. Let p and q be the densities for two records, T an estimate with
 /// means t and t + h, and c the middle of these means. Then h = ∫(T − c)(√q − √p)(√q + √p). By Cauchy and
 /// Schwarz, h² ≤ H²·∫(T − c)²(√q + √p)² ≤ 2H²·(Var_p T + Var_q T + h²/2). So the mean of both variances is at
-/// least h²/4H² − h²/4. For independent releases, H² is at most the sum of the H² of each. The margin covers
-/// the term h²/4 of 256 releases.
+/// least h²/4H² − h²/4. For independent releases, H² is at most the sum of the H² of each. The function
+/// subtracts 256·h²/4 for h = `step`, which is enough for 256 releases.
 fn information(weights: &[u64], step: f64) -> f64 {
     let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
     let roots = weights.iter().map(|weight| (*weight as f64 / total).sqrt());

@@ -27,16 +27,17 @@ const WIDEST: f64 = 1e12;
 /// Mechanism that adds Gaussian noise and leaves the linear support vector machine of the records unchanged
 /// (Farokhi, Theorem 2.10).
 ///
-/// Let q records xᵢ of p numbers have labels yᵢ of ±1 (the second level is +1). Let α* and β* be the
-/// classifier of equation (2),
+/// Let q records xᵢ of p numbers have labels yᵢ of ±1 (the second level is +1). Let α* and β* be the weights
+/// and the bias of the classifier of equation (2),
 ///
 /// min ½‖α‖² + ½ρ(β² + ‖ξ‖²) + θ Σξᵢ, with yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0,
 ///
-/// and let ω* be its multipliers. With a = α* and b = ω*∘y (element by element), the release is x + W with W
-/// = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa) and G ~ N(0, m)^{q×p} ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and
-/// Wᵀb = 0, a classifier trained on the release by equation (2) has the same Karush-Kuhn-Tucker conditions
-/// (15). So it has the same α*, β* and ω* (Proposition 2.9). The noise of the theorem is the same for every
-/// weight matrix Π of errors. The claim below is for Π = I.
+/// with slacks ξᵢ, and let ω* be the multipliers of the first constraints. With a = α* and b = ω*∘y (element
+/// by element), the release is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa) and G ~ N(0, m)^{q×p}
+/// ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and Wᵀb = 0, a classifier trained on the release by
+/// equation (2) has the same Karush-Kuhn-Tucker conditions (15). So it has the same α*, β* and ω*
+/// (Proposition 2.9). The noise of the theorem is the same for every weight matrix Π of errors. The claim
+/// below is for Π = I.
 ///
 /// # Claim and proof
 ///
@@ -51,7 +52,7 @@ const WIDEST: f64 = 1e12;
 ///
 /// The claim holds only against an adversary that knows no record. An adversary that knows all other records
 /// knows their noise wⱼ. From the release x̄ᵢ of a support vector, it computes xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ
-/// exactly (errata F12). If nothing else is unknown, the Fisher information about each column of a record is
+/// exactly (errata F12). If only record i is unknown, the Fisher information about each of its columns is
 /// infinite. The claim therefore states infinite information for each column, and a joint bound for the
 /// record. In composition with another release of the same columns, nothing of the bound remains. This is
 /// correct: the other release has information about all other records, from which this release yields the
@@ -109,8 +110,8 @@ impl TryFrom<State> for FisherCorrelated {
 /// Checks the domain of the records.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] if such records have no classifier of equation (2), or if they leave no room for
-/// noise.
+/// [`Error::NotApplicable`] if the label does not have two classes, if there are fewer than two columns, if a
+/// feature is neither a number nor a one-hot group, or if all features are constant.
 fn check_domain(domain: &RecordDomain) -> Result<()> {
     let refuse = |reason: &str| Err(Error::not_applicable(NAME, reason));
     match domain.target() {
@@ -139,7 +140,8 @@ fn check_domain(domain: &RecordDomain) -> Result<()> {
 
 impl FisherCorrelated {
     /// Creates the mechanism with noise of variance m = `variance`, in squared units of the encoded record.
-    /// The classifier of equation (2) has θ = `theta` and ρ = `rho`.
+    /// `theta` is the weight θ of the slacks, and `rho` the weight ρ of the squared bias and squared slacks,
+    /// in equation (2) of Farokhi (see [`FisherCorrelated`]).
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if the label does not have two classes, if there are fewer than two columns,
@@ -154,15 +156,16 @@ impl FisherCorrelated {
         self.state.variance
     }
 
-    /// Lower bound m(p − 1)(1 − share) on the squared error for a record with the share bᵢ²/bᵀb = `share` in
-    /// the classifier.
+    /// Lower bound m(p − 1)(1 − `share`) on the squared error of an unbiased estimate of a record, for noise
+    /// of variance m and p columns. The share of record i in the classifier is bᵢ²/bᵀb, where b has the
+    /// records' signed multipliers.
     fn bound(&self, share: f64) -> f64 {
         let open = (self.state.domain.columns().len() - 1) as f64;
         self.state.variance * open * (1.0 - share)
     }
 
-    /// Disclosures of a release and assumptions of its claim. `share` is the largest share of a record in the
-    /// classifier, which only the card of a release contains.
+    /// Disclosures of a release and assumptions of its claim. `share` is the largest share bᵢ²/bᵀb of a
+    /// record in the classifier (see [`FisherCorrelated`]), which only the card of a release contains.
     fn card(&self, share: Option<f64>) -> Guarantee {
         let share = share.map_or(String::new(), |share| format!(" = {share:.4}"));
         let mut discloses = in_clear(&self.state.domain, Unit::Label);
@@ -191,7 +194,8 @@ impl FisherCorrelated {
         }
     }
 
-    /// Guarantee of a release in which `share` is the largest share of a record in the classifier.
+    /// Guarantee of a release in which `share` is the largest share bᵢ²/bᵀb of a record in the classifier
+    /// (see [`FisherCorrelated`]).
     fn release_guarantee(&self, share: f64) -> Guarantee {
         let columns = self.state.domain.columns();
         let bound = CramerRao {
@@ -213,7 +217,8 @@ impl FisherCorrelated {
         guarantee
     }
 
-    /// Computes the classifier of equation (2) for `records` (q × p values) with labels `signs` (q values).
+    /// Computes the classifier of Farokhi's equation (2) for `records` (q × p values) with labels `signs` (q
+    /// values).
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if the solver fails, or if the classifier does not depend on the features.
@@ -229,7 +234,8 @@ impl FisherCorrelated {
         let machine = programme.proven(RESIDUAL, MOST_ITERATIONS).map_err(unsolved)?;
         let largest =
             |values: &mut dyn Iterator<Item = &f64>| values.fold(0.0, |most: f64, x| most.max(x.abs()));
-        // Compared with margins of 1 such scores are zero, and rounding errors determine the direction of α.
+        // Below this limit, scores αᵀx are close to zero compared with margins of 1, and rounding errors
+        // determine the direction of α.
         if largest(&mut machine.weights.iter()) * largest(&mut records.iter()) < 1e-9 {
             let reason = "the classifier of these records uses none of their features (α = 0), so keeping it \
                           is meaningless";
@@ -335,7 +341,8 @@ struct Parameters {
     rho: Option<f64>,
     /// Variance m of the noise, in squared units of the encoded record. By default R²/(p − 1), with R the
     /// radius of the domain and p the number of columns. A larger variance may make the claim m(p − 1)(1 − s)
-    /// vacuous, because the centre of the domain has a squared error of at most R².
+    /// vacuous, because the centre of the domain has a squared error of at most R². Here s is the largest
+    /// share of a record in the classifier.
     variance: Option<f64>,
 }
 

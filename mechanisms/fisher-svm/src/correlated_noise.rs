@@ -8,8 +8,8 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// is drawn.
 const FINENESS: i32 = 40;
 
-/// Gaussian noise W of Theorem 2.10 on q records xᵢ of p values. It leaves Σ bᵢxᵢ and every aᵀxᵢ unchanged,
-/// for given vectors b (q values) and a (p values).
+/// Gaussian noise W of Theorem 2.10 (Farokhi) on q records xᵢ of p values. It leaves Σ bᵢxᵢ and every aᵀxᵢ
+/// unchanged, for given vectors b (q values) and a (p values).
 ///
 /// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, with mean zero and
 /// variance m (errata F8). Its covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection onto

@@ -1,4 +1,4 @@
-//! Noise of least Fisher information for its size: Theorem 2.4.
+//! Noise of least Fisher information for its size: Theorem 2.4 of Farokhi.
 
 use crate::claims::{feature_guarantee, features_of};
 use crate::weights::{Bound, Powers, Weighting, Weights, are_numbers, half_widths};
@@ -15,7 +15,9 @@ use std::ops::Range;
 
 pub(crate) const NAME: &str = "fisher-gaussian";
 
-/// Mechanism that adds Gaussian noise of covariance Π^{−1/2}/√λ to the features of each record.
+/// Mechanism that adds Gaussian noise of covariance Π^{−1/2}/√λ to the features of each record. The matrix Π
+/// weights the errors of a reconstruction by column ([`Weights`]). λ weights the noise's size against its
+/// Fisher information.
 ///
 /// Of all noise distributions, this one has the least Tr(Π⁻¹I) + λ·Tr(V), with the Fisher information I and
 /// the covariance V (Farokhi, Theorem 2.4). The label is released in the clear.
@@ -48,7 +50,7 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 pub struct FisherGaussian {
     state: State,
     weighting: Weighting,
-    /// Image to which the noise is added for a full Π; `None` for a diagonal Π.
+    /// Image of the features to which the noise is added for a full Π; `None` for a diagonal Π.
     image: Option<Image>,
     /// Noise of the features or of their image; `None` at λ = ∞.
     noise: Option<GaussianNoise>,
@@ -67,7 +69,7 @@ struct State {
     delta: f64,
 }
 
-/// Image Π^{1/4}(x − c) of the features, with the maps in both directions.
+/// Image Π^{1/4}(x − c) of the features x, with the centre c of the domain and the maps in both directions.
 #[derive(Debug, Clone)]
 struct Image {
     /// Ball that contains the image.
@@ -146,12 +148,13 @@ impl FisherGaussian {
         State { domain, weights, lambda, delta }.try_into()
     }
 
-    /// Creates the mechanism from a lower bound on the error of every unbiased reconstruction, E‖Π^{1/2}(x̂ −
-    /// x)‖² ≥ `error` (Proposition 2.2 with errata F11): √λ = Tr(Π^{1/2})/`error`.
+    /// Creates the mechanism from a lower bound on the error of every unbiased reconstruction x̂ of a record
+    /// x, E‖Π^{1/2}(x̂ − x)‖² ≥ `error` (Farokhi, Proposition 2.2, with errata F11): √λ =
+    /// Tr(Π^{1/2})/`error`.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `error` is finite and above zero, [`Error::NotApplicable`] if all features
-    /// are levels. Otherwise the same errors as [`with_lambda`](Self::with_lambda).
+    /// are levels. All errors of [`with_lambda`](Self::with_lambda) also apply.
     pub fn with_error(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -226,7 +229,7 @@ impl FisherGaussian {
         covariance.into_iter().map(f64::sqrt).collect()
     }
 
-    /// Lower bound on E‖Π^{1/2}(x̂ − x)‖² for every unbiased estimate of a record; 0 at λ = ∞. It is
+    /// Lower bound on E‖Π^{1/2}(x̂ − x)‖² for every unbiased estimate x̂ of a record x; 0 at λ = ∞. It is
     /// Tr(Π^{1/2})/√λ minus the effect of the lattice (Farokhi, Proposition 2.2, with errata F11 and F14).
     /// Levels add nothing to the bound, because they have no neighbouring values. An adversary that knows
     /// which columns are levels may have an error close to zero in them.
@@ -244,9 +247,9 @@ impl FisherGaussian {
         }
     }
 
-    /// ε of the paper's Theorem 2.5 at `delta`: s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times
-    /// the largest width of a feature. `None` for s > 2, where the theorem does not hold for every δ (errata
-    /// F2). The card of a release shows this ε next to the claimed ε, and never claims it.
+    /// ε of Farokhi's Theorem 2.5 at `delta`: s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times the
+    /// largest width of a feature. `None` for s > 2, where the theorem does not hold for every δ (errata F2).
+    /// The card of a release shows this ε next to the claimed ε, and never claims it.
     pub fn papers_epsilon(&self, delta: f64) -> Option<f64> {
         let s = self.papers_scale().value;
         (s <= 2.0).then(|| s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt()))
@@ -287,8 +290,9 @@ impl FisherGaussian {
         }
     }
 
-    /// Fisher information of a release about each feature: I_jj = √λ·(Π^{1/2})_jj, infinite for a level. For
-    /// a full Π the result also has the joint bound Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
+    /// Fisher information of a release about each feature j: I_jj = √λ·(Π^{1/2})_jj for the weight λ and the
+    /// matrix Π of the mechanism, infinite for a level. For a full Π the result also has the joint bound
+    /// Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
     fn information(&self, noise: &GaussianNoise) -> CramerRao {
         let per_coordinate = noise.information().into_iter().zip(are_numbers(self.features()));
         let per_coordinate =
@@ -307,7 +311,7 @@ impl FisherGaussian {
         CramerRao { information: columns.zip(information).collect(), joint }
     }
 
-    /// Describes the paper's Theorem 2.5 in words.
+    /// Describes Farokhi's Theorem 2.5 in words.
     fn papers_word(&self) -> String {
         let Bound { value, is_exact } = self.papers_scale();
         let s = if is_exact { format!("s = {value:.4}") } else { format!("s ≤ {value:.4}, a bound") };
@@ -428,8 +432,8 @@ struct Parameters {
     lambda: Option<f64>,
     /// Lower bound on the squared error, weighted by Π, of every unbiased reconstruction of a record.
     error: Option<f64>,
-    /// Π: an object that maps encoded columns to their ϑ > 0 (others have 1), or d rows of d values. By
-    /// default all columns have the same weight.
+    /// Π, the weight matrix of errors: an object that maps encoded columns to weights ϑ > 0 (others have 1),
+    /// or d rows of d values. By default all columns have the same weight.
     weights: Option<Weights>,
 }
 

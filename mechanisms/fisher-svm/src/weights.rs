@@ -19,7 +19,7 @@ pub enum Weights {
     Matrix(Vec<Vec<f64>>),
 }
 
-/// Checked Π, in the form that the noise needs.
+/// Checked weight matrix Π, in the form that the noise needs.
 #[derive(Debug, Clone)]
 pub(crate) enum Weighting {
     /// The diagonal ϑ of a diagonal Π (d values).
@@ -28,7 +28,7 @@ pub(crate) enum Weighting {
     Full(Box<Powers>),
 }
 
-/// Powers of Π (d × d each).
+/// Powers of the weight matrix Π (d × d each).
 #[derive(Debug, Clone)]
 pub(crate) struct Powers {
     pub(crate) half: Array2<f64>,
@@ -218,7 +218,7 @@ pub(crate) fn half_widths(domain: &Domain) -> Option<Vec<f64>> {
 }
 
 /// Returns whether each coordinate is a number and not a level. A level has no neighbouring values, so no
-/// bound on reconstruction holds against an adversary that knows that it is a level.
+/// bound on reconstruction holds against an adversary that knows that the coordinate is a level.
 pub(crate) fn are_numbers(domain: &Domain) -> Vec<bool> {
     let number_flags =
         |(at, factor): (Range<usize>, &Factor)| vec![!matches!(factor, Factor::OneHot { .. }); at.len()];

@@ -16,11 +16,12 @@ use std::collections::BTreeMap;
 
 const NAME: &str = "adaptive-marginals";
 
-/// Fraction of the budget μ² for the initial tables.
+/// Fraction of the budget for the initial tables. The budget is μ², for the parameter μ of Gaussian
+/// differential privacy.
 const AT_FIRST: f64 = 0.5;
-/// Fraction of a round's μ² that the choice of its table spends.
+/// Fraction of a round's share of μ² that the choice of the round's table spends.
 const CHOICE_SHARE: f64 = 0.1;
-/// Initial number of rounds that share the remaining μ².
+/// Largest number of rounds among which the μ² that remains after the initial tables is divided at first.
 const ROUNDS: usize = 8;
 
 /// Groups of columns that are measured together.
@@ -201,13 +202,14 @@ fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Rounds>> {
 register! {
     /// Rounds of choosing and measuring tables, after AIM (McKenna, Mullins, Sheldon and Miklau 2022).
     ///
-    /// The records determine which tables are worth their noise. With the workload `target`, the mechanism
-    /// starts from each feature's table with the target, and each round adds the table of two features and
-    /// the target. With `all-pairs`, it starts from each column's table, and each round adds the table of two
-    /// columns. The exponential mechanism scores a table by the ℓ₁ distance of its counts from the current
-    /// estimate, less the table's expected noise. The choice may also be no table; the remaining budget then
-    /// measures the initial tables again. If noise can explain the difference of a new table from the
-    /// estimate, the remaining rounds become fewer, with more budget for each.
+    /// The mechanism chooses the tables by the records: a table is worth its noise if its counts differ
+    /// enough from their current estimate. With the workload `target`, the mechanism starts from each
+    /// feature's table with the target, and each round adds the table of two features and the target. With
+    /// `all-pairs`, it starts from each column's table, and each round adds the table of two columns. The
+    /// exponential mechanism scores a table by the ℓ₁ distance of its counts from the current estimate, less
+    /// the table's expected noise. The choice may also be no table; the remaining budget then measures the
+    /// initial tables again. If noise alone can explain the difference of a new table from the estimate, the
+    /// number of remaining rounds is halved, and each remaining round gets more budget.
     ///
     /// The added tables form no cycle among the features. All tables together therefore form a junction tree,
     /// whose cliques have at most two columns and the target. Estimates are in closed form, and memory is

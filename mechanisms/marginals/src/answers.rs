@@ -21,14 +21,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Purse {
     budget: Budget,
     neighbours: Neighbours,
-    /// Gaussian differential privacy parameter μ² of all answers together; `None` for an infinite ε.
+    /// Square of the Gaussian differential privacy parameter μ of all answers together; `None` for an
+    /// infinite ε.
     squared_mu: Option<f64>,
     /// Noise of earlier questions, by the bits of their share of μ². Creating a sampler takes longer than
     /// drawing from it.
     made: Arc<Mutex<BTreeMap<u64, CountNoise>>>,
 }
 
-/// Share of μ² reserved for rounding noise to its lattice.
+/// Share of μ² reserved for the cost of noise on a lattice instead of continuous noise.
 const FOR_ROUNDINGS: f64 = 1e-5;
 /// Largest ε of a choice.
 const MOST_OF_CHOICE: f64 = 60.0;
@@ -82,13 +83,15 @@ impl Purse {
         self.squared_mu.map_or(0.0, |squared_mu| (self.differing() as f64 / (share * squared_mu)).sqrt())
     }
 
-    /// Returns the range ε of the privacy loss of a choice that spends at most `share` of μ².
+    /// Returns the range ε of the privacy loss (its largest value less its smallest) of a choice that spends
+    /// at most `share` of μ².
     ///
-    /// It is at most [`MOST_OF_CHOICE`], because a larger ε would hardly improve a choice. It is infinite if
-    /// the ε of the budget is infinite.
+    /// The result is at most [`MOST_OF_CHOICE`], because a larger ε would hardly improve a choice. It is
+    /// infinite if the ε of the budget is infinite.
     fn epsilon_of_choice(&self, share: f64) -> f64 {
         self.squared_mu.map_or(f64::INFINITY, |squared_mu| {
-            // Inverse of `PrivacyProfile::bounded_range`: Φ(μ/2) is half of 1 + δ(0).
+            // Inverse of `PrivacyProfile::bounded_range`. Under μ-Gaussian differential privacy, Φ(μ/2) = (1
+            // + δ(0))/2.
             let half = 0.5 * gaussian::delta((share * squared_mu).sqrt(), 0.0);
             (2.0 * ((0.5 + half) / (0.5 - half)).ln()).min(MOST_OF_CHOICE)
         })
@@ -106,7 +109,7 @@ impl Purse {
     /// adding or removing one record.
     ///
     /// One cell of a table loses one record and another gains one. The scores of a choice change by up to
-    /// twice as much.
+    /// twice as much as by adding or removing one record.
     pub(crate) fn epsilon_of_replacement(&self, chooses: bool) -> f64 {
         let factor: f64 = if chooses { 4.0 } else { 2.0 };
         let mu = self.squared_mu.map_or(f64::INFINITY, |squared_mu| (factor * squared_mu).sqrt());
@@ -211,7 +214,8 @@ impl Terms<'_> {
         if epsilon.is_finite() {
             self.spent.pay(self.purse, PrivacyProfile::bounded_range(epsilon))?;
         }
-        // Replacing a record removes one and adds one, so it changes a score by up to twice as much.
+        // Replacing a record removes one and adds one, so it changes a score by up to twice as much as adding
+        // or removing one record.
         let sensitivity = UNIT * self.purse.differing();
         Ok(Selection::new(epsilon, sensitivity))
     }

@@ -14,7 +14,8 @@ const LIMIT: usize = 1024;
 /// Number of records that the rule assumes if the brief does not state it.
 const PEOPLE: usize = 1000;
 
-/// Inputs of the rule: the publicly known number of records, and the σ of a table's noise, in counts.
+/// Inputs of the rule: the publicly known number of records, and the standard deviation of a table's noise,
+/// in counts.
 pub(crate) struct Rule {
     pub(crate) records: usize,
     pub(crate) scale: f64,
@@ -30,9 +31,9 @@ impl Rule {
     ///
     /// Without a class target, `labels` is the number of bins of a numeric target, or 1.
     ///
-    /// The rule is B³ = min(n, (n/σ)²), for n records of a class and noise of standard deviation σ on counts.
-    /// Wide bins hide the shape of a density, by about 1/B. Narrow bins have small counts, so that sampling
-    /// and noise weigh more.
+    /// The rule for the number B of bins is B³ = min(n, (n/σ)²), for n records of a class and noise of
+    /// standard deviation σ on counts. Wide bins hide the shape of a density, by about 1/B. Narrow bins have
+    /// small counts, so that sampling and noise weigh more.
     fn bins(&self, labels: usize) -> usize {
         let class_records = self.records as f64 / labels.max(1) as f64;
         let by_noise = (class_records / self.scale.max(1e-9)).powi(2);

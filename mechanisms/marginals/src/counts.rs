@@ -99,7 +99,8 @@ impl Pairs {
 #[derive(Debug, Clone)]
 struct PairTables {
     pairs: Pairs,
-    /// Sums of the numbers of levels of the columns before each column, and last of all columns.
+    /// For each column, the total number of levels of the columns before it. The last value is the total of
+    /// all columns.
     before: Vec<usize>,
     /// Start of each row in `cells`, and end of the last row.
     starts: Vec<usize>,

@@ -74,8 +74,9 @@ pub(crate) fn example() -> Result<Example> {
 }
 
 impl<P: Program> State<P> {
-    /// Creates the state of a design. `share` is the fraction of the budget μ² that one table spends, which
-    /// the rule for the number of bins needs.
+    /// Creates the state of a design. `share` is the fraction of the budget that one table spends; the rule
+    /// for the number of bins needs it. The budget is μ², for the parameter μ of Gaussian differential
+    /// privacy.
     ///
     /// # Errors
     /// [`Error::Parameter`] if a number of bins is out of range, or given for a column that is not numeric.

@@ -1,9 +1,9 @@
 //! Marginals: curators that release records drawn from noisy tables of counts.
 //!
 //! A trusted curator counts the records by the levels of some columns together (a *marginal*) and adds exact
-//! noise to the counts. Records are then drawn whose counts are as near to the noisy counts as the tables
-//! agree, which is post-processing. The drawn records have the columns of the schema, so any model can be
-//! trained on them.
+//! noise to the counts. The noisy tables are then made consistent, and records are drawn in proportion to the
+//! consistent counts. Both steps are post-processing. The drawn records have the columns of the schema, so
+//! any model can be trained on them.
 //!
 //! | mechanism | tables |
 //! |---|---|

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "mst";
 
-/// Fractions of the budget μ² for the tables of single columns, the choices of pairs, and the tables of
-/// pairs.
+/// Fractions of the budget for the tables of single columns, the choices of pairs, and the tables of pairs.
+/// The budget is μ², for the parameter μ of Gaussian differential privacy.
 const COLUMNS_SHARE: f64 = 0.2;
 const CHOICES_SHARE: f64 = 0.2;
 const PAIRS_SHARE: f64 = 0.6;
@@ -84,7 +84,8 @@ struct Merging {
 
 impl Merging {
     /// Merges the levels of each column whose noisy counts are below [`RARE`] standard deviations of their
-    /// noise. The only rare level of a column is not merged. `alone` has the noisy tables of single columns.
+    /// noise. If a column has only one rare level, this level is not merged. `alone` has the noisy tables of
+    /// single columns.
     fn from_measured(alone: &[Measured]) -> Self {
         let merge_column = |table: &Measured| {
             let least = RARE * table.variance.sqrt();
@@ -134,9 +135,10 @@ register! {
     /// tree.
     ///
     /// The exponential mechanism chooses the pairs of the tree. The score of a pair is the ℓ₁ distance of its
-    /// counts from the counts that two independent columns would have. Levels that are rarer than the noise
-    /// are merged first. The tables are made consistent by least squares in closed form, and records are
-    /// drawn along the tree. The target is a column like the others.
+    /// counts from the counts that two independent columns would have. First, the levels of a column whose
+    /// noisy counts are below three standard deviations of the noise are merged into one. The tables are made
+    /// consistent by least squares in closed form, and records are drawn along the tree. The target is a
+    /// column like the others.
     ///
     /// Unlike in the paper, one privacy profile accounts for noise and choices. Choices are sampled exactly,
     /// because scores are whole numbers.

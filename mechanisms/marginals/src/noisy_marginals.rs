@@ -123,8 +123,8 @@ register! {
     /// exact discrete Gaussian noise, calibrated on the privacy profile of all tables together. The tables
     /// are made consistent by least squares in closed form (residuals by inverse variance), and moved to the
     /// nearest non-negative counts. Records are drawn in proportion to these counts. Under the relation
-    /// "replace one record", the number of released records is the public number of records. Otherwise the
-    /// noisy counts determine it.
+    /// "replace one record", the number of released records is the public number of records. Under "add or
+    /// remove one record", the noisy counts determine the number of released records.
     ///
     /// ```
     /// use scumble_core::{CuratorMechanism, Designed, Randomness};

@@ -112,8 +112,8 @@ impl<'l> Residuals<'l> {
     }
 }
 
-/// Returns for each cell of a table of `shape`, in order, the index of its cell in the table of the `kept`
-/// axes.
+/// For each cell of a table of `shape`, in order, returns the index of the corresponding cell in the table of
+/// the `kept` axes.
 fn places(shape: &[usize], kept: &[usize]) -> impl Iterator<Item = usize> {
     // Per axis: the number of cells that a step covers in the whole table, the axis length, and the step in
     // the kept table.

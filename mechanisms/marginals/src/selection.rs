@@ -15,10 +15,10 @@ const FOR_ROUNDING: f64 = 1.0 / (1u64 << 37) as f64;
 
 /// Exponential mechanism (McSherry and Talwar 2007) on whole-numbered scores.
 ///
-/// A candidate with score u is chosen with probability ∝ w(u), where w(u) is exp(ε·u/(2Δ)), rounded. The rate
-/// ε/(2Δ·ln 2) is rounded down to 40 binary digits, and w(u) to 40 binary digits, independently of the other
-/// scores. The mechanism uses a smaller ε, to allow for the effect of this rounding on the range of the
-/// privacy loss. The remaining computation is exact, on integers.
+/// A candidate with score u is chosen with probability ∝ w(u), where w(u) is exp(ε·u/(2Δ)), rounded, and Δ is
+/// the sensitivity of the scores. The rate ε/(2Δ·ln 2) is rounded down to 40 binary digits, and w(u) to 40
+/// binary digits, independently of the other scores. The mechanism uses a smaller ε, to allow for the effect
+/// of this rounding on the range of the privacy loss. The remaining computation is exact, on integers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Selection {
     /// Increase of the binary logarithm of a weight per unit of score, times 2⁴⁰.
@@ -26,8 +26,8 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Creates a mechanism whose privacy loss has the range ε = `epsilon`, if one record changes no score by
-    /// more than Δ = `sensitivity`.
+    /// Creates a mechanism whose privacy loss has the range ε = `epsilon` (largest value less smallest), if
+    /// one record changes no score by more than Δ = `sensitivity`.
     pub(crate) fn new(epsilon: f64, sensitivity: u64) -> Self {
         let epsilon = (epsilon - 2.0 * FOR_ROUNDING).max(0.0);
         let rate = epsilon / (2.0 * sensitivity.max(1) as f64) / std::f64::consts::LN_2;
@@ -134,7 +134,7 @@ impl<T: Copy> Candidates<T> {
         let top = exponent(self.first);
         let live = || (self.first..self.groups.len()).filter(|group| !self.groups[*group].is_empty());
         let depth = |group: usize| top.abs_diff(exponent(group));
-        // In these units, a candidate below the window has the proposal weight one.
+        // Proposal weights are in units of the weight of a candidate below the window.
         let (mut all, mut below_window) = (0u128, self.left as u128);
         for group in live().take_while(|group| depth(*group) < Self::WINDOW) {
             all += (self.groups[group].len() as u128) << (Self::WINDOW - depth(group));

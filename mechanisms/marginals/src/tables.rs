@@ -111,8 +111,8 @@ impl Tables {
         Ok(self.cliques.iter().flat_map(|clique| counts.cells(clique)).copied().collect())
     }
 
-    /// Draws `records` records whose counts are as near to the noisy `counts` as the tables agree. `counts`
-    /// has the cells of one table after the other.
+    /// Makes the tables of the noisy `counts` consistent, and draws `records` records in proportion to the
+    /// consistent counts. `counts` has the cells of one table after the other.
     ///
     /// `variances` are the variances of the noise on each count.
     ///

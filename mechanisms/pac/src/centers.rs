@@ -43,7 +43,7 @@ impl Centers {
         Ok(Self { domain: domain.clone(), encoding, centers })
     }
 
-    /// d, the number of coordinates of z that are features.
+    /// d, the number of coordinates of an encoded record z that are features.
     fn features(&self) -> usize {
         self.domain.columns().len()
     }
@@ -83,7 +83,7 @@ impl Computed for Centers {
             let chosen = vectors.select(Axis(0), rows);
             let features = chosen.slice(s![.., 1..=d]).to_owned();
             let (_, clusters) = self.found(&features, Some(&all_centers))?;
-            // The first coordinate of z is 1, so its sum is a count.
+            // The first coordinate of an encoded record z is 1, so the sum of this coordinate is a count.
             let mut sums = Array2::<f64>::zeros((self.centers, self.encoding.width()));
             for (record, cluster) in chosen.outer_iter().zip(clusters) {
                 let mut sum = sums.row_mut(cluster);

@@ -35,7 +35,7 @@ impl Components {
         Ok(Self { moments, components })
     }
 
-    /// q, the number of coordinates of z without the intercept.
+    /// q, the number of coordinates of an encoded record z without the intercept.
     fn width(&self) -> usize {
         self.moments.encoding.width() - 1
     }
@@ -114,8 +114,8 @@ impl Computed for Components {
                 means[[i + 1, j + 1]] = mean[i] * mean[j] + covariance[[i, j]] + beyond;
             }
         }
-        // The variance of the noise on the mean. The covariance of the noisy directions already includes the
-        // variance of their noise.
+        // `floor` is the largest variance of the noise on a coordinate of the mean. The covariance of the
+        // noisy directions already includes the variance of their noise.
         let floor = scales[..q].iter().fold(0.0_f64, |most, scale| most.max(*scale)).powi(2);
         Ok((self.moments.rows(&means, floor, records, streams)?, Key::None))
     }

@@ -53,12 +53,12 @@ impl Linear {
         Ok(Self { domain: domain.clone(), encoding: Encoding::for_domain(NAME, domain)?, loss })
     }
 
-    /// 1 + d, the number of coordinates of z without the target.
+    /// 1 + d, the number of coordinates of an encoded record z without the target.
     fn inputs(&self) -> usize {
         1 + self.domain.columns().len()
     }
 
-    /// Targets of n vectors z as desired outputs of the model (n × outputs), in [−1, 1].
+    /// Targets of n encoded records z as desired outputs of the model (n × outputs), in [−1, 1].
     fn outputs(&self, vectors: ArrayView2<f64>) -> Array2<f64> {
         let target = vectors.slice(s![.., self.inputs()..]);
         match self.domain.target() {
@@ -68,7 +68,7 @@ impl Linear {
         }
     }
 
-    /// Weights (outputs × (1 + d)) fitted to the vectors z in the rows of `vectors`.
+    /// Weights (outputs × (1 + d)) fitted to the encoded records z in the rows of `vectors`.
     fn weights(&self, vectors: &Array2<f64>) -> Result<Array2<f64>> {
         let outputs = self.outputs(vectors.view());
         let inputs = vectors.slice(s![.., ..self.inputs()]);

@@ -161,12 +161,13 @@ impl CuratorMechanism for PacStatistics {
     fn guarantee(&self) -> Guarantee {
         let prior = Prior::Halves { sets: self.state.sets as u64 };
         let bound = Notion::MutualInformation(MutualInformation::new(self.state.nats, prior));
-        let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, where Pⱼ is the distribution of the release M if \
-                       half J = j is chosen; discrete Gaussian distributions about two lattice points a, b \
-                       have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and Steinke 2020, \
-                       Proposition 5), so I(J; M) ≤ Σ λᵢ/2σᵢ², where λᵢ is the mean squared deviation of value i \
-                       over the halves and σᵢ² the variance of its noise (Sridhar, Xiao and Devadas 2025), or the bound of Kolchinsky \
-                       and Tracey (2017) on mixtures if it is smaller";
+        let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, where Pⱼ is the distribution of the release M \
+                       if half J = j is chosen; discrete Gaussian distributions about two lattice points \
+                       a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and Steinke 2020, \
+                       Proposition 5), so I(J; M) ≤ Σ λᵢ/2σᵢ², where λᵢ is the mean squared deviation of \
+                       value i over the halves and σᵢ² the variance of its noise (Sridhar, Xiao and \
+                       Devadas 2025), or the bound of Kolchinsky and Tracey (2017) on mixtures if it is \
+                       smaller";
         let disclosed_queries = match self.state.statistic {
             Statistic::Responses { .. } => {
                 Some("the public records of the queries: the design contains them in the clear".to_owned())
@@ -346,8 +347,9 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
     let nats = parameters.nats.unwrap_or(NATS);
     let statistic = match parameters.statistic {
         Which::Marginals => {
-            // The rule assumes tables with similar counts. The σ² of a cell is then √λ·Σ√λ/(2·nats). The
-            // variance λ of a cell between halves equals its count, because the count of a half is doubled.
+            // The rule assumes tables with similar counts. Let λ be the variance of a count between halves.
+            // It equals the count, because the counts of a half are doubled. The noise on the count then has
+            // σ² = √λ·Σ√λ/(2·nats), with the sum over all counts.
             let tables = brief.domain.features().factors().count().max(1) as f64;
             let people = brief.people.unwrap_or(1000) as f64;
             let scale = (tables * people / (2.0 * nats.max(f64::MIN_POSITIVE))).sqrt();

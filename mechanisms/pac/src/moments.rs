@@ -28,7 +28,7 @@ impl Moments {
     }
 
     /// Draws `records` random rows in which the products of coordinates have the means `means` (upper
-    /// triangle). `floor` is the size of the noise in the eigenvalues of their covariance.
+    /// triangle). `floor` is the size of the noise in the eigenvalues of the rows' covariance.
     pub(crate) fn rows(
         &self,
         means: &Array2<f64>,
@@ -41,8 +41,9 @@ impl Moments {
         population.rows(records, &mut streams.stream(ROWS))
     }
 
-    /// Largest shift to expect from noise in the eigenvalues of the matrix of means. All entries are assumed
-    /// to have noise with the mean square of `scales`. The result is the edge of Wigner's semicircle.
+    /// Largest shift that noise is expected to cause in the eigenvalues of the matrix of means. All entries
+    /// are assumed to have noise with the mean square of `scales`. The result is the edge of Wigner's
+    /// semicircle.
     pub(crate) fn floor(&self, scales: &[f64]) -> f64 {
         let mean_square = scales.iter().map(|scale| scale * scale).sum::<f64>() / scales.len().max(1) as f64;
         2.0 * (mean_square * self.encoding.width() as f64).sqrt()

@@ -28,7 +28,7 @@ const FARTHEST: f64 = (1u64 << 62) as f64;
 /// (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). The bound is
 /// proven and no estimate, because the secret is always one of these candidates. If `nats` is large, a bound
 /// on mixtures is smaller ([`mutual_information::mixture_bound`]). It then allows all noise to be reduced by
-/// one factor.
+/// a common factor.
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -119,10 +119,10 @@ impl HidingNoise {
         Ok(Self { per_value: scales.map(value_noise).collect::<Result<_>>()?, nats: 0.0 })
     }
 
-    /// Shrinks all noise by one factor, if the bound on mixtures allows it.
+    /// Shrinks all noise by a common factor, if the bound of [`mutual_information::mixture_bound`] allows it.
     fn sharpened(self, candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
-        /// Number of nats below which the bound on mixtures is the larger of the two bounds, because it
-        /// counts every small distance twice.
+        /// Number of nats below which the bound on mixtures is larger than the bound Σᵢ λᵢ/2σᵢ² to which the
+        /// noise is already calibrated (see [`HidingNoise`]).
         const FEW: f64 = 0.25;
         if nats < FEW {
             return Ok(self);
@@ -184,8 +184,8 @@ impl HidingNoise {
         noisy.map(value_reach).fold(0.0, f64::max)
     }
 
-    /// Bound Σᵢ λᵢ/2σᵢ² on the mutual information for `candidates`, computed on the lattice (see
-    /// [`HidingNoise`]).
+    /// Bound Σᵢ λᵢ/2σᵢ² on the mutual information for `candidates`, computed on the lattice. λᵢ is the mean
+    /// square of value i about its centre, and σᵢ the scale of its noise (see [`HidingNoise`]).
     fn information_bound(&self, candidates: &[Vec<f64>]) -> f64 {
         let m = candidates.len() as i128;
         let value_bound = |(at, noise): (usize, &ValueNoise)| {
@@ -204,8 +204,8 @@ impl HidingNoise {
         noisy.map(value_bound).sum::<f64>() * (1.0 + 1e-12)
     }
 
-    /// Upper bound on the mutual information, in nats. It is at most the number to which the noise was
-    /// calibrated.
+    /// Upper bound on the mutual information, in nats. It is at most the `nats` of
+    /// [`calibrated`](Self::calibrated).
     pub fn nats(&self) -> f64 {
         self.nats
     }

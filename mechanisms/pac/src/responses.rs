@@ -15,7 +15,7 @@ pub(crate) struct Responses {
     model: Linear,
     /// The public records for which outputs are released (q × d).
     queries: Array2<f64>,
-    /// The public records as vectors z, without the target (q × (1 + d)).
+    /// The public records as encoded vectors z, without the target (q × (1 + d)).
     vectors: Array2<f64>,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Lesson<'e> {
     encoding: &'e Encoding,
     packed: SpooledTempFile,
     records: usize,
-    /// Number of coordinates of z without the target, which is 1 + d for d features.
+    /// Number of coordinates of an encoded record z ([`Encoding`]) without the target: 1 + d for d features.
     width: usize,
     /// Number of outputs: one for two classes, else one per class.
     outputs: usize,
@@ -132,10 +132,10 @@ fn residuals(weights: &Array2<f64>, z: &[i64], class: usize) -> Vec<f64> {
     }
 }
 
-/// Returns the residuals in steps of 2⁻²⁰, scaled down such that the gradient, their products with z, is not
-/// longer than `norm`.
+/// Returns the residuals in steps of 2⁻²⁰. They are scaled down such that the gradient, the products of the
+/// residuals with `z`, has a norm of at most `norm`.
 ///
-/// The length is checked on the integers. A gradient that is still too long, or that is not a number, becomes
+/// The norm is checked on the integers. A gradient that is still too long, or that is not a number, becomes
 /// zero.
 fn clipped(residuals: &[f64], z: &[i64], norm: f64) -> Vec<i64> {
     let length = |numbers: &[i64]| numbers.iter().map(|&x| i128::from(x) * i128::from(x)).sum::<i128>();
@@ -158,7 +158,8 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
     let (epsilon, delta) = (budget.epsilon(), budget.delta());
     let refused = Error::Budget { name: "delta", range: "above zero for Gaussian noise", value: delta };
     let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
-    // The lattice costs a few billionths of μ, and more if the noise is small.
+    // Noise on a lattice instead of continuous noise costs a few billionths of μ, and more if the noise is
+    // small.
     for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
         let each = mu * (1.0 - margin) / (schedule.steps as f64).sqrt();
         let noise = SumNoise::for_mu(dim, 2.0 * schedule.clipping_norm, each)?;

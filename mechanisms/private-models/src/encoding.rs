@@ -96,8 +96,8 @@ impl Encoding {
         self.scales.get(coordinate).copied().flatten()
     }
 
-    /// Upper bound on ‖z‖²: 1 + k + g for k numbers and g one-hot groups. A group counts 1, whatever its
-    /// number of levels.
+    /// Upper bound on ‖z‖² for an encoded record z: 1 for its constant, plus 1 for each number in [−1, 1] and
+    /// for each one-hot group, whatever the group's number of levels.
     pub(crate) fn squared_norm(&self) -> f64 {
         (1 + self.numbers() + self.groups.len()) as f64
     }
@@ -115,7 +115,8 @@ impl Encoding {
         all.filter(|[i, j]| !is_known(*i, *j)).collect()
     }
 
-    /// Returns z of a flat record in steps of 2⁻²⁰. The integers obey |u| ≤ 1 despite float errors.
+    /// Returns z of a flat record in steps of 2⁻²⁰. The numbers u in z obey |u| ≤ 1 exactly, despite float
+    /// errors.
     fn integers(&self, flat: &mut [f64]) -> Result<Vec<i64>> {
         self.domain.project(flat)?;
         let step = |(x, scale): (&f64, &Option<(f64, f64)>)| match scale {
@@ -213,7 +214,8 @@ impl Encoding {
     }
 }
 
-/// Upper triangle of the exact sum Σ zzᵀ over all added records, in steps of 2⁻⁴⁰.
+/// Upper triangle of the exact sum Σ zzᵀ over the vectors z of all added records ([`Encoding`]), in steps of
+/// 2⁻⁴⁰.
 pub(crate) struct Gram<'e> {
     encoding: &'e Encoding,
     pub(crate) sum: Array2<i128>,

@@ -20,12 +20,13 @@ const NAME: &str = "private-logistic";
 /// of clipped gradients.
 ///
 /// Every step uses every record. The gradient of a record is clipped to the norm C and rounded to a lattice.
-/// An exact check on the lattice ensures that its norm is at most C. Sums of integers are exact. The sums
-/// over two tables that differ in one record are at most 2C apart. Each sum gets discrete Gaussian noise, and
-/// steps compose as Gaussian mechanisms. The release is the mean of the weights over the second half of the
-/// steps. For two classes, the model predicts the logit of the second class, otherwise one logit per class.
+/// An exact check on the lattice ensures that the norm of the rounded gradient is at most C. Sums of integers
+/// are exact. The sums over two tables that differ in one record are at most 2C apart. Each sum gets discrete
+/// Gaussian noise, and steps compose as Gaussian mechanisms. The release is the mean of the weights over the
+/// second half of the steps. For two classes, the model predicts the logit of the second class. For more
+/// classes, it predicts one logit per class.
 ///
-/// By default, the number of steps is nμ/3√p, limited to the range from 10 to 200. Here n is the number of
+/// By default, the number of steps is nμ/(3√p), limited to the range from 10 to 200. Here n is the number of
 /// records, p is the number of weights, and μ-Gaussian differential privacy corresponds to the budget. By
 /// default, C is ½ and the learning rate is 16. At an infinite ε, there is no noise and no privacy claim.
 ///

@@ -16,15 +16,15 @@ const NAME: &str = "noisy-moments";
 
 /// Random records whose first and second moments, target included, are the noisy moments of all records.
 ///
-/// The noise is exact Gaussian. A linear regression depends on a table only through its moments. It therefore
-/// learns the same from these records as from the noisy moments.
+/// The noise is discrete Gaussian and is sampled exactly. A linear regression depends on a table only through
+/// its moments. It therefore learns the same from these records as from the noisy moments.
 ///
 /// A record is encoded as z = (1, u, e). The numbers u are centred and scaled to [−1, 1] by their public
 /// bounds, and e are one-hot groups of levels. Every product of two coordinates of z that is not known in
-/// advance is summed over all records, and noise is added to the sum. Let k be the number of numbers, g the
-/// number of groups, and T = 1 + k + g. If two tables differ in one replaced record, their sums are at most T
-/// apart in ℓ₂. If one table has an additional record, they are at most √((T² + 1 + k − g)/2) apart (proof:
-/// `guide/equations/noisy-moments.md`).
+/// advance is summed over all records, and noise is added to the sum. Let u have k coordinates, let e have g
+/// groups, and let T = 1 + k + g. If two tables differ in one replaced record, their sums are at most T apart
+/// in ℓ₂. If one table has an additional record, the sums are at most √((T² + 1 + k − g)/2) apart in ℓ₂
+/// (proof: `guide/equations/noisy-moments.md`).
 ///
 /// The released records are normal about the mean of their class, or about one mean if the target is not a
 /// class. Eigenvalues of their covariance that are smaller than the noise are raised to the size of the
@@ -94,7 +94,8 @@ impl NoisyMoments {
         State { domain, budget, neighbours }.try_into()
     }
 
-    /// σ of the noise on each sum of products of two coordinates in [−1, 1]; `None` at ε = ∞.
+    /// Standard deviation σ of the noise on each sum of products of two coordinates in [−1, 1]; `None` at ε =
+    /// ∞.
     pub fn scale(&self) -> Option<f64> {
         self.noise.as_ref().map(SumNoise::scale)
     }
@@ -139,8 +140,8 @@ impl NoisyMoments {
         self.products.iter().zip(drawn).for_each(|(at, sum)| means[*at] = *sum);
         let count = match self.state.neighbours {
             Neighbours::ReplaceOne => records,
-            // `drawn` may be any number. The count is therefore limited to at least one and at most the
-            // largest number of rows of a table.
+            // The noisy number of records may be any number. The count is therefore limited to at least one
+            // and at most the largest number of rows of a table.
             Neighbours::AddOrRemoveOne => means[[0, 0]].clamp(1.0, u32::MAX.into()).round() as usize,
         };
         means /= count as f64;
@@ -148,8 +149,8 @@ impl NoisyMoments {
         (means, count)
     }
 
-    /// Largest shift to expect from noise in the eigenvalues of the covariance of `records` records. It is
-    /// the edge of Wigner's semicircle.
+    /// Largest expected shift of the eigenvalues of the covariance of `records` records by the noise: the
+    /// edge of Wigner's semicircle.
     fn floor(&self, records: usize) -> f64 {
         let (width, scale) = (self.encoding.width() as f64, self.scale().unwrap_or(0.0));
         2.0 * scale * width.sqrt() / records as f64

@@ -56,7 +56,8 @@ impl SumNoise {
     /// # Errors
     /// Same errors as [`calibrated`](Self::calibrated).
     pub(crate) fn for_mu(dim: usize, distance: f64, mu: f64) -> Result<Self> {
-        // Any point (ε, δ) of the privacy profile determines μ. At this ε, δ is neither tiny nor close to 1.
+        // Any point (ε, δ) of the privacy profile determines μ. At the ε chosen here, δ is neither tiny nor
+        // close to 1.
         let epsilon = mu.max(mu * mu / 2.0);
         Self::calibrated(dim, distance, Budget::new(epsilon, gaussian::delta(mu, epsilon))?)
     }
@@ -66,7 +67,7 @@ impl SumNoise {
         self.profile
     }
 
-    /// σ, in units of the sums.
+    /// Standard deviation σ of the noise, in units of the sums.
     pub(crate) fn scale(&self) -> f64 {
         self.distribution.scale() * STEP
     }

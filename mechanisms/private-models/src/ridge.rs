@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 const NAME: &str = "private-ridge";
 
-/// Shares of μ² that are spent on the smallest eigenvalue of XᵀX, on XᵀX, and on Xᵀy.
+/// Shares of μ² that are spent on the smallest eigenvalue of XᵀX, on XᵀX, and on Xᵀy (notation of
+/// [`PrivateRidge`]).
 const SHARES: [f64; 3] = [0.05, 0.475, 0.475];
 /// Upper bound on the probability that λ, the smallest eigenvalue of XᵀX, is smaller than the lower bound
 /// that the ridge assumes.
@@ -31,11 +32,12 @@ const MOST_RECORDS: usize = 1 << 27;
 ///
 /// The guarantee is central differential privacy. The rows of X are the features of the records with an
 /// intercept, and y are their targets. All numbers are scaled to [−1, 1] by their public bounds. Discrete
-/// Gaussian noise is added to XᵀX, Xᵀy and λ, the smallest eigenvalue of XᵀX. λ gets a twentieth of μ², and
-/// XᵀX and Xᵀy each get half of the rest. The ridge is the norm of the noise on XᵀX less a lower bound on λ
-/// that follows from its noisy value. Well-conditioned data therefore need no ridge. The norm of the noise is
-/// taken as 2σ√d for d columns of X, the edge of Wigner's semicircle. The paper's bound is about twice as
-/// large. At an infinite ε, there is no noise and no privacy claim.
+/// Gaussian noise is added to XᵀX, Xᵀy and λ, the smallest eigenvalue of XᵀX. The budget corresponds to
+/// μ-Gaussian differential privacy. λ gets a twentieth of μ², and XᵀX and Xᵀy each get half of the rest. The
+/// ridge is the norm of the noise on XᵀX less a lower bound on λ that follows from its noisy value.
+/// Well-conditioned data therefore need no ridge. The norm of the noise is taken as 2σ√d for d columns of X,
+/// the edge of Wigner's semicircle. The bound of Wang (2018) on this norm is about twice as large. At an
+/// infinite ε, there is no noise and no privacy claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Randomness};
@@ -115,9 +117,9 @@ impl PrivateRidge {
 
     /// Largest ℓ₂ distance of λ, of XᵀX, and of Xᵀy between two neighbouring tables.
     ///
-    /// Let x and x′ be the rows in which the tables differ. λ differs at most by the norm of xxᵀ − x′x′ᵀ
-    /// (Weyl) plus the floating-point error. `guide/equations/noisy-moments.md` proves the bound for XᵀX.
-    /// Xᵀy differs by at most ‖x‖ + ‖x′‖.
+    /// Let x and x′ be the rows of X in which the tables differ. λ differs at most by the norm of xxᵀ − x′x′ᵀ
+    /// (Weyl) plus the floating-point error. `guide/equations/noisy-moments.md` proves the bound for XᵀX. Xᵀy
+    /// differs by at most ‖x‖ + ‖x′‖.
     fn sensitivities(&self) -> [f64; 3] {
         let squared_norm = self.squared_norm();
         [
@@ -141,7 +143,8 @@ impl PrivateRidge {
         let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
         let [least, features, target] = self.sensitivities();
         let dims = [(1, least), (self.products[0].len().max(1), features), (self.products[1].len(), target)];
-        // The lattice costs a few billionths of μ, and more if the noise is small.
+        // Noise on a lattice instead of continuous noise costs a few billionths of μ, and more if the noise
+        // is small.
         for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
             let part =
                 |at: usize| SumNoise::for_mu(dims[at].0, dims[at].1, mu * (1.0 - margin) * SHARES[at].sqrt());

@@ -24,9 +24,9 @@ impl Population {
     /// Creates a population in which the products zzᵀ of the vectors z of `encoding` have the means `moments`
     /// (upper triangle). If no population has exactly these means, it creates one with similar means.
     ///
-    /// Shares and means are moved to possible values. Eigenvalues of the covariance below `floor` are raised
-    /// to it; `floor` is the size of the noise in the eigenvalues. Returns `None` if `moments` are not finite
-    /// or do not fit records of `domain`.
+    /// Shares and means are moved to possible values. Eigenvalues of the covariance below `floor`, the size
+    /// of the noise in the eigenvalues, are raised to `floor`. Returns `None` if `moments` are not finite or
+    /// do not fit records of `domain`.
     pub fn from_moments(
         domain: &RecordDomain,
         encoding: &Encoding,
@@ -66,7 +66,7 @@ impl Population {
     /// means, are exactly the population's.
     ///
     /// # Errors
-    /// Same errors as [`Table::new`]. No moments cause an error.
+    /// Same errors as [`Table::new`]. No values of the moments cause an error.
     pub fn rows(&self, count: usize, stream: &mut Stream) -> Result<Table> {
         let shares: Vec<f64> = self.classes.iter().map(|(share, _)| *share).collect();
         let classes = draw::levels(&shares, count, stream);
@@ -83,7 +83,7 @@ impl Population {
     /// Returns the matrix that gives the rows `drawn` the population's covariance C. It is the product
     /// S^−½C^½, where S is the covariance of `drawn`.
     ///
-    /// If there are too few rows to invert S, it is C^½.
+    /// If there are too few rows to invert S, the matrix is C^½.
     fn coloured(&self, drawn: &Array2<f64>) -> Array2<f64> {
         /// Lower limit for an eigenvalue of S. If an eigenvalue is below it, the rows do not span all
         /// directions.

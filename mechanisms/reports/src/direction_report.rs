@@ -17,14 +17,15 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "direction-report";
 
-/// Prior ratio of two variances: that of a label's mean about the overall mean, and that of records along the
-/// same direction. The prior counts as much as the estimate from one direction.
+/// Prior value of the ratio of two variances along a direction: the variance of a label's mean about the
+/// overall mean, divided by the variance of records. This prior value has the same weight as the estimate
+/// from one direction.
 const LABEL_PRIOR: f64 = 0.05;
 
 /// Upper limit for the noise of the difference between two labels' means.
 ///
-/// The noise is a variance relative to the variance of records, averaged over directions. The public rule
-/// chooses the largest number of directions that keeps the noise within this limit.
+/// The noise is a variance relative to the variance of records, averaged over directions. The public rule for
+/// the default number of directions chooses the largest number that keeps the noise within this limit.
 const NOISE: f64 = 0.12;
 
 /// Report of a record's coordinates along the volunteers' principal directions together with its label,
@@ -121,7 +122,7 @@ impl DirectionReport {
         Ok(self.state.frame.coordinates(features))
     }
 
-    /// Largest length of a vector of coordinates; a longer vector is shortened to it.
+    /// Largest length of a vector of coordinates; a longer vector is shortened to this length.
     pub fn clipping_norm(&self) -> f64 {
         self.state.frame.clipping_norm()
     }
@@ -131,8 +132,8 @@ impl DirectionReport {
         self.state.frame.variances()
     }
 
-    /// Estimates the share and the mean of each label, in the label's order. Without a label, returns one
-    /// estimate for all people.
+    /// For each level of the label, in the order of levels, estimates the share of people and the mean of
+    /// their directions. Without a label, returns one estimate for all people.
     ///
     /// # Errors
     /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
@@ -211,8 +212,8 @@ impl Collector for DirectionReport {
 }
 
 impl DirectionReport {
-    /// Returns the record (d) at these coordinates along the directions. The coordinates of a category are
-    /// the shares of its levels.
+    /// Returns the d feature coordinates of the record with the coordinates `mean` along the directions. The
+    /// coordinates of a category are the shares of its levels.
     fn center(&self, mean: &Array1<f64>) -> Vec<f64> {
         let mut center = self.state.frame.record(mean);
         for attribute in self.features.iter().filter(|attribute| !attribute.is_number()) {

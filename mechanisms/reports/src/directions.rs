@@ -60,7 +60,7 @@ impl Directions {
         Ok(coordinates)
     }
 
-    /// Returns the direction of each report (n × dimensions of the oracle).
+    /// Returns the direction of each report: one row per report, and one column per dimension of the oracle.
     fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
         self.layout().check(reports)?;
         let (records, dim) = (reports.records(), self.oracle.dim());
@@ -145,8 +145,8 @@ impl Directions {
     }
 }
 
-/// Variance of the mean of `people` answers in each dimension, if both the people and their answers are
-/// random. The vector of an answer always has the length 1/m, where m is the shrinkage of the oracle.
+/// Variance of the mean of `people` answers in each dimension, over the random choice of people and of their
+/// answers. The vector of an answer always has the length 1/m, where m is the shrinkage of the oracle.
 pub(crate) fn variance(oracle: &PrivUnit, people: f64) -> f64 {
     oracle.shrinkage().powi(-2) / (oracle.dim() as f64 * people)
 }

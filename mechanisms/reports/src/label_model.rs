@@ -31,14 +31,14 @@ pub(crate) struct LabelModel {
     weights: Array2<f64>,
 }
 
-/// Model learned from volunteers, with the precision of its prior and the curvature of its loss. Both
-/// determine the later step.
+/// Model learned from volunteers, with the precision of its prior and the curvature of its loss. The
+/// precision and the curvature determine the later step of the model.
 pub(crate) struct Taught {
     pub(crate) model: LabelModel,
     /// Precision λ of the normal prior of the weights.
     pub(crate) precision: f64,
-    /// Mean over volunteers of the second derivative of the loss, K(d + 1) × K(d + 1). The d + 1 coefficients
-    /// of each level are adjacent.
+    /// Mean over volunteers of the second derivative of the loss, K(d + 1) × K(d + 1) for K levels and d
+    /// features. The d + 1 coefficients of each level are adjacent.
     pub(crate) curvature: Array2<f64>,
 }
 
@@ -131,7 +131,8 @@ impl LabelModel {
         })
     }
 
-    /// Returns P(k | x) (n × K) of records with standardised features (n × (d + 1)).
+    /// Returns the probabilities of the K levels for n records (n × K). `standardized` (n × (d + 1)) has
+    /// their d standardised features and a last column of ones.
     pub(crate) fn probabilities(&self, standardized: &Array2<f64>) -> Array2<f64> {
         let mut scores = standardized.dot(&self.weights.t());
         for mut row in scores.outer_iter_mut() {
@@ -143,8 +144,8 @@ impl LabelModel {
         scores
     }
 
-    /// Returns the model with `step` subtracted from its coefficients. `step` has K(d + 1) values, in which
-    /// the coefficients of each level are adjacent.
+    /// Returns the model with `step` subtracted from its coefficients. For K levels and d features, `step`
+    /// has K(d + 1) values, in which the d + 1 values of each level are adjacent.
     pub(crate) fn less(&self, step: &Array1<f64>) -> Self {
         let mut moved = self.clone();
         moved.weights.iter_mut().zip(step).for_each(|(weight, step)| *weight -= step);
@@ -152,7 +153,7 @@ impl LabelModel {
     }
 
     /// Mean over records of the second derivative of the loss. Its block for the levels k and l is (pₖ[k = l]
-    /// − pₖpₗ) zzᵀ, where pₖ is the probability of level k.
+    /// − pₖpₗ) zzᵀ. Here pₖ is the probability of level k, and z the record's row of `standardized`.
     fn curvature(&self, standardized: &Array2<f64>) -> Array2<f64> {
         let (n, width) = standardized.dim();
         let (probabilities, levels) = (self.probabilities(standardized), self.weights.nrows());

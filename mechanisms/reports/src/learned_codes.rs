@@ -19,8 +19,8 @@ const NAME: &str = "learned-codes";
 /// Prior variance of a label's share within one code about its overall share, relative to the variance of the
 /// label.
 ///
-/// `OVERALL_PRIOR` is the prior variance of the overall share about equal shares, relative to the same
-/// variance. These priors shrink estimates with large noise; with many people they have hardly any effect.
+/// `OVERALL_PRIOR` is the prior variance of the overall share about equal shares, relative to the variance of
+/// the label. These priors shrink estimates with large noise; with many people they have hardly any effect.
 const CODE_PRIOR: f64 = 0.2;
 const OVERALL_PRIOR: f64 = 0.02;
 

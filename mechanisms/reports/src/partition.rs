@@ -31,7 +31,7 @@ pub(crate) struct Partition {
     /// Share of the volunteers with each code (K).
     shares: Vec<f64>,
     /// Principal directions of the differences between records and the centre of their code, with the length
-    /// of the standard deviation along each (r × d). All codes have the same ones.
+    /// of the standard deviation along each (r × d). All codes have the same r directions.
     spread: Array2<f64>,
     /// Standard deviation of each coordinate (d) that the directions in `spread` do not explain.
     rest: Vec<f64>,

@@ -24,10 +24,10 @@ const LEAST: f64 = 1e-6;
 #[serde(from = "Taught", into = "Taught")]
 pub(crate) struct PrincipalBasis {
     taught: Taught,
-    /// Standard deviation of records along each direction (k).
+    /// Standard deviation of records along each of the k directions.
     deviations: Array1<f64>,
-    /// Divisor of each coordinate (k): the standard deviation to the power of 1.5. One power compensates for
-    /// the rows of the spread, whose length is the standard deviation.
+    /// Divisor of each of the k coordinates: the standard deviation to the power of 1.5. One factor of the
+    /// standard deviation compensates for the length of the spread's row, which is the standard deviation.
     widths: Array1<f64>,
 }
 

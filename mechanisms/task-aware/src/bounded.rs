@@ -24,8 +24,8 @@ const NAME: &str = "task-aware-bounded";
 struct Parameters {
     /// Number of latents, Z: half the number of features by default.
     latent_dim: Option<usize>,
-    /// Weight of ‖θ‖²/2 of encoder and decoder in the objective. By default the best of five candidates,
-    /// judged by the loss on a held-out quarter of the volunteers.
+    /// Weight of ‖θ‖²/2 in the objective, for the parameters θ of encoder and decoder. By default the best of
+    /// five candidates, judged by the loss on a held-out quarter of the volunteers.
     weight_decay: Option<f64>,
     /// Networks and steps of the training. Every step draws new noise.
     #[serde(default)]
@@ -44,8 +44,8 @@ const ONE_OF: usize = 4;
 const DRAWS: usize = 100;
 
 /// An encoder and a decoder, where the last activation of the encoder is tanh, so that its outputs lie in
-/// [−1, 1]. Each latent is one output times its half-width. The half-widths sum to ½, so the set of latents
-/// has ℓ₁ diameter 1.
+/// [−1, 1]. Each latent is one output times a trained factor, the half-width of the latent's interval. The
+/// half-widths sum to ½, so the set of latents has ℓ₁ diameter 1.
 struct Bounded {
     chain: Chain,
     /// Logarithms of the Z half-widths, up to an additive constant.
@@ -104,7 +104,7 @@ impl Bounded {
                 }
                 encoder_optimiser.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
                 decoder_optimiser.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
-                // For h = softmax(t)/2: ∂h_j/∂t_k = h_j(δ_jk − 2h_k).
+                // The half-widths are h = softmax(t)/2 for the logarithms t, so ∂h_j/∂t_k = h_j(δ_jk − 2h_k).
                 let pull = half_widths.dot(&gradients.scales);
                 let slopes = &half_widths * &(&gradients.scales - 2.0 * pull);
                 if let (Some(logs), Some(slopes)) = (own.logs.as_slice_mut(), slopes.as_slice()) {

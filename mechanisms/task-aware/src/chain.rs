@@ -1,4 +1,4 @@
-//! Encoder, noise, decoder and task in a chain, with the gradient of their loss.
+//! Chain of encoder, noise, decoder and task, with the gradient of the task's loss.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::Rng;
@@ -17,7 +17,7 @@ pub(crate) struct Chain {
 pub(crate) struct Gradients {
     pub(crate) encoder: Vec<f64>,
     pub(crate) decoder: Vec<f64>,
-    /// Gradient with respect to the scales of the latents (Z).
+    /// Gradient with respect to the scales of the Z latents (Z values).
     pub(crate) scales: Array1<f64>,
 }
 
@@ -32,7 +32,7 @@ impl Chain {
     }
 
     /// Computes the mean loss of a `batch` of b records, and stores its gradients in `self`. The decoder's
-    /// input is the latents (b × Z) times `scales` (Z values), plus `noise` (b × Z).
+    /// input is the Z latents of each record (b × Z), times `scales` (Z values), plus `noise` (b × Z).
     pub(crate) fn mean_loss(
         &mut self,
         task: &dyn DifferentiableTask,
@@ -63,8 +63,8 @@ pub(crate) fn unfit(problem: scumble_neural::Error) -> Error {
     }
 }
 
-/// Draws floating-point Laplace noise (n × Z) of scale `scale`. It is for training only, and never protects a
-/// release.
+/// Draws floating-point Laplace noise of scale `scale` for the Z latents of n records (n × Z). This noise is
+/// for training only, and never protects a release.
 pub(crate) fn training_noise((n, latents): (usize, usize), scale: f64, stream: &mut Stream) -> Array2<f64> {
     Array2::from_shape_simple_fn((n, latents), || {
         let uniform: f64 = stream.r#gen::<f64>() - 0.5;

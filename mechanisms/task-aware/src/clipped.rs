@@ -30,7 +30,8 @@ struct Boxes {
 }
 
 /// Appends the box of a latent of standard deviation `deviation` to `flat`, in the format of
-/// [`Boxes::from_flat`]. This box is two deviations wide, and its share of ε is a tenth.
+/// [`Boxes::from_flat`]. The box reaches from −`deviation` to `deviation`. The new latent's share of ε is a
+/// tenth, or all of ε if it is the first latent.
 fn with_one_more(flat: &Array1<f64>, deviation: f64) -> Array1<f64> {
     let part = |at: usize| {
         let latents = flat.len() / 3;
@@ -42,9 +43,9 @@ fn with_one_more(flat: &Array1<f64>, deviation: f64) -> Array1<f64> {
     concatenate![Axis(0), part(0), one(-deviation), part(1), one((2.0 * deviation).ln()), part(2), one(share)]
 }
 
-/// Limits of the search: the least logarithm of the ratio of a share to the largest share, and the largest
-/// absolute logarithm of a width. Noise would hide a latent with a smaller share, and a search beyond the
-/// limits may not terminate.
+/// Limits of the search: the least logarithm of the ratio of a latent's share of ε to the largest share, and
+/// the largest absolute logarithm of a width. Noise would hide a latent with a smaller share, and a search
+/// beyond the limits may not terminate.
 const LEAST_LOG_SHARE: f64 = -12.0;
 const MOST_LOG_WIDTH: f64 = 40.0;
 
@@ -82,7 +83,7 @@ impl Boxes {
         clipped
     }
 
-    /// Variance of each latent's noise, 2(w/(sε))².
+    /// Variance of each latent's noise, 2(w/(sε))² for a box of width w and a share s of ε.
     fn variance(&self, epsilon: f64) -> Array1<f64> {
         (&self.width / &self.share).mapv(|x| 2.0 * (x / epsilon).powi(2))
     }
@@ -90,15 +91,17 @@ impl Boxes {
 
 type Searched<T> = std::result::Result<T, argmin::core::Error>;
 
-/// Loss of boxes: E‖K(x̂ − x)‖² over the sample and the noise, with the best decoder for the clipped latents.
+/// Loss of boxes: E‖K(x̂ − x)‖² over the sample and the noise, for the task's matrix K, with the best decoder
+/// for the clipped latents.
 struct Problem<'p> {
-    /// Latents φ, N × Z.
+    /// Latents φ of N records (N × Z), before clipping.
     latents: &'p Array2<f64>,
-    /// Outputs K(x − μ), N × m.
+    /// Centred outputs K(x − μ) of N records x with mean μ (N × m), up to a constant factor.
     outputs: &'p Array2<f64>,
     epsilon: f64,
     /// Number of evaluations of the loss in the search; `best` is the best argument, with its loss. The
-    /// number is limited, because a line search over differences of rounding size would not terminate.
+    /// number of evaluations is limited, because a line search over differences of rounding size would not
+    /// terminate.
     tried: Cell<usize>,
     best: RefCell<Option<(Array1<f64>, f64)>>,
 }
@@ -135,8 +138,8 @@ impl<'p> Problem<'p> {
     /// Checks that the search is within its limits.
     ///
     /// # Errors
-    /// An error if the search has tried more than [`MOST_TRIED`] boxes, or if a number of `flat` is not
-    /// finite.
+    /// An error if the search has tried more than [`MOST_TRIED`] sets of boxes, or if a number of `flat` is
+    /// not finite.
     fn check(&self, flat: &Array1<f64>) -> Searched<()> {
         if self.tried.get() <= MOST_TRIED && flat.iter().all(|x| x.is_finite()) {
             return Ok(());
@@ -205,8 +208,8 @@ impl Gradient for &Problem<'_> {
     }
 }
 
-/// Maximum number of boxes that a search tries, and the relative improvement of the loss that justifies one
-/// more latent.
+/// Maximum number of sets of boxes that a search tries, and the relative improvement of the loss that
+/// justifies one more latent.
 const MOST_TRIED: usize = 250;
 const WORTHWHILE: f64 = 1e-6;
 /// Number of consecutive latents without improvement after which no more are added.
@@ -242,7 +245,7 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     let k = linear_task(NAME, brief, table, &sample)?;
     let whitened = Whitened::new(NAME, &sample, &k)?;
     let most = whitened.latent_dim(NAME, latent_dim)?;
-    // For the search, scale the total loss to one.
+    // For the search, scale the loss of an estimate without latents to one.
     let size = whitened.eigenvalues.sum().sqrt();
     let roots: Vec<f64> = whitened.eigenvalues.iter().take(most).map(|value| value.sqrt() / size).collect();
     let map = whitened.map(&roots);

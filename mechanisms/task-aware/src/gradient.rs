@@ -1,4 +1,5 @@
-//! Encoders and decoders trained through noise: Algorithm 1, and both benchmark approaches (Section A.7.4).
+//! Encoders and decoders trained through noise: Algorithm 1 of Cheng, Tang and Chinchali, and the two
+//! benchmark approaches of their Section A.7.4.
 
 use crate::PAPER;
 use crate::affine::affine;
@@ -40,7 +41,7 @@ fn by_default() -> f64 {
 }
 
 impl Training {
-    /// Returns the settings of Section A.8.
+    /// Returns the settings of Section A.8 (Cheng, Tang and Chinchali).
     pub(crate) fn from_paper() -> Self {
         Self { epochs: 2000, steps: 15, ..Self::default() }
     }
@@ -70,11 +71,12 @@ pub(crate) struct Trainer<'a> {
     pub(crate) task: &'a dyn DifferentiableTask,
     pub(crate) training: &'a Training,
     pub(crate) epsilon: f64,
-    /// Set into which latents are moved; `None` for the tightest set of the training records' latents.
+    /// Set into which latents are moved; `None` for the set that [`Latents::from_points`] returns for the
+    /// training records' latents.
     pub(crate) set: Option<&'a Domain>,
 }
 
-/// A run of Algorithm 1.
+/// A run of Algorithm 1 (Cheng, Tang and Chinchali).
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
     /// Weight η of ‖θ_e‖² in the objective; `None` leaves the encoder's parameters θ_e unchanged.
@@ -84,8 +86,8 @@ pub(crate) struct Run {
 }
 
 impl Trainer<'_> {
-    /// Runs Algorithm 1. Every epoch draws noise that is calibrated to the current encoder. With this noise,
-    /// encoder and decoder make `steps` gradient steps.
+    /// Runs Algorithm 1 (Cheng, Tang and Chinchali). Every epoch draws noise that is calibrated to the
+    /// current encoder. With this noise, encoder and decoder make `steps` gradient steps.
     ///
     /// # Errors
     /// [`Error::Diverged`] with the epoch in which the loss became infinite or not a number.
@@ -181,7 +183,8 @@ pub(crate) struct Lesson<'b> {
 }
 
 impl Lesson<'_> {
-    /// Returns a trainer with latents in `set`, or in the tightest set if `None`.
+    /// Returns a trainer with latents in `set`. If `set` is `None`, the latents of the training records
+    /// determine the set.
     pub(crate) fn trainer<'a>(&'a self, training: &'a Training, set: Option<&'a Domain>) -> Trainer<'a> {
         let Self { plugin, table, task, epsilon } = self;
         Trainer { plugin, table, task: &**task, training, epsilon: *epsilon, set }
@@ -216,7 +219,7 @@ pub(crate) fn lesson<'b>(plugin: &'static str, brief: &'b Brief, training: &Trai
 /// Checks that `value` is finite and not negative.
 ///
 /// # Errors
-/// [`Error::Parameter`] otherwise.
+/// [`Error::Parameter`] if `value` is negative, infinite or a NaN.
 pub(crate) fn not_negative(plugin: &str, name: &str, value: f64) -> Result<f64> {
     Error::check(plugin, name, value, "finite and not negative", value.is_finite() && value >= 0.0)
 }
@@ -237,7 +240,7 @@ impl Trainer<'_> {
     }
 }
 
-/// Designs encoder and decoder by the `runs` of Algorithm 1, one after the other.
+/// Designs encoder and decoder by the `runs` of Algorithm 1 (Cheng, Tang and Chinchali), one after the other.
 pub(crate) fn trained(
     plugin: &'static str,
     latent_dim: Option<usize>,

@@ -211,9 +211,9 @@ impl LatentLaplace {
         Ok(self.parts.lens.read(output, self.parts.domain.features()))
     }
 
-    /// Computes E‖K(x̂ − x)‖² in closed form for a matrix K (m × d). The expectation is over the noise, and
-    /// the result is a mean over `records` (n × d). Returns `None` if x̂ is not an affine function of the
-    /// latents.
+    /// Computes the loss E‖K(x̂ − x)‖² of the estimate x̂ of a record x in closed form, for a matrix K (m ×
+    /// d). The expectation is over the noise, and the result is a mean over `records` (n × d). Returns `None`
+    /// if x̂ is not an affine function of the latents.
     ///
     /// # Errors
     /// Same errors as [`latents`](Self::latents), and [`Error::Shape`] if `k` does not have d columns or
@@ -235,7 +235,8 @@ impl LatentLaplace {
         Ok(Some(square(&errors) / records.nrows() as f64 + self.noise_variance() * square(&noise_map)))
     }
 
-    /// Returns the matrix D (d × Z) of a decoder x̂ = Dv + c, and `None` for other decoders.
+    /// Returns the matrix D (d × Z) if the estimate is x̂ = Dv + c for latents v, and `None` for decoders
+    /// that are not affine or have a lens.
     fn linear_decoder(&self) -> Option<ArrayView2<'_, f64>> {
         if !is_plain(&self.parts.lens) {
             return None;

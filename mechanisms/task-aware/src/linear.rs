@@ -1,4 +1,5 @@
-//! Linear encoders with the best linear decoder: Theorem 1, and both benchmark approaches (Section A.7).
+//! Linear encoders with the best linear decoder: Theorem 1 of Cheng, Tang and Chinchali, and the two
+//! benchmark approaches of their Section A.7.
 
 use crate::PAPER;
 use crate::affine::affine;
@@ -15,7 +16,8 @@ use scumble_kkt::Waterfilling;
 use scumble_noise::LaplaceNoise;
 use serde::Deserialize;
 
-/// A linear encoder v = A(x − c), with the map A (Z × n) and the centre c (n values).
+/// A linear encoder v = A(x − c) from records x of n features to Z latents v, with the map A (Z × n) and the
+/// centre c (n values).
 pub(crate) struct Encoder<'s> {
     pub(crate) map: Array2<f64>,
     pub(crate) center: ArrayView1<'s, f64>,
@@ -33,7 +35,7 @@ impl Encoder<'_> {
     }
 
     /// Builds the mechanism with Laplace noise calibrated to the set of `latents` at the ε of `brief`, and
-    /// the best linear decoder for this noise (Proposition 1).
+    /// the best linear decoder for this noise (Cheng, Tang and Chinchali, Proposition 1).
     pub(crate) fn designed(&self, brief: &Brief, sample: &Sample, latents: Latents) -> Result<LatentLaplace> {
         let Latents { set, origin } = latents;
         let epsilon = brief.budget.epsilon();
@@ -42,8 +44,8 @@ impl Encoder<'_> {
             epsilon => LaplaceNoise::calibrated(&set, epsilon)?.variance(),
         };
         let decoder = sample.best_decoder(&self.map, variance);
-        // With the origin o, the latents are v = A(x − c) − o. With the decoder matrix D, the estimate is x̂
-        // = μ + D(v + o − A(μ − c)).
+        // With the origin o, the latents are v = A(x − c) − o. With the decoder matrix D and the mean μ of
+        // the records, the estimate is x̂ = μ + D(v + o − A(μ − c)).
         let off_center = self.map.dot(&(sample.mean() - &self.center));
         let constant = sample.mean() + &decoder.dot(&(&origin - &off_center));
         let encoder = affine(&self.map, (self.constant() - &origin).view())?;
@@ -51,14 +53,14 @@ impl Encoder<'_> {
     }
 }
 
-/// The matrix K (m × n) of a task in whitened coordinates: P = KL (m × r). LLᵀ is the covariance of the
-/// records, and r its rank.
+/// The matrix K of a task (m outputs × n features) in whitened coordinates: P = KL (m × r). LLᵀ is the
+/// covariance of the records for a matrix L (n × r), and r is the rank of the covariance.
 pub(crate) struct Whitened {
     /// Pseudoinverse L⁺ (r × n) of L.
     inverse: Array2<f64>,
     /// Eigenvalues λ of PᵀP (r values), in descending order; zero in directions that the task ignores.
     pub(crate) eigenvalues: Array1<f64>,
-    /// Eigenvectors Q (r × r).
+    /// Eigenvectors Q of PᵀP (r × r).
     vectors: Array2<f64>,
 }
 
@@ -66,8 +68,8 @@ impl Whitened {
     /// Whitens the matrix `k` of a task by the covariance of `sample`.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if the task ignores every direction in which records vary, or if squares of
-    /// its numbers overflow.
+    /// [`Error::NotApplicable`] if the task ignores every direction in which records vary, or if the squared
+    /// entries of `k`, times the variances of the columns, overflow.
     pub(crate) fn new(plugin: &str, sample: &Sample, k: &Array2<f64>) -> Result<Self> {
         let (l, inverse) = sample.whitening();
         let p = k.dot(&l);
@@ -102,15 +104,17 @@ impl Whitened {
         )
     }
 
-    /// Returns the encoder's map ΣQᵀL⁺ (Z × n) of Proposition 2 with U = I. Σ has the Z values `singular` on
-    /// its diagonal.
+    /// Returns the encoder's map ΣQᵀL⁺ (Z × n), which is UΣQᵀL⁺ of Proposition 2 (Cheng, Tang and Chinchali)
+    /// with U = I. Σ has the Z values `singular` on its diagonal. Q has the eigenvectors as columns, and L⁺
+    /// whitens records (see [`Whitened`]).
     pub(crate) fn map(&self, singular: &[f64]) -> Array2<f64> {
         let vectors = self.vectors.slice(ndarray::s![.., ..singular.len()]);
         let scaled = &vectors * &ArrayView1::from(singular);
         scaled.t().dot(&self.inverse)
     }
 
-    /// Returns r_max, the largest norm of a whitened record h = L⁺(x − μ) of `sample`.
+    /// Returns r_max, the largest norm of a whitened record h = L⁺(x − μ), for the records x of `sample` and
+    /// their mean μ.
     pub(crate) fn radius(&self, sample: &Sample) -> f64 {
         let h = (sample.records() - sample.mean()).dot(&self.inverse.t());
         h.outer_iter().map(squared_norm).fold(0.0, f64::max).sqrt()
@@ -164,9 +168,10 @@ fn latents(encoder: &Encoder, sample: &Sample, sensitivity: Sensitivity, domain:
 
 const LINEAR: &str = "task-aware-linear";
 
-/// Designs the mechanism in the three steps of Theorem 1. First, a ball of radius r_max bounds the whitened
-/// records. Second, the best encoder for this ball is computed (Propositions 2 to 4). Third, the noise is
-/// calibrated to the set of its latents. The decoder is the best one for this noise.
+/// Designs the mechanism in the three steps of Theorem 1 (Cheng, Tang and Chinchali). First, a ball of radius
+/// r_max bounds the whitened records. Second, the best encoder for this ball is computed (Propositions 2 to
+/// 4). Third, the noise is calibrated to the set of the encoder's latents. The decoder is the best one for
+/// this noise.
 fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(LINEAR)?;
     let sample = Sample::new(table.records().view())?;
@@ -186,8 +191,9 @@ fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Resu
 
 const PRIVACY: &str = "privacy-agnostic";
 
-/// Designs an encoder that computes the first Z principal components of the task, all at one scale. It would
-/// be optimal without noise. Without `latent_dim`, Z is the number of all components.
+/// Designs an encoder that computes the first Z principal components of the task, all at the same scale. This
+/// encoder would be optimal without noise. By default, Z is the number of all components with a nonzero
+/// eigenvalue.
 fn privacy_agnostic(
     Parameters { latent_dim, sensitivity, training }: Parameters,
     brief: &Brief,
@@ -213,7 +219,8 @@ fn privacy_agnostic(
 
 const TASK: &str = "task-agnostic";
 
-/// Designs Laplace noise on the features themselves, and the best decoder for it (Corollary 2).
+/// Designs Laplace noise on the features themselves, and a decoder. The decoder is the best linear one for
+/// this noise (Cheng, Tang and Chinchali, Corollary 2), or a trained network if `training` is given.
 fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
     let in_domain = sensitivity != Some(Sensitivity::Empirical);
     if let Some(training) = training {

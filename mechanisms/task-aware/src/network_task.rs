@@ -4,7 +4,8 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use scumble_core::{DifferentiableTask, Error, Result, Table, Target};
 use scumble_neural::{Loss, Network, Pass};
 
-/// A task given by a frozen network f of d inputs: the loss is the distance of f(x̂) from the target y.
+/// A task given by a frozen network f of d inputs. Its loss is the distance between f(x̂), for an estimate x̂
+/// of a record, and the record's target y.
 ///
 /// For a real target the loss is (f(x̂) − y)², and for a vector the sum over its entries. For classes it is
 /// the cross-entropy: a single output is the logit of the second of two classes, and K outputs are the logits
@@ -15,7 +16,8 @@ pub struct NetworkTask {
 }
 
 impl NetworkTask {
-    /// Creates the task of predicting the target by f(x̂).
+    /// Creates the task of predicting a record's target by f(x̂), where f is `network` and x̂ an estimate of
+    /// the record.
     pub fn new(network: Network<f64>) -> Self {
         Self { network }
     }
@@ -76,7 +78,8 @@ impl Wanted {
     }
 }
 
-/// The task with loss ‖K(x̂ − x)‖², for a matrix K (m × d).
+/// The task with the loss ‖K(x̂ − x)‖² of an estimate x̂ of a record x, for a matrix K (m outputs × d
+/// features).
 #[derive(Debug, Clone)]
 pub(crate) struct LinearTask {
     k: Array2<f64>,

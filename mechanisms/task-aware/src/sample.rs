@@ -8,7 +8,7 @@ use scumble_linalg::Eigen;
 /// count as constant (errata T4).
 const LEAST_VARIANCE: f64 = 1e-12;
 
-/// Records (N × n), with their mean and their covariance (normalised by N).
+/// N records of n features, with their mean and their covariance (normalised by N).
 #[derive(Debug, Clone)]
 pub struct Sample {
     records: Array2<f64>,
@@ -48,8 +48,9 @@ impl Sample {
         &self.covariance
     }
 
-    /// Computes L (n × r) with LLᵀ = Σ_xx, and L⁺ (r × n), for the directions in which records vary. The
-    /// whitened record h = L⁺(x − μ) has covariance I (r × r), and x = μ + Lh.
+    /// Computes L (n × r) with LLᵀ = Σ_xx, the covariance, and the pseudoinverse L⁺ (r × n), for the r
+    /// directions in which records vary. For a record x and the mean μ, the whitened record h = L⁺(x − μ) has
+    /// covariance I (r × r), and x = μ + Lh.
     pub fn whitening(&self) -> (Array2<f64>, Array2<f64>) {
         // Use correlations, because columns may have any units.
         let deviations = self.covariance.diag().mapv(f64::sqrt);
@@ -64,9 +65,9 @@ impl Sample {
         (l * per_column(&deviations), (inverse * per_column(&inverses)).reversed_axes())
     }
 
-    /// Computes D = Σ_xx Aᵀ(AΣ_xxAᵀ + σ_w²I)⁻¹ (n × Z), the decoder E of Proposition 1 in the coordinates of
-    /// x. The encoder's `map` is A (Z × n), and each latent has noise of `variance` σ_w². D minimises E‖K(x̂
-    /// − x)‖² for every matrix K.
+    /// Computes D = Σ_xx Aᵀ(AΣ_xxAᵀ + σ_w²I)⁻¹ (n × Z), the decoder E of Proposition 1 (Cheng, Tang and
+    /// Chinchali) in the coordinates of the records x. Σ_xx is their covariance. The encoder's `map` is A (Z
+    /// × n), and each latent has noise of `variance` σ_w². D minimises E‖K(x̂ − x)‖² for every matrix K.
     pub fn best_decoder(&self, map: &Array2<f64>, variance: f64) -> Array2<f64> {
         let with_records = self.covariance.dot(&map.t());
         let own = map.dot(&with_records) + &(Array2::<f64>::eye(map.nrows()) * variance);

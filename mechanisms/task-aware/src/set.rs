@@ -30,9 +30,9 @@ pub(crate) struct Latents {
 }
 
 impl Latents {
-    /// Returns the tightest set that contains `points` (N × Z). For up to [`MOST_SIGNED`] latents it is a
-    /// polytope with pairs of parallel faces and the ℓ₁ diameter of the points. Otherwise it is a box or an
-    /// ℓ₁ ball, whichever has the smaller diameter.
+    /// Returns a set that contains `points` (N × Z) and has a small ℓ₁ diameter. For up to [`MOST_SIGNED`]
+    /// latents it is a polytope with pairs of parallel faces and the ℓ₁ diameter of the points. For more
+    /// latents, or if a bound overflows, it is a box or an ℓ₁ ball, whichever has the smaller diameter.
     ///
     /// # Errors
     /// [`Error::Domain`](scumble_core::Error::Domain) if the points are so far apart that their bounds
@@ -59,7 +59,7 @@ impl Latents {
 
     /// Returns a set that contains the latents Ax + c of all points x of `domain`. Here A is `map` (Z × n)
     /// and c is `constant` (Z values). For up to [`MOST_SIGNED`] latents it is a polytope with the ℓ₁
-    /// diameter of these latents, or a larger one if `domain` has a polytope. Otherwise it is a box. A
+    /// diameter of these latents, or a larger one if `domain` has a polytope. For more latents it is a box. A
     /// mechanism moves a latent that rounding leaves just outside into the set.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ pub(crate) fn between(bounds: impl Iterator<Item = (f64, f64)>) -> Result<Domain
     Domain::product(intervals.collect::<Result<Vec<_>>>()?)
 }
 
-/// Computes the least and the largest g·x over the points x of a factor.
+/// Computes the least and the largest g·x in the direction `g`, over the points x of a factor of a domain.
 fn extremes(factor: &Factor, g: &[f64]) -> (f64, f64) {
     let around = |half: f64| (-half, half);
     match factor {

@@ -31,8 +31,8 @@ pub(crate) fn released_by(
     .try_into()
 }
 
-/// Returns the matrix K (m outputs × n features) of the loss ‖K(x̂ − x)‖². It is the matrix of `brief`, or
-/// the weights of a linear model of the volunteers' target.
+/// Returns the matrix K (m outputs × n features) of the loss ‖K(x̂ − x)‖² of an estimate x̂ of a record x. It
+/// is the matrix of `brief`, or the weights of a linear model of the volunteers' target.
 ///
 /// The linear model is fitted by least squares. For classes, K has one row per class, fitted to the indicator
 /// of this class. Without a matrix and without a target, K = I: the loss is the squared error of all
@@ -89,8 +89,8 @@ pub(crate) fn check(k: &Array2<f64>, table: &Table) -> Result<()> {
     }
 }
 
-/// Divides K by a power of two near its largest magnitude. The design then does not depend on the unit of the
-/// loss, and no square overflows.
+/// Divides the matrix K of a task by a power of two near its largest magnitude. The design then does not
+/// depend on the unit of the loss, and no square overflows.
 fn in_its_unit(k: &Array2<f64>) -> Array2<f64> {
     let largest = k.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     match largest > 0.0 {

@@ -125,8 +125,8 @@ impl Training {
             Error::check(plugin, name, count, "one or more", count > 0)?;
         }
         for (name, units) in layers {
-            // The input and the output layer have at most `features` units, because there are at most as many
-            // latents.
+            // The input and the output layer have at most `features` units, because there are at most
+            // `features` latents.
             size::check_layers(plugin, name, &[features, units, features], TRAINED)?;
         }
         let batches = volunteers.div_ceil(self.batch_size.unwrap_or(volunteers).max(1));
@@ -155,7 +155,8 @@ impl Training {
 }
 
 /// Returns the task of a training: the differentiable task of `brief`, or the loss ‖K(x̂ − x)‖² for a linear
-/// task. For other tasks it is the loss of a network that is fitted to the volunteers' target.
+/// task with the matrix K. For other tasks, the result is the loss of a network that is fitted to the
+/// volunteers' target.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if `table` needs a target and has none, if K is zero, or if fitting fails.
@@ -205,7 +206,7 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
     let logits = |classes: usize| if classes == 2 { 1 } else { classes };
     let outputs = match (target, table.target()) {
         (TargetDomain::Class { levels }, _) => logits(levels.len()),
-        // The domain has no target if another design releases it, but the volunteers have classes.
+        // The domain has no target if another design releases the target, but the volunteers have classes.
         (_, Target::Class(classes)) => logits(classes.iter().max().map_or(1, |most| most + 1)),
         (_, Target::Vector(values)) => values.ncols(),
         _ => 1,
@@ -232,7 +233,7 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
 /// Checks that the number of latents Z is between 1 and `most`. `limit` says in words what `most` is.
 ///
 /// # Errors
-/// [`Error::Parameter`] otherwise.
+/// [`Error::Parameter`] if `latents` is zero or above `most`.
 pub(crate) fn checked_latent_dim(plugin: &str, latents: usize, most: usize, limit: &str) -> Result<usize> {
     if (1..=most).contains(&latents) {
         return Ok(latents);

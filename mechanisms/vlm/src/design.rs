@@ -27,8 +27,8 @@ pub struct Parameters {
     pub latent_dim: Option<usize>,
     /// Upper bound l on the ℓ₁ norm of a record's latent means. 5 by default.
     pub l1_bound: Option<f64>,
-    /// Privacy parameter ε of the latents' noise during training, with scale b = 2l/ε: 15 by default. It may
-    /// differ from the budget's ε.
+    /// Privacy parameter ε of the latents' noise during training, with scale b = 2l/ε for l = `l1_bound`: 15
+    /// by default. It may differ from the budget's ε.
     pub pretraining_epsilon: Option<f64>,
     /// Learns the scale b as one more parameter, starting from the scale of `pretraining_epsilon`.
     pub learn_scale: bool,
@@ -39,7 +39,7 @@ pub struct Parameters {
     /// weakly related to others.
     pub variance: Option<f64>,
     /// Widths of the encoder's hidden layers; the decoder has them in reverse order. By default 400, 150, 50
-    /// for 256 features or more, otherwise 500, 500 (E.4).
+    /// for 256 features or more, otherwise 500, 500 (*Learning to Noise*, E.4).
     pub hidden: Option<Vec<usize>>,
     /// Number of epochs. By default training makes 10,000 steps, and at least 20 epochs. With a guarantee for
     /// the volunteers, use `volunteers.epochs` instead.
@@ -73,8 +73,8 @@ pub enum Numbers {
     /// bounds if the volunteers have a privacy guarantee.
     #[default]
     Gaussian,
-    /// Normal, on the logit scale of the number's relative position between its public bounds (E.1, for
-    /// pixels).
+    /// Normal, on the logit scale of the number's relative position between its public bounds (*Learning to
+    /// Noise*, E.1, for pixels).
     Logit,
     /// Bernoulli, for the number's relative position between its public bounds, such as pixels that are black
     /// with some probability.
@@ -186,13 +186,14 @@ fn standardised(column: ArrayView1<f64>, public: Scale) -> Scale {
 }
 
 /// Learns a variational Laplace mechanism from the volunteers of `brief`, and calibrates it to the ε of
-/// `brief`. Its noise has the scale 2l/ε, whatever the scale b of the noise in training.
+/// `brief`. Its noise has the scale 2l/ε for the bound l = `l1_bound`, whatever the scale b of the noise in
+/// training.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if there are no volunteers or no features, or if the latents of all volunteers
-/// are the same (a collapsed posterior); [`Error::Parameter`] for parameters outside their ranges and for an
-/// impossible guarantee; [`Error::TooLarge`] for networks and trainings beyond the limits of [`size`];
-/// [`Error::DeltaOfVolunteers`] if the δ of the volunteers' guarantee is too large;
+/// are the same (a collapsed posterior); [`Error::Parameter`] for parameters outside their ranges, and for a
+/// guarantee to the volunteers that cannot be met; [`Error::TooLarge`] for networks and trainings beyond the
+/// limits of [`size`]; [`Error::DeltaOfVolunteers`] if the δ of the volunteers' guarantee is too large;
 /// [`Error::PrivateVolunteers`] for volunteers with a privacy guarantee if `volunteers` is not given;
 /// [`Error::Diverged`] if training overflows; [`Error::Budget`] for an ε that is too small for any noise.
 pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {

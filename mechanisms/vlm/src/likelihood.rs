@@ -8,7 +8,8 @@ use scumble_task_aware::{Lens, Scale};
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-/// Likelihood p(x|z) of features on the scales of a lens: a product over numbers and categories.
+/// Likelihood p(x|z) of features x on the scales of a lens, given latents z: a product over numbers and
+/// categories.
 #[derive(Debug, Clone)]
 pub(crate) struct Likelihood {
     blocks: Vec<(Range<usize>, Family)>,
@@ -47,8 +48,8 @@ impl Likelihood {
         Self { blocks, variance }
     }
 
-    /// Computes −Σ ln p(x|z) over `records` (b × d), given the decoder's `output` (b × d). Replaces `output`
-    /// by the gradient with respect to it, times `share`.
+    /// Computes −Σ ln p(x|z) over b `records` x (b × d) with latents z, given the decoder's `output` (b × d).
+    /// Replaces `output` by the gradient of the result with respect to `output`, times `share`.
     pub(crate) fn loss<T: Real>(&self, records: ArrayView2<T>, output: &mut Array2<T>, share: T) -> T {
         let half_log = T::nearest((TAU * self.variance).ln() / 2.0);
         let precision = T::nearest(1.0 / self.variance);

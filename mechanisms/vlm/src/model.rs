@@ -11,8 +11,8 @@ use scumble_neural::{Activation, Architecture, Initialisation, Network, Pass, Re
 /// Encoder and decoder.
 pub(crate) type Networks<T> = [Network<T>; 2];
 
-/// Shapes of both networks. Hidden layers have rectified linear units (E.4), and the decoder has them in
-/// reverse order.
+/// Shapes of both networks. Hidden layers have rectified linear units (*Learning to Noise*, E.4), and the
+/// decoder has them in reverse order.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) features: usize,
@@ -39,8 +39,8 @@ impl Shape {
     }
 }
 
-/// Training objective: minus the evidence lower bound (equation 6) of records (n × d) on the scales of the
-/// encoder.
+/// Training objective: minus the evidence lower bound (*Learning to Noise*, equation 6) of records (n × d) on
+/// the scales of the encoder.
 pub(crate) struct Bound<'a, T> {
     pub(crate) records: ArrayView2<'a, T>,
     pub(crate) likelihood: &'a Likelihood,
@@ -81,7 +81,8 @@ impl<T: Real> Bound<'_, T> {
         let mut loss = self.likelihood.loss(records.view(), &mut output, share);
         decoder.backward(output.view(), decoder_pass)?;
         let mut slopes = decoder.input_gradient(decoder_pass)?.to_owned();
-        // z = μ + bη; the slopes already include the share.
+        // The latents are z = μ + bη, with the standard Laplace noise η. The slopes already include the
+        // factor `share`.
         let through_noise: T = slopes.iter().zip(&noise).map(|(slope, eta)| *slope * *eta).sum();
         let mut by_log_scale = if share > T::zero() { through_noise * scale / share } else { T::zero() };
         for (mean, slope) in means.rows().into_iter().zip(slopes.rows_mut()) {

@@ -14,8 +14,8 @@ pub(crate) fn standard_noise<T: Real>((n, latents): (usize, usize), generator: &
     })
 }
 
-/// The clip ν: rescales points beyond the ℓ₁ ball of radius l onto it. Two means are therefore at most 2l
-/// apart (errata V3).
+/// The clip ν: rescales points beyond the ℓ₁ ball of radius l onto it. The ℓ₁ distance of two means is
+/// therefore at most 2l (errata V3).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clip<T> {
     pub(crate) l1_bound: T,
@@ -26,7 +26,7 @@ fn l1_norm<'a, T: Real>(values: impl IntoIterator<Item = &'a T>) -> T {
 }
 
 impl<T: Real> Clip<T> {
-    /// Computes ν(h) for each row h of `heads` (n × Z).
+    /// Computes the clip ν(h) for each row h of `heads` (n records × Z latents).
     pub(crate) fn apply(self, heads: ArrayView2<T>) -> Array2<T> {
         let mut means = heads.to_owned();
         for mut mean in means.rows_mut() {
@@ -39,8 +39,8 @@ impl<T: Real> Clip<T> {
         means
     }
 
-    /// Replaces the gradient with respect to ν(h), `slopes`, by the gradient with respect to h (n × Z).
-    /// Outside the ball ∂νᵢ/∂hⱼ = l/s·(δᵢⱼ − hᵢ·sign hⱼ/s) with s = ‖h‖₁.
+    /// Replaces the gradient with respect to the clipped ν(h), `slopes`, by the gradient with respect to h (n
+    /// × Z). Outside the ball ∂νᵢ/∂hⱼ = l/s·(δᵢⱼ − hᵢ·sign hⱼ/s) with s = ‖h‖₁ and the radius l of the ball.
     pub(crate) fn chain(self, heads: ArrayView2<T>, slopes: &mut Array2<T>) {
         for (head, mut slope) in heads.rows().into_iter().zip(slopes.rows_mut()) {
             let norm = l1_norm(head);
@@ -64,8 +64,8 @@ fn sign<T: Real>(x: T) -> T {
     }
 }
 
-/// Computes Σⱼ KL(Laplace(μⱼ, b) ‖ Laplace(0, b₀)), b₀ = 1/√2, of one record's means (Z), and its derivative
-/// with respect to ln b.
+/// Computes Σⱼ KL(Laplace(μⱼ, b) ‖ Laplace(0, b₀)), for one record's means μ (Z values), the scale b =
+/// `scale` and b₀ = 1/√2. Also computes the derivative with respect to ln b.
 ///
 /// The divergence is Σⱼ ln(b₀/b) + |μⱼ|/b₀ + (b/b₀)·e^(−|μⱼ|/b) − 1 (errata V2). Its gradient with
 /// respect to μ, times `share`, is added to `slopes` (Z).

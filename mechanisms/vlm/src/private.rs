@@ -15,9 +15,9 @@ use serde::Deserialize;
 /// Guarantee for the volunteers. Encoder and decoder are trained together: per-example gradients are clipped,
 /// summed over a Poisson sample, and receive exact Gaussian noise.
 ///
-/// The paper trains encoder and decoder in turn, one of them without privacy on the same records (Section
-/// 3.1, stages 1 and 2). The gradients of the network trained second then depend on all records through the
-/// first network, and clipping does not bound the influence of one record.
+/// *Learning to Noise* trains encoder and decoder in turn, one of them without privacy on the same records
+/// (Section 3.1, stages 1 and 2). The gradients of the network trained second then depend on all records
+/// through the first network, and clipping does not bound the influence of one record.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolunteerGuaranteeParameters {
@@ -207,7 +207,8 @@ impl VolunteerGuarantee {
         let steps = (epochs / rate).ceil().max(1.0) as u64;
         size::check_steps(NAME, "volunteers.epochs", &[usize::try_from(steps).unwrap_or(usize::MAX)])?;
         training.noise_multiplier = calibrate::noise_multiplier(rate, steps, self.target).map_err(refused)?;
-        // Rounding costs about a thousandth of the noise, and more for large samples or networks.
+        // To cover rounding, the noise grows by about a thousandth, and by more for large samples or
+        // networks.
         for _ in 0..MOST_RAISES {
             training.noise_multiplier *= RAISE;
             let spent = spent(&training, steps)?;

@@ -1,4 +1,4 @@
-//! Parts of a model that must be trained privately for each use (Appendix D, Table 1).
+//! Parts of a model that must be trained privately for each use (*Learning to Noise*, Appendix D, Table 1).
 
 use crate::NAME;
 use schemars::JsonSchema;
@@ -10,13 +10,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Use {
-    /// People release their own records, by a design learned from other records of the same kind
-    /// (Section 4.1).
+    /// People release their own records, by a design learned from other records of the same kind (*Learning
+    /// to Noise*, Section 4.1).
     #[default]
     DataCollection,
-    /// The holder of some columns of a table releases them, to be joined with other columns (Section 4.3).
+    /// The holder of some columns of a table releases them, to be joined with other columns (*Learning to
+    /// Noise*, Section 4.3).
     DataJoining,
-    /// Data collection of a class of records that the design was not trained on (Section 4.2).
+    /// Data collection of a class of records that the design was not trained on (*Learning to Noise*, Section
+    /// 4.2).
     NovelClass,
 }
 
@@ -30,8 +32,9 @@ pub enum Part {
     Decoder,
 }
 
-/// Returns the part that Table 1 requires to be trained privately, for volunteers with a privacy guarantee.
-/// It is the part that is shared with people, or the part that produces the released data.
+/// Returns the part that Table 1 of *Learning to Noise* requires to be trained privately, for volunteers with
+/// a privacy guarantee. It is the part that is shared with people, or the part that produces the released
+/// data.
 ///
 /// The result is `None` for data joining with released latents, but such latents are not harmless. They
 /// depend on the encoder, and the encoder depends on everybody who shaped it. [`check_shareable`] therefore
@@ -53,8 +56,8 @@ pub fn must_be_private(usage: Use, level: Level) -> Option<Part> {
     }
 }
 
-/// Checks that a design of volunteers with a privacy guarantee was trained privately. Otherwise it must not
-/// be shared for any use.
+/// Checks that a design of volunteers with a privacy guarantee was trained privately. A design that was not
+/// trained privately must not be shared for any use.
 ///
 /// # Errors
 /// [`Error::PrivateVolunteers`] if private volunteers shaped the design and `is_private` is false.

@@ -30,8 +30,8 @@ pub(crate) struct Lesson<'a> {
     pub(crate) seed: u64,
 }
 
-/// Parameters of plain training, which maximises the evidence lower bound by Adam on minibatches (stage 1 of
-/// Section 3.1).
+/// Parameters of plain training, which maximises the evidence lower bound by Adam on minibatches (*Learning
+/// to Noise*, Section 3.1, stage 1).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain {
     pub(crate) epochs: usize,

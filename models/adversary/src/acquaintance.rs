@@ -45,8 +45,9 @@ pub struct Acquaintance {
 /// Results of an [`acquaintance`] attack on the records that the adversary does not know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Learned {
-    /// Reconstruction R² of the features: 1 − Σ‖x̂ − x‖²/Σ‖x − x̄‖², where x̄ is the best estimate without
-    /// the release, the mean of known records.
+    /// Reconstruction R² of the features: 1 − Σ‖x̂ − x‖²/Σ‖x − x̄‖², summed over the unknown records. x
+    /// denotes the features of a record, and x̂ their reconstruction. x̄ is the mean of the known records,
+    /// the best estimate without the release.
     ///
     /// The value is 1 if all of every record is reconstructed. It is about 0, or slightly less, if nothing
     /// was learned.
@@ -242,7 +243,7 @@ impl Reader {
         }))
     }
 
-    /// Estimated records (n × m) for n released rows `seen` (n × m′).
+    /// Estimated records (n × m, for n records of m values) for n released rows `seen` of m′ values (n × m′).
     fn guess(&self, seen: Array2<f64>) -> Array2<f64> {
         let guesses = read(&self.weights, self.network.as_ref(), &self.inputs.standardised(seen));
         guesses * &self.outputs.width + &self.outputs.mean
@@ -258,8 +259,8 @@ impl Reader {
     }
 }
 
-/// Estimated standardised records (n × m) for standardised released rows (n × m′), with some coordinates from
-/// the network.
+/// Estimated standardised records (n × m, for n records of m values) for n standardised released rows `seen`
+/// of m′ values (n × m′). The network estimates some of the coordinates.
 fn read(
     weights: &Array2<f64>,
     network: Option<&(VectorModel, Vec<usize>)>,
@@ -284,7 +285,7 @@ fn trained(seen: Array2<f64>, made_of: Array2<f64>, seed: u64) -> Result<VectorM
     fitted.map_err(|problem| Error::shape(problem.to_string()))
 }
 
-/// Principal directions of standardised values (n × m), and the variances along them.
+/// Principal directions of n standardised rows of m values (n × m), and the variances along these directions.
 fn principal(values: &Array2<f64>) -> Option<(Array2<f64>, Array1<f64>)> {
     const NOTHING: f64 = 1e-12;
     let (rows, columns) = values.dim();

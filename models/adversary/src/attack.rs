@@ -14,11 +14,11 @@ const FIRST: usize = 128;
 const GROWTH: usize = 4;
 /// Number of outputs after which the weakest attacks are dropped.
 pub(crate) const HEAT: usize = 2_048;
-/// Number of further outputs after which the capital is tested, or an eighth of the earlier outputs if this
-/// is more.
+/// Number of further outputs after which the capital of the bets is tested, or an eighth of the earlier
+/// outputs if this is more.
 const LOOK: usize = 64;
 
-/// Draws the given number of outputs of each input, or fewer at the end.
+/// Draws the given number of outputs of each input, or fewer if the inputs give no more outputs.
 type Draw<'a> = dyn FnMut(usize) -> Samples + Send + 'a;
 
 /// Two inputs, the outputs drawn from them, and the bets on their next outputs.

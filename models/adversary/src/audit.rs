@@ -15,8 +15,10 @@ use scumble_core::{
 /// - Central differential privacy, of records or of their features: releases of neighbouring tables.
 /// - Cramér–Rao: reconstruction.
 /// - Ambiguity and secrecy: releases of two tables that must have the same distribution.
-/// - Resistance to recovery: the count of released samples, and the key of another release.
-/// - Mutual information: an adversary that knows all records and all sets of them that may be drawn.
+/// - Resistance to recovery: the count of released samples, and an inversion learned with the key (the secret
+///   transformation) of another release.
+/// - Mutual information: an adversary that knows all records, and all subsets of them that a release may be
+///   made from.
 ///
 /// If the numbers of a claim come from the records, only a release states the claim, not the design. The
 /// claims of a release of the attacked rows are then attacked instead.

@@ -1,15 +1,15 @@
-//! Sequential tests of a claim by betting: if the claim holds, the expected capital does not grow, and
-//! otherwise it grows.
+//! Sequential tests of a claim by betting: if the claim holds, the expected capital does not grow. Bets on an
+//! event that contradicts the claim let the capital grow.
 //!
 //! Outputs are drawn in pairs, one of each of two inputs, from the distributions P and Q. An event S is
 //! chosen from earlier outputs, and a share λ of the capital is bet on it. X and Y indicate S for the two
-//! outputs of a pair. The capital starts at 1. Each pair multiplies the capital by 1 + λ(X − sY − d)/(s + d).
-//! Under the claim P(S) ≤ s·Q(S) + d the capital is a supermartingale, for every way of choosing S from
-//! earlier outputs.
+//! outputs of a pair. The claim implies P(S) ≤ s·Q(S) + d, for a slope s and an offset d. The capital starts
+//! at 1. Each pair multiplies the capital by 1 + λ(X − sY − d)/(s + d). If the claim holds, the capital is a
+//! supermartingale, for every way of choosing S from earlier outputs.
 //!
-//! The capital therefore exceeds 1/α with probability at most α, for any number of looks and any stopping
-//! time (Ville 1939; Waudby-Smith and Ramdas 2024). The sum of several such capitals, one for each λ, is
-//! another supermartingale, even if capital moves between them.
+//! The capital of a claim that holds therefore exceeds 1/α with probability at most α, for any α in (0, 1),
+//! any number of looks and any stopping time (Ville 1939; Waudby-Smith and Ramdas 2024). The sum of several
+//! such capitals, one for each λ, is another supermartingale, even if capital moves between them.
 
 use scumble_accounting::gaussian;
 
@@ -74,8 +74,9 @@ struct Batch {
     /// P(S) and Q(S), as estimated when the event was chosen.
     expected: [f64; 2],
     /// Frequencies of the event in the first and the second output of a pair, and the number of pairs with
-    /// these frequencies. A frequency is 0 or 1 for a single output. A release with many canaries counts as
-    /// one pair, with scaled means over its rows as frequencies.
+    /// these frequencies. A frequency is 0 or 1 for a single output. A release in which all records are
+    /// canaries (records that the audit sets) counts as one pair, with scaled means over its rows as
+    /// frequencies.
     cells: Vec<([f64; 2], u64)>,
 }
 
@@ -141,9 +142,9 @@ impl Bets {
 
     /// Logarithm of the capital against the claim that the aim's quantity is at most `value`.
     ///
-    /// The capital starts in equal parts, one for each betting share. Each new event redistributes some of it
-    /// (fixed share of Herbster and Warmuth 1998), because a share that did well on one event may have lost
-    /// everything on another.
+    /// The capital starts in equal parts, one for each stake in `SHARES`. Each new event redistributes a
+    /// fraction of the capital equally over the parts (the fixed-share method of Herbster and Warmuth 1998).
+    /// The reason is that a stake that gained on one event may have lost everything on another.
     fn log_capital(&self, value: f64) -> f64 {
         /// Fraction of the capital that is redistributed.
         const DEALT: f64 = 0.125;
@@ -170,8 +171,8 @@ impl Bets {
         self.log_capital(value) >= -alarm.ln()
     }
 
-    /// Largest value up to which all values are refuted, or zero if the value zero is not refuted. It is
-    /// above the truth with probability at most `alarm`.
+    /// Largest value up to which all values are refuted, or zero if the value zero is not refuted. The result
+    /// is above the true value with probability at most `alarm`.
     pub(crate) fn bound(&self, alarm: f64) -> f64 {
         const STEPS: u32 = 80;
         const HALVINGS: u32 = 40;
@@ -191,7 +192,7 @@ impl Bets {
         low
     }
 
-    /// Largest bound that the given number of pairs can show.
+    /// Largest lower bound on the quantity of `aim` that `pairs` pairs of outputs can show.
     pub(crate) fn visible(aim: Aim, pairs: usize, alarm: f64) -> f64 {
         let certain = Batch { expected: [1.0, 0.0], cells: vec![([1.0, 0.0], pairs as u64)] };
         Self { batches: vec![certain], ..Self::on(aim) }.bound(alarm)

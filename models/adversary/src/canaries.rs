@@ -21,7 +21,7 @@ use scumble_core::{CentralDp, Claim, Designed, Neighbours, Randomness, Stream, T
 /// before, and bets on events learned from the earlier ones.
 const FIRST: usize = 8;
 const GROWTH: usize = 4;
-/// Number of outputs per input that cost as much of an audit's budget as one release.
+/// Number of samples of an [`Effort`] that one release of this attack replaces.
 const OUTPUTS_A_RELEASE: usize = 100;
 
 /// Result of an audit with many canaries.

@@ -118,7 +118,7 @@ pub fn canary(
     Ok(finding)
 }
 
-/// Log density ratio of a noisy sum with the canary to one without.
+/// Logarithm of the ratio of two densities of a noisy sum: with the canary, and without it.
 fn log_ratio(run: Run, canary: Canary, sum: f64) -> f64 {
     let (q, variance, c) = (run.sampling_rate(), run.noise_multiplier().powi(2), canary.clipped());
     let taken = q.ln() + (2.0 * c * sum - c * c) / (2.0 * variance);

@@ -42,9 +42,9 @@ pub(crate) struct Reached {
 
 impl Claimed {
     /// Takes the bounds of `dp`. A claim with a privacy profile gives six points of the profile, from ε = 0
-    /// to twice the claimed ε, and its μ. A claim of pure ε-differential privacy without a profile gives two
-    /// points (ε′, δ) with ε′ < ε. Their δ is the largest value that pure ε-differential privacy permits at
-    /// ε′. Any other claim gives its own (ε, δ).
+    /// to twice the claimed ε, and μ of Gaussian differential privacy if the profile implies one. A claim of
+    /// pure ε-differential privacy without a profile gives two points (ε′, δ) with ε′ < ε. Their δ is the
+    /// largest value that pure ε-differential privacy permits at ε′. Any other claim gives its own (ε, δ).
     pub(crate) fn by(dp: &LocalDp) -> Self {
         let epsilon = dp.epsilon;
         let profile = dp.profile.filter(|profile| !profile.is_pure());
@@ -104,8 +104,9 @@ impl Claimed {
         self.share_at(bets, -4.0)
     }
 
-    /// Largest ratio over all aims of a corrected value to the claimed value. `errors` standard errors are
-    /// subtracted from the frequency P(S) and added to Q(S).
+    /// Largest ratio over all aims of a corrected value to the claimed value. P(S) and Q(S) are the
+    /// frequencies of the latest event S, for the input where it is more likely and for the other input.
+    /// `errors` standard errors are subtracted from P(S) and added to Q(S).
     fn share_at(&self, bets: &[Bets], errors: f64) -> f64 {
         let ratio = |(bets, claimed): (&Bets, f64)| {
             let ([p, q], pairs) = bets.shares()?;

@@ -93,7 +93,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Returns a sentence if the description is invalid.
+/// Returns a sentence if `perturbation` is not a valid declaration for points of `width` coordinates.
 fn misdescribed(perturbation: &Perturbation, width: usize) -> Option<String> {
     let is_positive = |values: &Vec<f64>| values.iter().all(|x| *x > 0.0 && x.is_finite());
     let is_fine = match perturbation {

@@ -16,8 +16,8 @@ pub struct Effort {
     /// Number of pairs of inputs that are attacked with all samples. Many more pairs are tried with few
     /// samples.
     pub pairs: usize,
-    /// Values of ε at which the example of a plugin is designed. Above 2 the relevant tails are too rare to
-    /// be seen.
+    /// Values of ε at which the example of a plugin is designed. For ε above 2, the outputs that distinguish
+    /// two inputs best are too rare to occur in samples.
     pub epsilons: &'static [f64],
     /// Largest probability that the audit calls a claim broken although it holds, over all pairs of inputs
     /// and all points of the claim.
@@ -29,21 +29,21 @@ pub struct Effort {
 impl Effort {
     /// Quick variant: one or two seconds per plugin.
     ///
-    /// For one column at ε = 1, it detects undeclared noise that is too small by a tenth. For many columns it
-    /// detects larger errors only.
+    /// Some mechanisms do not declare the distribution of their noise. For one column at ε = 1, the audit
+    /// detects such noise if it is too small by a tenth. For many columns it detects larger errors only.
     pub fn quick() -> Self {
         Self { samples: 60_000, pairs: 4, epsilons: &[1.0], false_alarm: 1e-6, seed: 1 }
     }
 
     /// Full variant: one minute for all plugins.
     ///
-    /// For one column at ε = 1, it detects undeclared noise that is too small by 3 %. For many columns it
-    /// detects larger errors only.
+    /// Some mechanisms do not declare the distribution of their noise. For one column at ε = 1, the audit
+    /// detects such noise if it is too small by 3 %. For many columns it detects larger errors only.
     pub fn full() -> Self {
         Self { samples: 300_000, pairs: 2, epsilons: &[0.5, 1.0, 2.0], ..Self::quick() }
     }
 }
 
-/// δ of the budget at which an audit designs the example of a plugin. It is large enough to be visible in
-/// samples.
+/// δ of the budget at which an audit designs the example of a plugin. Events of this probability are frequent
+/// enough to occur in samples.
 pub(crate) const DELTA: f64 = 0.01;

@@ -87,9 +87,10 @@ impl Samples {
 
     /// Learns scores on half of the outputs, and chooses an event for each aim on the other half.
     ///
-    /// The choice is among events of the `given` scores (which come first) and of the learned ones. It takes
-    /// the event with the largest expected value after `ahead` further outputs. A separate half is needed
-    /// because memorised scores would look best on the outputs that they were learned from.
+    /// The choice is among events of the `given` scores and of the learned ones; the given scores have the
+    /// first indices. It takes the event with the largest expected value after `ahead` further outputs. A
+    /// separate half is needed because memorised scores would look best on the outputs that they were learned
+    /// from.
     pub(crate) fn choose<'a>(
         &self,
         given: &[Score<'a>],

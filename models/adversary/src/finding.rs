@@ -33,7 +33,7 @@ pub struct Finding {
     pub samples: usize,
     /// Verdict on the claim, for the inputs that were tried.
     pub verdict: Verdict,
-    /// Points of δ(ε), if the claim implies any.
+    /// Points of the privacy profile δ(ε), if the claim implies any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<ProfilePoint>,
     /// Sentence on how the adversary got its result, or why nothing was attacked.

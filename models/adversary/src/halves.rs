@@ -18,8 +18,8 @@ const DOUBT: f64 = 0.01;
 /// Attacks the claim `bound` of releases of `table`.
 ///
 /// The posterior of each half after a draw follows from the values of the halves and the scale of the noise
-/// (Bayes). No guess is better if the mechanism's noise is as declared. Three lower bounds are compared with
-/// the claim:
+/// (Bayes). If the mechanism's noise is as declared, no guess is better than a guess by this posterior. Three
+/// lower bounds are compared with the claim:
 ///
 /// - the success rate of guesses of the half that was drawn,
 /// - the success rate of guesses of membership, for the record that is easiest to guess,

@@ -32,7 +32,7 @@ pub enum Inversion {
     Network(VectorModel),
 }
 
-/// Affine map with the least squared error.
+/// Affine map with the least squared error, from a released record of d′ values to its original of d values.
 #[derive(Debug, Clone)]
 pub struct LinearMap {
     /// Mean of the inputs (d′ values).
@@ -50,7 +50,8 @@ pub struct Pairs {
     sums: Option<Sums>,
 }
 
-/// Sums of deviations from the means of the first batch, to limit rounding errors.
+/// Sums of deviations from the means of the first batch, to limit rounding errors. An input is a released
+/// record of d′ values, and an output is its original of d values.
 #[derive(Debug, Clone)]
 struct Sums {
     count: f64,
@@ -65,7 +66,7 @@ struct Sums {
 }
 
 impl Pairs {
-    /// Adds m released records (m × d′) and their known originals (m × d).
+    /// Adds m released records of d′ values (m × d′) and their known originals of d values (m × d).
     ///
     /// # Errors
     /// [`Error::Shape`] if `released` or `known` is empty, if their numbers of rows differ, or if a width
@@ -140,7 +141,8 @@ fn outer(left: &Array1<f64>, right: &Array1<f64>) -> Array2<f64> {
 const RIDGE: f64 = 1e-12;
 
 impl Inversion {
-    /// Learns an affine map from m released records (m × d′) to their known originals (m × d).
+    /// Learns an affine map from m released records of d′ values (m × d′) to their known originals of d
+    /// values (m × d).
     ///
     /// # Errors
     /// Same errors as [`Pairs::add`] and [`Pairs::learn`].
@@ -150,8 +152,8 @@ impl Inversion {
         pairs.learn()
     }
 
-    /// Learns a map from m released records (m × d′) to their known originals (m × d) with a neural network
-    /// of hyper-parameters `params`.
+    /// Learns a map from m released records of d′ values (m × d′) to their known originals of d values (m ×
+    /// d). The map is a neural network with the hyper-parameters `params`.
     ///
     /// # Errors
     /// Same errors as [`Pairs::add`]; also [`Error::Shape`] with the cause if the training fails.
@@ -166,8 +168,8 @@ impl Inversion {
         Ok(Self::Network(params.check().and_then(|params| params.fit(&pairs)).map_err(failed)?))
     }
 
-    /// Estimated originals (n × d) of n released records (n × d′). They must be as wide as the records that
-    /// the map was learned from.
+    /// Estimated originals of d values (n × d) of n released records of d′ values (n × d′). The released
+    /// records must be as wide as the released records that the map was learned from.
     ///
     /// As in all of linfa, records of another width panic.
     pub fn recover(&self, released: ArrayView2<f64>) -> Array2<f64> {
@@ -177,12 +179,12 @@ impl Inversion {
         }
     }
 
-    /// ℓ₂ distance of each recovered record (n × d) from the true record.
+    /// ℓ₂ distance of each of n recovered records of d values (n × d) from its true record.
     pub fn distances(recovered: ArrayView2<f64>, truth: ArrayView2<f64>) -> Array1<f64> {
         (&recovered - &truth).map_axis(Axis(1), |row| row.dot(&row).sqrt())
     }
 
-    /// Share of recovered records (n × d) within ℓ₂ distance `error` of the true records.
+    /// Share of n recovered records of d values (n × d) within ℓ₂ distance `error` of their true records.
     pub fn fraction_within(recovered: ArrayView2<f64>, truth: ArrayView2<f64>, error: f64) -> f64 {
         let distances = Self::distances(recovered, truth);
         distances.mapv(|distance| f64::from(u8::from(distance <= error))).mean().unwrap_or(0.0)

@@ -144,8 +144,8 @@ impl Pair {
     }
 }
 
-/// Returns a sentence on the fault if `encode` returns a point outside the declared range, or refuses a
-/// record of finite numbers.
+/// Returns a sentence on the fault if `encode` returns a point outside the range that the mechanism declares
+/// for it, or refuses a record of finite numbers.
 fn leaves_range(mechanism: &dyn LocalMechanism, chance: &mut impl Rng) -> Result<Option<String>> {
     const RECORDS: usize = 2_000;
     let (flat, range) = (mechanism.domain().flat(), mechanism.range());

@@ -55,8 +55,8 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
     let (corner, [beyond, farther]) = (factors.farthest(), [3.0, 1e6].map(|times| factors.outside(times)));
     known.push(pair(corner.clone()));
     let mut others: Vec<Pair> = factors.pairs(stream).into_iter().map(pair).collect();
-    // Points of the range of `encode` that may be the code of no record. A claim about records must hold for
-    // these points too.
+    // The declared range of `encode` may contain points that `encode` returns for no record. A claim about
+    // records must hold for these points too.
     let range = local.range();
     if unit == Unit::Record && range != *flat {
         let range_factors = Factors::varied(&range, 0..range.dim())?;

@@ -16,11 +16,11 @@ use scumble_linear::RidgeParams;
 /// Number of rows whose releases are studied, and numbers of releases after which the result is tested.
 const ROWS: usize = 20;
 const LOOKS: [usize; 3] = [1_000, 3_000, 10_000];
-/// Assumed bound on the kurtosis of errors, E e⁴ ≤ 6·(E e²)². Laplace noise has 6, Gaussian noise 3, and sums
-/// of columns have less.
+/// Assumed bound on the kurtosis of an error e: E e⁴ ≤ 6·(E e²)². Laplace noise has 6, Gaussian noise 3, and
+/// sums of columns have less.
 const KURTOSIS: f64 = 6.0;
 
-/// Mean squared errors of a record over its claimed columns, for three adversaries.
+/// Mean squared errors of the estimates of a record by three adversaries, summed over the claimed columns.
 #[derive(Debug, Clone, Copy)]
 struct Errors {
     /// Error of the released value minus its mean error. For additive noise, no better unbiased estimate is
@@ -70,8 +70,8 @@ pub(crate) fn attack(
     let (spreads, centers) = (spreads(features), features.center());
     let select = |values: &[f64]| columns.iter().map(|&at| values[at]).collect::<Vec<f64>>();
     let (spreads, centers) = (select(&spreads), select(&centers));
-    // A mean of n squares is below its expectation by a share t of it with probability at most exp(−n·t²/2κ),
-    // for kurtosis κ (Bernstein, one-sided).
+    // A mean of n squared errors is below its expectation by a fraction t of this expectation with
+    // probability at most exp(−n·t²/2κ), for kurtosis κ (Bernstein, one-sided).
     let alarm = effort.false_alarm / (table.len() * LOOKS.len()) as f64;
     let error = bound.error();
     let mut released = Released::new(effort);

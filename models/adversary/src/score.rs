@@ -38,9 +38,9 @@ impl<'a> Score<'a> {
     }
 }
 
-/// Two scores of an output, for the input points `one` and `other` (m values each). They are its position
-/// along the line between the points, and this position clamped to the points. Beyond the two points, an
-/// output with Laplace noise gives no more information.
+/// Two scores of an output, for the input points `one` and `other` (m values each). The scores are the
+/// output's position along the line between the points, and this position clamped to the points. Beyond the
+/// two points, an output with Laplace noise gives no more information.
 pub(crate) fn along(one: Vec<f64>, other: Vec<f64>) -> Vec<Score<'static>> {
     let line: Vec<(f64, f64)> = one.into_iter().zip(other).map(|(x, y)| (x, y - x)).collect();
     let cut_off = line.clone();

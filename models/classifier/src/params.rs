@@ -13,7 +13,8 @@ scumble_linear::params! {
     /// trained by Adam on the mean cross-entropy.
     ///
     /// With a [`label_flip`](Self::label_flip) T, the loss of a record x with observed label ỹ is −ln Σ_y
-    /// T\[y, ỹ\]·P(y | x) instead of −ln P(ỹ | x).
+    /// T\[y, ỹ\]·P(y | x) instead of −ln P(ỹ | x). Here P(y | x) is the model's probability of class y, and
+    /// T\[y, ỹ\] the probability that class y is observed as ỹ.
     pub struct ClassifierParams {
         /// Widths of the hidden layers; one layer of width 50 by default.
         hidden: Vec<usize> = vec![50],

@@ -56,7 +56,7 @@ pub enum Error {
 /// Checks that `value` is finite and not negative.
 ///
 /// # Errors
-/// [`Error::Parameter`] otherwise.
+/// [`Error::Parameter`] if `value` is negative or not finite.
 pub fn check_not_negative(name: &'static str, value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
@@ -67,7 +67,7 @@ pub fn check_not_negative(name: &'static str, value: f64) -> Result<()> {
 /// Checks that `value` is finite and positive.
 ///
 /// # Errors
-/// [`Error::Parameter`] otherwise.
+/// [`Error::Parameter`] if `value` is zero, negative or not finite.
 pub fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         return Ok(());

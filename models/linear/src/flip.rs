@@ -28,7 +28,7 @@ pub fn check_label_flip(flip: &Array2<f64>) -> Result<()> {
 /// Checks that `labels` (n) are classes of the matrix `flip` (K × K).
 ///
 /// # Errors
-/// [`Error::Noise`] for a label of K or more.
+/// [`Error::Noise`] for a label that is not below K.
 pub fn check_flipped_labels(labels: &Array1<usize>, flip: &Array2<f64>) -> Result<()> {
     let classes = flip.nrows();
     match labels.iter().find(|label| **label >= classes) {

@@ -11,8 +11,9 @@ use rayon::prelude::*;
 use scumble_linalg::{multiply, vectorised};
 use std::cell::RefCell;
 
-/// Objective −Σ log P(ỹᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features and free
-/// intercepts. The labels ỹᵢ are the true classes, or flipped ones.
+/// Objective −Σ log P(ỹᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d features × K classes) of standardised
+/// features and free intercepts, for records xᵢ with labels ỹᵢ. The labels are the true classes, or flipped
+/// classes.
 ///
 /// The records are standardised one block at a time. One pass over the records gives both the objective and
 /// its gradient.
@@ -32,8 +33,8 @@ pub(crate) struct Likelihood<'a> {
     l2_penalty: f64,
 }
 
-/// Mean loss over the records, with its gradient. With the summed loss, the first descent step would be n
-/// times too long.
+/// Mean loss over the records, with its gradient. With the loss summed over n records, the first descent step
+/// would be n times too long.
 #[derive(Debug, Clone)]
 struct Slope {
     loss: f64,

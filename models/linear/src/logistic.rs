@@ -17,17 +17,18 @@ crate::params! {
 
     /// Hyper-parameters of multinomial logistic regression.
     ///
-    /// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d features × K classes) of
-    /// standardised features and free intercepts, by L-BFGS. With a [`label_flip`](Self::label_flip) T and
-    /// observed labels ỹᵢ, the first term is −Σ log Σ_y T\[y, ỹᵢ\]·P(y | xᵢ).
+    /// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² by L-BFGS, for records xᵢ with classes yᵢ. The
+    /// variables are the weights W (d features × K classes) of standardised features, and free intercepts.
+    /// With a [`label_flip`](Self::label_flip) T and observed labels ỹᵢ, the first term is −Σ log Σ_y T\[y,
+    /// ỹᵢ\]·P(y | xᵢ).
     pub struct LogisticParams {
-        /// Weight of ½‖W‖² relative to the summed loss, 1 by default.
+        /// Weight of the penalty ½‖W‖² on the weights W, relative to the summed loss; 1 by default.
         l2_penalty: f64 = 1.0,
         /// Maximum number of iterations, 100 by default.
         max_iterations: u64 = 100,
         /// Gradient norm at which the search stops, 10⁻⁴ by default.
         gradient_tolerance: f64 = 1e-4,
-        /// Standardises the features before the fit, true by default. Otherwise weights apply to features in
+        /// Standardises the features before the fit, true by default. If false, weights apply to features in
         /// their own units.
         standardize: bool = true,
         /// Label flip probabilities T (K × K), if the training labels were flipped: \[y, ỹ\] is the
@@ -145,8 +146,8 @@ impl LogisticModel {
         self.standardizer.undone(&self.layer.weights, &self.layer.intercepts)
     }
 
-    /// Direction w (d) that separates the last class from the first: ln P(last | x)/P(first |
-    /// x) = w·x + constant.
+    /// Direction w (d values) that separates the last class from the first: for a record x, ln(P(last |
+    /// x)/P(first | x)) = w·x + constant.
     pub fn direction(&self) -> Array1<f64> {
         let weights = &self.layer.weights;
         (&weights.column(weights.ncols() - 1) - &weights.column(0)) * self.standardizer.scales()

@@ -89,8 +89,8 @@ fn products_of_columns(records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array
     Array2::from_shape_fn((d, d), |(row, column)| products[row.min(column) * d + row.max(column)])
 }
 
-/// Returns the result of [`weights`] without noise, from an n × n matrix. This is possible because the
-/// weights are in the span of the records.
+/// Returns the result of [`weights`] without noise, from an n × n matrix for n records. This is possible
+/// because the weights are in the span of the records.
 fn weights_of_few(
     records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
     targets: &Array1<f64>,

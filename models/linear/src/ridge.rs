@@ -14,20 +14,21 @@ crate::params! {
 
     /// Hyper-parameters of ridge regression.
     ///
-    /// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² over the weights w (d) of standardised features
-    /// and a free intercept c. The normal equations are solved directly.
-    /// [Through the origin](Self::through_origin), the model has no c and does not standardise features.
+    /// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² for n records X (n × d) with targets y. The
+    /// variables are the weights w (d values) of standardised features, and a free intercept c. The normal
+    /// equations are solved directly. [Through the origin](Self::through_origin), the model has no c and does
+    /// not standardise features.
     ///
     /// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖².
     /// Here λ = `l2_penalty`, S is the covariance of the noisy features, and s is their covariance with the
     /// noisy target. N is the covariance of the noise in the features, and m its covariance with the noise in
     /// the target. This is the errors-in-variables estimator of Loh and Wainwright (2012).
     pub struct RidgeParams {
-        /// Weight of ½‖w‖² relative to the mean loss, 10⁻³ by default.
+        /// Weight of the penalty ½‖w‖² on the weights w, relative to the mean loss; 10⁻³ by default.
         l2_penalty: f64 = 1e-3,
         through_origin => bool = false,
-        /// Mean covariance of the noise in features and target ((d + 1) × (d + 1), the target last), in their
-        /// own units.
+        /// Mean covariance of the noise in d features and the target ((d + 1) × (d + 1), the target last), in
+        /// their own units.
         ///
         /// The fit estimates the model of records without noise. The penalty grows with the sampling error of
         /// the noise covariance over n records, which is up to 2·√(d/n) in relative terms. With fewer records
@@ -41,8 +42,8 @@ crate::params! {
 }
 
 impl RidgeParams {
-    /// Fits without an intercept, on features that are not standardised: minimises
-    /// ‖y − Xw‖²/2n + ½·`l2_penalty`·‖w‖².
+    /// Fits without an intercept, on features that are not standardised: minimises ‖y − Xw‖²/2n +
+    /// ½·`l2_penalty`·‖w‖² over the weights w, for n records X with targets y.
     pub fn through_origin(mut self) -> Self {
         self.0.through_origin = true;
         self

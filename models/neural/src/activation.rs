@@ -4,8 +4,8 @@ use crate::Real;
 use scumble_linalg::vectorised;
 use serde::{Deserialize, Serialize};
 
-/// Activation function of a layer's sums z = W x + b. Its derivative is a function of the output, so the sums
-/// are not stored.
+/// Activation function of a layer's sums z = W x + b, for weights W, input x and bias b. Its derivative is a
+/// function of the output, so the sums are not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]

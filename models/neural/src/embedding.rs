@@ -71,7 +71,7 @@ impl<T: Real> Embedding<T> {
     /// Returns the most probable class of each of b records from `sums` (b × h), the sums of the first layer.
     ///
     /// # Errors
-    /// [`Error::Length`] unless `sums` has h columns.
+    /// [`Error::Length`] unless `sums` has h columns, as many as the table.
     pub fn classify_sums(&self, sums: ArrayView2<T>) -> Result<ndarray::Array1<usize>> {
         self.rest.classify(self.activated(sums).view())
     }

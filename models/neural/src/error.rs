@@ -119,7 +119,7 @@ pub enum Error {
 /// Checks that `found` equals `expected`.
 ///
 /// # Errors
-/// [`Error::Length`] otherwise.
+/// [`Error::Length`] unless `found` equals `expected`.
 pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
 }

@@ -231,7 +231,7 @@ impl<T: Real> Part<'_, T> {
     }
 }
 
-/// Constants of one Adam step, each rounded once.
+/// Constants of step t of Adam, each rounded once. β₁ and β₂ are the `beta1` and `beta2` of [`Adam`].
 struct AdamStep<T> {
     weight_decay: T,
     /// 1 − β₁.

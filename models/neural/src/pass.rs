@@ -88,7 +88,7 @@ impl<T: Real> Pass<T> {
     /// Checks that the last forward pass belongs to a network of this architecture.
     ///
     /// # Errors
-    /// [`Error::Order`] otherwise.
+    /// [`Error::Order`] before a forward pass, or after one of a network with another architecture.
     fn check_forward(&self, architecture: &Architecture) -> Result<()> {
         let first = self.activations.first().map(Vec::len) == Some(self.examples * architecture.inputs);
         let rest = self.activations.get(1..).is_some_and(|made| self.fit(made, architecture));
@@ -98,7 +98,7 @@ impl<T: Real> Pass<T> {
     /// Checks that the last pass was a backward pass of a network of this architecture.
     ///
     /// # Errors
-    /// [`Error::Order`] otherwise.
+    /// [`Error::Order`] before a backward pass, or after one of a network with another architecture.
     pub(crate) fn check_backward(&self, architecture: &Architecture) -> Result<()> {
         self.check_forward(architecture)?;
         if self.fit(&self.deltas, architecture) {

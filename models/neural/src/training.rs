@@ -23,7 +23,7 @@ pub struct Training {
     /// disables this. It has no effect without validation examples.
     pub patience: Option<usize>,
     /// Lowers the learning rate after each epoch, along half a period of a cosine, to near zero (Loshchilov
-    /// and Hutter 2017). Otherwise the rate is constant, and the parameters oscillate as widely in the last
+    /// and Hutter 2017). If false, the rate is constant, and the parameters oscillate as widely in the last
     /// steps as in the first.
     pub annealed: bool,
 }
@@ -113,8 +113,8 @@ impl Training {
     /// Fits a network to `examples` by minibatch descent on the mean loss, starting from `start`. Calls
     /// `progress` after every epoch.
     ///
-    /// With `validation` examples it returns the network of the epoch with the least validation loss.
-    /// Otherwise it returns the network of the last epoch.
+    /// With `validation` examples it returns the network of the epoch with the least validation loss. Without
+    /// them it returns the network of the last epoch.
     ///
     /// The same seed gives the same network to the last bit, for any number of threads of one machine.
     ///
@@ -232,7 +232,7 @@ impl<T: Real> Descent<T> {
 /// Returns `value` if it is finite.
 ///
 /// # Errors
-/// [`Error::Diverged`] otherwise.
+/// [`Error::Diverged`] if `value` is infinite or not a number.
 fn finite(epoch: usize, what: &'static str, value: f64) -> Result<f64> {
     if value.is_finite() { Ok(value) } else { Err(Error::Diverged { epoch, what, value }) }
 }

@@ -11,7 +11,7 @@ use scumble_neural::{Network, Pass, Real};
 ///
 /// Weights and products are rounded. The function therefore computes the norms again from the weighted
 /// numbers. It drops a gradient that is still too long or is not a number. The only rounding error that
-/// affects the bound is the error of the recomputed norms.
+/// affects the bound `clip` is the error of the recomputed norms.
 pub(crate) fn clip<T: Real, const N: usize>(
     networks: &[Network<T>; N],
     passes: &mut [Pass<T>; N],
@@ -19,8 +19,8 @@ pub(crate) fn clip<T: Real, const N: usize>(
     clip: f64,
     room: &mut Room<T>,
 ) -> Result<()> {
-    // Weights, products and norms have rounding errors. This margin keeps the clipped gradients within the
-    // bound, so that the second pass does not drop them.
+    // Weights, products and norms have rounding errors. This margin keeps the norms of the clipped gradients
+    // within `clip`, so that the second call of `weigh` does not drop the gradients.
     let margin = 1.0 - 4.0 * Into::<f64>::into(T::epsilon()) - 1e-9;
     room.weigh(networks, passes, examples, |square| {
         let norm = square.sqrt();

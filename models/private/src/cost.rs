@@ -31,7 +31,7 @@ pub struct Spent {
     /// Noise multiplier σ, as configured.
     pub noise_multiplier: f64,
     /// Noise multiplier of a Gaussian mechanism in real numbers whose privacy loss is at least that of this
-    /// training. ε is computed from it.
+    /// training. ε is computed from this multiplier.
     pub effective_noise_multiplier: f64,
     /// ε from Rényi divergences, in nats: larger than `epsilon`, and computed independently.
     pub epsilon_by_renyi: f64,
@@ -57,8 +57,8 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// Same errors as [`effective_noise_multiplier`](Self::effective_noise_multiplier) and [`Run::new`];
-    /// [`Error::Accounting`] for an invalid δ; [`Error::Delta`] if a millionth of δ does not cover samples
-    /// beyond the capacity.
+    /// [`Error::Accounting`] for an invalid δ; [`Error::Delta`] if a millionth of δ does not cover the
+    /// samples with more records than the capacity of a step.
     pub fn spent<T: Real>(
         &self,
         records: usize,

@@ -61,8 +61,9 @@
 //!    a million parameters.
 //! 3. *Sums are nearly additive.* The gradients are summed in chunks of at most 96 rows, and then the sums of
 //!    the chunks are added. Every coordinate of the sum is rounded k times at most, once per row of a chunk
-//!    and once per chunk. Its error is at most γₖ·Σ|gᵢ|, with γₖ = ku/(1 − ku) for unit roundoff u. The error
-//!    of the vector is at most γₖ·(number of records)·C.
+//!    and once per chunk. The error of the coordinate is at most γₖ·Σ|gᵢ| over the values gᵢ of the gradients
+//!    in this coordinate, with γₖ = ku/(1 − ku) for unit roundoff u. The norm of the errors of all
+//!    coordinates is at most γₖ·(number of records)·C.
 //! 4. *Samples are not too large.* A sample with more records than a fixed capacity adds nothing to the sum.
 //!    By Chernoff's bound this happens with probability 2⁻¹⁰⁰ per step at most. A millionth of δ is reserved
 //!    for it, and must be at least (1 + e^ε)·(number of steps)·2⁻¹⁰⁰. [`Error::Delta`] reports a δ for which
@@ -76,11 +77,11 @@
 //! {x}), and both are within Δ of f(S).
 //!
 //! 6. *Discrete noise is post-processed continuous noise.* Let σ be the scale of the discrete noise in
-//!    lattice steps, 2²⁰ or more. Draw X from N(c, σ² − r²) for an integer c. Then draw an integer K with
-//!    probability exp(−(K − X)²/2r²)/ρ(X), where ρ(X) = Σₖ exp(−(k − X)²/2r²). By Poisson's summation
-//!    formula, ρ(X) = r√2π·(1 ± 2e^(−2π²r²) ± …). For r = 4 this is constant within a factor of 1 ± 10⁻¹³⁶
-//!    for every X. If ρ were constant, K − c would have the discrete Gaussian distribution of scale σ. The
-//!    output probabilities of a training are therefore within a factor of e^(±10⁻¹⁰⁰) of those of a
+//!    lattice steps, 2²⁰ or more. Draw X from N(c, σ² − r²) for an integer c and a number r < σ. Then draw an
+//!    integer K with probability exp(−(K − X)²/2r²)/ρ(X), where ρ(X) = Σₖ exp(−(k − X)²/2r²). By Poisson's
+//!    summation formula, ρ(X) = r√2π·(1 ± 2e^(−2π²r²) ± …). For r = 4 this is constant within a factor of 1 ±
+//!    10⁻¹³⁶ for every X. If ρ were constant, K − c would have the discrete Gaussian distribution of scale σ.
+//!    The output probabilities of a training are therefore within a factor of e^(±10⁻¹⁰⁰) of those of a
 //!    post-processed Gaussian mechanism in real numbers.
 //!
 //! Hence the results of privacy accounting for continuous noise hold at the *effective* noise multiplier √(σ²

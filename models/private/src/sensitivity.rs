@@ -52,14 +52,16 @@ impl Sensitivity {
     pub fn for_training<T: Real>(training: &PrivateTraining, records: usize, parameters: usize) -> Self {
         let (clip, p) = (training.clipping_norm, parameters as f64);
         let capacity = capacity(training.expected_batch, records);
-        // Every gradient that enters the sum had a computed squared norm of at most C². This norm is computed
-        // in `f64` from sums of at most p squares and products of two such sums. It is rounded at most 2p +
-        // 64 times. Each square may also underflow and lose at most the least float, times an ‖a‖² within the
-        // range of floats.
+        // Every gradient that enters the sum had a computed squared norm of at most C², for the clipping norm
+        // C. This norm is computed in `f64` from sums of at most p squares, for p parameters, and products of
+        // two of these sums. It is rounded at most 2p + 64 times. Each square may also underflow. It then
+        // loses at most the least float times the squared norm of a layer's input, which is within the range
+        // of floats.
         let longest = (clip * clip * (1.0 + (2.0 * p + 64.0) * f64::EPSILON) + p * 2f64.powi(-49)).sqrt();
         // A coordinate of the sum is rounded at most k times: once per row of a chunk, and once per chunk
-        // when chunks are added up. Its error is at most γₖ·Σ|gᵢ|, and the error of the vector at most
-        // γₖ·Σ‖gᵢ‖. The loss of a product by underflow is added.
+        // when chunks are added up. Its error is at most γₖ·Σ|gᵢ| over the gradients' values gᵢ in this
+        // coordinate, with γₖ = ku/(1 − ku) for unit roundoff u. The error of the vector is at most γₖ times
+        // the sum of the gradients' norms. The loss of a product by underflow is added.
         let roundings = (capacity.min(MOST_ROWS) + capacity.div_ceil(MOST_ROWS) + 4) as f64;
         let unit: f64 = 0.5 * Into::<f64>::into(T::epsilon());
         let gamma = roundings * unit / (1.0 - roundings * unit);
@@ -106,7 +108,8 @@ fn largest_power_of_two(value: f64) -> f64 {
 fn capacity(expected: usize, records: usize) -> usize {
     let mean = expected as f64;
     let is_rare = |b: f64| b * (b / mean).ln() - b + mean >= LOG_TAIL * UP;
-    // The exponent is at least 3·μ·x²/(6 + 2x) for b = μ·(1 + x), so this is enough.
+    // For b = μ·(1 + x), b·ln(b/μ) − b + μ is at least 3·μ·x²/(6 + 2x). At b = `enough`, this lower bound
+    // exceeds `LOG_TAIL`.
     let enough = mean + (2.0 * mean * LOG_TAIL).sqrt() + LOG_TAIL + 4.0;
     let (mut short, mut long) = (expected, enough.ceil() as usize);
     while long - short > 1 {

@@ -126,7 +126,7 @@ pub(crate) struct Descent<T, F, const N: usize> {
     present: usize,
     sampling_rate: Rational,
     capacity: usize,
-    /// Alignment: the number of rows of every pass is a multiple of it.
+    /// Alignment: the number of rows of every pass is a multiple of this number.
     alignment: usize,
     noise: Noise,
     streams: Streams,
@@ -239,7 +239,7 @@ where
     /// position.
     ///
     /// # Errors
-    /// [`scumble_neural::Error::Length`] otherwise.
+    /// [`scumble_neural::Error::Length`] if a network's pass has fewer or more rows.
     fn check_rows(&self) -> Result<()> {
         let expected = self.padded.len();
         match self.passes.iter().map(Pass::examples).find(|&found| found != expected) {

@@ -12,15 +12,16 @@ scumble_linear::params! {
     /// Checked hyper-parameters of a machine with a Gaussian kernel.
     pub struct ValidKernelSvmParams;
 
-    /// Hyper-parameters of a soft-margin machine with the kernel exp(−‖x − x′‖²/`width`) on standardised
-    /// features.
+    /// Hyper-parameters of a soft-margin machine with the kernel exp(−‖x − x′‖²/`width`) of two records x and
+    /// x′, with standardised features.
     ///
-    /// It stores an n × n matrix, so it takes at most [`MOST_RECORDS`](Self::MOST_RECORDS) records.
+    /// For n records it stores an n × n matrix, so it takes at most [`MOST_RECORDS`](Self::MOST_RECORDS)
+    /// records.
     ///
     /// linfa-svm has no limit on its iterations, and difficult data take minutes. The fit therefore runs in
     /// stages of growing penalty and then of finer tolerance. Each stage starts anew and is assumed to take
-    /// up to ten times the iterations of the previous stage. A stage that would then exceed
-    /// [`max_iterations`](Self::max_iterations) is not started.
+    /// up to ten times the iterations of the previous stage. A stage that would exceed
+    /// [`max_iterations`](Self::max_iterations) under this assumption is not started.
     pub struct KernelSvmParams {
         /// Weight of a record's hinge loss (`C` in other libraries), 1 by default.
         penalty: f64 = 1.0,
@@ -41,7 +42,7 @@ scumble_linear::params! {
 }
 
 impl KernelSvmParams {
-    /// Maximum number of records. Their n × n matrix takes 200 MB.
+    /// Maximum number of records. For n = 5,000 records, the n × n matrix takes 200 MB.
     pub const MOST_RECORDS: usize = 5_000;
 }
 

@@ -14,14 +14,15 @@ scumble_linear::params! {
 
     /// Hyper-parameters of a linear soft-margin machine.
     ///
-    /// It minimises ½‖w‖² + ½ρb² + θ Σ max(0, 1 − yᵢ(w·xᵢ + b)) over w and b, without any n × n matrix. Here
-    /// w (d) are the weights of standardised features, b is the bias, and yᵢ = ±1 is the side of record xᵢ.
-    /// The objective equals the objective of scikit-learn's `LinearSVC(loss="hinge", C=θ,
+    /// It minimises ½‖w‖² + ½ρb² + θ Σ max(0, 1 − yᵢ(w·xᵢ + b)) over w and b, without any n × n matrix for n
+    /// records. Here w (d values) are the weights of standardised features, b is the bias, and yᵢ = ±1 is the
+    /// side of record xᵢ. θ is [`penalty`](Self::penalty), and ρ is [`bias_penalty`](Self::bias_penalty). The
+    /// objective equals the objective of scikit-learn's `LinearSVC(loss="hinge", C=θ,
     /// intercept_scaling=1/√ρ)`.
     pub struct SvmParams {
         /// Weight θ of a record's hinge loss (`C` in other libraries), 1 by default.
         penalty: f64 = 1.0,
-        /// Weight ρ of ½b², 0 by default.
+        /// Weight ρ of the penalty ½b² on the bias b, 0 by default.
         bias_penalty: f64 = 0.0,
         /// Standardises features by the training records, true by default.
         standardize: bool = true,
@@ -32,9 +33,9 @@ scumble_linear::params! {
         /// Label flip probabilities T (K × K), if the training labels were flipped: \[y, ỹ\] is the
         /// probability that class y is seen as ỹ.
         ///
-        /// Classes are then 0 to K − 1. Each record's penalty is multiplied by P(y = ỹ | x)/P(ỹ | x), with
-        /// probabilities from [`LogisticParams::label_flip`]. The expected loss then equals the loss of true
-        /// labels (importance reweighting, Liu and Tao 2016).
+        /// Classes are then 0 to K − 1. For a record x with true class y and observed class ỹ, the penalty is
+        /// multiplied by P(y = ỹ | x)/P(ỹ | x). The probabilities are from [`LogisticParams::label_flip`].
+        /// The expected loss then equals the loss of true labels (importance reweighting, Liu and Tao 2016).
         label_flip?: Array2<f64>,
     }
 
@@ -92,8 +93,8 @@ const LEAST_WEIGHT: f64 = 1e-6;
 type Labelled<D> = DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>;
 
 impl ValidSvmParams {
-    /// Returns the rows of the records to use, and their weights: 1, or P(y = ỹ | x)/P(ỹ | x) if the flips
-    /// are known.
+    /// Returns the rows of the records to use, and their weights. A weight is 1. If the flips are known, it
+    /// is P(y = ỹ | x)/P(ỹ | x) for a record x with true class y and observed class ỹ.
     fn weighed(&self, dataset: &Labelled<impl Data<Elem = f64>>) -> Result<(Vec<usize>, Vec<f64>)> {
         let n = dataset.targets.len();
         let Some(flip) = &self.label_flip else {

@@ -48,8 +48,8 @@ impl Sides {
         }
     }
 
-    /// Returns the class of each row of `scores` (n × machines). It has the largest score, or for two classes
-    /// the side given by the sign of the score.
+    /// Returns the class of each row of `scores` (n × machines). With two classes, the sign of the machine's
+    /// score determines the class. With more classes, it is the class with the largest score.
     pub(crate) fn decide(&self, scores: &Array2<f64>) -> Array1<usize> {
         scores.map_axis(Axis(1), |row| match &self.0[..] {
             [first, second] => {

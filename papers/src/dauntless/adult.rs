@@ -1,5 +1,5 @@
-//! Section A.1: ridge regression of incomes on the identity matrix, which perfect secrecy releases in place
-//! of the records.
+//! Section A.1 of Dauntless (Xiao and Devadas): ridge regression of incomes on the identity matrix, which
+//! perfect secrecy releases in place of the records.
 
 use super::data::{Data, classes_of};
 use super::{against_printed, chart, percent, point};
@@ -142,8 +142,8 @@ fn trained(options: &RunOptions, name: &str, data: &Data, n: usize, trial: usize
 
     let map =
         PerfectSecrecy::new(data.domain.clone(), 1.0, Improvement::Add)?.map(&train, &mut randomness)?;
-    // In ridge regression on the identity matrix, each weight is its record's label divided by 1 + λ. This
-    // positive factor does not change a threshold at zero.
+    // In ridge regression on the identity matrix, each weight is its record's label divided by 1 + λ, with λ
+    // the ridge penalty. This positive factor does not change a threshold at zero.
     let folded = map.fold(centred(&train).insert_axis(Axis(1)).view())?;
     let secret = above(map.apply(&test, folded.view())?.column(0).to_owned());
     Ok([plain, secret])

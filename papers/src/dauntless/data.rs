@@ -71,8 +71,8 @@ impl Data {
         Ok(Self { domain, train: self.train.select(&train)?, test: self.test.select(&test)? })
     }
 
-    /// Splits the training records at random. The first part is the given share of them, sampled uniformly at
-    /// random.
+    /// Splits the training records at random into two tables. The first table holds the fraction `share` of
+    /// these records, sampled uniformly at random.
     pub fn parted(&self, share: f64, stream: &mut Stream) -> Result<[Table; 2]> {
         let mut rows: Vec<usize> = (0..self.train.len()).collect();
         rows.shuffle(stream);

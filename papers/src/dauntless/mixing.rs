@@ -1,4 +1,5 @@
-//! Tables 2 and 3: mixed and transformed images, and the accuracy of a network trained on them.
+//! Tables 2 and 3 of Dauntless (Xiao and Devadas): mixed and transformed images, and the accuracy of a
+//! network trained on them.
 
 use super::data::{Data, classes_of};
 use super::within::{self, Within};
@@ -105,24 +106,25 @@ impl Row {
     }
 }
 
-/// Number of normal coordinates of a label's vector. Random vectors of this length are almost orthogonal,
-/// like the vectors of labels in Algorithm 2.
+/// Number of coordinates, normally distributed, of the vector that encodes a label. Random vectors of this
+/// length are almost orthogonal, like the vectors of labels in Algorithm 2 of Dauntless.
 const ALMOST_ORTHOGONAL: usize = 64;
 
-/// Condition number, the largest singular value divided by the smallest, from which on the paper draws a
-/// matrix again.
+/// Condition number of a matrix: its largest singular value divided by the smallest. The paper draws a matrix
+/// again if its condition number reaches this value.
 const MOST_CONDITION: f64 = 1.15e4;
 
-/// Number of epochs of a network on the few mixtures that Corollary 1 allows. The training then has some
-/// hundred steps.
+/// Number of epochs of a network on the few mixtures that Corollary 1 of Dauntless allows. The training then
+/// has some hundred steps.
 const EPOCHS_OF_FEW: usize = 300;
 
-/// Numbers of training and test records: all records, and a fifth of the training digits. The reports
-/// also use a fifth of the paper's photographs.
+/// Numbers of training and test records. `ALL` stands for all records, and `A_FIFTH` for a fifth of the
+/// training digits and all test digits. The reports on photographs also use a fifth of the paper's
+/// photographs.
 const ALL: [usize; 2] = [usize::MAX; 2];
 const A_FIFTH: [usize; 2] = [12_000, 10_000];
 
-/// A table and the settings of its run.
+/// Table 2 or 3 of the paper, and the settings of its run.
 struct Run<'a> {
     options: &'a RunOptions<'a>,
     name: &'static str,
@@ -163,8 +165,8 @@ fn digits_run<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize
     })
 }
 
-/// Describes the accuracy that approach 1 costs on all digits, and on a fifth of them. The reports on
-/// photographs use a fifth of the paper's photographs too.
+/// Describes the accuracy that approach 1, a transformation by the inverse of a uniform matrix, costs on all
+/// digits, and on a fifth of them. The reports on photographs use a fifth of the paper's photographs too.
 fn cost_of_fewer(options: &RunOptions) -> Result<String> {
     let cost = |sizes: [usize; 2]| -> Result<String> {
         let run = digits_run(options, "dauntless/table-2", sizes)?;
@@ -191,8 +193,8 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
         data: sized(options, name, "cifar10", sizes)?,
         // The verdict compares a release with mixing alone, so both are standardised alike.
         standardized: true,
-        // With 64 coordinates, as in Table 2, one network of three learned nothing from mixtures of so few
-        // photographs.
+        // With label vectors of 64 coordinates, as for Table 2, one of three networks learned nothing from
+        // mixtures of so few photographs.
         label_dim: None,
         epochs: if options.quick { 3 } else { 20 },
         trials: options.trainings(),
@@ -211,7 +213,8 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
         let gap = Mean::from_differences(&found[at], &found[mixed]);
         let printed = row.printed - rows[mixed].printed;
         let off = 100.0 * gap.value - printed;
-        // Tolerance for another draw of matrices. Another draw may move approach 1 by more than two points.
+        // Tolerance: two points, or two standard errors if they are more. Another draw of matrices may change
+        // the accuracy of approach 1 by more than two points.
         let within = f64::max(2.0, 200.0 * gap.error);
         findings.push(Finding {
             what: format!("{}, against mixing alone", run.row_label(row)),
@@ -266,7 +269,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns true if a network learns this row's release from standardised columns.
+    /// Returns true if the network for this row trains on standardised columns.
     fn standardizes(&self, row: &Row) -> bool {
         self.standardized || row.is_transformed()
     }

@@ -69,7 +69,8 @@ pub(super) const RESULTS: [Reproduction; 5] = [
     },
 ];
 
-/// Accuracy of the classes in `found`, as a share; `NaN` if a target is not a class.
+/// Share of the classes in `found` that are equal to the classes in `truth`; `NaN` if a target is not a
+/// class.
 fn accuracy(found: &Target, truth: &Target) -> f64 {
     match (found, truth) {
         (Target::Class(found), Target::Class(truth)) => share_alike(found, truth),
@@ -113,7 +114,7 @@ fn point(x: f64, shares: &[f64]) -> CurvePoint {
     CurvePoint { x, y: 100.0 * value, error: 100.0 * error }
 }
 
-/// Chart of accuracies in percent, with one named curve each.
+/// Chart of accuracies in percent, with one curve for each name in `curves`.
 fn chart(
     title: &str,
     panel: &str,

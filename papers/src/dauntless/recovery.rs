@@ -1,4 +1,5 @@
-//! Figures 2 to 7: a reconstruction attack by an adversary that knows the public part of each mixture.
+//! Figures 2 to 7 of Dauntless (Xiao and Devadas): a reconstruction attack by an adversary that knows the
+//! public part of each mixture.
 
 use super::data::{Data, classes_of};
 use super::{percent, within};
@@ -88,7 +89,7 @@ const CASES: [Case; 6] = [
     },
 ];
 
-/// Case with half of the digits known and as many mixtures as the paper's own theorem allows. The paper has
+/// Case with half of the digits known and as many mixtures as Corollary 1 of the paper allows. The paper has
 /// no such figure.
 const WITHIN_BUDGET: Case =
     Case { figure: 0, data: "mnist", public: Public::Share(0.5), samples: 0, parts: 2, printed: "" };
@@ -239,7 +240,7 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
     })
 }
 
-/// Finding on the adversary of the figures if mixing keeps to the budget of the paper's own theorem.
+/// Finding on the adversary of Figures 2 to 7 if the number of mixtures keeps to Corollary 1 of the paper.
 fn within_budget_finding(samples: usize, found: &[Recovered]) -> Finding {
     let values = |get: fn(&Recovered) -> f64| found.iter().map(get).collect::<Vec<f64>>();
     let (shares, distance) =
@@ -275,7 +276,7 @@ struct Outcome {
 }
 
 /// Figures grouped by claim. Figures 4 to 6 share one claim: recovery is harder if less is known, if there
-/// are fewer samples, and if more parts are mixed.
+/// are fewer samples, and if more records are mixed into each sample.
 const CLAIMS: [&[u8]; 4] = [&[2], &[3], &[4, 5, 6], &[7]];
 
 fn finding(outcomes: &[&Outcome]) -> Finding {

@@ -1,5 +1,5 @@
-//! Table 1: digits classified by a network that learns from the identity matrix, which perfect secrecy
-//! releases in place of the images.
+//! Table 1 of Dauntless (Xiao and Devadas): digits classified by a network that learns from the identity
+//! matrix, which perfect secrecy releases in place of the images.
 
 use super::data::{Data, classes_of};
 use super::{against_printed, chart, percent, point, share_alike};
@@ -162,14 +162,14 @@ fn adam(learning_rate: f64) -> Optimiser {
     Optimiser::Adam(Adam { learning_rate, ..Adam::default() })
 }
 
-/// Draws the transformation of a trial.
+/// Draws the secret transformation of perfect secrecy for one trial.
 fn secret_map(options: &RunOptions, name: &str, data: &Data, trial: usize) -> Result<SecretMap> {
     let mut randomness = options.randomness(name, &[data.train.len() as u64, trial as u64, 1]);
     Ok(PerfectSecrecy::new(data.domain.clone(), 1.0, Improvement::Add)?.map(&data.train, &mut randomness)?)
 }
 
-/// Accuracy of one-against-all ridge regression on the identity matrix. Classes are equally frequent, so
-/// their shares do not change a comparison of scores.
+/// Accuracy of one-against-all ridge regression on the identity matrix. All classes are equally frequent, so
+/// subtracting their frequencies from the labels does not change which score is largest.
 fn by_ridge(map: &SecretMap, data: &Data) -> Result<f64> {
     let (classes, truth): (Array1<usize>, Array1<usize>) =
         (classes_of(&data.train).into(), classes_of(&data.test).into());

@@ -1,6 +1,6 @@
-//! Mixtures within the budget of the paper's own theorem (Corollary 1), and learned codes. A code is the
-//! index of a cluster of records, reported with the label at a local ε. A model learns as much from codes,
-//! under a guarantee that assumes nothing about the records.
+//! Mixtures within the budget of Corollary 1 of Dauntless, the paper's own theorem, and learned codes. A code
+//! is the index of a cluster of records, reported with the label at a local ε. A model learns at least as
+//! much from codes as from the mixtures, under a guarantee that assumes nothing about the records.
 
 use super::data::{Data, classes_of};
 use super::percent;
@@ -19,13 +19,13 @@ use serde_json::json;
 /// ε of a person's report of a code and a label together.
 pub(super) const EPSILON: f64 = 4.0;
 
-/// Largest ℓ₂ distance at which Corollary 1 counts a mixed record as recovered, with pixels in [0, 1]. The
-/// corollary allows no mixtures at ten times this distance.
+/// Largest ℓ₂ distance at which Corollary 1 of Dauntless counts a mixed record as recovered, with pixels in
+/// [0, 1]. The corollary allows no mixtures at ten times this distance.
 const ERROR: f64 = 1e-4;
 
 /// Design of a release that mixes one public and one private record with equal weights, and uses every record
-/// once. One layer of approach 1, the inverse of a uniform matrix, transforms the mixtures. Corollary 1
-/// applies to them. All other parameters are the mechanism's defaults.
+/// once. One layer of approach 1, the inverse of a uniform matrix, transforms the mixtures. Corollary 1 of
+/// the paper applies to these mixtures. All other parameters are the mechanism's defaults.
 pub(super) fn design(options: &RunOptions, data: &Data, public: Table, samples: usize) -> Result<Design> {
     let brief = Brief {
         volunteers: Volunteers::Public(public),
@@ -37,7 +37,8 @@ pub(super) fn design(options: &RunOptions, data: &Data, public: Table, samples: 
         .design(&json!({ "mixed": 2, "samples": samples, "bits": 8, "error": ERROR }), &brief)?)
 }
 
-/// Number of mixtures that Corollary 1 allows for `private` private records, at most one for each record.
+/// Number of mixtures that Corollary 1 of the paper allows for `private` private records, at most one for
+/// each record.
 pub(super) fn allowed(options: &RunOptions, data: &Data, public: Table, private: usize) -> Result<usize> {
     let guarantee = design(options, data, public, 1)?.mechanism().guarantee_of(private);
     let claim = guarantee.claims.iter().find_map(|claim| match claim.notion {
@@ -50,7 +51,7 @@ pub(super) fn allowed(options: &RunOptions, data: &Data, public: Table, private:
 /// Accuracies after releases with a guarantee, for one split into a public and a private half.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Within {
-    /// Number of mixtures that Corollary 1 allows.
+    /// Number of mixtures that Corollary 1 of the paper allows.
     samples: usize,
     /// Accuracy of a network trained on these mixtures.
     mixed: f64,
@@ -107,7 +108,7 @@ pub(super) fn note(found: &[Within]) -> String {
     )
 }
 
-/// Finding that compares learned codes (ours) with mixing within the budget of Corollary 1.
+/// Finding that compares learned codes (ours) with mixing within the budget of Corollary 1 of the paper.
 pub(super) fn finding(found: &[Within]) -> Finding {
     let values = |get: fn(&Within) -> f64| found.iter().map(get).collect::<Vec<f64>>();
     let (mixed, codes) = (values(|found| found.mixed), values(|found| found.codes));

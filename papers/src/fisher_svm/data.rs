@@ -49,7 +49,7 @@ impl Labelled {
         Ok(Data { table, domain })
     }
 
-    /// Share of the records (n × d, in the clear) that `machine` classifies correctly.
+    /// Share of these records (n records of d columns, in the clear) that `machine` classifies correctly.
     pub fn success(&self, machine: &scumble_kkt::Machine) -> f64 {
         let weights = ndarray::ArrayView1::from(&machine.weights);
         let scores = self.data.table.records().dot(&weights) + machine.bias;
@@ -66,11 +66,11 @@ impl Data {
 }
 
 /// Upper bound on every measurement. An area of 5,000 pixels² is that of a nucleus 80 pixels wide, and all
-/// other properties are smaller numbers.
+/// other measurements are smaller numbers.
 const LARGEST_MEASUREMENT: f64 = 5_000.0;
 
-/// Loads WDBC unscaled, as measured: no other scaling gives the paper's bound of 28.4·m, with m the variance
-/// of the noise. The sign of malignant tumours is +1.
+/// Loads WDBC unscaled, as measured: no other scaling gives the paper's lower bound of 28.4·m on the squared
+/// error, with m the variance of the noise. The sign of malignant tumours is +1.
 pub(super) fn tumours(options: &RunOptions) -> Result<Labelled> {
     let table = datasets::wdbc::measurements(options.folder)?;
     let features = Domain::product(vec![Domain::interval(0.0, LARGEST_MEASUREMENT)?; table.columns().len()])?;

@@ -1,10 +1,11 @@
-//! Propositions 2.3 and 2.11: movement of a learned model under noise on its data.
+//! Propositions 2.3 and 2.11 of Farokhi: movement of a learned model under noise on its data.
 //!
 //! Let q be the number of records, and V the covariance of the noise on a record. A model learned from noisy
-//! records stays within ε of the model learned from the original records. The probability is at least 1 −
-//! q·c²·Tr(V)/ε² for support vector machines, and at least 1 − q²·c²·Tr(V)/ε² for other models. So the model
-//! moves by at most the order of √(q·Tr V) or q·√(Tr V). The constants c are unknown, so only the growth of
-//! the movement can be measured. The growth is measured where noise is small, as the propositions require.
+//! records stays within a distance ε of the model learned from the original records. The probability is at
+//! least 1 − q·c²·Tr(V)/ε² for support vector machines, and at least 1 − q²·c²·Tr(V)/ε² for other models. So
+//! the model moves by at most the order of √(q·Tr V) or q·√(Tr V). The constants c are unknown, so only the
+//! growth of the movement can be measured. The growth is measured where noise is small, as the propositions
+//! require.
 
 use super::data::{self, Data, Labelled};
 use super::fitness::regression;
@@ -21,31 +22,34 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde_json::json;
 
-/// Power of Tr V in the bounds on the movement of a model, by both propositions.
+/// Power of Tr V in the bounds of Propositions 2.3 and 2.11 on the movement of a model. V is the covariance
+/// of the noise on a record.
 const OF_NOISE: f64 = 0.5;
 
 /// Amount by which a fitted exponent may exceed the exponent of the bound.
 const SLACK: f64 = 0.05;
 
-/// A model to train on records, and the values of q and λ at which to measure its movement.
+/// A model to train on records, and the numbers q of records and the noise parameters λ at which to measure
+/// its movement.
 struct Study<'a> {
     /// Name of the parameters that move.
     what: &'a str,
     proposition: &'a str,
-    /// Power of q in the bound on the movement, which grows as q to this power times √(Tr V).
+    /// Power of q in the bound on the movement. The bound grows as q to this power times √(Tr V), with V the
+    /// covariance of the noise on a record.
     power_of_q: f64,
     /// Numbers of records q, in ascending order.
     sizes: &'a [usize],
     lambdas: &'a [f64],
-    /// Least λ at which noise counts as small.
+    /// Least noise parameter λ at which noise counts as small.
     small: f64,
 }
 
-/// Movement of the model learned from q records, through the noise of one λ.
+/// Movement of the model learned from q records, under the noise of one λ.
 struct Movement {
     records: usize,
     lambda: f64,
-    /// Tr V, in squared units of the records.
+    /// Trace of the covariance V of the noise on a record, in squared units of the records.
     trace: f64,
     /// ‖φ̄ − φ‖₂ of each trial, between the parameters φ̄ learned from noisy records and φ learned from the
     /// original ones.
@@ -76,7 +80,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     (options.on_start)((steps.iter().sum::<usize>() * options.trials()) as u64);
     let machines = |slacks: bool| {
         move |original: &Data| {
-            // The signs are unchanged.
+            // The released records keep the signs of the original records.
             let signs = Labelled::new(original.clone()).signs;
             let learn = move |table: &Table| -> Result<Vec<f64>> {
                 let learned = machine(table.records(), &signs, TOLERANCE)?;
@@ -120,7 +124,8 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     })
 }
 
-/// Parameters of equation (7): α, β and, for records with `signs`, the least slacks ξ.
+/// Parameters of equation (7) of Farokhi: the weights α, the bias β and, if `signs` is not empty, the least
+/// slack ξ of each record.
 fn parameters(machine: &Machine, records: &Array2<f64>, signs: &[f64]) -> Vec<f64> {
     let weights = ndarray::ArrayView1::from(&machine.weights);
     let scores = records.dot(&weights) + machine.bias;
@@ -133,7 +138,8 @@ fn distance(one: &[f64], other: &[f64]) -> f64 {
 }
 
 impl Study<'_> {
-    /// Measures the movement at every q and λ, on the first q records of one shuffle.
+    /// Measures the movement at every number q of records and every noise parameter λ, on the first q records
+    /// of one shuffle.
     fn run<D: Fn(&Table) -> Result<f64> + Sync>(
         &self,
         options: &RunOptions,
@@ -169,12 +175,14 @@ impl Study<'_> {
         Ok(moved)
     }
 
-    /// Bound on the movement for the q and V of `movement`, without the constant c.
+    /// Bound on the movement for the number q of records and the noise covariance V of `movement`, without
+    /// the constant c.
     fn growth(&self, movement: &Movement) -> f64 {
         (movement.records as f64).powf(self.power_of_q) * movement.trace.sqrt()
     }
 
-    /// Fitted powers of q and of Tr V in the movement, where noise is small.
+    /// Fitted powers of the number q of records and of the noise trace Tr V in the movement, where noise is
+    /// small.
     fn exponents(&self, moved: &[Movement]) -> [Mean; 2] {
         exponents(&moved.iter().filter(|at| at.lambda >= self.small).collect::<Vec<_>>())
     }
@@ -198,7 +206,8 @@ impl Study<'_> {
         }
     }
 
-    /// Note on the growth with q. More records are another data set, for which the bound may have another c.
+    /// Note on the growth of the movement with the number q of records. More records are another data set,
+    /// whose bound may have another constant c.
     fn by_records(&self, moved: &[Movement]) -> String {
         let [found, _] = self.exponents(moved);
         format!(
@@ -238,7 +247,7 @@ impl Study<'_> {
         Grid::new(format!("Movement of {}", self.what), header, rows)
     }
 
-    /// Panel with one curve for each q.
+    /// Panel with one curve for each number q of records.
     fn panel(&self, moved: &[Movement]) -> Panel {
         let curve = |records: usize| {
             let own = moved.iter().filter(|at| at.records == records);
@@ -262,7 +271,8 @@ impl Study<'_> {
     }
 }
 
-/// Means over trials of a and b in the least-squares fit ln ‖φ̄ − φ‖₂ = a·ln q + b·ln Tr V + c. The
+/// Means over trials of a and b in the least-squares fit ln ‖φ̄ − φ‖₂ = a·ln q + b·ln Tr V + c. Here ‖φ̄ −
+/// φ‖₂ is the movement, q the number of records, and V the covariance of the noise on a record. The
 /// measurements include every pair of q and Tr V, so each coefficient can be fitted separately.
 fn exponents(moved: &[&Movement]) -> [Mean; 2] {
     let centred = |quantity: &dyn Fn(&Movement) -> f64| {

@@ -1,4 +1,5 @@
-//! Section 3.1: a hundred points of the plane under independent and under correlated Gaussian noise.
+//! Section 3.1 of Farokhi: a hundred points of the plane under independent and under correlated Gaussian
+//! noise.
 
 use super::data::{Data, Labelled};
 use super::wdbc::largest_change;
@@ -19,13 +20,15 @@ use serde_json::json;
 const POINTS: usize = 50;
 /// Mean of the class −1; the mean of the class +1 is the origin.
 const MEAN: [f64; 2] = [0.0, 5.0];
-/// Bound of both coordinates on either side. The probability of a draw beyond it is negligible.
+/// Bound on the absolute value of both coordinates. The probability of a draw beyond it is negligible.
 const SIDE: f64 = 20.0;
 
-/// Values of λ in Figure 3, each with the bound that the paper prints.
+/// Values of the noise parameter λ in Figure 3 of Farokhi, each with the lower bound on the squared error
+/// that the paper prints.
 const FIGURE_3: [(f64, f64); 3] = [(1e-4, 200.0), (1e-2, 20.0), (1.0, 2.0)];
 
-/// Variance m of the noise in Figure 4; `PRINTED` is the bound that the paper prints for it.
+/// Variance m of the noise in Figure 4 of Farokhi. `PRINTED` is the lower bound on the squared error that the
+/// paper prints for it.
 const VARIANCE: f64 = 100.0;
 const PRINTED: f64 = 80.5;
 /// Number of examples drawn to show how much the bound depends on the draw.
@@ -196,7 +199,7 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
     })
 }
 
-/// Distance of two machines: ‖(ᾱ − α, β̄ − β)‖₂.
+/// Distance ‖(ᾱ − α, β̄ − β)‖₂ between two machines with weights α, ᾱ and biases β, β̄.
 fn distance(one: &Machine, other: &Machine) -> f64 {
     let squares = one.weights.iter().zip(&other.weights).map(|(a, b)| (a - b).powi(2));
     (squares.sum::<f64>() + (one.bias - other.bias).powi(2)).sqrt()

@@ -1,4 +1,4 @@
-//! Figure 7: loss, on the original loans, of a ridge regression that is trained on noisy loans.
+//! Figure 7 of Farokhi: loss, on the original loans, of a ridge regression that is trained on noisy loans.
 
 use super::curated;
 use super::data::{self, Data};
@@ -12,7 +12,7 @@ use linfa::DatasetBase;
 use linfa::prelude::{Fit, ParamGuard};
 use ndarray::Array1;
 
-/// σ of Section 3.2.3, the weight of the ridge penalty.
+/// σ of Section 3.2.3 of Farokhi, the weight of the ridge penalty.
 const SIGMA: f64 = 1e-5;
 
 /// Stride of the quick variant over the loans.
@@ -57,7 +57,7 @@ pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evide
 }
 
 /// Weights φ of the ridge regression, one for each column. They minimise ℓ, the mean squared residual plus
-/// σ‖φ‖². [`RidgeParams`] minimises half of ℓ, with σ as its penalty.
+/// σ‖φ‖² with σ = [`SIGMA`]. [`RidgeParams`] minimises half of ℓ, with σ as its penalty.
 pub(super) fn regression(table: &Table) -> Result<Array1<f64>> {
     let params = RidgeParams::default().l2_penalty(SIGMA).through_origin().check()?;
     let dataset = DatasetBase::new(table.records().clone(), rates(table));
@@ -71,7 +71,8 @@ fn rates(table: &Table) -> Array1<f64> {
     }
 }
 
-/// Loss ℓ of the weights `phi` on the records of `data`: the mean squared residual plus σ‖φ‖².
+/// Loss ℓ of the weights `phi` on the records of `data`: the mean squared residual plus σ‖φ‖² with σ =
+/// [`SIGMA`].
 fn loss(phi: &Array1<f64>, data: &Data) -> f64 {
     let residuals = data.table.records().dot(phi) - rates(&data.table);
     SIGMA * phi.dot(phi) + residuals.dot(&residuals) / residuals.len() as f64

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use scumble_core::{Domain, Table};
 use serde_json::json;
 
-/// Errors of guesses about released records, at one λ.
+/// Errors of guesses about released records, at one value of the noise parameter λ.
 struct Guessed {
     lambda: f64,
     /// Lower bound on the squared error of unbiased guesses, as the guarantee claims.
@@ -58,8 +58,8 @@ impl Known {
         (released - &self.means) * self.trust(noise) + &self.means
     }
 
-    /// Largest E‖x̂ − x‖² of the linear guess over `domain`. The error of a column consists of its noise and
-    /// its bias at the bound that is farther from the mean.
+    /// Largest expected squared error E‖x̂ − x‖² of the linear guess x̂ over the records x of `domain`. The
+    /// error of a column consists of its noise and its bias at the bound that is farther from the mean.
     fn worst(&self, domain: &Domain, noise: f64) -> f64 {
         let bounds = domain.intervals().unwrap_or_default();
         let columns = self.trust(noise).into_iter().zip(&self.means).zip(bounds);

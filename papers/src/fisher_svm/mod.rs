@@ -85,15 +85,16 @@ pub(super) const RESULTS: [Reproduction; 8] = [
     },
 ];
 
-/// θ and ρ of equations (2) and (6), the same throughout Section 3.
+/// Weights in equations (2) and (6) of Farokhi: θ of the hinge loss, and ρ of the squares of the bias and of
+/// the slacks. They are the same throughout Section 3.
 const THETA: f64 = 1.0;
 const RHO: f64 = 1e-2;
 
 /// Maximum number of Newton steps; about fifty are usual.
 const MOST_STEPS: u64 = 1_000;
 
-/// Support vector machine of equation (6) on `records`, one row for each record, and their `signs`. On the
-/// original records it is the machine of equation (2). `solve` sets the precision.
+/// Support vector machine of equation (6) of Farokhi on `records`, one row for each record, and their
+/// `signs`. On the original records it is the machine of equation (2). `solve` sets the precision.
 fn machine_by(
     solve: impl Fn(&SoftMargin) -> kkt::Result<Machine>,
     records: &Array2<f64>,
@@ -121,7 +122,8 @@ fn design(options: &RunOptions, name: &str, parameters: &Value, domain: &RecordD
     Ok(options.registry.get(name)?.design(parameters, &brief)?.into_mechanism())
 }
 
-/// Lower bound on an adversary's E‖x − x̂‖² that follows from `guarantee`.
+/// Lower bound on the expected squared error E‖x − x̂‖² of an adversary's guess x̂ of a record x, which
+/// follows from `guarantee`.
 fn least_error(mechanism: &str, guarantee: &Guarantee) -> Result<f64> {
     Ok(cramer_rao(mechanism, guarantee)?.error())
 }
@@ -138,8 +140,9 @@ fn cramer_rao<'g>(mechanism: &str, guarantee: &'g Guarantee) -> Result<&'g Crame
     })
 }
 
-/// Theorem 2.10's least E‖xᵢ − x̂ᵢ‖² over all records: m(p − 1)(1 − maxᵢ bᵢ²/bᵀb), with b the `multipliers`
-/// (errata F8). m is `variance`, and p is `width`.
+/// Least expected squared error E‖xᵢ − x̂ᵢ‖² of a guess x̂ᵢ over all records xᵢ, by Theorem 2.10 of Farokhi:
+/// m(p − 1)(1 − maxᵢ bᵢ²/bᵀb), with b the `multipliers` (errata F8). m is the `variance` of the noise, and p
+/// is `width`, the number of columns.
 fn least_error_of_correlated(variance: f64, width: usize, multipliers: &[f64]) -> f64 {
     let squares = || multipliers.iter().map(|omega| omega * omega);
     let largest = squares().fold(0.0, f64::max) / squares().sum::<f64>();

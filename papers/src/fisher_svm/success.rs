@@ -1,5 +1,5 @@
-//! Figures 5 and 6: success of a machine trained on noisy records, the share of original records that it
-//! classifies correctly.
+//! Figures 5 and 6 of Farokhi: success of a machine trained on noisy records, the share of original records
+//! that it classifies correctly.
 
 use super::curated;
 use super::data::{self, Data, Labelled};

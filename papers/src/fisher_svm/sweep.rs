@@ -1,4 +1,5 @@
-//! Comparison of Gaussian noise and Laplace noise with the same Cramér–Rao bound, at several λ.
+//! Comparison of Gaussian noise and Laplace noise with the same Cramér–Rao bound, at several values of the
+//! noise parameter λ.
 
 use super::data::Data;
 use super::{design, least_error};
@@ -10,14 +11,14 @@ use scumble_core::{Designed, Table};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-/// Plugin that adds a noise, with its parameters at λ.
+/// Plugin that adds noise, and its parameters as a function of the noise parameter λ.
 struct Noise {
     plugin: &'static str,
     parameters: fn(f64) -> Value,
 }
 
-/// The paper's noise (Theorem 2.4), and Laplace noise with the same Fisher information √λ about each feature
-/// (errata F9).
+/// The noise of Theorem 2.4 of Farokhi, and Laplace noise with the same Fisher information √λ about each
+/// feature (errata F9).
 const NOISES: [Noise; 2] = [
     Noise { plugin: "fisher-gaussian", parameters: |lambda| json!({ "lambda": lambda }) },
     Noise {
@@ -26,10 +27,12 @@ const NOISES: [Noise; 2] = [
     },
 ];
 
-/// Scores of models learned from releases with each noise of [`NOISES`], at one λ.
+/// Scores of models learned from releases with each noise of [`NOISES`], at one value of the noise parameter
+/// λ.
 pub(super) struct AtLambda {
     pub lambda: f64,
-    /// Lower bound on an adversary's E‖x − x̂‖² from the guarantee of each noise.
+    /// Lower bound on the expected squared error E‖x − x̂‖² of an adversary's guess x̂ of a record x, from
+    /// the guarantee of each noise.
     pub bounds: [f64; 2],
     /// Scores of the trials: for Gaussian noise, then for Laplace noise.
     pub scores: [Vec<f64>; 2],
@@ -53,8 +56,8 @@ pub(super) struct Measure {
     pub clean: f64,
 }
 
-/// Releases `data` with each noise of [`NOISES`] at every λ of `lambdas`, and scores each release with
-/// `score`. `options` gives the number of trials.
+/// Releases `data` with each noise of [`NOISES`] at every noise parameter λ of `lambdas`, and scores each
+/// release with `score`. `options` gives the number of trials.
 pub(super) fn sweep(
     options: &RunOptions,
     name: &str,
@@ -151,8 +154,8 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
     }
 }
 
-/// Checks that the score approaches the score without noise. At the largest λ it must be within three
-/// standard errors of that score, or within a hundredth of the distance at the smallest λ.
+/// Checks that the score approaches the score without noise. At the largest λ, the distance from that score
+/// must be at most three standard errors, or a hundredth of the distance at the smallest λ.
 fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
     let Measure { name, scale, clean, .. } = *measure;
     let mean = |at: &AtLambda| at.means()[0];
@@ -177,7 +180,7 @@ fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
     }
 }
 
-/// Grid of the scores at every λ.
+/// Grid of the scores at every noise parameter λ.
 pub(super) fn grid(sweep: &[AtLambda], measure: &Measure) -> Grid {
     let Measure { scale, better, .. } = *measure;
     let shown = |mean: Mean| format!("{} ± {}", four(scale * mean.value), four(scale * mean.error));
@@ -197,7 +200,7 @@ pub(super) fn grid(sweep: &[AtLambda], measure: &Measure) -> Grid {
     Grid::new(format!("{}, ± a standard error", measure.name), header, rows)
 }
 
-/// Panel of the scores with each noise, and of the score without noise, against λ.
+/// Panel of the scores with each noise, and of the score without noise, against the noise parameter λ.
 pub(super) fn panel(sweep: &[AtLambda], measure: &Measure, title: &str) -> Panel {
     let curve = |noise: usize| {
         let points = sweep.iter().map(|at| {
@@ -222,7 +225,7 @@ pub(super) fn panel(sweep: &[AtLambda], measure: &Measure, title: &str) -> Panel
     }
 }
 
-/// Panel of the lower bound on an adversary's squared error against λ.
+/// Panel of the lower bound on an adversary's squared error against the noise parameter λ.
 pub(super) fn panel_of_bounds(sweep: &[AtLambda]) -> Panel {
     let points = sweep.iter().map(|at| CurvePoint { x: at.lambda, y: at.bounds[0], error: 0.0 });
     Panel {

@@ -1,4 +1,4 @@
-//! Section 3.2.1: correlated noise on breast tumours that leaves the machine unchanged.
+//! Section 3.2.1 of Farokhi: correlated noise on breast tumours that leaves the machine unchanged.
 
 use super::{RHO, THETA, data, design, least_error_of_correlated, sharp_machine};
 use crate::report::{Evidence, four};
@@ -10,7 +10,7 @@ use serde_json::json;
 /// Variance m of the noise in the paper's example.
 const VARIANCE: f64 = 100.0;
 
-/// Bound on the error that the paper prints, divided by m.
+/// Lower bound on the squared error that the paper prints, divided by the noise variance m.
 const PRINTED: f64 = 28.4;
 
 pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {

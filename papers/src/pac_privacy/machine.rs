@@ -10,8 +10,9 @@ use scumble_kkt::{Records, SoftMargin};
 
 /// Trains a machine of each species against the rest, on the training records at `rows`.
 ///
-/// Each machine minimises ½‖w‖² + ½b² + C Σ max(0, 1 − y(w·x + b))², as scikit-learn's LinearSVC does, with
-/// C = `penalty`. The result has four weights and b for one species after the other.
+/// Each machine minimises ½‖w‖² + ½b² + C Σ max(0, 1 − y(w·x + b))², as scikit-learn's LinearSVC does, with C
+/// = `penalty`. The sum is over the records x with signs y = ±1, w are the weights, and b is the bias. The
+/// result has four weights and b for one species after the other.
 fn machines(irises: &Irises, rows: &[usize], penalty: f64) -> Result<Vec<f64>> {
     // Weight of the linear hinge loss. The solver needs a weight above zero.
     const HINGE: f64 = 1e-9;

@@ -19,24 +19,25 @@ const FEW: usize = 2_000;
 /// Smallest of [`NATS`].
 const LEAST: f64 = 0.015_625;
 
-/// Errors ‖released − mean of all‖, one for each trial.
+/// Errors ‖released mean − mean of all images‖, one for each trial.
 struct Errors {
     /// Errors of the mean of a half without noise.
     sampling: Vec<f64>,
-    /// Errors of the mean of a half with the theorem's noise, which differs from pixel to pixel; one list for
-    /// each of [`NATS`].
+    /// Errors of the mean of a half with the noise of the paper's Theorem 3, which differs from pixel to
+    /// pixel; one list for each of [`NATS`].
     pac: Vec<Vec<f64>>,
     /// Errors of the mean of all with Gaussian noise; one list for each of [`NATS`].
     dp: Vec<Vec<f64>>,
-    /// Rate at which an attack correctly decides whether a white image is among all. The attack uses a pixel
-    /// that is black in every other image.
+    /// Rate at which an attack correctly decides whether a white image is among all images. The attack uses a
+    /// pixel that is black in every other image.
     detected: Vec<f64>,
 }
 
 /// Results of a trial.
 struct TrialErrors {
     sampling: f64,
-    /// Errors ‖released − mean of all‖ at each of [`NATS`]: of a half, and of all under differential privacy.
+    /// Errors ‖released mean − mean of all images‖ at each of [`NATS`]: of the mean of a half, and of the
+    /// mean of all images under differential privacy.
     errors: Vec<[f64; 2]>,
     detected: f64,
 }
@@ -49,7 +50,7 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
     let (n, d) = table.records().dim();
     let mean_of_all = table.records().mean_axis(Axis(0)).unwrap_or_default();
     let trials = options.trials().min(TRIALS);
-    // The mean of all and the mean of a half determine the mean of the rest.
+    // The mean of all images and the mean of a half determine the mean of the other half.
     let half_mean = |rows: &[usize]| -> Array1<f64> {
         let mut sum = Array1::zeros(d);
         rows.iter().for_each(|&row| sum += &table.records().row(row));
@@ -92,7 +93,7 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
         for nats in NATS {
             let noise = HidingNoise::calibrated(&candidates, nats)?;
             let pac = distance(&noise.added(taken, &mut stream));
-            // Two means of n images in the unit box that differ in one image are at most √d/n apart.
+            // Two means of n images of d pixels in [0, 1] that differ in one image are at most √d/n apart.
             let sigma = (d as f64).sqrt() / n as f64 / mu_of_the_same(nats)?;
             let released: Vec<f64> = mean_of_all
                 .iter()

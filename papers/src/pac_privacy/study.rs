@@ -1,5 +1,5 @@
-//! Study of a statistic that is computed from a random half of the records. It is released with the theorem's
-//! noise and with the noise of the published code.
+//! Study of a statistic that is computed from a random half of the records. It is released with the noise of
+//! the paper's Theorem 3 and with the noise of the published code.
 
 use super::irises::Irises;
 use crate::gains::{Axis, claimed_gain_finding, curve, gain_finding};
@@ -51,12 +51,15 @@ const SMALL: f64 = 10.0;
 /// False-alarm rate of all lower bounds of an attack together. Only the first trial is attacked.
 const FALSE_ALARM: f64 = 1e-3;
 
-/// Noise, with its σ on each value. λ is the variance of a value over the halves, and Σ sums over all values.
+/// Noise, with its standard deviation σ on each value. λ is the variance of a value over the halves, and Σ
+/// sums over all values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noise {
-    /// Noise of the theorem: σ² = √λ·Σ√λ/(2·nats), checked on integers.
+    /// Noise of the paper's Theorem 3: σ² = √λ·Σ√λ/(2·nats), checked on integers. It omits the theorem's
+    /// decomposition of the covariance.
     Theorem,
-    /// Least noise of equal σ on all values, by the theorem's bound: σ² = Σλ/(2·nats).
+    /// Least noise with an equal standard deviation σ on all values, by the bound of the paper's Theorem 3:
+    /// σ² = Σλ/(2·nats).
     Equal,
     /// Noise of the published code: σ = √λ·Σ√λ/(2·nats).
     Code,
@@ -73,15 +76,15 @@ fn variances(candidates: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// Ratio of the summed variances of equal noise to those of the theorem's noise, at the same nats:
-/// k·Σλ/(Σ√λ)² for k values.
+/// Ratio of the summed variances of equal noise to those of the noise of the paper's Theorem 3, at the same
+/// nats. It is k·Σλ/(Σ√λ)² for k values, with λ the variance of a value over the `candidates`.
 fn equal_noise_ratio(candidates: &[Vec<f64>]) -> f64 {
     let variances = variances(candidates);
     variances.len() as f64 * variances.iter().sum::<f64>() / squared_roots(candidates)
 }
 
-/// Summed variances of the theorem's noise, times twice the nats: (Σ√λ)², with λ the variance of a value over
-/// the `candidates`.
+/// Summed variances of the noise of the paper's Theorem 3, times twice the nats: (Σ√λ)², with λ the variance
+/// of a value over the `candidates`.
 fn squared_roots(candidates: &[Vec<f64>]) -> f64 {
     variances(candidates).iter().map(|variance| variance.sqrt()).sum::<f64>().powi(2)
 }
@@ -138,13 +141,15 @@ pub(super) struct Found {
     values: usize,
     /// (Σ√λ)² of each trial, with λ the variance of a value over the halves.
     pub squared_roots: Vec<f64>,
-    /// Ratio of the summed variances of equal noise to those of the theorem's noise, for each trial.
+    /// Ratio of the summed variances of equal noise to those of the noise of the paper's Theorem 3, for each
+    /// trial.
     equal_noise_ratio: Vec<f64>,
     /// Accuracy without noise, for each trial.
     pub clean: Vec<f64>,
     /// Share of test records classified correctly, for each of [`NATS`], each noise and each trial.
     pub right: Vec<[Vec<f64>; 3]>,
-    /// Attacks of the first trial at [`PRINTED`] nats: on the theorem's noise, and on the code's noise.
+    /// Attacks of the first trial at [`PRINTED`] nats: on the noise of the paper's Theorem 3, and on the
+    /// noise of the published code.
     attacks: [HalfInference; 2],
 }
 
@@ -298,7 +303,7 @@ const BY_NATS: Axis = Axis { symbol: "nats", before: false };
 /// classifies correctly, for each trial. The regression's bound on a guess of membership is the bound at
 /// `nats`.
 fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<Vec<f64>> {
-    /// δ of the budget. Its choice is free, because at any δ the ε of a μ converts back to that μ.
+    /// δ of the budget. Its choice is free: a μ determines ε at any δ, and ε and δ determine this μ.
     const DELTA: f64 = 1e-4;
     let epsilon = gaussian::epsilon(mu_of_the_same(nats)?, DELTA)?;
     let run_trial = |trial: usize| -> Result<f64> {

@@ -29,7 +29,7 @@ const BEHIND: [usize; 2] = [10, 32];
 /// Weight decay of the classifier and its encoder.
 const WEIGHT_DECAY: f64 = 1e-4;
 
-/// Number of representations at which the classifier's Jacobian is taken.
+/// Number of representations at which the classifier's Jacobian is computed.
 const JACOBIANS: usize = 500;
 
 /// Number of test images whose representations are compared in pairs.

@@ -13,8 +13,8 @@ const UNSEEN: f64 = 1000.0;
 /// Threshold on the singular value of a direction that the task sees, as a share of the largest one.
 const SEEN: f64 = 0.01;
 
-/// The map z ↦ (z − μ)U/√λ and its inverse, with the mean μ of public representations, the singular vectors U
-/// of the task's Jacobian, and the stretches 1/√λ.
+/// The map z ↦ (z − μ)U/√λ of a representation z, and its inverse, with the mean μ of public representations,
+/// the singular vectors U of the task's Jacobian, and the stretches 1/√λ.
 pub(super) struct Reshaping {
     mean: Array1<f64>,
     /// Number of directions that the task sees. They are the first directions.

@@ -1,4 +1,4 @@
-//! Figure 8: handwritten digits, with a linear classifier as the task.
+//! Figure 8 of Cheng, Tang and Chinchali: handwritten digits, with a linear classifier as the task.
 
 use super::trained::{Approach, Part, Problem, Sweep};
 use super::{improvement, percent};
@@ -24,7 +24,7 @@ fn sizes(options: &RunOptions) -> [usize; 2] {
     if options.quick { [1000, 300] } else { [6000, 1000] }
 }
 
-/// Epochs of Algorithm 1.
+/// Number of epochs of the paper's Algorithm 1.
 fn epochs(options: &RunOptions) -> usize {
     if options.quick { 50 } else { 600 }
 }

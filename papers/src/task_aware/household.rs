@@ -1,4 +1,5 @@
-//! Figure 4: mean power of every hour, with a larger weight by day than by night.
+//! Figure 4 of Cheng, Tang and Chinchali: mean power of every hour, with a larger weight by day than by
+//! night.
 
 use super::{curves, improvement, percent};
 use crate::report::{Evidence, four};
@@ -19,7 +20,7 @@ const HOURS: usize = 24;
 /// Number of training days; these days come first.
 const TRAINING_DAYS: usize = 991;
 
-/// Hours with the weight kᵢ = 2: the paper's hours 9 to 20, which count from 1.
+/// Hours i with the weight kᵢ = 2 in the task loss: the paper's hours 9 to 20, which count from 1.
 const DAY_TIME: std::ops::Range<usize> = 8..20;
 
 const NAMES: [&str; 4] = ["task-aware", "task-agnostic", "privacy-agnostic", "task-aware-clipped (ours)"];
@@ -99,7 +100,8 @@ enum Days {
     Test,
 }
 
-/// Expected squared error E(x̂ᵢ − xᵢ)² of every hour, averaged over the training days and over the test days.
+/// Expected squared error E(x̂ᵢ − xᵢ)² of the estimate x̂ᵢ for the power xᵢ of every hour i, averaged over
+/// the training days and over the test days.
 struct Errors([Array1<f64>; 2]);
 
 impl Errors {
@@ -111,7 +113,7 @@ impl Errors {
         }
     }
 
-    /// Task loss by equation (15): the sum of kᵢ² times the error over the hours i.
+    /// Task loss by equation (15) of the paper: the sum of kᵢ² times the error over the hours i.
     fn loss(&self, days: Days) -> f64 {
         self.on(days).iter().zip(weights()).map(|(error, k)| k * k * error).sum()
     }
@@ -168,7 +170,8 @@ impl House {
     }
 
     /// Errors of the paper's task-agnostic approach. It adds noise to the power itself, for the ℓ₁
-    /// sensitivity Δ₁ of the training days, and uses the best decoder for this noise (Corollary 2).
+    /// sensitivity Δ₁ of the training days, and uses the best decoder for this noise (Corollary 2 of the
+    /// paper).
     fn task_agnostic(&self, epsilon: f64) -> Result<Errors> {
         let [training, test] = self.parts();
         let sensitivity = over_points(training)?.value;
@@ -185,8 +188,8 @@ impl House {
     }
 }
 
-/// Expected squared error E(x̂ᵢ − xᵢ)² of every column, averaged over `records`, one in each row. The
-/// mechanism must add noise of the same distribution to every record.
+/// Expected squared error E(x̂ᵢ − xᵢ)² of the estimate x̂ᵢ for the value xᵢ of every column i, averaged over
+/// `records`, one in each row. The mechanism must add noise of the same distribution to every record.
 fn mechanism_errors(
     name: &str,
     mechanism: &dyn LocalMechanism,

@@ -1,4 +1,4 @@
-//! Figure 6: task loss by the number Z of latents.
+//! Figure 6 of Cheng, Tang and Chinchali: task loss by the number Z of latents.
 
 use super::trained::{Approach, Part, Problem};
 use super::{curves, tumours, valuation};
@@ -68,7 +68,7 @@ struct Least {
     as_published: usize,
     /// Text for the report: the data set, the budgets, and the number of latents for each approach.
     summary: String,
-    /// Text on the losses of the approach as published, at Z = 1 and Z = 3.
+    /// Text on the losses of the approach as published, with Z = 1 and Z = 3 latents.
     lost: String,
 }
 
@@ -91,7 +91,7 @@ fn finding(fewest: &[Least]) -> Finding {
 impl Case {
     fn run(&self, options: &RunOptions) -> Result<(Least, Grid, Panel)> {
         let Self { name, problem, budgets, latents, approaches } = self;
-        // Jobs in the order of Z, then approach, then budget.
+        // Jobs in the order of the number Z of latents, then approach, then budget.
         let jobs: Vec<(usize, usize, f64)> = latents
             .iter()
             .flat_map(|latents| (0..approaches.len()).map(|at| (*latents, at)))
@@ -111,7 +111,8 @@ impl Case {
         };
         let losses: Vec<[f64; 2]> = job_losses.chunks(budgets.len()).map(mean).collect();
         let at = budgets.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
-        // One row for each Z: all approaches on training records, then all approaches on test records.
+        // One row for each number Z of latents: all approaches on training records, then all approaches on
+        // test records.
         let rows: Vec<Vec<f64>> = losses
             .chunks(approaches.len())
             .map(|by_approach| {

@@ -1,5 +1,5 @@
-//! Figure 3: theoretical loss of the three approaches if all records are on a sphere of radius r (Assumption
-//! 1).
+//! Figure 3 of Cheng, Tang and Chinchali: theoretical loss of the three approaches if all records are on a
+//! sphere of radius r (Assumption 1).
 
 use super::{curves, improvement, percent};
 use crate::report::{Evidence, four};
@@ -18,11 +18,11 @@ const LATENTS: usize = 2;
 
 const NAMES: [&str; 3] = ["task-aware", "task-agnostic", "privacy-agnostic"];
 
-/// Values of ε/r at which the figure shows losses.
+/// Values of ε/r, with r the radius of the sphere, at which the figure shows losses.
 const BUDGETS: [f64; 15] =
     [100.0, 70.0, 50.0, 32.0, 23.0, 16.0, 11.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.5, 1.0];
 
-/// Values of ε/r in the table.
+/// Values of ε/r in the table, with r the radius of the sphere.
 const SHOWN: [f64; 6] = [100.0, 16.0, 8.0, 4.0, 2.0, 1.0];
 
 pub(super) fn figure_3(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -66,8 +66,8 @@ pub(super) fn figure_3(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-/// Losses of the task-aware, the task-agnostic and the privacy-agnostic approach at r/ε = `ratio`. All
-/// eigenvalues except λ₁ are `other`.
+/// Losses of the task-aware, the task-agnostic and the privacy-agnostic approach at r/ε = `ratio`, with r the
+/// radius of the sphere of records. All eigenvalues except λ₁ are `other`.
 fn losses(other: f64, ratio: f64) -> Result<Vec<f64>> {
     let mut eigenvalues = [other; WIDTH];
     eigenvalues[0] = LARGEST;

@@ -1,4 +1,5 @@
-//! Losses of trained designs: the problems of Figures 5 to 8, and the approaches to them.
+//! Losses of trained designs: the problems of Figures 5 to 8 of Cheng, Tang and Chinchali, and the approaches
+//! to them.
 
 use super::{curves, improvement, percent};
 use crate::report::four;
@@ -117,7 +118,7 @@ impl Approach {
         Self { name: plugin, plugin, parameters, stretch: 1.0 }
     }
 
-    /// Algorithm 1 with `latents` latents.
+    /// Algorithm 1 of the paper with `latents` latents. `eta` is η, the weight of its regularisation.
     pub fn task_aware(latents: usize, eta: f64, training: Value) -> Self {
         let parameters = json!({ "latent_dim": latents, "eta": eta, "training": training });
         Self { name: "task-aware", ..Self::new("task-aware-gradient", parameters) }

@@ -1,4 +1,4 @@
-//! Breast cancer detection: Figure 5 (right).
+//! Breast cancer detection: Figure 5 (right) of Cheng, Tang and Chinchali.
 
 use super::trained::{Approach, Part, Problem, Sweep};
 use super::{improvement, percent};
@@ -26,7 +26,8 @@ const HIDDEN: usize = 45;
 const WIDTH: usize = 30;
 const TASK_EPOCHS: usize = 1000;
 
-/// η of Algorithm 1 as printed, and a smaller η that regularises the encoder less.
+/// Weight η of the regularisation in Algorithm 1 as printed, and a smaller η that regularises the encoder
+/// less.
 const ETA: f64 = 1e-3;
 const SMALLER_ETA: f64 = 1e-4;
 
@@ -70,12 +71,12 @@ fn as_coded(options: &RunOptions) -> Result<String> {
 const MOST_TASKS: u64 = 20;
 const LEARNED: f64 = 0.1;
 
-/// Epochs of Algorithm 1.
+/// Number of epochs of the paper's Algorithm 1.
 fn epochs(options: &RunOptions) -> usize {
     if options.quick { 15 } else { 2000 }
 }
 
-/// Training parameters of Section A.8.
+/// Training parameters of Section A.8 of the paper.
 fn training(options: &RunOptions) -> Value {
     json!({
         "encoder_hidden": WIDTH, "decoder_hidden": WIDTH, "hidden": "logistic",
@@ -83,12 +84,13 @@ fn training(options: &RunOptions) -> Value {
     })
 }
 
-/// Algorithm 1 with `latents` latents.
+/// Algorithm 1 of the paper with `latents` latents.
 pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
     Approach::task_aware(latents, ETA, training(options))
 }
 
-/// Algorithm 1 with the published noise and the η that reproduces Figure 5.
+/// Algorithm 1 of the paper with the published noise and the regularisation weight η that reproduces Figure
+/// 5.
 pub(super) fn as_published(options: &RunOptions, latents: usize) -> Approach {
     held_back_less(task_aware(options, latents)).with_published_noise()
 }
@@ -113,7 +115,7 @@ fn privacy_agnostic(options: &RunOptions) -> Approach {
     Approach::privacy_agnostic(3, training(options))
 }
 
-/// Halves η, because the code adds η·θ to gradients and Algorithm 1 adds 2η·θ.
+/// Halves η, because the code adds η·θ to the gradient of the weights θ, and Algorithm 1 adds 2η·θ.
 fn half_as_much(mut approach: Approach) -> Approach {
     approach.parameters["eta"] = json!(ETA / 2.0);
     approach
@@ -207,8 +209,8 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-/// ℓ₁ diameter Δ₁ of the set into which `task-agnostic` moves features, and Δ₁ of the training records
-/// themselves.
+/// ℓ₁ diameter of the set into which `task-agnostic` moves features, and ℓ₁ sensitivity Δ₁ of the training
+/// records, the largest ℓ₁ distance between two of them.
 fn sensitivities(options: &RunOptions, problem: &Problem) -> Result<(f64, f64)> {
     let mut brief = Brief::new(problem.domain.clone(), Budget::new(PRINTED_AT, 0.0)?);
     brief.volunteers = Volunteers::Consented(problem.train.clone());

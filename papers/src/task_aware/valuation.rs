@@ -1,4 +1,4 @@
-//! Real estate: Figure 5 (left) and Figure 7.
+//! Real estate: Figure 5 (left) and Figure 7 of Cheng, Tang and Chinchali.
 
 use super::trained::{Approach, Part, Problem, Sweep};
 use crate::report::Evidence;
@@ -30,17 +30,17 @@ fn task_epochs(options: &RunOptions) -> usize {
     if options.quick { TASK_EPOCHS / 3 } else { TASK_EPOCHS }
 }
 
-/// Epochs of Algorithm 1.
+/// Number of epochs of the paper's Algorithm 1.
 fn epochs(options: &RunOptions) -> usize {
     if options.quick { 100 } else { 2000 }
 }
 
-/// Training parameters of Section A.8, with linear networks.
+/// Training parameters of Section A.8 of the paper, with linear networks.
 fn training(options: &RunOptions) -> Value {
     json!({ "epochs": epochs(options), "steps": 15, "seed": options.seed })
 }
 
-/// Algorithm 1 with `latents` latents.
+/// Algorithm 1 of the paper with `latents` latents.
 pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
     Approach::task_aware(latents, 0.2, training(options))
 }
@@ -123,7 +123,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-/// Figure 7: effect of a hidden layer in encoder and decoder.
+/// Figure 7 of the paper: effect of a hidden layer in encoder and decoder.
 pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let budgets = if options.quick { vec![PRINTED_AT] } else { vec![1.0, 2.0, PRINTED_AT, 10.0, 20.0] };
     let problem = problem(options)?;

@@ -1,5 +1,5 @@
-//! Data collection (Figures 1, 4 and 7): people release records and labels. A classifier learns from them,
-//! and classifies records in the clear or released records.
+//! Data collection (Figures 1, 4 and 7 of Learning to Noise): people release records and labels. A classifier
+//! learns from them, and classifies records in the clear or released records.
 
 use super::learner::{Released, Rule, choose};
 use super::people::{Data, People, Sizes};
@@ -126,7 +126,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Share of ε that records get; their labels get the rest (Section 3.2).
+    /// Share of ε that records get; their labels get the rest (Section 3.2 of the paper).
     pub fn share(&self, local: f64) -> f64 {
         match local <= 4.0 {
             _ if !self.private_labels => 1.0,
@@ -175,8 +175,8 @@ impl Subject {
 /// else.
 const RELEASES: usize = 5;
 
-/// Largest local ε at which only [`Rule::Means`] is tried. There a network learns less than this rule. From
-/// private labels it learns nothing that could be distinguished from chance.
+/// Largest local ε at which only [`Rule::Means`] is tried. At such an ε, a network learns less than this
+/// rule. From private labels it learns nothing that could be distinguished from chance.
 const MEANS_ALONE: f64 = 2.0;
 
 /// Results of every release of a data set.

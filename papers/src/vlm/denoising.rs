@@ -121,7 +121,7 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
     })
 }
 
-/// Runs one trial at each finite local ε, on the same releases as the figures.
+/// Runs one trial at each finite local ε, on the releases of the reproduced figures.
 fn run_trial(options: &RunOptions, subject: &Subject, trial: usize) -> Result<Vec<Found>> {
     let prepared = Prepared::new(options, subject, trial, VOLUNTEERS)?;
     let Prepared { plan, shared, places, sharing, test, test_classes, seed, .. } = &prepared;

@@ -1,4 +1,4 @@
-//! Figures 1, 4 and 7: findings on data that people share.
+//! Figures 1, 4 and 7 of Learning to Noise: findings on data that people share.
 
 use super::collection::{BOTH, By, Collection, Level, Plan, Subject, TestRecords};
 use super::people::{Data, Sizes};
@@ -67,10 +67,11 @@ fn with_as_many(options: &RunOptions) -> Result<String> {
     ))
 }
 
-/// Models of digits (E.3, E.4). The bound on latents and the noise in training are the same for every budget.
+/// Models of digits (Appendices E.3 and E.4 of the paper). The bound on latents and the noise in training are
+/// the same for every budget.
 ///
-/// Under clipped gradients and noise, a smaller model learns more. A model of shares of ink then learns more
-/// than a model of their logits, whose gradients are far longer than the clipping bound.
+/// Under clipped gradients and noise, a smaller model learns more. A model of pixels as shares of ink then
+/// learns more than a model of their logits, whose gradients are far longer than the clipping bound.
 fn model_of_digits(options: &RunOptions) -> Model {
     Model {
         parameters: json!({
@@ -339,7 +340,8 @@ fn sheet(collection: &Collection) -> Option<Panel> {
     (!panel.layers.is_empty()).then_some(panel)
 }
 
-/// Upper bounds on the accuracy in per cent: of Laplace noise by equation 28, and of any mechanism.
+/// Upper bounds on the accuracy in per cent: of Laplace noise by equation 28 of the paper, and of any
+/// mechanism.
 fn ceilings(collection: &Collection) -> Result<Vec<Layer>> {
     let local = &collection.plan.local;
     let (classes, first) = (collection.plan.classes as u64, collection.by.len());

@@ -1,4 +1,5 @@
-//! Figure 3: columns of loans that one party releases, joined to columns that another party has in the clear.
+//! Figure 3 of Learning to Noise: columns of loans that one party releases, joined to columns that another
+//! party has in the clear.
 
 use super::sharing::{Model, classes_of};
 use super::{SEEDED, curve, panel, percent, shown};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 /// Results of a trial, as shares of the test records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Trial {
-    /// Accuracy with only the columns that the other party has in the clear.
+    /// Accuracy with only the columns in the clear, without the private columns.
     alone: f64,
     /// Accuracy with only the private columns, if they were in the clear.
     others: f64,
@@ -56,8 +57,8 @@ fn local(options: &RunOptions) -> Vec<f64> {
     }
 }
 
-/// Model with the parameters of Table 3; d, the number of latents, and ε_pretraining are the table's values
-/// for most budgets.
+/// Model with the parameters of the paper's Table 3; d, the number of latents, and ε_pretraining are the
+/// table's values for most budgets.
 fn model(options: &RunOptions) -> Model {
     Model {
         parameters: json!({
@@ -69,9 +70,9 @@ fn model(options: &RunOptions) -> Model {
     }
 }
 
-/// Columns in the clear, and private columns. Appendix E.1.3 names eight columns as data of the mechanism,
-/// but its accuracies are those with these eight columns in the clear. With the eight columns private, the
-/// join could gain nothing.
+/// Columns in the clear, and private columns. Appendix E.1.3 of the paper names eight columns as data of the
+/// mechanism, but its accuracies are those with these eight columns in the clear. With the eight columns
+/// private, the join could gain nothing.
 fn sides(loans: &lending_club::Loans) -> [Vec<usize>; 2] {
     loans.joined()
 }

@@ -29,7 +29,7 @@ pub(super) enum Rule {
         /// Direction of each class, one column for each class.
         directions: Array2<f64>,
     },
-    /// The paper's network, whose loss accounts for the label flips (equation 8).
+    /// The paper's network, whose loss accounts for the label flips (equation 8 of Learning to Noise).
     Network(Box<Classifier>),
 }
 
@@ -54,7 +54,7 @@ impl Rule {
     }
 
     /// Trains a network with these `hidden` layers. A tenth of the records decide when training ends, by the
-    /// same loss.
+    /// loss that training minimises.
     pub fn fit_network(released: &Released, hidden: &[usize], epochs: usize, seed: u64) -> Result<Self> {
         let Released { records, labels, flip } = released;
         let params = ClassifierParams::default()
@@ -86,7 +86,7 @@ impl Rule {
     }
 }
 
-/// Rule that is most often correct by private validation (Section 3.3).
+/// Rule that is most often correct by private validation (Section 3.3 of Learning to Noise).
 ///
 /// Each person has one row of `records`, with its class in `classes`, and is asked about one rule. The person
 /// answers by randomised response at `epsilon` whether the rule classifies the record correctly. Among equal

@@ -1,4 +1,4 @@
-//! Figure 2: nines, released by a mechanism learned from volunteers who have none.
+//! Figure 2 of Learning to Noise: nines, released by a mechanism learned from volunteers who have none.
 
 use super::collection::{BOTH, Collection, Level, Plan, Subject, TestRecords};
 use super::figures::{JOINTLY, RULES, above_chance, budgets, digits, figure, rises};
@@ -50,8 +50,8 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     Ok(with_comparison(found, &collection, &directions, &BOTH, TestRecords::Clean))
 }
 
-/// Finding on the rise with ε of the accuracy of the rule that validation chooses. If it hardly rises, the
-/// finding is on the paper's network alone.
+/// Finding on the rise with ε of the accuracy of the rule that validation chooses. If this accuracy hardly
+/// rises, the finding is on the paper's network alone.
 fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>> {
     let found = rises(collection, TestRecords::Clean, &BOTH);
     let Some(chosen) = found.as_ref().filter(|found| found.verdict == Agreement::Differs) else {

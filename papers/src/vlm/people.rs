@@ -1,5 +1,5 @@
-//! Division of records as in Appendix E.1: for learning the mechanism, for release, for validation and for
-//! tests.
+//! Division of records as in Appendix E.1 of Learning to Noise: for learning the mechanism, for release, for
+//! validation and for tests.
 
 use super::sharing::classes_of;
 use crate::{Result, RunOptions};
@@ -64,14 +64,14 @@ pub(super) struct Data {
 
 enum Division {
     /// Random division. Of the training records, `quarters` quarters are the volunteers', three in the paper.
-    /// A quarter of the test records are tested on (E.1.1).
+    /// A quarter of the test records are tested on (Appendix E.1.1 of the paper).
     AtRandom { quarters: usize },
     /// Random division with equally many records of each class. Three quarters of the training records are
-    /// the volunteers' (E.1.1, Lending Club).
+    /// the volunteers' (Appendix E.1.1 of the paper, Lending Club).
     Balanced,
-    /// Division for recognising this class, which no volunteer has (E.1.2). Volunteers have eight ninths of
-    /// the records of all other classes. The people who share have the last ninth, and equally many records
-    /// of this class.
+    /// Division for recognising this class, which no volunteer has (Appendix E.1.2 of the paper). Volunteers
+    /// have eight ninths of the records of all other classes. The people who share have the last ninth, and
+    /// equally many records of this class.
     Novel(usize),
 }
 

@@ -1,4 +1,5 @@
-//! A prepared trial of data collection: the mechanism of the figures, and the labels that people release.
+//! A prepared trial of data collection: the mechanism of the reproduced figures, and the labels that people
+//! release.
 
 use super::collection::{Plan, Subject};
 use super::learner::{Released, Rule};
@@ -40,8 +41,8 @@ impl Prepared {
         Ok(Self { plan, shared, places, sharing: sharing?, test: test?, sharing_classes, test_classes, seed })
     }
 
-    /// Releases labels at a `local` ε, with the random draws of the figures. Returns the labels, the matrix
-    /// that flipped them, and the randomness that releases records afterwards.
+    /// Releases labels at a `local` ε, with the random draws of the reproduced figures. Returns the labels,
+    /// the matrix that flipped them, and the randomness that releases records afterwards.
     pub fn labels(
         &self,
         options: &RunOptions,
@@ -58,8 +59,8 @@ impl Prepared {
     }
 }
 
-/// Accuracy of each trial on test records, with the same labels released at `local` ε and latents in the
-/// clear. The further loss of accuracy in the figures is the cost of the noise on latents.
+/// Accuracy of each trial on test records, if people release labels at `local` ε, as in the figures, and
+/// latents in the clear. The further loss of accuracy in the figures is the cost of the noise on latents.
 pub(super) fn by_labels_alone(options: &RunOptions, subject: &Subject, local: f64) -> Result<Vec<f64>> {
     let name = format!("{}-labels-alone", subject.name);
     let store = options.finished(&name)?;

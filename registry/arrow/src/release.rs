@@ -33,7 +33,7 @@ fn rows(batches: &[RecordBatch]) -> Result<Rows<impl Iterator<Item = Batch> + Se
 
 type Batch = std::result::Result<RecordBatch, arrow_schema::ArrowError>;
 
-/// Reader for a release with keyed noise. It also reads the column `ids` if there is one.
+/// Reader for a release with keyed noise. It also reads the column that `ids` names, if there is a name.
 fn keyed_reader<'b>(
     design: &ShippedDesign,
     batches: &'b [RecordBatch],
@@ -49,7 +49,7 @@ fn keyed_reader<'b>(
 
 /// Releases all records of `batches`, in order, with noise drawn in blocks of records. For the same records
 /// in a file, the command `scumble release` has the same distribution of results. With the same `streams`,
-/// its result is the same bit for bit. Also returns the clipped cells.
+/// both results are equal bit for bit. Also returns the number of clipped cells per column.
 ///
 /// # Errors
 /// The error of the first faulty row. An error if there are no rows, or if `design` is a curator's or has no
@@ -68,16 +68,16 @@ pub fn release(
     written(schema, |writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
 }
 
-/// Releases batches with noise that is derived from `key`, each record's id in the column `ids`, and its
-/// values. A record is released with the same values in any part of the table, in any order, and any number
-/// of times. Without a column of ids, the ids are the row numbers in `batches`, counted from 1. The batches
-/// must then be the whole table. If no batch has rows, the result is one batch without rows.
+/// Releases batches with noise that is derived from `key`, each record's id in the column `ids`, and the
+/// record's values. A record is released with the same values in any part of the table, in any order, and any
+/// number of times. Without a column of ids, the ids are the row numbers in `batches`, counted from 1. The
+/// batches must then be the whole table. If no batch has rows, the result is one batch without rows.
 ///
 /// `on_records` receives the digests of the released records, block by block. Before the caller discloses the
 /// release, it must compare the digests with those of the records that it checked. A ticket, the stored
 /// secret of a release, has a fingerprint of these records
-/// ([`check_released`](scumble_custody::Ticket::check_released)). An alternative is
-/// [`AdmittedRecords`](scumble_custody::AdmittedRecords).
+/// ([`check_released`](scumble_custody::Ticket::check_released)). Alternatively, the caller can look up each
+/// record in [`AdmittedRecords`](scumble_custody::AdmittedRecords).
 ///
 /// # Errors
 /// Same errors as [`release`], except that batches may be empty. Also an error for a record without an id.

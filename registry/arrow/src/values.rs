@@ -53,8 +53,8 @@ pub(crate) fn held(data_type: &DataType) -> Option<Held> {
     })
 }
 
-/// Values of a column. If the column's array has one of the types below, the values share its memory.
-/// Otherwise they are converted.
+/// Values of a column. If the column's array has the array type of a variant, the values share the memory of
+/// that array. If not, they are converted.
 pub(crate) enum Values {
     Missing,
     Number(Float64Array),

@@ -13,8 +13,8 @@ use std::io;
 use std::sync::Arc;
 
 /// Arrow schema of the records that `decoder` decodes, without nulls. A column has the type of the `input`
-/// column of the same name if that type holds every value of the column's kind. Otherwise it has the kind's
-/// own type, such as `Int64`, `Boolean`, `Date32`, `Utf8` or `Float64`.
+/// column of the same name if that type holds every value of the column's kind. If not, the released column
+/// has the kind's own type, such as `Int64`, `Boolean`, `Date32`, `Utf8` or `Float64`.
 pub fn schema(decoder: &Decoder, input: Option<&Schema>) -> SchemaRef {
     let field = |(name, own): (&String, Held)| {
         let plain = plain(&own);

@@ -14,8 +14,8 @@ use std::mem::discriminant;
 
 /// Guarantee of several releases of the same records (sequential composition). ε, δ and Fisher information
 /// add up. For [`PacResistance`], the spent samples add up and count against the smallest budget. Perfect
-/// secrecy is kept, because parts draw independent randomness. The rule also holds if a part is chosen by the
-/// outputs of earlier parts.
+/// secrecy is kept, because parts draw independent randomness. The rule also holds if the outputs of earlier
+/// parts decide the mechanism of a later part.
 ///
 /// For differential privacy the theorem is Dwork and Roth (2014), Theorem 3.16.
 ///
@@ -58,7 +58,7 @@ pub fn by_parts(parts: &[(Scope, Guarantee)]) -> Guarantee {
 /// changes the sizes of both. Claims for [`Neighbours::ReplaceOne`] are then lost, and claims for
 /// [`Neighbours::AddOrRemoveOne`] keep the largest ε and δ. Local claims are then lost too, because the part
 /// that holds a record discloses information about its value. Notions other than differential privacy compose
-/// as in sequence if the partition was fixed, and are lost otherwise.
+/// as in sequence if the partition was fixed, and are lost if values decide it.
 ///
 /// The partition does not concern volunteers: claims for a volunteer who shaped several designs compose in
 /// sequence.
@@ -156,7 +156,8 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
     whole.claims.extend(claims_for(Unit::Volunteer, Rule::Sequence, parts));
     let counts_samples = |claim: &Claim| matches!(claim.notion, Notion::PacResistance(_));
     if parts.len() > 1 && whole.claims.iter().any(counts_samples) {
-        // errata D11: the theorem counts samples of fresh records, each used for one sample only.
+        // errata D11: the theorem of PAC resistance counts samples of fresh records, each used for one sample
+        // only.
         whole.assumes.push("no private record went into the samples of more than one part".into());
     }
     if let [(_, only)] = parts {
@@ -243,7 +244,8 @@ fn is_same_kind(one: &Notion, other: &Notion) -> bool {
     }
 }
 
-/// Returns whether `one` implies `other`.
+/// Returns whether `one` is of the same kind as `other`. If they are local or central differential privacy,
+/// also requires that neither ε nor δ of `one` is larger.
 fn is_no_weaker(one: &Notion, other: &Notion) -> bool {
     match (epsilon_and_delta(one), epsilon_and_delta(other)) {
         (Some((epsilon, delta)), Some(weaker)) => {
@@ -275,7 +277,8 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     match parts[0] {
         Notion::LocalDp(_) => match curve_of_all(rule, parts) {
             Some(profile) => {
-                // Two values of ε hold at the sum of the δ: the sum of the ε, and the ε of the profile.
+                // At the summed δ of the parts, two values of ε hold: the summed ε of the parts, and the ε of
+                // the composed profile.
                 let composed = LocalDp::new(epsilon.min(profile.epsilon(delta)), delta).along(profile);
                 Some((
                     Notion::LocalDp(composed),
@@ -343,8 +346,8 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
             Notion::PerfectSecrecy(*secrecy),
             "outputs with independent randomness are jointly independent of the record",
         )),
-        // The theorem does not cover several releases of one person that are shuffled separately, or along
-        // with releases that are not shuffled.
+        // The theorem for shuffled reports does not cover several releases of one person that are shuffled
+        // separately, or along with releases that are not shuffled.
         Notion::ShuffledDp(_) => None,
         // The intersection of two ambiguity sets is smaller, and cannot be derived from their descriptions.
         Notion::AmbiguitySet(_) => None,

@@ -300,8 +300,8 @@ impl LocalMechanism for Composed {
         self.parts.iter().flat_map(shifted).collect()
     }
 
-    /// Joins the first worst pair of each part to one pair. A part that does not see `unit` has the same
-    /// point in both.
+    /// Joins the first worst pair of each part to one pair. A part that does not see `unit` contributes the
+    /// same coordinates to both points of the pair.
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         let pairs = self.parts.iter().map(|part| {
             let local = &part.mechanism;

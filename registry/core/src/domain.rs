@@ -4,7 +4,8 @@ use crate::{Error, Result, polytope};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Maximum number of coordinates of a domain. Without it, a saved domain could ask for any amount of memory.
+/// Maximum number of coordinates of a domain. Without this limit, a saved domain could ask for any amount of
+/// memory.
 const MOST_COORDINATES: usize = 1 << 24;
 
 /// One indivisible factor of a [`Domain`].
@@ -63,7 +64,7 @@ impl Factor {
         }
     }
 
-    /// max ‖x − x′‖₁ over the set.
+    /// max ‖x − x′‖₁ over the points x and x′ of the set.
     pub fn l1_diameter(&self) -> f64 {
         match self {
             Self::Interval { lower, upper } => upper - lower,
@@ -74,7 +75,7 @@ impl Factor {
         }
     }
 
-    /// max ‖x − x′‖₂ over the set; an upper bound for a polytope.
+    /// max ‖x − x′‖₂ over the points x and x′ of the set; an upper bound for a polytope.
     pub fn l2_diameter(&self) -> f64 {
         match self {
             Self::Interval { lower, upper } => upper - lower,
@@ -117,7 +118,8 @@ impl Factor {
             Self::Interval { lower, upper } => lower.abs().max(upper.abs()),
             Self::OneHot { .. } => 1.0,
             Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => *radius,
-            // A coordinate is half the sum or half the difference of two signed sums.
+            // A coordinate is half the sum or half the difference of two signed sums sᵀx, which the bounds
+            // limit.
             Self::Polytope { bounds, .. } => {
                 bounds.iter().fold(0.0, |most, (lower, upper)| most.max(lower.abs()).max(upper.abs()))
             }
@@ -336,12 +338,12 @@ impl Domain {
         bounds.collect()
     }
 
-    /// max ‖x − x′‖₁ over the domain.
+    /// max ‖x − x′‖₁ over the points x and x′ of the domain.
     pub fn l1_diameter(&self) -> f64 {
         self.factors.iter().map(Factor::l1_diameter).sum()
     }
 
-    /// max ‖x − x′‖₂ over the domain; an upper bound if it has a polytope.
+    /// max ‖x − x′‖₂ over the points x and x′ of the domain; an upper bound if the domain has a polytope.
     pub fn l2_diameter(&self) -> f64 {
         let squares = self.factors.iter().map(|f| f.l2_diameter().powi(2));
         squares.sum::<f64>().sqrt()
@@ -352,7 +354,8 @@ impl Domain {
         join(self.factors.iter().map(Factor::l1_farthest))
     }
 
-    /// Two points as far apart in ℓ₂ as the domain allows. In a polytope they are far apart in ℓ₁.
+    /// Two points as far apart in ℓ₂ as the domain allows. In a polytope, the points are as far apart in ℓ₁
+    /// as it allows.
     pub fn l2_farthest(&self) -> [Vec<f64>; 2] {
         join(self.factors.iter().map(Factor::l2_farthest))
     }
@@ -363,8 +366,8 @@ impl Domain {
         self.factors.iter().flat_map(Factor::center).collect()
     }
 
-    /// max ‖x − c‖₂² over the domain, where c is its [`center`](Self::center): the largest squared error of c
-    /// as an estimate.
+    /// max ‖x − c‖₂² over the points x of the domain, where c is its [`center`](Self::center): the largest
+    /// squared error of c as an estimate. An upper bound if the domain has a polytope.
     pub fn squared_radius(&self) -> f64 {
         self.factors.iter().map(Factor::squared_radius).sum()
     }

@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Secret key that has viewed its maximum number of records.
+    /// Secret key that would view more than its maximum number of records.
     #[error(
         "the release answers at most {most} records: {answered} were answered, and {asked} more are requested"
     )]
@@ -97,7 +97,7 @@ pub enum Error {
         /// Problem, in words.
         problem: String,
     },
-    /// Parameter, or number in a saved design, that asks for more memory or time than is available.
+    /// Parameter, or number in a saved design, that asks for more memory or time than is allowed.
     #[error(
         "the parameters of {plugin:?}: {parameter} asks for {asked} {what}, and at most {most} are allowed"
     )]
@@ -191,7 +191,7 @@ impl Error {
     /// `range`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if it does not fit.
+    /// [`Error::Parameter`] if `fits` is false.
     pub fn check<V: Display>(plugin: &str, name: &str, value: V, range: &str, fits: bool) -> Result<V> {
         match fits {
             true => Ok(value),

@@ -23,8 +23,8 @@ impl Estimate {
         Self { value, standard_error, lower: value - half, upper: value + half }
     }
 
-    /// Same estimate in another unit: `offset` + `scale`·x. For a column encoded by public bounds, `offset`
-    /// is its lower bound and `scale` is the width between its bounds.
+    /// Same estimate in another unit, where x becomes `offset` + `scale`·x. For a column encoded by public
+    /// bounds, `offset` is its lower bound and `scale` is the width between its bounds.
     pub fn in_unit(self, offset: f64, scale: f64) -> Self {
         let (one, other) = (offset + scale * self.lower, offset + scale * self.upper);
         Self {

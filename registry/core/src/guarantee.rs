@@ -72,9 +72,9 @@ impl Unit {
         self == other || (self == Self::Record && matches!(other, Self::Features | Self::Label))
     }
 
-    /// Pair of points of a mechanism's range that differ only in the features. The second point gets the
-    /// target coordinates of the first. The result is empty unless [`for_features`](Self::for_features)
-    /// covers this unit.
+    /// Pair of points that differ only in the features, made from two points of a mechanism's
+    /// [range](crate::LocalMechanism::range). The second point gets the target coordinates of the first. The
+    /// result is empty unless the unit that [`for_features`](Self::for_features) returns covers this unit.
     pub fn pair_of_features(
         self,
         domain: &RecordDomain,
@@ -120,7 +120,8 @@ impl Notion {
     }
 }
 
-/// Local differential privacy: P(M(x) ∈ S) ≤ e^ε·P(M(x′) ∈ S) + δ for all x, x′ in the domain and all S.
+/// Local differential privacy: P(M(x) ∈ S) ≤ e^ε·P(M(x′) ∈ S) + δ for all records x, x′ in the domain of the
+/// mechanism M and all sets S of outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LocalDp {
@@ -212,40 +213,42 @@ pub struct CramerRao {
     /// released exactly, or follows from exact releases.
     #[serde(with = "information")]
     pub information: BTreeMap<String, f64>,
-    /// Lower bound on E‖x̂ − x‖² over all these columns, in squared units of the encoded record. Present if
-    /// more of I than its diagonal is known.
+    /// Lower bound on E‖x̂ − x‖² over all these columns, for an unbiased estimate x̂ of the record x, in
+    /// squared units of the encoded record. Present if more of the information matrix than its diagonal is
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joint: Option<f64>,
 }
 
 impl CramerRao {
-    /// Lower bound on the error: the larger of Σ 1/Iᵢᵢ and the joint bound, in squared units of the encoded
-    /// record.
+    /// Lower bound on the mean squared error of an unbiased estimate, in squared units of the encoded record.
+    /// It is the larger of Σ 1/Iᵢᵢ and the joint bound, where Iᵢᵢ is the information about column i.
     pub fn error(&self) -> f64 {
         let by_column: f64 = self.information.values().map(|i| 1.0 / i).sum();
         self.joint.map_or(by_column, |joint| joint.max(by_column))
     }
 
     /// Lower bound on the worst-case mean squared error of any estimator over the domain, biased or not. It
-    /// is in squared units of the encoded record. It is the sum over all numeric columns of the larger of two
-    /// bounds.
+    /// is in squared units of the encoded record. It is the sum over all numeric columns of the larger of the
+    /// two bounds below.
     ///
     /// The largest error of an estimator over the domain is at least its average error under any prior. Let
-    /// each number have an independent prior on its interval, of width w. Two choices of the prior give two
-    /// lower bounds on a number's average error:
+    /// each number have an independent prior on its interval, of width w. Let Iᵢᵢ be the Fisher information
+    /// of the release about column i. Two choices of the prior give two lower bounds on a number's average
+    /// error:
     ///
     /// - 1/(Iᵢᵢ + P), where P is the Fisher information of the prior (van Trees 1968; Gill and Levit 1995).
     ///   The smallest P of a prior on the interval is (2π/w)², for the density cos². This bound is the larger
     ///   one for small noise.
     /// - s²ρ²/4, for the prior of two equally likely values at a distance of s ≤ w (Le Cam 1973). Let p and q
     ///   be the distributions of the release for the two values. ρ is their affinity ∫√(pq). Hellinger's
-    ///   distance is a metric, so ρ ≥ 1 − s²Iᵢᵢ/8. The bound with the smallest such ρ is largest at s² =
-    ///   8/(3Iᵢᵢ), or at s = w if this is smaller.
+    ///   distance √(2 − 2ρ) is a metric and at most s√Iᵢᵢ/2, so ρ ≥ 1 − s²Iᵢᵢ/8. The bound with the smallest
+    ///   such ρ is largest at s² = 8/(3Iᵢᵢ), or at s = w if this is smaller.
     ///
-    /// For noise on a lattice, the claimed information compares neighbouring points of the lattice. The first
-    /// bound is then the bound of Weiss and Weinstein (1985), up to a relative difference of (step/w)². This
-    /// is below the printed digits. For one-hot levels, and for a number that is released exactly, the bound
-    /// is 0.
+    /// For noise on a lattice, the claimed information compares neighbouring points of the lattice. The bound
+    /// 1/(Iᵢᵢ + P) is then the bound of Weiss and Weinstein (1985), up to a relative difference of (step/w)²
+    /// for the lattice's step. This difference is below the printed digits. For one-hot levels, and for a
+    /// number that is released exactly, the bound is 0.
     ///
     /// ```
     /// use scumble_core::{CramerRao, Domain, RecordDomain, TargetDomain};
@@ -380,7 +383,8 @@ impl MutualInformation {
     }
 
     /// Upper bound on an adversary's posterior success, given its `prior` success (data-processing
-    /// inequality). It is the largest s with KL(s ‖ prior) at most `nats`.
+    /// inequality). It is the largest s for which the Kullback–Leibler divergence of a coin with probability
+    /// s from a coin with probability `prior` is at most `nats`.
     ///
     /// ```
     /// use scumble_core::{MutualInformation, Prior};
@@ -458,7 +462,8 @@ impl Guarantee {
         let trusted = "a trusted curator holds all records in the clear";
         let (discloses, exists) = match neighbours {
             Neighbours::ReplaceOne => (vec!["the number of records".to_owned()], None),
-            // An empty table is refused, which distinguishes it from its neighbours.
+            // An empty table is refused, which distinguishes it from its neighbours, the tables of one
+            // record.
             Neighbours::AddOrRemoveOne => (vec![], Some("the existence of at least one record is public")),
         };
         let assumes = ASSUMED[..2].iter().copied().chain([trusted]).chain(exists);
@@ -466,8 +471,8 @@ impl Guarantee {
         Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::for_records(claims) }
     }
 
-    /// Local claim for `unit` with the smallest δ, and among these with the smallest ε; `None` if there is no
-    /// local claim. A claim for whole records also covers features and label.
+    /// Local claim for `unit` with the smallest δ, and of several such claims the one with the smallest ε;
+    /// `None` if there is no local claim. A claim for whole records also covers features and label.
     pub fn local_dp(&self, unit: Unit) -> Option<&LocalDp> {
         let claims = self.claims.iter().filter(|claim| claim.protects.covers(unit));
         let dp = claims.filter_map(|claim| match &claim.notion {
@@ -508,15 +513,15 @@ impl Guarantee {
         self.claims_for_records().any(|claim| claim.notion.is_dp())
     }
 
-    /// Largest part of a record (all, the features, or the label) for which some claim has no warning and a
-    /// notion that is `apt`.
+    /// Largest part of a record (all, the features, or the label) for which some claim has no warning, and
+    /// `apt` accepts its notion.
     pub fn protects(&self, apt: fn(&Notion) -> bool) -> Option<Unit> {
         let standing = |claim: &&Claim| apt(&claim.notion) && claim.warning().is_none();
         let units: Vec<Unit> = self.claims.iter().filter(standing).map(|claim| claim.protects).collect();
         [Unit::Record, Unit::Features, Unit::Label].into_iter().find(|unit| units.contains(unit))
     }
 
-    /// Returns whether some claim is a central (ε, δ) for the volunteers, with a finite ε.
+    /// Returns whether some claim is central differential privacy for the volunteers, with a finite ε.
     pub fn protects_volunteers(&self) -> bool {
         let mut theirs = self.claims.iter().filter(|claim| claim.protects == Unit::Volunteer);
         theirs.any(|claim| matches!(&claim.notion, Notion::CentralDp(dp) if dp.epsilon.is_finite()))

@@ -13,7 +13,7 @@ pub const BLOCK: usize = 1024;
 
 /// Noise-free counterpart of [`release_local`](crate::release_local): applies `encode` and `decode` to each
 /// record, without `perturb`. For a mechanism that makes reports, it returns the records themselves,
-/// projected into the domain, because records collected from reports have the same columns.
+/// projected into the domain, because records collected from reports have the domain's columns.
 ///
 /// # Errors
 /// Same errors as [`release_local`](crate::release_local).
@@ -35,8 +35,8 @@ pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec
     Ok(projected.collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Returns which coordinates of a flat record are unchanged in a [`view`]. The view of each of several test
-/// records must have the coordinate under the same name and with the same value.
+/// Returns which coordinates of a flat record are unchanged in a [`view`]. For each of several test records,
+/// the view must have such a coordinate under the same name and with the same value.
 ///
 /// # Errors
 /// [`Error`] if the mechanism fails.
@@ -110,7 +110,8 @@ pub fn keeps_values(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     Ok(keeps)
 }
 
-/// Returns whether `encode` and `decode` alone change some record of the domain, or its columns.
+/// Returns whether `encode` and `decode`, without `perturb`, change one of several test records of the
+/// domain, or its columns.
 ///
 /// # Errors
 /// Same errors as [`keeps_values`].

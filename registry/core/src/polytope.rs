@@ -25,8 +25,8 @@ where
 /// Checks that a centre and bounds make a polytope.
 ///
 /// # Errors
-/// [`Error::Domain`] unless there is one pair of faces per vector of signs, in order, with the centre between
-/// them.
+/// [`Error::Domain`] unless `center` has 1 to 12 coordinates, `bounds` has one finite pair per vector of
+/// signs, and the centre lies between the two bounds of each pair.
 pub(crate) fn check(center: &[f64], bounds: &[(f64, f64)]) -> Result<()> {
     let refuse = |given: String| {
         let needs = "a centre with 1 to 12 finite coordinates, and two finite bounds around it for each \
@@ -50,7 +50,7 @@ pub(crate) fn contains(bounds: &[(f64, f64)], point: &[f64]) -> bool {
 }
 
 /// ℓ₁ diameter, which is the width of the widest pair of faces. The difference of two points at this distance
-/// has the signs of this pair.
+/// has the signs of the vector of this pair.
 pub(crate) fn width(bounds: &[(f64, f64)]) -> f64 {
     bounds.iter().map(|(lower, upper)| upper - lower).fold(0.0, f64::max)
 }

@@ -1,5 +1,5 @@
-//! Portion of a record that a mechanism randomises. The rest is released in the clear, and the guarantee says
-//! so.
+//! Portion of a record that a mechanism randomises. The rest of the record is released in the clear, and the
+//! guarantee says so.
 
 use crate::{
     ASSUMED, Claim, Domain, Error, Guarantee, LocalDp, Noise, NoiseDistribution, Notion, RecordDomain,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Privacy profile: δ as a function of ε. It is e^`log_factor`·δ_μ(ε − `shift`). Here δ_μ is the profile of
 /// Gaussian noise whose ℓ₂ sensitivity is μ standard deviations (Balle and Wang 2018, Theorem 8).
 ///
-/// μ is the value for continuous noise. `shift` and `log_factor` add the cost of discrete noise on a lattice.
-/// `shift` also adds the ε of composed releases with pure differential privacy. With μ = 0 the profile is
-/// that of pure differential privacy at ε = `shift`.
+/// `mu` is the μ that continuous noise of the same scale would have. `shift` and `log_factor` add the cost of
+/// discrete noise on a lattice. `shift` also adds the ε of composed releases with pure differential privacy.
+/// With μ = 0 the profile is that of pure differential privacy at ε = `shift`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrivacyProfile {
@@ -19,7 +19,7 @@ pub struct PrivacyProfile {
     log_factor: f64,
 }
 
-/// Relative error allowed for μ.
+/// Relative margin added to μ, and largest `log_factor` at which [`PrivacyProfile::gaussian_mu`] states a μ.
 const NEGLIGIBLE: f64 = 1e-6;
 
 impl PrivacyProfile {
@@ -31,13 +31,14 @@ impl PrivacyProfile {
     /// Profile of a selection whose privacy loss has ε-bounded range. An example is the exponential mechanism
     /// with the weights exp(ε·u/2Δ), for scores u of sensitivity Δ (Durfee and Rogers 2019). The profile is
     /// that of Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), the μ of pure differential
-    /// privacy at ε/2.
+    /// privacy at ε/2. Φ is the standard normal distribution function.
     ///
-    /// The privacy loss of each pair of neighbours lies between t − ε and t, for some t. The two output
-    /// distributions can therefore be simulated from one toss of a coin each. The coins' probabilities p and
-    /// q of heads have odds whose ratio is e^ε (Dong, Durfee and Rogers 2020). The coins satisfy μ-Gaussian
-    /// differential privacy if Φ⁻¹(p) − Φ⁻¹(q) ≤ μ, because their trade-off function has one kink. Φ⁻¹ of the
-    /// logistic function is odd, and concave above zero. Φ⁻¹(p) − Φ⁻¹(q) is therefore largest at p = 1 − q.
+    /// The privacy loss of each pair of neighbours lies between t − ε and t, for some t. The output
+    /// distribution of each neighbour can therefore be simulated from one toss of a coin. The two coins have
+    /// probabilities p and q of heads, whose odds have the ratio e^ε (Dong, Durfee and Rogers 2020). The
+    /// coins satisfy μ-Gaussian differential privacy if Φ⁻¹(p) − Φ⁻¹(q) ≤ μ, because the trade-off function
+    /// of two coins has one kink. Φ⁻¹ of the logistic function is odd, and concave above zero. At this ratio
+    /// of the odds, Φ⁻¹(p) − Φ⁻¹(q) is therefore largest at p = 1 − q.
     ///
     /// ```
     /// use scumble_core::PrivacyProfile;
@@ -52,22 +53,23 @@ impl PrivacyProfile {
         Self::gaussian(mu, 0.0, 0.0)
     }
 
-    /// Profile of Gaussian noise with this `mu`, `shift` and `log_factor`.
+    /// Profile of Gaussian noise with the `mu`, `shift` and `log_factor` of [`PrivacyProfile`].
     #[must_use]
     pub fn gaussian(mu: f64, shift: f64, log_factor: f64) -> Self {
         Self { mu, shift, log_factor }
     }
 
-    /// μ of the noise, without the cost in `shift` and `log_factor`.
+    /// μ of the noise, without the cost that `shift` and `log_factor` add.
     #[must_use]
     pub fn mu(&self) -> f64 {
         self.mu
     }
 
-    /// Smallest μ for which Gaussian differential privacy (Dong, Roth and Su 2022) is known to follow. It is
-    /// √(μ² + μₛ²), with the μ of the noise and the μₛ of the shift s. Pure differential privacy at s implies
-    /// Gaussian differential privacy at μₛ = 2Φ⁻¹(e^s/(1 + e^s)). `None` if the profile is pure, or if a
-    /// lattice is so coarse that its factor is not negligible.
+    /// Smallest m for which m-Gaussian differential privacy (Dong, Roth and Su 2022) is known to follow. It
+    /// is √(μ² + μₛ²), where μ is [`mu`](Self::mu) and μₛ is the cost of the `shift` s. Pure differential
+    /// privacy at s implies Gaussian differential privacy at μₛ = 2Φ⁻¹(e^s/(1 + e^s)), where Φ is the
+    /// standard normal distribution function. `None` if the profile is that of pure differential privacy, or
+    /// if a coarse lattice makes `log_factor` larger than 10⁻⁶.
     pub fn gaussian_mu(&self) -> Option<f64> {
         if self.is_pure() || self.log_factor > NEGLIGIBLE {
             return None;
@@ -97,11 +99,12 @@ impl PrivacyProfile {
         closed.map_or(f64::INFINITY, |epsilon| budget::sum_up([epsilon, self.shift]))
     }
 
-    /// Composes two profiles. Gaussian mechanisms compose by μ² = μ₁² + μ₂² (Dong, Roth and Su 2022,
-    /// Corollary 3.3). This holds even if the second mechanism is chosen after seeing the output of the
-    /// first. Shifts and log factors add up. The reason is δ(ε) = E δ₂(ε − L₁), where δ₂ is the profile of
-    /// the second and L₁ the privacy loss of the first. The bound on each profile holds for every ε, also
-    /// below zero, so one bound after the other can be inserted.
+    /// Composes two profiles. Gaussian mechanisms with μ₁ and μ₂ compose to μ² = μ₁² + μ₂² (Dong, Roth and Su
+    /// 2022, Corollary 3.3). This holds even if the second mechanism is chosen after seeing the output of the
+    /// first. Shifts and log factors add up. The reason is that the composed profile is δ(ε) = E δ₂(ε − L₁),
+    /// where δ₂ is the profile of the second mechanism and L₁ the privacy loss of the first. The bound
+    /// e^`log_factor`·δ_μ(ε − `shift`) on a mechanism's profile holds for every ε, also below zero. It can
+    /// therefore replace δ₂, and then the profile of the first mechanism.
     pub fn with(&self, other: &Self) -> Self {
         let mu = match (self.mu, other.mu) {
             (0.0, mu) | (mu, 0.0) => mu,

@@ -62,7 +62,7 @@ impl Randomness {
     }
 }
 
-/// Hides the key.
+/// Prints the provenance without the key.
 impl std::fmt::Debug for Randomness {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Randomness").field("provenance", &self.provenance).finish_non_exhaustive()

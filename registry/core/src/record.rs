@@ -253,8 +253,8 @@ impl Layout {
     /// Checks that `table` has this shape, contains a record, and contains finite numbers only.
     ///
     /// # Errors
-    /// [`Error::Shape`] if columns or target differ, [`Error::Empty`] if there is no record,
-    /// [`Error::NonFinite`], with row and column, for a NaN or an infinity.
+    /// [`Error::Shape`] if the table's columns or target differ from this shape, [`Error::Empty`] if there is
+    /// no record, [`Error::NonFinite`], with row and column, for a NaN or an infinity.
     pub fn check(&self, table: &Table) -> Result<()> {
         if table.columns() != self.columns {
             let at = (0..table.columns().len().max(self.columns.len()))

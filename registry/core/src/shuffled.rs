@@ -1,4 +1,5 @@
-//! Claims for the output of a shuffler, which mixes the reports of a local mechanism and hides who sent each.
+//! Claims for the output of a shuffler, which mixes the reports of a local mechanism and hides who sent each
+//! report.
 
 use crate::{Claim, Error, Guarantee, Neighbours, Notion, Result, ShuffledDp, Unit};
 use scumble_accounting::shuffle::Shuffle;
@@ -46,7 +47,7 @@ impl Guarantee {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Shape`] if no local ε at δ = 0 is claimed for whole records; otherwise the errors of
+    /// [`Error::Shape`] if no finite local ε at δ = 0 is claimed for whole records. Also the errors of
     /// [`ShuffledDp::new`].
     pub fn shuffled(mut self, people: u64, delta: f64) -> Result<Self> {
         let pure = self.local_dp(Unit::Record).filter(|dp| dp.delta == 0.0 && dp.epsilon.is_finite());

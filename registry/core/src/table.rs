@@ -197,8 +197,8 @@ impl Table {
 /// Checks the number of column names, and that they are distinct.
 ///
 /// # Errors
-/// [`Error::Shape`] unless there are `width` names, each once. The error names, with `whose`, the thing that
-/// has this width.
+/// [`Error::Shape`] unless there are `width` names, each once. `whose` returns the words of the error that
+/// say what has this width.
 pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -> String) -> Result<()> {
     if columns.len() != width {
         return Err(Error::shape(format!("{} columns are named, and {}", columns.len(), whose())));

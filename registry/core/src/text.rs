@@ -1,5 +1,5 @@
-//! Text that one person writes and a program shows to another. Such text must not hide the text around it,
-//! and must not look like it.
+//! Text that one person writes and a program shows to another. Such text must neither hide the program's own
+//! text around it nor look like that text.
 
 use std::borrow::Cow;
 
@@ -64,7 +64,7 @@ pub fn abridged(text: &str, longest: usize) -> String {
     }
 }
 
-/// Question at the end of an error message, if there is a nearest name.
+/// Question that ends an error message and proposes the name `nearest`; empty for `None`.
 pub fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("; did you mean {name:?}?")).unwrap_or_default()
 }

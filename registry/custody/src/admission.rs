@@ -1,9 +1,10 @@
 //! Life of a ticket, from the check of all records before the release to the removal of its secret. A ticket
 //! is the stored secret of a release. With it, the release can be repeated at the cost of one.
 //!
-//! The ticket is on disk before the ledger is charged. The charge carries the ticket's name and is made under
-//! the ledger's lock. If the charge came first, two jobs that start together would be charged twice. A job
-//! that fails between the charge and the ticket would be charged for nothing.
+//! The ticket is on disk before the ledger, which records the spent budget, is charged. The charge carries
+//! the ticket's name and is made under the ledger's lock. If the charge came first, two jobs that start
+//! together would be charged twice. A job that fails between the charge and the ticket would be charged for
+//! nothing.
 
 use crate::{AdmittedRecords, Binding, Digests, Error, Ledger, Result, ShippedDesign, Ticket};
 use scumble_core::{Guarantee, Provenance};

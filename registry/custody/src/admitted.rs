@@ -93,7 +93,7 @@ pub struct AdmittedRecords {
 
 impl AdmittedRecords {
     /// Path of the file of admitted records that belongs to the ticket in the file `ticket`: the path
-    /// followed by `.admitted`.
+    /// `ticket` with `.admitted` appended.
     pub fn path_for(ticket: &Path) -> PathBuf {
         let mut name = ticket.as_os_str().to_owned();
         name.push(".admitted");
@@ -131,8 +131,8 @@ impl AdmittedRecords {
     /// Reads the tags of the records that the ticket in `file` admits.
     ///
     /// # Errors
-    /// [`Error::Ticket`] if this ticket has admitted no records, or if their file is incomplete, changed or
-    /// of another ticket; [`Error::Io`] if the file cannot be read.
+    /// [`Error::Ticket`] if this ticket has admitted no records, or if the file of admitted records is
+    /// incomplete, was changed or belongs to another ticket; [`Error::Io`] if the file cannot be read.
     pub fn read(file: &Path, ticket: &Ticket) -> Result<Self> {
         let file = Self::path_for(file);
         let wrong = |problem: &str| Error::Ticket { file: file.clone(), problem: problem.into() };
@@ -160,7 +160,7 @@ impl AdmittedRecords {
     /// Checks that all `records` were admitted. `key` is the key of the ticket.
     ///
     /// # Errors
-    /// [`Error::NotAdmitted`] if some were not admitted, with their number.
+    /// [`Error::NotAdmitted`], with the number of records that were not admitted, if there are any.
     pub fn check(&self, key: &NoiseKey, records: &[RecordDigest]) -> Result<()> {
         let is_unknown = |record: &&RecordDigest| self.tags.binary_search(&key.tag(&record.short())).is_err();
         match records.iter().filter(is_unknown).count() {

@@ -28,24 +28,27 @@ pub enum NoAmount {
 
 type Result<T> = std::result::Result<T, NoAmount>;
 
-/// Largest number of significant digits of a decimal that survives conversion to binary64 and back.
+/// Every decimal with at most this number of significant digits, in the normal range of binary64, survives
+/// conversion to binary64 and back.
 const SURVIVING_DIGITS: usize = 15;
 /// Upper bound on the length of an amount's text, more than the decimal digits of any binary64.
 const LONGEST_TEXT: usize = 1100;
-/// Largest number of digits that is displayed in full. More digits are rounded to [`SHOWN_DIGITS`].
+/// Largest number of digits that is displayed in full. An amount with more digits is rounded to
+/// [`SHOWN_DIGITS`].
 const MOST_DIGITS: u64 = 30;
 const SHOWN_DIGITS: NonZeroU64 = NonZeroU64::new(17).unwrap();
 
 /// Exact amount: a non-negative decimal, or infinity.
 ///
 /// # Conversion of numbers
-/// Text converts to the decimal that it spells. A binary64 `x` (a Python float, the ε of a claim) is
-/// converted by its shortest decimal, the one that prints as `x`.
+/// Text converts to the decimal that it spells. The conversion of a binary64 `x` (a Python float, the ε of a
+/// claim) depends on its shortest decimal, the one that prints as `x`.
 ///
 /// - If the shortest decimal has at most 15 significant digits, it is the amount. Every decimal with at most
-///   15 digits is recovered from its binary64, so this is the number that was typed.
-/// - For any other `x`, such as the result of a privacy accountant, the amount is the exact binary value. The
-///   same holds for a subnormal `x`, and for text that is the shortest decimal of such an `x`.
+///   15 digits is recovered from its binary64, so the amount is the number that was typed.
+/// - For any other `x`, such as the result of a privacy accountant, the amount is the exact binary value. A
+///   subnormal `x` also converts to its exact binary value. Text that is the shortest decimal of any of these
+///   `x` converts as that `x` does.
 ///
 /// The same digits therefore mean the same amount in the command, in Python and in a claim.
 ///
@@ -309,7 +312,7 @@ impl Spending {
     /// # Errors
     /// [`NoAmount::Number`] unless ε > 0 and 0 ≤ δ < 1.
     pub fn new(epsilon: Amount, delta: Amount) -> Result<Self> {
-        // An amount above zero or below one may round to zero or one.
+        // The binary64 nearest to a δ below one may be one.
         let nearest = delta.nearest();
         let is_below_one = delta < Amount::exactly(1.0);
         Budget::new(epsilon.nearest(), if is_below_one { nearest.min(1.0f64.next_down()) } else { nearest })?;

@@ -7,11 +7,11 @@ use scumble_core::{
 };
 use serde_json::Value;
 
-/// Default fraction of ε for the label, if a separate mechanism releases it.
+/// Default fraction of ε for the label, if a separate mechanism releases the label.
 pub const LABEL_SHARE: f64 = 0.5;
 
-/// Use of a mechanism in a design, so that the design protects the requested part of a record. All designs
-/// and comparisons choose it by the rule of [`choose`](Self::choose).
+/// Way to use a mechanism in a design, so that the design protects the requested part of a record. All
+/// designs and comparisons choose the arrangement by the rule of [`choose`](Self::choose).
 ///
 /// ```
 /// use scumble_classic::PIECEWISE;
@@ -65,8 +65,8 @@ impl Arrangement {
     /// If `label_share` is given, a separate mechanism releases the label at this fraction of ε.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if `label_share` is given and less than the whole record is requested;
-    /// otherwise the errors of [`find`](Self::find) and [`design`](Self::design).
+    /// [`Error::NotApplicable`] if `label_share` is given and less than the whole record is requested; same
+    /// errors as [`find`](Self::find) and [`design`](Self::design).
     pub fn designed(
         registry: &Registry,
         plugin: &Plugin,
@@ -187,7 +187,7 @@ impl Arrangement {
     /// for the label gets the fraction `label_share` of ε. It gets nothing of δ, because it does not use δ.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless `label_share` is strictly between zero and one; otherwise the errors of
+    /// [`Error::Budget`] unless `label_share` is strictly between zero and one; same errors as
     /// [`Plugin::design`].
     pub fn design(
         self,

@@ -1,9 +1,10 @@
 //! Keys in files, encrypted with a passphrase and bound to their release.
 //!
 //! A key maps records in the clear to the columns of a release, so that a model of the release applies to
-//! them. The key of a curator may be a secret, and this module saves only secrets. The key of a local
-//! mechanism is its design, which [`ShippedDesign::to_json`](crate::ShippedDesign::to_json) checks and saves.
-//! A secret is loaded together with the design of its release, whose mechanism gives the secret its meaning.
+//! them. The key of a release by a curator, who is trusted with all records, may be a secret. This module
+//! saves only secrets. The key of a local mechanism is its design, which
+//! [`ShippedDesign::to_json`](crate::ShippedDesign::to_json) checks and saves. A secret is loaded together
+//! with the design of its release, because the mechanism of that design interprets the secret.
 
 use crate::{Error, Result, encrypted, sealed};
 use scumble_core::text::hexadecimal;
@@ -27,7 +28,7 @@ pub fn check_release(key: &Key, released: &Table, source: &str) -> Result<()> {
 }
 
 /// Digest of a secret; `None` for any other key. A secret that counts its answers changes with each answer.
-/// It must be saved again if its digest changed.
+/// The secret must be saved again if its digest changed.
 ///
 /// # Errors
 /// [`Error::Key`] if the secret cannot be serialized.

@@ -5,8 +5,8 @@
 //!
 //! The ε and δ of a ledger hold for replace-one neighbours: an account for a unit covers the replacement of
 //! that unit's values. A central claim for add/remove neighbours does not count for the account, because the
-//! budgets of the two relations do not add up. A release without a local claim, or a central claim for
-//! replacement, has infinite cost.
+//! budgets of the two relations do not add up. A release has infinite cost unless it has a local claim, or a
+//! central claim for replace-one neighbours.
 
 use crate::information::{self, InformationAccount};
 use crate::{Amount, Error, Existing, NewFile, Readable, Result, Spending, name, sealed};
@@ -26,12 +26,12 @@ const LONGEST: u64 = 1 << 30;
 /// File that records the budget spent by releases, per data set and protected unit.
 ///
 /// The ε and δ of all charges add up, which is sound for adaptively chosen releases (Dwork and Roth 2014,
-/// Theorem 3.16). Some releases bound, in nats, the mutual information about which records were used. These
-/// nats also add up, in separate accounts. Nats and ε are never converted into each other. The releases of a
-/// data set are charged to only one kind of account.
+/// Theorem 3.16). Some releases claim a bound, in nats, on the mutual information between the release and the
+/// choice of records. These nats also add up, in separate accounts. Nats and ε are never converted into each
+/// other. The releases of a data set are charged to only one kind of account.
 ///
 /// A charge is on disk when [`charge`](Self::charge) returns, and it is never reverted. A charge that would
-/// exceed the total is refused. Processes that charge at the same time wait for each other.
+/// exceed the total of an account is refused. Processes that charge at the same time wait for each other.
 ///
 /// A *witness* file next to the ledger holds the number of changes so far. The ledger is replaced as a whole
 /// before the witness is updated, so a crash in between never loses a granted charge. An older copy of the
@@ -242,13 +242,13 @@ impl Ledger {
     }
 
     /// Opens an account of `dataset` in nats of mutual information about which records were used, and creates
-    /// the file if necessary. Releases that bound this mutual information are charged to it. All other
-    /// releases of the data set are then refused, because their cost in nats is infinite. Returns whether the
-    /// account is new, as [`init`](Self::init) does.
+    /// the file if necessary. Releases that bound this mutual information are charged to the account. All
+    /// other releases of the data set are then refused, because their cost in nats is infinite. Returns
+    /// whether the account is new, as [`init`](Self::init) does.
     ///
     /// # Errors
-    /// [`Error::Ledger`] if the data set has an account in ε other than its volunteers'; otherwise the errors
-    /// of [`init`](Self::init).
+    /// [`Error::Ledger`] if the data set has an account in ε for another unit than its volunteers' records;
+    /// same errors as [`init`](Self::init) for the total, the name or the file.
     pub fn init_information(&self, dataset: &str, nats: Amount) -> Result<bool> {
         let dataset = &name::normalised(dataset);
         self.check_names(dataset, None)?;
@@ -304,7 +304,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`Error::Overtold`] if the charge exceeds the budget; [`Error::Ledger`] if the data set has no account
-    /// in nats; otherwise the errors of [`accounts`](Self::accounts).
+    /// in nats; same errors as [`accounts`](Self::accounts).
     pub fn charge_information(&self, dataset: &str, nats: Amount, what: &str) -> Result<()> {
         self.change(false, |content| {
             if !content.information.iter().any(|account| account.is_of(dataset)) {
@@ -324,15 +324,16 @@ impl Ledger {
         Ok(self.read(&mut witness)?.accounts)
     }
 
-    /// Charges every account of `dataset` for a release that scumble did not make. The release protects
-    /// `unit` at the cost `cost`. An account for another label, or for values that `unit` does not include,
-    /// is charged an infinite cost. `target` is the label column, needed if there are accounts of several
-    /// labels. The charge is on disk when this method returns.
+    /// Charges the accounts of `dataset` for a release that scumble did not make, which protects `unit` at
+    /// the cost `cost`. If `unit` is [`Unit::Volunteer`], these are the volunteers' accounts. For any other
+    /// unit, they are all other accounts. An account for another label, or for values that `unit` does not
+    /// include, is charged an infinite cost. `target` is the label column, needed if there are accounts of
+    /// several labels. The charge is on disk when this method returns.
     ///
     /// # Errors
     /// [`Error::Overdrawn`] if the charge exceeds a budget; [`Error::Ledger`] if there is no account for
-    /// `unit` and `target`, or more than one; otherwise the errors of [`accounts`](Self::accounts). After an
-    /// error nothing may be released.
+    /// `unit` and `target`, or more than one; same errors as [`accounts`](Self::accounts). After an error
+    /// nothing may be released.
     pub fn charge(
         &self,
         dataset: &str,
@@ -371,15 +372,17 @@ impl Ledger {
         })
     }
 
-    /// Charges every account of `dataset` for a release with this guarantee and the label column `target`.
-    /// The charge is on disk when this method returns. No byte may be released before this method returns.
+    /// Charges every account of `dataset`, except the volunteers' accounts, for a release with this guarantee
+    /// and the label column `target`. The charge is on disk when this method returns. No byte may be released
+    /// before this method returns.
     ///
-    /// A release that claims no differential privacy for the unit of an account has infinite cost to it. An
-    /// example is a release with a known seed. Volunteers are charged for designs, not for releases.
+    /// If a release claims no differential privacy for the unit of an account, its cost to that account is
+    /// infinite. An example is a release with a known seed. The volunteers' accounts are charged for designs,
+    /// not for releases.
     ///
     /// # Errors
     /// [`Error::Overdrawn`] if the charge exceeds a budget in ε or δ; [`Error::Overtold`] if it exceeds a
-    /// budget in nats; [`Error::Ledger`] if `dataset` has no account; otherwise the errors of
+    /// budget in nats; [`Error::Ledger`] if `dataset` has no account for releases; same errors as
     /// [`accounts`](Self::accounts). After an error nothing may be released.
     pub fn charge_release(
         &self,
@@ -532,7 +535,8 @@ impl Content {
     /// Checks the name of a new account.
     ///
     /// # Errors
-    /// A sentence about a name that may be mistaken for another name, in the ledger or not.
+    /// A sentence about a name that looks like another name in the ledger, or about a new name that mixes
+    /// scripts.
     fn check_new(&self, dataset: &str) -> std::result::Result<(), String> {
         if let Some(name) = self.alike(dataset) {
             return Err(format!(
@@ -597,7 +601,8 @@ impl Content {
     }
 }
 
-/// File next to a ledger that holds the number of changes. An open witness holds the ledger's lock.
+/// File next to a ledger. It holds the number of changes of the ledger. An open witness holds the ledger's
+/// lock.
 struct Witness {
     file: File,
 }

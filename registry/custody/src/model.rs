@@ -26,8 +26,10 @@ pub struct ShippedModel {
     classes: Vec<String>,
 }
 
-/// Class of each row of a model's table with `rows` rows. A single row belongs to the second of two classes.
-/// Otherwise, all `classes` have a row each, in order. The result is empty for a number, which has one row.
+/// Class of each row in the table of a model. The table has `rows` rows, and the target has `classes` classes
+/// (0 for a number). If a target of two classes has a single row, it belongs to the second class. If there is
+/// one row per class, the rows have the order of the classes. The model of a number has one row, and the
+/// result is empty.
 fn classes_of_rows(classes: usize, rows: usize) -> std::result::Result<Vec<usize>, String> {
     match (classes, rows) {
         (2, 1) => Ok(vec![1]),
@@ -143,8 +145,9 @@ impl ShippedDesign {
         Ok(ShippedModel { model, table: table.clone(), features: features.into_owned(), target, classes })
     }
 
-    /// Reads a file of a model that this design released. The table of the result equals the input of
-    /// [`model_rows`](Self::model_rows), bit for bit. Rows and columns may have any order.
+    /// Reads a file of a model that this design released. The table of the result equals, bit for bit, the
+    /// table from which [`model_rows`](Self::model_rows) made the rows of the file. Rows and columns may have
+    /// any order.
     ///
     /// # Errors
     /// [`Error::Model`] for a model of another design, or for rows that do not form a model; same errors as
@@ -203,7 +206,7 @@ impl ShippedModel {
         &*self.model
     }
 
-    /// Released numbers of the model, for encoded records.
+    /// Released numbers of the model, which predicts from encoded records.
     pub fn table(&self) -> &Table {
         &self.table
     }

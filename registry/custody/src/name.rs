@@ -23,7 +23,7 @@ pub(crate) fn look_alike(one: &str, other: &str) -> bool {
 /// Checks that a name is visible text.
 ///
 /// # Errors
-/// A sentence about a name with several lines, hidden characters or spaces at its ends.
+/// A sentence about a name that is empty, or has several lines, hidden characters or spaces at its ends.
 pub(crate) fn check_visible(name: &str) -> Result<(), String> {
     if name.is_empty() || name.trim() != name || text::check(name).is_err() {
         return Err(format!(

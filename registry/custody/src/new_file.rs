@@ -139,8 +139,8 @@ impl Write for NewFile {
     }
 }
 
-/// Permissions of a file that replaces `before`. They are the same, except that group and others get none for
-/// a file readable by its owner only.
+/// Permissions of a file that replaces `before`. The file keeps the permissions of the file it replaces. With
+/// [`Readable::ByOwner`], group and others get no permissions.
 fn permissions(before: &fs::Metadata, readable: Readable) -> fs::Permissions {
     #[cfg(unix)]
     if readable == Readable::ByOwner {

@@ -36,14 +36,15 @@ pub struct PrivateAnswer {
 /// Accuracy of a model, estimated from flipped answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
-    /// Unbiased estimate (Ã − p)/(1 − 2p), where Ã is the fraction of flipped answers that are "yes"
-    /// (equation 9 of *Learning to noise*). It may be outside \[0, 1\].
+    /// Unbiased estimate (Ã − p)/(1 − 2p) (equation 9 of *Learning to noise*). Ã is the fraction of "yes"
+    /// among the answers after flipping, and p is the probability of a flip. The estimate may be outside
+    /// \[0, 1\].
     pub accuracy: f64,
-    /// Lower end of the interval, in \[0, 1\].
+    /// Lower end of the confidence interval for the accuracy, in \[0, 1\].
     pub lower: f64,
-    /// Upper end of the interval, in \[0, 1\].
+    /// Upper end of the confidence interval for the accuracy, in \[0, 1\].
     pub upper: f64,
-    /// Lower bound on the coverage probability of the interval.
+    /// Lower bound on the probability that the confidence interval covers the accuracy.
     pub level: f64,
     /// Probability p with which each answer was flipped.
     pub flip_probability: f64,
@@ -52,10 +53,12 @@ pub struct Accuracy {
 }
 
 impl PrivateAnswer {
-    /// Creates the mechanism for one answer at `epsilon`, in nats. At infinity it does not flip the answer.
+    /// Creates the mechanism for one answer at `epsilon`, in nats. At ε = ∞, the mechanism does not flip the
+    /// answer.
     ///
     /// # Errors
-    /// [`Error::Budget`] if ε is not above zero, or so small that the fraction used for sampling is zero.
+    /// [`Error::Budget`] if ε is not above zero, or so small that the ε used for sampling, a rational number,
+    /// is zero.
     pub fn new(epsilon: f64) -> Result<Self> {
         let refused =
             Error::Budget { name: "epsilon", range: "above zero (\"inf\" for no privacy)", value: epsilon };
@@ -77,7 +80,8 @@ impl PrivateAnswer {
         self.epsilon
     }
 
-    /// Probability p = 1/(e^ε + 1) for the sampled ε, a fraction that is at most the claimed ε.
+    /// Probability p = 1/(e^ε + 1) of a flip. Here ε is the value used for sampling, a rational number that
+    /// is at most the claimed ε.
     pub fn flip_probability(&self) -> f64 {
         // Numerator and denominator are divided by e^ε to avoid overflow.
         self.drawn.map_or(0.0, |drawn| {
@@ -86,12 +90,13 @@ impl PrivateAnswer {
         })
     }
 
-    /// 1 − 2p, computed without cancellation.
+    /// 1 − 2p, where p is the probability of a flip, computed without cancellation.
     fn gain(&self) -> f64 {
         self.drawn.map_or(1.0, |drawn| (drawn.to_f64() / 2.0).tanh())
     }
 
-    /// Returns `correct`, flipped with a probability of exactly 1/(e^ε + 1) for the sampled ε.
+    /// Returns `correct`, flipped with a probability of exactly 1/(e^ε + 1), where ε is the value used for
+    /// sampling.
     pub fn flip(&self, correct: bool, stream: &mut Stream) -> bool {
         match self.drawn {
             Some(epsilon) => randomized_response(stream, u64::from(correct), TWO, epsilon) == 1,

@@ -28,18 +28,18 @@ pub struct DesignRequest<'a> {
     pub target: Option<&'a str>,
     /// Budget of the design.
     pub budget: Budget,
-    /// Number of people who will release a record, if it is public.
+    /// Number of people who will release a record, if this number is public.
     pub people: Option<usize>,
     /// Volunteers: people whose records may shape the design.
     pub volunteers: Volunteers,
     /// Purpose of the release.
     pub task: Task,
-    /// Mechanisms of the design: one without columns for the whole record, or several that each name their
-    /// columns.
+    /// Mechanisms of the design: one with an empty list of columns, for the whole record, or mechanisms that
+    /// each list their columns.
     pub parts: Vec<Part<'a>>,
     /// Part of a record to protect. The default is the whole record.
     pub protect: Option<Protect>,
-    /// Fraction of ε for the label, if a separate mechanism releases it.
+    /// Fraction of ε for the label, if a separate mechanism releases the label.
     pub label_share: Option<f64>,
 }
 

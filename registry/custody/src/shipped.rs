@@ -19,14 +19,14 @@ const FORMAT: &str = "scumble-design-3";
 /// Upper bound on the size of a design file, in bytes.
 const LONGEST: u64 = 1 << 30;
 
-/// A design with everything that others need to release by it. This type is saved and shipped. It includes
-/// the description of raw records if the design is for the rows of a file.
+/// A design in the form that is saved and sent to others, with everything that they need to release their
+/// records. It includes the description of raw records if the design is for the rows of a file.
 #[derive(Debug, Clone)]
 pub struct ShippedDesign {
     design: Design,
-    /// `None` if the records are already encoded.
+    /// Description of raw records. `None` if the records are already encoded.
     records: Option<Records>,
-    /// `None` without a claim for a shuffler.
+    /// Parameters of the claim for shuffled reports. `None` if the design has no such claim.
     shuffled: Option<Shuffled>,
 }
 
@@ -64,7 +64,7 @@ impl ShippedDesign {
     /// [`release`](scumble_core::release_local), which is not shuffled.
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) for a curator's design; otherwise the errors of
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a curator's design; same errors as
     /// [`Guarantee::shuffled`].
     pub fn through_shuffler(self, people: u64, delta: f64) -> Result<Self> {
         self.design.local()?;
@@ -305,7 +305,7 @@ impl ShippedDesign {
     /// # Errors
     /// [`Error::Design`] in these cases:
     ///
-    /// - the format is another one, or the plugin or its version is not installed;
+    /// - the text has another format, or the plugin or its version is not installed;
     /// - the plugin does not make this mechanism, or the numbers do not form a mechanism;
     /// - some text is invisible ([`is_unseen`](scumble_core::is_unseen));
     /// - a name occurs twice in one object;
@@ -345,7 +345,7 @@ impl ShippedDesign {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be read; [`Error::Unreadable`](scumble_records::Error::Unreadable) if
-    /// it is longer than 1 GiB; otherwise the errors of [`from_json`](Self::from_json).
+    /// it is longer than 1 GiB; same errors as [`from_json`](Self::from_json).
     pub fn read(file: &Path, registry: &Registry) -> Result<Self> {
         Self::from_json(&read_text(file, LONGEST)?, &file.display().to_string(), registry)
     }

@@ -35,7 +35,7 @@ impl ShippedDesign {
     /// A part whose only column is the label gets the fraction `label_share` of the budget of `brief`, unless
     /// there are no other parts. The other parts divide the rest of the budget in proportion to their number
     /// of columns. `brief` is for records of the whole schema. A part whose only column is the label gets no
-    /// private volunteers, because it could claim nothing for them.
+    /// private volunteers, because the mechanism for the label could claim nothing for the volunteers.
     ///
     /// # Errors
     /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) for a column that the schema lacks;

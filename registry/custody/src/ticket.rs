@@ -1,10 +1,10 @@
 //! Tickets. A ticket is the stored secret of one release, which determines the noise of every record. With
 //! it, a job that runs again repeats the release at the cost of one.
 //!
-//! A ticket is bound to records, not to files. It holds a fingerprint of encoded records and their ids, which
-//! many tasks can add up in any order. A path, size and digest of a file would refuse the same records in
-//! another file format. They would also accept the same file if it is read with another decimal separator,
-//! which gives other records.
+//! A ticket is bound to records, not to files. It holds a fingerprint of encoded records and their ids. Many
+//! tasks can add up the fingerprints of their records in any order. A ticket bound to the path, size and
+//! digest of a file would refuse the same records in another file format. It would also accept a file that is
+//! read again with another decimal separator, which gives other records.
 
 use crate::{Error, Existing, NewFile, Readable, Result, check_private, sealed};
 use base64::Engine;

@@ -48,7 +48,8 @@ fn warning_of_epsilon(guarantee: &Guarantee) -> Option<String> {
 }
 
 /// Warning about the largest δ of a guarantee for a release of `people` records, if it exceeds 0.1/`people`.
-/// If `people` is `None`, the number of people is that of a claim. If no claim states it, the limit is 0.001.
+/// If `people` is `None`, the number of people is the number that a claim states. If no claim states one, the
+/// limit is 0.001.
 pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<String> {
     let delta = claims(guarantee).map(|dp| dp.delta).fold(0.0, f64::max);
     let people = people.or_else(|| claims(guarantee).find_map(|dp| dp.people));

@@ -243,8 +243,8 @@ impl<N: AdditiveNoise> Noisy<N> {
     /// State of the mechanism that the plugin designs for `brief`.
     ///
     /// # Errors
-    /// Same errors as [`new`](Self::new). [`Error::Parameter`] if the noise would spend more than the budget
-    /// of the [`Brief`].
+    /// Same errors as [`new`](Self::new). [`Error::Parameter`] if the noise would spend a larger ε than the
+    /// budget of the [`Brief`].
     pub fn learn(
         NoiseParameters { protect, own }: NoiseParameters<N::Parameters>,
         brief: &Brief,

@@ -7,11 +7,11 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 
 /// Discrete Gaussian noise on the cells of tables of counts. A record counts in one cell of each table.
 ///
-/// The lattice is about 2³⁰ times finer than the noise, but never coarser than 1. Each count is a whole
-/// number of lattice steps, and the noise is an exact integer number of steps. Adding or removing a record
-/// changes one cell of a table by 1. Replacing a record changes at most two cells by 1 each. The privacy
-/// profile δ(ε) of one table follows from the bound of [`GaussianNoise`](crate::GaussianNoise) for points
-/// that differ in these cells.
+/// The lattice is about 2³⁰ times finer than the scale of the noise, and its step is never larger than 1.
+/// Each count is a whole number of lattice steps, and the noise is an exact integer number of steps. Adding
+/// or removing a record changes one cell of a table by 1. Replacing a record changes at most two cells by 1
+/// each. The privacy profile δ(ε) of one table follows from the bound of
+/// [`GaussianNoise`](crate::GaussianNoise) for points that differ in these cells.
 ///
 /// ```
 /// use scumble_core::{Neighbours, Randomness};
@@ -34,7 +34,8 @@ pub struct CountNoise {
 }
 
 impl CountNoise {
-    /// Noise whose σ is at least `scale` counts, and exceeds `scale` by at most one lattice step.
+    /// Noise x with the distribution ∝ exp(−x²/2σ²). Its scale σ is at least `scale` counts, and exceeds
+    /// `scale` by at most one lattice step.
     ///
     /// # Errors
     /// [`Error::Budget`] for a scale that is not between 2⁻⁴⁰ and 2⁴⁰.
@@ -43,14 +44,14 @@ impl CountNoise {
             let range = "between 2^-40 and 2^40 counts";
             return Err(Error::Budget { name: "a scale of noise on counts", range, value: scale });
         }
-        // In lattice steps, σ has at least 31 bits. A lattice step is at most one count.
+        // In lattice steps, the scale σ has at least 31 bits. A lattice step is at most one count.
         let exponent = (30 - scale.log2().floor() as i32).max(0);
         let unit = 2f64.powi(exponent);
         let distribution = DiscreteGaussian::new(Rational::new((scale * unit).ceil() as u64, 1)?)?;
         Ok(Self { distribution, unit })
     }
 
-    /// σ, in counts.
+    /// Scale σ of the noise, in counts. The noise x has the distribution ∝ exp(−x²/2σ²).
     pub fn scale(&self) -> f64 {
         self.distribution.scale() / self.unit
     }
@@ -70,7 +71,7 @@ impl CountNoise {
         -squares.sum::<f64>() / (2.0 * self.scale().powi(2))
     }
 
-    /// Privacy profile δ(ε) of one table.
+    /// Privacy profile δ(ε) of the noisy counts of one table.
     pub fn profile(&self, neighbours: Neighbours) -> PrivacyProfile {
         let differing = match neighbours {
             Neighbours::AddOrRemoveOne => 1.0,

@@ -11,23 +11,24 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// Discrete Gaussian noise on a lattice, calibrated to the ℓ₂ diameter of a domain, or with a separate scale
 /// for each coordinate.
 ///
-/// A point is rounded to the lattice, and the domain's bound is enforced again on the integers. The noise is
-/// an exact integer k with the distribution ∝ exp(−k²/2σ²) (Canonne, Kamath and Steinke 2020). The privacy
-/// profile δ(ε) is proven for this distribution, not for the continuous one. Let P and Q be the output
-/// distributions of two points. In coordinate j the points are Δⱼ lattice steps apart, and the noise has the
-/// scale σⱼ in steps. Then
+/// A point is rounded to the lattice, and the domain's bound is enforced again on the integers. The noise of
+/// a coordinate is an exact integer k with the distribution ∝ exp(−k²/2σ²), where σ is its scale in lattice
+/// steps (Canonne, Kamath and Steinke 2020). The privacy profile δ(ε) is proven for this distribution, not
+/// for the continuous one. Let P and Q be the output distributions of two points. In coordinate j the points
+/// are Δⱼ lattice steps apart, and the noise has the scale σⱼ in steps. Then
 ///
 /// δ(ε) ≤ e^(Σ 1/8σⱼ²)·δ_μ(ε − Σ |Δⱼ|/2σⱼ²), with μ² = Σ Δⱼ²/σⱼ². Here δ_μ is the privacy profile of
 /// continuous Gaussian noise of scale 1 at sensitivity μ (Balle and Wang 2018, Theorem 8). The sums are over
 /// the coordinates in which the points differ.
 ///
-/// The factor e^(Σ 1/8σⱼ²) relates P to continuous noise. In each coordinate, P(k) is at most e^(1/8σ²) times
-/// the mass of continuous noise within half a step of k. Two facts show this. The normaliser Σᵢ e^(−i²/2σ²)
-/// over all integers i is at least σ√2π, by Poisson's summation. The mean of e^(−ku/σ²) over −½ ≤ u ≤ ½ is at
-/// least 1. The shift Σ |Δⱼ|/2σⱼ² accounts for the privacy loss ln P/Q. In coordinate j, the loss of
-/// continuous noise is linear with slope Δⱼ/σⱼ². Within half a step of k, all coordinates together change the
-/// loss by at most the shift. The usual lattice has 2³⁰ steps per standard deviation. With it, factor and
-/// shift cost a few billionths of μ for a hundred coordinates.
+/// The factor e^(Σ 1/8σⱼ²) relates P to continuous noise. In each coordinate, noise of the scale σ takes the
+/// integer k with a probability of at most e^(1/8σ²) times the mass of continuous noise within half a step of
+/// k. Three facts show this. The normaliser Σᵢ e^(−i²/2σ²) over all integers i is at least σ√2π, by Poisson's
+/// summation. The mean of e^(−ku/σ²) over −½ ≤ u ≤ ½ is at least 1. For these u, e^(−u²/2σ²) is at least
+/// e^(−1/8σ²). The shift Σ |Δⱼ|/2σⱼ² accounts for the privacy loss ln P/Q. In coordinate j, the loss of
+/// continuous noise is linear in the output, with slope Δⱼ/σⱼ². Within half a step of k, all coordinates
+/// together change the loss by at most the shift. The usual lattice has 2³⁰ steps per standard deviation. On
+/// this lattice, factor and shift together cost a few billionths of μ for a hundred coordinates.
 ///
 /// ```
 /// use scumble_core::{Budget, Domain, Randomness};
@@ -69,7 +70,7 @@ impl GaussianNoise {
     /// times finer than the standard deviation.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless ε is finite and δ above zero, and if the noise would need a σ above 2⁵⁹
+    /// [`Error::Budget`] unless ε is finite and δ above zero, and if the noise would need a scale above 2⁵⁹
     /// lattice steps. [`Error::Domain`] if a bound of `domain` is not below 2⁶¹ lattice steps.
     pub fn calibrated(domain: &Domain, budget: Budget) -> Result<Self> {
         let mu = largest_mu(budget)?;
@@ -99,8 +100,8 @@ impl GaussianNoise {
         Ok(Self { points, distributions: Distributions::One(distribution(sigma)?), profile })
     }
 
-    /// Noise with a separate σ for each coordinate. Each σ is at least its value in `scales` (d values, in
-    /// the units of `domain`), and exceeds it by at most one lattice step. The lattice is about 2³⁰ times
+    /// Noise with a separate scale σ for each coordinate. Each σ is at least its value in `scales` (d values,
+    /// in the units of `domain`), and exceeds it by at most one lattice step. The lattice is about 2³⁰ times
     /// finer than the smallest scale.
     ///
     /// # Errors
@@ -203,27 +204,29 @@ impl GaussianNoise {
         self.points.lattice()
     }
 
-    /// σ of each coordinate's noise (d values) in the units of the domain. The noise x has the distribution ∝
-    /// exp(−x²/2σ²).
+    /// Scale σ of each coordinate's noise (d values) in the units of the domain. The noise x has the
+    /// distribution ∝ exp(−x²/2σ²).
     pub fn scales(&self) -> Vec<f64> {
         self.map_coordinates(|distribution| distribution.scale() * self.lattice().step())
     }
 
-    /// Variance of each coordinate's noise (d values) in squared units of the domain, about σ².
+    /// Variance of each coordinate's noise (d values) in squared units of the domain, about σ² for the scale
+    /// σ.
     pub fn variances(&self) -> Vec<f64> {
         self.map_coordinates(|distribution| distribution.variance() * self.lattice().step().powi(2))
     }
 
     /// Information of each released coordinate about the true coordinate (d values), per squared unit of the
     /// domain, rounded up. No unbiased estimate of the true coordinate has a smaller variance than the
-    /// inverse, step²/(e^(step²/σ²) − 1) (Hammersley 1950; Chapman and Robbins 1951). The inverse tends to σ²
-    /// as the lattice becomes finer.
+    /// inverse, step²/(e^(step²/σ²) − 1), for noise of the scale σ on a lattice with this step (Hammersley
+    /// 1950; Chapman and Robbins 1951). The inverse tends to σ² as the lattice becomes finer.
     ///
     /// The information is the χ² divergence of the output distributions of two neighbouring lattice points,
-    /// divided by their squared distance. Let P and Q be these distributions, one step apart, with σ in
-    /// steps. Then Q/P at k is e^((2k − 1)/2σ²). Its mean square under P is e^(1/σ²), because the sum over
-    /// all integers k of e^(−(k − 2)²/2σ²) equals that of e^(−k²/2σ²). The noise of different coordinates is
-    /// independent, so the bound applies to the whole covariance matrix of an estimate.
+    /// divided by their squared distance. Let P and Q be these distributions, around the integers 0 and 1,
+    /// with σ in steps. Then Q/P at the integer k is e^((2k − 1)/2σ²). Its mean square under P is e^(1/σ²),
+    /// because the sum over all integers k of e^(−(k − 2)²/2σ²) equals that of e^(−k²/2σ²). The noise of
+    /// different coordinates is independent, so the bound applies to the whole covariance matrix of an
+    /// estimate.
     pub fn information(&self) -> Vec<f64> {
         let step = self.lattice().step();
         self.map_coordinates(|distribution| information(distribution.scale().powi(-2).exp_m1(), step))
@@ -252,14 +255,14 @@ fn largest_mu(budget: Budget) -> Result<f64> {
     gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)
 }
 
-/// 1/σ².
+/// Weight 1/σ² of a coordinate whose noise has the scale `sigma`, in lattice steps.
 fn precision(sigma: u64) -> f64 {
     (sigma as f64).powi(-2)
 }
 
 /// Privacy profile δ(ε) of noise on `dim` coordinates. The [`Spread`] of two points has the weight 1/σ² for
-/// each coordinate. The profile is the bound in the documentation of [`GaussianNoise`], with its sums rounded
-/// up.
+/// each coordinate, where σ is the scale of its noise in lattice steps. The profile is the bound in the
+/// documentation of [`GaussianNoise`], with its sums rounded up.
 pub(crate) fn profile(
     Spread { squared_distance, distance, differing }: Spread,
     dim: usize,

@@ -73,8 +73,9 @@ impl NoiseKey {
     /// that it has already admitted. To an adversary without the secret, it discloses nothing about the
     /// record.
     pub fn tag(&self, record: &[u8; 16]) -> [u8; 16] {
-        // In the hash of a stream, these eight bytes are the length of the id. No memory holds an id of the
-        // length that they encode, so no tag shares its input with the seed of a stream.
+        // The hash that seeds a stream has the length of the id in the eight bytes after the secret. This
+        // hash has the word "admitted" there. No memory holds an id of the length that this word encodes, so
+        // no tag shares its input with the seed of a stream.
         let hash = Sha256::new().chain_update(self.0).chain_update(b"admitted");
         cut(&hash.chain_update(record).finalize().into())
     }

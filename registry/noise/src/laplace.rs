@@ -124,19 +124,19 @@ impl LaplaceNoise {
     }
 
     /// Information of a released coordinate about the true coordinate, per squared unit of the domain,
-    /// rounded up. It is 1/b², except for the effect of the lattice. No unbiased estimate of the true
-    /// coordinate has a smaller variance than the inverse, b² (Hammersley 1950; Chapman and Robbins 1951).
-    /// This is half of the noise's variance.
+    /// rounded up. For noise of the scale b, it is 1/b², except for the effect of the lattice. No unbiased
+    /// estimate of the true coordinate has a smaller variance than the inverse, b² (Hammersley 1950; Chapman
+    /// and Robbins 1951). This is half of the noise's variance.
     ///
     /// The information is the χ² divergence of the output distributions of two neighbouring lattice points,
-    /// divided by their squared distance. Let r = e^(−1/t) for a scale of t steps. The ratio of the two
-    /// distributions is r on one side of the points and 1/r on the other side. It follows that χ² = (1 −
-    /// r)²/r = 4 sinh²(1/2t).
+    /// divided by their squared distance. Let r = e^(−1/t) for noise with a scale of t lattice steps. The
+    /// ratio of the two distributions is r on one side of the points and 1/r on the other side. It follows
+    /// that χ² = (1 − r)²/r = 4 sinh²(1/2t).
     pub fn information(&self) -> f64 {
         information(4.0 * (0.5 / self.distribution.scale()).sinh().powi(2), self.lattice().step())
     }
 
-    /// Variance of the noise in squared units of the domain, about 2b².
+    /// Variance of the noise in squared units of the domain, about 2b² for the scale b.
     pub fn variance(&self) -> f64 {
         self.distribution.variance() * self.lattice().step().powi(2)
     }

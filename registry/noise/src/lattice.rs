@@ -86,8 +86,8 @@ impl Lattice {
                 let exact: Vec<i128> = center.iter().map(|k| i128::from(*k)).collect();
                 let widened = signed_sums(&exact).into_iter().zip(bounds).map(|(sum, (lower, upper))| {
                     let (lower, upper) = (self.units(*lower), self.units(*upper));
-                    // Rounding moves each coordinate by half a step. The rounding error of a float sum is far
-                    // below 2⁻⁴⁸ times the sum.
+                    // Rounding moves each coordinate by at most half a step. The rounding error of a float
+                    // sum is far below 2⁻⁴⁸ times the sum.
                     let margin = center.len() as f64 * (1.0 + lower.abs().max(upper.abs()) * 2f64.powi(-48));
                     let sum = whole(sum as f64)?;
                     Ok((whole((lower - margin).floor())?.min(sum), whole((upper + margin).ceil())?.max(sum)))
@@ -368,11 +368,12 @@ impl IntegerDomain {
 /// Information per squared unit, from the χ² divergence between a distribution and the same distribution
 /// shifted by one lattice step. A margin of 2⁻⁴⁰ covers the effect of lattices on sums of information.
 ///
-/// For two independent releases of one coordinate, the factors 1 + χ² multiply. The sum I₁ + I₂ of their
-/// information therefore lacks the term step²·I₁·I₂. This is about 2⁻⁶⁰ of the sum if the lattice is 2³⁰
-/// times finer than the noise. Two releases on different lattices share the steps of the coarser lattice. The
-/// coarser lattice may have steps at which the divergence of the finer release is no longer quadratic. As a
-/// rule, neighbours on the finer lattice are then the same point on the coarser lattice. The coarser release
+/// For two independent releases of one coordinate, the factors 1 + χ² multiply. A release with the divergence
+/// χ² has the information I = χ²/step². The sum I₁ + I₂ for the two releases therefore lacks the term
+/// step²·I₁·I₂. This term is about 2⁻⁶⁰ of the sum if the lattice is 2³⁰ times finer than the noise. Two
+/// releases on different lattices share the steps of the coarser lattice. At such a step, the divergence of
+/// the release on the finer lattice may no longer be quadratic in the distance. As a rule, neighbours on the
+/// finer lattice are then the same point on the coarser lattice. The release on the coarser lattice then
 /// discloses nothing about their difference.
 pub(crate) fn information(chi_squared: f64, step: f64) -> f64 {
     chi_squared / (step * step) * (1.0 + 2f64.powi(-40))

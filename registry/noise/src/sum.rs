@@ -11,9 +11,9 @@ const STEPS: u32 = 1 << 12;
 /// Discrete Laplace noise on the sums of bounded numbers over all records, for curators.
 ///
 /// Each number is rounded to one of 4,096 steps between its bounds. A sum is therefore an integer number of
-/// steps, and so is its noise. If one record is replaced by another, the d sums change by at most 4,096·d
-/// steps in total. Noise of the scale 4,096·d/ε steps is therefore ε-differentially private (Dwork, McSherry,
-/// Nissim and Smith 2006, Proposition 1).
+/// steps, and so is its noise. If one record of d numbers is replaced by another, the sums of the d numbers
+/// change by at most 4,096·d steps in total. Noise of the scale 4,096·d/ε steps is therefore ε-differentially
+/// private (Dwork, McSherry, Nissim and Smith 2006, Proposition 1).
 ///
 /// ```
 /// use ndarray::array;

@@ -112,8 +112,8 @@ pub(crate) fn held(column: &ColumnDescriptor, meaning: &Meaning) -> Option<Held>
         },
         (Meaning::Text, _) => Held::Text,
         (Meaning::Date, _) => Held::Day,
-        // A column of days in a named zone is released as dates, because an output of instants would have to
-        // store the zone.
+        // A column of instants in a named zone is released as dates, because instants in the output would
+        // need the zone.
         (Meaning::Timestamp { zone: Zone::Named(_), .. }, _) => Held::Day,
         (Meaning::Timestamp { a_second, zone }, _) => Held::Time { a_second: *a_second, zone: zone.clone() },
     })
@@ -226,7 +226,7 @@ impl Values {
             return Ok(Cell::Null);
         }
         self.given.1 += 1;
-        // Every row that was read has its value, so the defaults below are unused.
+        // `stored` has a value for every row that is not missing, so the defaults below are unused.
         Ok(match (&self.stored, &self.meaning) {
             (Stored::Flags(flags), _) => flags.get(at).map_or(Cell::Null, |flag| Cell::Flag(*flag)),
             (Stored::Single(numbers), _) => number(numbers.get(at).map(|number| f64::from(*number))),

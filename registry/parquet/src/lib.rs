@@ -28,8 +28,8 @@
 //!
 //! # Supported types
 //!
-//! Each value becomes a [`Cell`](scumble_records::Cell). The schema decides its meaning in a numeric column
-//! or a category, as for CSV.
+//! Each value becomes a [`Cell`](scumble_records::Cell). The schema decides the meaning of the cell in a
+//! numeric column or a category, as for CSV.
 //!
 //! | in the file | the cell |
 //! |---|---|
@@ -42,10 +42,10 @@
 //! | `TIMESTAMP` | text on the clock of its zone, or UTC if unknown: `2011-12-01T09:30:00` |
 //! | a null of any type | null |
 //!
-//! Lists, groups and other types are an error if the schema names such a column, and are otherwise ignored.
-//! Pages may have version 1 or 2 of their format. They may be compressed by Snappy, gzip, Zstandard, Brotli
-//! or LZ4 (raw). Their values may be plain, encoded by a dictionary, or encoded as differences of whole
-//! numbers.
+//! A column of lists, groups or another type is an error if the schema names it. If not, the column is
+//! ignored. Pages may have version 1 or 2 of their format. They may be compressed by Snappy, gzip, Zstandard,
+//! Brotli or LZ4 (raw). Their values may be plain, encoded by a dictionary, or encoded as differences of
+//! whole numbers.
 //!
 //! # Limits
 //!

@@ -1,8 +1,8 @@
 //! Pages of a column, decompressed up to a size limit. Each page is checked before the decoder of the
-//! `parquet` crate receives it, because that decoder trusts it.
+//! `parquet` crate receives it, because that decoder trusts the page.
 //!
-//! A missing dictionary, a length beyond the end of the page or a list of no values makes the decoder panic.
-//! Encodings that cannot be checked without decoding (`DELTA_LENGTH_BYTE_ARRAY`, `DELTA_BYTE_ARRAY`,
+//! A missing dictionary, a length beyond the end of the page or an empty list of values makes the decoder
+//! panic. Encodings that cannot be checked without decoding (`DELTA_LENGTH_BYTE_ARRAY`, `DELTA_BYTE_ARRAY`,
 //! `BYTE_STREAM_SPLIT`) are refused. No common writer uses them by default.
 
 use crate::unpack::{check, unpack};

@@ -291,7 +291,7 @@ pub fn block(rows: &Decoded) -> Result<Vec<u8>> {
         Ok(())
     };
     let end = |text: &mut Vec<u8>| {
-        // An empty line would not be read as a row.
+        // Readers of CSV may skip an empty line.
         if text.last().is_none_or(|last| *last == b'\n') {
             text.extend_from_slice(b"\"\"");
         }

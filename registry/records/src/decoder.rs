@@ -183,8 +183,8 @@ impl Decoder {
     ///
     /// - A column whose coordinates are all `unchanged` is written as in the input. If the input is a text
     ///   file, the column keeps its text. If the input is typed, the column keeps its values and type.
-    /// - Other columns of levels, and of integers or dates that [`Values`] rounds, have the input's type if
-    ///   it holds every value of the column's kind.
+    /// - Other columns of levels, and of integers or dates that [`Values`] rounds, have the storage type of
+    ///   the input column if this type holds every value of the column's kind.
     /// - A real number whose coordinate is `exact` has no noise, and is written as its original decimal.
     pub fn with_input(self, input: &Input, unchanged: &[bool], exact: &[bool]) -> Self {
         let fields = input.encoder.fields();
@@ -283,8 +283,9 @@ impl Decoder {
     }
 
     /// Noise distribution of the values read back from the file, if `noise` is that of the released records.
-    /// The distribution becomes unknown for a category with additive or unbiased noise, because only its
-    /// largest level is written. It also becomes unknown for a number that was rounded or clamped.
+    /// The distribution becomes unknown for a category with additive or unbiased noise, because the file
+    /// contains only the level with the largest coordinate. It also becomes unknown for a number that was
+    /// rounded or clamped.
     pub fn noise(&self, noise: &Noise) -> Noise {
         let changed = self.cells.iter().flat_map(|cell| cell.places_of_others(self.values));
         let changed: HashSet<usize> = changed.copied().collect();
@@ -415,7 +416,7 @@ pub struct Decoded<'d> {
 pub(crate) struct InputBlock<'d> {
     pub(crate) encoder: &'d Encoder,
     pub(crate) rows: &'d RawRows,
-    /// The same rows, encoded.
+    /// Concatenated flat records that encode `rows`.
     pub(crate) records: &'d [f64],
 }
 

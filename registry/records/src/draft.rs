@@ -17,8 +17,8 @@ const LONGEST_LEVEL: usize = 100;
 /// Upper bound on the distinct non-numeric texts that count as marks of missing cells in a numeric column.
 const MOST_STRAYS: usize = 3;
 
-/// Number of distinct numbers after which the search for repeats stops. A column without a repeat among these
-/// numbers may hold record ids.
+/// Count of distinct numbers in a column after which the search for a repeated number stops. A column without
+/// a repeated number until then may hold record ids.
 const MOST_NAMES: usize = 10_000;
 
 /// Largest absolute value of a bound of an integer column. Floating point represents all whole numbers up to
@@ -116,7 +116,7 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
 #[derive(Default)]
 struct Seen {
     cells: usize,
-    /// Number of finite numbers.
+    /// Count of cells that hold a number of absolute value at most [`LARGEST_BOUND`].
     numbers: usize,
     least: f64,
     most: f64,

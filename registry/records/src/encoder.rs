@@ -12,9 +12,9 @@ use std::collections::HashMap;
 pub enum OutOfBounds {
     /// Moves the number to the nearer bound and counts it.
     Clip,
-    /// Returns an error. The refusal discloses something about the record to anyone who notices it.
+    /// Returns an error. The error discloses something about the record to anyone who notices the error.
     Reject,
-    /// Keeps the number. For released data, where noise moves numbers out of the bounds.
+    /// Keeps the number. This suits released data, because noise moves numbers out of the bounds.
     Keep,
 }
 
@@ -227,7 +227,8 @@ impl Encoder {
     }
 
     /// Returns the encoder for a file whose columns have the storage types `held`, one for each column that
-    /// the encoder reads. Days of a typed file come in ISO 8601 format, whatever text format the schema has.
+    /// the encoder reads. A file with storage types, such as Parquet, gives days in ISO 8601 format, whatever
+    /// text format the schema has.
     ///
     /// # Errors
     /// [`Error::UndecidedDays`] for a date column stored as instants without a known zone.

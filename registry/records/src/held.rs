@@ -173,7 +173,8 @@ impl Held {
             Kind::Ordered { .. } | Kind::Category { .. } => Self::Text,
         };
         let fits = |held: &&Self| match (kind, held) {
-            // An unchanged value keeps the input's type, unless a clipped value would not fit.
+            // An unchanged real number keeps the input's type if this type holds both bounds, the values of
+            // clipped cells.
             (Kind::Real { .. }, held) => is_unchanged && keeps_bounds(held),
             (Kind::Integer { .. } | Kind::Boolean {}, Self::Text) => is_unchanged,
             (Kind::Integer { .. }, Self::Flag) => false,

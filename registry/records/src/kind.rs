@@ -24,8 +24,8 @@ const LARGEST_WHOLE: i64 = 1 << 53;
 /// | ordered | one coordinate: rank / last rank; one-hot as a target | the level of nearest rank |
 /// | category, boolean | one-hot | a level |
 ///
-/// Rounding and clamping are post-processing, so the guarantee holds. [`Values`](crate::Values) selects the
-/// kinds that are rounded and clamped.
+/// Rounding and clamping are post-processing, so the privacy guarantee of the mechanism still holds.
+/// [`Values`](crate::Values) selects the kinds that are rounded and clamped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Kind {
@@ -78,7 +78,7 @@ pub enum Kind {
 
 /// Form of a column in an encoded record.
 pub(crate) enum Form<'k> {
-    /// One coordinate, scaled by these bounds.
+    /// One coordinate: (x − `lower`) / (`upper` − `lower`) for the number x in the cell.
     Number { lower: f64, upper: f64 },
     /// One coordinate per level.
     Levels(&'k [String]),
@@ -139,7 +139,7 @@ pub(crate) fn flag(text: &str) -> Option<bool> {
 }
 
 impl Kind {
-    /// Kind of a real number within these bounds, without a unit.
+    /// Kind of a real number between `lower` and `upper`, without a unit.
     pub(crate) fn real(lower: f64, upper: f64) -> Self {
         Self::Real { lower, upper, unit: String::new() }
     }
@@ -268,8 +268,8 @@ impl Kind {
         }
     }
 
-    /// Returns the shortest decimal number that scaling by these bounds maps to `encoded`. The result is the
-    /// input number if `encoded` has no noise.
+    /// Returns the shortest decimal number x for which (x − `lower`) / (`upper` − `lower`) equals `encoded`.
+    /// The result is the input number if `encoded` has no noise.
     pub(crate) fn decimal(lower: f64, upper: f64, encoded: f64) -> f64 {
         let (width, number) = (upper - lower, lower + encoded * (upper - lower));
         if encoded == 0.0 || encoded == 1.0 {

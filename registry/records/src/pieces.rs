@@ -123,8 +123,8 @@ impl<R: Read> Pieces<R> {
         Ok((piece.rows > 0).then_some(piece))
     }
 
-    /// Returns the start and length of the next row or blank line within the buffer. The flag is true if it
-    /// ends outside quotation marks.
+    /// Returns the start and length of the next row or blank line within the buffer. The flag is true if the
+    /// row ends outside quotation marks.
     fn next_row(&mut self) -> io::Result<Option<(usize, usize, bool)>> {
         let (mut scanned, mut place) = (0, Place::CellStart);
         loop {

@@ -230,7 +230,7 @@ impl<'r> Reader<'r> {
                     take_first(&mut ahead)?;
                 }
             }
-            // An error in a row is reported after all earlier rows.
+            // An error in a row is returned after all earlier rows are processed.
             while !ahead.is_empty() {
                 take_first(&mut ahead)?;
             }
@@ -249,8 +249,8 @@ struct Ahead<T> {
 }
 
 impl<T> Ahead<T> {
-    /// Waits for the result, and processes other blocks meanwhile. Returns `None` if `map` panicked, and the
-    /// thread scope propagates the panic.
+    /// Waits for the result, and processes other blocks meanwhile. Returns `None` if `map` panicked. The
+    /// thread scope then propagates the panic.
     fn mapped(&self) -> Option<Result<T>> {
         loop {
             match self.receiver.try_recv() {
@@ -266,12 +266,12 @@ impl<T> Ahead<T> {
     }
 }
 
-/// Reads a matrix (m rows × d `columns`) from a file of finite numbers. The header names the columns in any
-/// order.
+/// Reads a matrix from a file of finite numbers, with one row per row of the file and one column per name
+/// in `columns`. The header names the columns in any order.
 ///
 /// # Errors
-/// [`Error::Schema`](crate::Error::Schema) if `columns` is empty or contains a name twice; otherwise the
-/// errors of [`Reader::new`] and [`Reader::read_all`].
+/// [`Error::Schema`](crate::Error::Schema) if `columns` is empty or contains a name twice; same errors as
+/// [`Reader::new`] and [`Reader::read_all`].
 pub fn read_matrix(rows: impl ReadRows, columns: &[String]) -> Result<Array2<f64>> {
     Ok(read_numbers(rows, columns)?.records().clone())
 }
@@ -280,8 +280,8 @@ pub fn read_matrix(rows: impl ReadRows, columns: &[String]) -> Result<Array2<f64
 /// any order.
 ///
 /// # Errors
-/// [`Error::Schema`](crate::Error::Schema) if `columns` is empty or contains a name twice; otherwise the
-/// errors of [`Reader::new`] and [`Reader::read_all`].
+/// [`Error::Schema`](crate::Error::Schema) if `columns` is empty or contains a name twice; same errors as
+/// [`Reader::new`] and [`Reader::read_all`].
 pub fn read_numbers(rows: impl ReadRows, columns: &[String]) -> Result<Table> {
     let numbers = Schema::from_numeric_columns(columns)?;
     Ok(Reader::new(rows, &numbers, None, OutOfBounds::Keep)?.read_all()?.table)

@@ -119,8 +119,8 @@ impl Block {
     /// Parses the rows and returns the result of `map`.
     ///
     /// # Errors
-    /// An error of `map`, which concerns the rows before the first faulty row; otherwise the error of the
-    /// first faulty row.
+    /// An error of `map`, which concerns the rows before the first faulty row; if `map` succeeds, the error
+    /// of the first faulty row.
     pub(crate) fn map<T>(self, encoder: &Encoder, map: impl FnOnce(&RawRows) -> Result<T>) -> Result<T> {
         let (rows, wrong) = (self.cells)(encoder);
         let mapped = map(&rows)?;
@@ -136,7 +136,7 @@ pub struct RawRows {
     cells: Vec<Kept>,
 }
 
-/// A cell whose text is stored separately.
+/// A cell in [`RawRows`], which stores the texts of all cells in one string.
 #[derive(Debug, Clone, Copy)]
 enum Kept {
     Null,

@@ -95,9 +95,9 @@ pub struct Column {
     /// always missing. A number is missing if it equals one of these texts, read as a number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_cells: Vec<String>,
-    /// Number of equal-width bins between the bounds of a number, for mechanisms that count values. If it is
-    /// `None`, a column of at most 16 whole values has one bin per value. For any other column, the mechanism
-    /// then chooses the number.
+    /// Number of equal-width bins between the bounds of a numeric column, for mechanisms that count values.
+    /// With `None`, a column of at most 16 whole values has one bin per value. For any other column without
+    /// `bins`, the mechanism chooses the number of bins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<usize>,
     /// Kind of values.
@@ -225,7 +225,8 @@ impl Column {
         }
     }
 
-    /// Number of bins: the declared number, or one per value for at most 16 whole values.
+    /// Number of bins: the declared number, or one bin per value of a column of at most 16 whole values.
+    /// `None` for other columns.
     fn bins(&self) -> Option<usize> {
         const FEW: usize = 16;
         self.bins.or_else(|| self.kind.whole_values().filter(|values| *values <= FEW))
@@ -248,7 +249,8 @@ impl Schema {
     /// Parses a schema from TOML text. `source` names the text in errors.
     ///
     /// # Errors
-    /// [`Error::Schema`] if the text is not a valid schema, with the line or the column.
+    /// [`Error::Schema`] if the text is not a valid schema. The message names the line of the text or the
+    /// column of the schema, if it is known.
     pub fn from_toml(text: &str, source: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Schema { file: source.into(), problem };
         let unchecked: Unchecked = toml::from_str(text).map_err(|error| {
@@ -321,8 +323,8 @@ impl Schema {
     /// Reads a schema from a TOML file.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be read; [`Error::Unreadable`] if it is longer than 64 MiB; otherwise
-    /// the errors of [`from_toml`](Self::from_toml).
+    /// [`Error::Io`] if the file cannot be read; [`Error::Unreadable`] if it is longer than 64 MiB; same
+    /// errors as [`from_toml`](Self::from_toml).
     pub fn read(file: &Path) -> Result<Self> {
         Self::from_toml(&read_text(file, Self::LONGEST)?, &file.display().to_string())
     }
@@ -455,8 +457,8 @@ impl Schema {
         columns.filter_map(|column| Some((name(column), column.bins()?))).collect()
     }
 
-    /// Domain of encoded records that have only the columns `names`. It includes the target if `names`
-    /// contains it. The domain of all columns is [`domain`](Self::domain).
+    /// Domain of encoded records that have only the columns `names`. The domain has a target only if `names`
+    /// contains `target`. The domain of all columns is [`domain`](Self::domain).
     ///
     /// # Errors
     /// [`Error::MissingColumn`] if the schema lacks a column; [`Error::Schema`] if `names` is empty or
@@ -467,7 +469,7 @@ impl Schema {
 
     /// Returns the schema and the target of a file that may lack the target column. `has` returns whether the
     /// file has a column. If the file lacks the target, the returned schema omits that column and the
-    /// returned target is `None`. Files of people who do not disclose their labels lack it.
+    /// returned target is `None`. Files of people who do not disclose their labels lack the target.
     pub fn omit_missing_target<'a>(
         &self,
         target: Option<&'a str>,
@@ -497,7 +499,8 @@ impl Schema {
     /// Returns the column `name`.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if the schema lacks it, with the nearest name.
+    /// [`Error::MissingColumn`] if the schema has no column `name`. The message contains the most similar
+    /// existing name, if there is one.
     pub fn column(&self, name: &str) -> Result<&Column> {
         let found = self.columns.iter().find(|column| column.name == name);
         found.ok_or_else(|| Error::MissingColumn {

@@ -30,8 +30,8 @@ pub struct Streamed {
 /// Releases all records of `reader` by `mechanism` and writes them to `output`. The result equals
 /// [`release_local`](scumble_core::release_local) on the whole table with the same `streams`.
 ///
-/// `on_progress` receives the number of bytes read from time to time. An error of `on_progress` stops the
-/// release.
+/// From time to time, `on_progress` receives the number of bytes read so far. An error of `on_progress` stops
+/// the release.
 ///
 /// # Errors
 /// The error of the first faulty row; [`Error::Empty`](scumble_core::Error::Empty) if there are no rows;

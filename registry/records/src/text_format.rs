@@ -204,8 +204,8 @@ impl Encoding {
         }
     }
 
-    /// Recognises the encoding by a byte order mark, by zero bytes next to the first characters, or otherwise
-    /// by a test for valid UTF-8.
+    /// Recognises UTF-16 by a byte order mark, or by zero bytes next to the first characters. Other text is
+    /// UTF-8 if its bytes are valid UTF-8, and Latin-1 if they are not.
     fn from_bytes(bytes: &[u8]) -> (Self, &'static Code) {
         match bytes {
             [0xff, 0xfe, ..] => return (Self::Utf16, UTF_16LE),

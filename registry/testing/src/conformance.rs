@@ -57,7 +57,8 @@ const SEED: u64 = 1;
 /// errors, and infinite and large ε.
 ///
 /// # Errors
-/// All rules that the plugin breaks.
+/// [`Failures`] with a sentence for each rule that the plugin breaks, or for an example that cannot be
+/// designed.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
     let rules: [(&str, Rule); 23] = [
         ("says of itself what it is", describes_itself),
@@ -178,7 +179,7 @@ fn releases_what_it_states(subject: &Subject) -> Verdict {
 /// of rows, their number (one for each record), and the kind of target.
 ///
 /// # Errors
-/// A sentence about the stated and the released output.
+/// A sentence, if the release differs from the stated output or cannot be made.
 pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), String> {
     let mechanism = design.mechanism();
     let (stated, own) = (mechanism.releases(), mechanism.domain().layout().target);
@@ -619,7 +620,7 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
         return Ok(()); // a one-bit answer is random at any ε, as its distribution states
     }
     let difference = largest_difference(&release.table, &view)?;
-    // Gaussian noise falls with the root of ε.
+    // At large ε, the standard deviation of Gaussian noise falls only like 1/√ε.
     require(difference < 2e-5, || format!("at ε = 2^40 it is off by {difference}"))
 }
 

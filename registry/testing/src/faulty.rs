@@ -34,10 +34,10 @@ pub enum Fault {
     /// No fault: an honest mechanism must pass.
     None,
     /// Releases by another mechanism, which spends more than the claimed budget. Its noise is too small, its
-    /// odds are too large, or the parts of its budget add up to more than the whole.
+    /// odds of the true value are too large, or the parts of its budget add up to more than the whole.
     By(Arc<dyn LocalMechanism>),
-    /// Releases by another mechanism, and adds back everything that its clip removes. This is the fault of a
-    /// forgotten clip, or of the sensitivity of a sample that other records exceed.
+    /// Releases by another mechanism, and adds back everything that its clip removes. A mechanism has this
+    /// fault if it forgets to clip, or if it takes its sensitivity from a sample and other records exceed it.
     Unclipped(Arc<dyn LocalMechanism>),
     /// Encodes by the first mechanism, which moves points into a wide set. Adds the noise of the second,
     /// which is calibrated to a narrow set. Points outside the narrow set are released without being moved

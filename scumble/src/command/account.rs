@@ -220,8 +220,9 @@ pub(super) struct MutualInformationArguments {
         allow_hyphen_values = true
     )]
     prior_success: f64,
-    /// Variances of the released values over the prior, without noise, along uncorrelated directions. Prints
-    /// the noise variance for each direction. Their sum is the least possible.
+    /// Variances of the values before noise is added, under the prior distribution of the data, along
+    /// uncorrelated directions. Prints the noise variance for each direction. The sum of the noise variances
+    /// is the least possible.
     #[arg(
         long,
         value_parser = number::parse,
@@ -255,13 +256,13 @@ pub(super) struct MultiplicativeArguments {
     /// least ε.
     #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
-    /// δ₀, for a column's direction.
+    /// δ₀: part of δ for the direction of a column.
     #[arg(long, value_parser = number::parse, value_name = "D0", allow_hyphen_values = true)]
     delta_0: Option<f64>,
-    /// δᵣ, for a column's length.
+    /// δᵣ: part of δ for the length of a column.
     #[arg(long, value_parser = number::parse, value_name = "DR", allow_hyphen_values = true)]
     delta_r: Option<f64>,
-    /// δ̃, for the composition of the columns.
+    /// δ̃: part of δ for the composition of the columns.
     #[arg(long, value_parser = number::parse, value_name = "DT", allow_hyphen_values = true)]
     delta_t: Option<f64>,
 }

@@ -485,7 +485,7 @@ fn scores(comparison: &Comparison, scores: &Scores) -> String {
     table.trim_fmt()
 }
 
-/// Formats the loosest bound on an adversary's score that the guarantees of whole records imply, at each
+/// Formats the loosest of the bounds on an adversary's score that guarantees of whole records imply, at each
 /// finite budget. Returns an empty string if no guarantee implies a bound.
 fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     let metric = scores.metric;

@@ -99,7 +99,7 @@ pub(super) struct DesignArguments {
     #[arg(long, value_name = "N")]
     people: Option<usize>,
     /// Purpose of the release: a matrix K, as CSV or Parquet, whose columns have the names of the encoded
-    /// columns. The error to minimise is then ‖K(x̂ − x)‖².
+    /// columns. The error to minimise is then ‖K(x̂ − x)‖², for an estimate x̂ of the record x.
     #[arg(long, value_name = "FILE")]
     task_matrix: Option<PathBuf>,
     /// Learn the target as a class (classify) or as a number (regress), if its column can be both.

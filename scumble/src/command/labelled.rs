@@ -18,7 +18,7 @@ pub(super) struct Labelled {
     pub(super) labels: Vec<String>,
 }
 
-/// Error for labels that do not have exactly two values, or lack the positive one.
+/// Error for labels that do not have exactly two values, or do not include the positive value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum LabelError {
     /// The number of values is one, or three or more.

@@ -106,7 +106,7 @@ pub(super) fn report(path: &Path, text: &str) -> Result<(), Failure> {
 /// Checks that standard output does not take both records and JSON.
 ///
 /// # Errors
-/// Returns an error if it would take both.
+/// Returns an error if standard output would take both records and JSON.
 pub(super) fn check_json(path: &Path, as_json: bool) -> Result<(), Failure> {
     match as_json && is_standard(path) {
         true => Err(

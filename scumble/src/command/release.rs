@@ -366,9 +366,9 @@ impl Work<'_> {
     }
 
     /// Releases record by record, each with the noise that the ticket's secret determines for its id. The
-    /// order of the steps ensures that the release is charged once: it checks all records, stores the secret,
-    /// charges the ledger, and then releases the records. The output appears only if the second reading of
-    /// the input gave the checked records.
+    /// steps check all records, store the secret, charge the ledger, and then release the records. This order
+    /// ensures that the release is charged once. The output appears only if the second reading of the input
+    /// gave the checked records.
     fn release_keyed(&mut self, local: &dyn LocalMechanism, outputs: &mut Outputs) -> Result<Done, Failure> {
         let Some(file) = &self.arguments.ticket else { return Err("there is no ticket".into()) };
         self.check_readable_twice("--ticket")?;
@@ -392,8 +392,8 @@ impl Work<'_> {
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
-    /// Releases by a curator's mechanism, which reads the records block by block and keeps only what it
-    /// needs.
+    /// Releases by a curator's mechanism, which reads the records block by block and keeps only the
+    /// accumulated state that its release needs.
     fn release_by_curator(
         &mut self,
         curator: &dyn CuratorMechanism,
@@ -504,8 +504,8 @@ impl Work<'_> {
     }
 
     /// Warns if a column that seems to identify people, by its name, repeats a value early in the file. A
-    /// claim assumes one row per person. Nothing is checked here if `--id` names the ids, which a keyed
-    /// release checks itself, or if the input can be read only once.
+    /// claim assumes one row per person. Nothing is checked here if `--id` names the ids, because a keyed
+    /// release checks the ids itself, or if the input can be read only once.
     fn warn_of_repeats(&self) -> Result<(), Failure> {
         let input = &self.arguments.input;
         let is_plain = std::fs::metadata(input).is_ok_and(|found| found.is_file());

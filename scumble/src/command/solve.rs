@@ -37,14 +37,17 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum SolveCommand {
     /// The linear soft-margin machine min ½‖α‖² + ½ρβ² + Σ (θξᵢ + ½ρξᵢ²) with weights α, bias β and slacks ξᵢ
-    /// (Farokhi, equation 2). It is unique for ρ > 0, and solved to a KKT residual of at most 10⁻⁹.
+    /// (Farokhi, equation 2). θ and ρ are --theta and --rho. The machine is unique for ρ > 0, and solved to a
+    /// KKT residual of at most 10⁻⁹.
     Svm(SvmArguments),
     /// The density of least Fisher information in an interval, w²: the ground state of −w″/ϑ + (λ/4)·n²·w =
-    /// μ·w (Farokhi, Corollary 2.7, with the noise n as the coordinate).
+    /// μ·w (Farokhi, Corollary 2.7, with the noise n as the coordinate). λ and ϑ are --lambda and --weight,
+    /// and μ is the least eigenvalue.
     Schrodinger(SchrodingerArguments),
     /// The linear encoder of least squared task loss, as the σᵢ² of min Σ λᵢ·c/(σᵢ² + c) with Σ σᵢ² = 1 and c
-    /// = 8r²/ε². Also the losses of two encoders that do not weigh the task and the noise together
-    /// (task-aware privacy, Proposition 4 and equations 58 and 59).
+    /// = 8r²/ε². λᵢ, r and ε are --eigenvalues, --radius and --epsilon. Also prints the losses of two
+    /// encoders that do not weigh the task and the noise together (task-aware privacy, Proposition 4 and
+    /// equations 58 and 59).
     Waterfilling(WaterfillingArguments),
 }
 
@@ -116,7 +119,8 @@ pub(super) struct SchrodingerArguments {
 #[derive(Args)]
 #[command(after_help = WATERFILLING_EXAMPLES)]
 pub(super) struct WaterfillingArguments {
-    /// λ, weight of each direction of the whitened records in the task: the eigenvalues of PᵀP, in any order.
+    /// λ, weight of each direction of the whitened records in the task: the eigenvalues of PᵀP, with P the
+    /// task in whitened coordinates, in any order.
     #[arg(
         long,
         value_parser = number::parse,

@@ -207,7 +207,7 @@ fn clipped_cells_are_told_to_the_owner_alone_and_refused_if_she_is_strict() {
          needed"
     );
     let help = files.run("release --help");
-    assert!(help.contains("learns that such a record is there"), "{help}");
+    assert!(help.contains("has such a record"), "{help}");
 }
 
 #[test]

@@ -32,7 +32,9 @@ pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
 /// Chernoff's lower bound on a probability: the least p with KL(Bernoulli(`share`) ‖ Bernoulli(p)) ≤
 /// `information`.
 ///
-/// It is as valid as Clopper and Pearson's bound, and hardly looser for many trials.
+/// `share` is the observed frequency of the event. `information` is ln(1/α) divided by the number of trials,
+/// where α is the largest allowed probability of a bound above the true probability. Clopper and Pearson's
+/// bound has the same guarantee, and is hardly tighter for many trials.
 fn by_chernoff(share: f64, information: f64) -> f64 {
     let divergence = |p: f64| {
         let term = |a: f64, b: f64| if a > 0.0 { a * (a / b).ln() } else { 0.0 };

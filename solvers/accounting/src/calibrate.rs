@@ -81,7 +81,8 @@ impl Target {
     }
 }
 
-/// The least noise multiplier, to a millionth, with which `steps` steps meet the target.
+/// The least noise multiplier with which `steps` steps meet the target, to a relative accuracy of a
+/// millionth.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] if the target, the sampling rate or the number of steps is invalid;
@@ -94,7 +95,7 @@ pub fn noise_multiplier(sampling_rate: f64, steps: u64, target: Target) -> Resul
     found.ok_or(Error::Unreachable { name: "noise multiplier", range })
 }
 
-/// The largest sampling rate, to a millionth, at which `steps` steps meet the target.
+/// The largest sampling rate at which `steps` steps meet the target, to a relative accuracy of a millionth.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] if the target, the noise multiplier or the number of steps is invalid;
@@ -119,7 +120,8 @@ pub fn steps(sampling_rate: f64, noise_multiplier: f64, target: Target) -> Resul
     if !is_met(1) {
         return Err(Error::Unreachable { name: "number of steps", range: "one to 10^9" });
     }
-    // The first power of two that misses the target, so that no far larger number is tried.
+    // The search ends at the first power of two that misses the target, so that no far larger number of steps
+    // is tried.
     let too_much = (1..=29).map(|power| 1 << power).find(|&steps| !is_met(steps)).unwrap_or(MOST_STEPS);
     Ok(least_integer(too_much / 2, too_much, |steps| !is_met(steps)).map_or(MOST_STEPS, |first| first - 1))
 }

@@ -12,10 +12,10 @@ use std::f64::consts::LN_2;
 /// is equation 28 of *Learning to noise*, with d = K/2 and noise scale b = 2/ε: A = ∫₀^∞ (1/2b)·exp(−|c −
 /// 1|/b)·(1 − exp(−c/b))^(d−1) dc.
 ///
-/// It rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. Its relative error is below 10⁻¹⁰. Equation 10
-/// of the paper writes A as an alternating sum, which loses its digits as K grows (errata V1). The paper
-/// argues from a picture that no other placement of the classes is better (errata V7); [`best_accuracy`]
-/// holds without this argument.
+/// A rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. The relative error of the computed A is below
+/// 10⁻¹⁰. Equation 10 of the paper writes A as an alternating sum, which loses its digits as K grows (errata
+/// V1). The paper argues from a picture that no other placement of the classes is better (errata V7); the
+/// bound of [`best_accuracy`] does not need this argument.
 ///
 /// ```
 /// use scumble_accounting::ceiling;
@@ -35,17 +35,17 @@ pub fn laplace_accuracy(classes: u64, epsilon: f64) -> Result<f64> {
         return Ok(1.0);
     }
     let (axes, vertex) = (count / 2.0, epsilon / 2.0);
-    // In t = c/b the vertex lies at a = ε/2, and with u = e^−t the integral beyond it is
-    // ½·(1 − (1 − e^−a)^d)/(d·e^−a).
+    // With t = c/b, where c is the integration variable of A, the vertex lies at t = a = ε/2. With u = e^−t,
+    // the integral beyond the vertex is ½·(1 − (1 − e^−a)^d)/(d·e^−a).
     let beyond = match axes * (-vertex).exp() {
-        0.0 => 1.0, // the limit of this quotient where the share underflows
+        0.0 => 1.0, // the limit of the quotient below if its divisor underflows
         share => -(axes * log_of_rest(-vertex)).exp_m1() / share,
     };
     Ok(((beyond + before(axes - 1.0, vertex)) / 2.0).min(1.0))
 }
 
-/// ∫₀^a e^−s·(1 − e^(s−a))^`others` ds: the integral between the origin and the vertex at a, over the
-/// distance s from the vertex.
+/// ∫₀^a e^−s·(1 − e^(s−a))^`others` ds for a = `vertex`: twice the integral A of [`laplace_accuracy`] between
+/// the origin and the vertex. s is the distance from the vertex, in units of the noise scale.
 fn before(others: f64, vertex: f64) -> f64 {
     if vertex == 0.0 {
         return 0.0;

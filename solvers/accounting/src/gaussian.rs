@@ -15,9 +15,11 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 /// side.
 const MARGIN: f64 = 1.0 + 1e-10;
 
-/// δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), for any ε (also negative) and μ ≥ 0.
+/// Privacy profile δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) of the Gaussian mechanism, for any ε (also
+/// negative) and μ ≥ 0.
 ///
-/// The relative error is below 10⁻¹⁰.
+/// μ is the ℓ₂ sensitivity divided by the standard deviation of the noise. The relative error of the result
+/// is below 10⁻¹⁰.
 ///
 /// ```
 /// use scumble_accounting::gaussian;
@@ -31,7 +33,7 @@ pub fn delta(mu: f64, epsilon: f64) -> f64 {
     let (middle, half) = (epsilon / mu * FRAC_1_SQRT_2, mu / 2.0 * FRAC_1_SQRT_2);
     let (nearer, farther) = (middle - half, middle + half);
     if farther < 0.0 {
-        // δ(−ε) = 1 − e^−ε·(1 − δ(ε)): the two distributions are exchanged.
+        // An exchange of the two output distributions gives δ(−ε) = 1 − e^−ε·(1 − δ(ε)).
         return 1.0 - epsilon.exp() * (1.0 - delta(mu, -epsilon));
     }
     // Φ(−√2·x) = erfc(x)/2, and e^ε·exp(−farther²) = exp(−nearer²).
@@ -86,12 +88,13 @@ pub fn quantile(p: f64) -> f64 {
 /// The argument from which [`erfcx`] uses the continued fraction.
 const FAR: f64 = 3.0;
 
-/// e^(x²)·erfc(x), for any x that is not far below zero.
+/// e^(x²)·erfc(x). It overflows for x below about −26.6.
 fn erfcx(x: f64) -> f64 {
     if x < FAR { (x * x).exp() * libm::erfc(x) } else { 1.0 / ((x + continued(x)) * PI.sqrt()) }
 }
 
-/// Laplace's continued fraction, ½/(x + 1/(x + 3⁄2/(x + …))). Sixty terms exceed the precision of doubles.
+/// Laplace's continued fraction c = ½/(x + 1/(x + 3⁄2/(x + …))), with e^(x²)·erfc(x) = 1/(√π·(x + c)). For x
+/// of `FAR` or more, sixty terms exceed the precision of doubles.
 fn continued(x: f64) -> f64 {
     (1..=60).rev().fold(0.0, |tail, term| 0.5 * f64::from(term) / (x + tail))
 }
@@ -99,7 +102,7 @@ fn continued(x: f64) -> f64 {
 /// erfcx(`middle` − `half`) − erfcx(`middle` + `half`), for arguments so close that a subtraction would lose
 /// digits.
 ///
-/// It is the integral of −erfcx′(x) = 2/√π − 2x·erfcx(x).
+/// The difference is the integral of −erfcx′(x) = 2/√π − 2x·erfcx(x) between the two arguments.
 fn fall(middle: f64, half: f64) -> f64 {
     let slope = |x: f64| {
         if x < FAR {

@@ -1,11 +1,12 @@
 //! Privacy loss distributions: upper and lower bounds on δ(ε) of many steps.
 //!
-//! The privacy loss of a step is put on a grid in two ways. A *cell* is an interval of outputs, and a grid
-//! point is a value of the loss. For the upper bound, the mass of each cell between two grid points is split
-//! between both points. P and Q thus keep their masses ("connect the dots", Doroshenko and others 2022). The
-//! true pair of distributions is a post-processing of the resulting pair. For the lower bound, all outputs in
-//! one cell are merged, which is post-processing of the true pair. Each cell extends just so far to both
-//! sides of a grid point that the loss of the merged output is the point's loss.
+//! The privacy loss of a step is put on a grid in two ways. P and Q are the output distributions of the step
+//! for two neighbouring data sets. A *cell* is an interval of outputs, and a grid point is a value of the
+//! loss. For the upper bound, the mass of each cell between two grid points is split between both points. P
+//! and Q thus keep their masses ("connect the dots", Doroshenko and others 2022). The true pair of
+//! distributions is a post-processing of the resulting pair. For the lower bound, all outputs in one cell are
+//! merged, which is post-processing of the true pair. Each cell extends just so far to both sides of a grid
+//! point that the loss of the merged output is the point's loss.
 //!
 //! Steps compose by convolution, through Fourier transforms. First, the distribution is tilted: the mass at
 //! each loss l is multiplied by e^(tl), with t such that the mean lies at the ε in question. Small δ are then
@@ -31,7 +32,8 @@ pub struct Bounds {
 
 /// Bounds on the least ε for which the runs together are (ε, δ)-differentially private.
 ///
-/// The upper bound is a proof. No proof can give an ε below the lower bound, because some data need it.
+/// The upper bound is a proof. No proof can give an ε below the lower bound, because some data sets satisfy
+/// no smaller ε.
 ///
 /// ```
 /// use scumble_accounting::{Neighbours, Run, loss};
@@ -203,9 +205,10 @@ impl Question {
             let (from, to) = pair.reach(log_tail);
             pair.loss(to) - pair.loss(from)
         });
-        // On a grid of step h, splitting or merging changes the variance of a step's loss by about h²/6. The
-        // step's contribution to ε changes by half of this times (`tilt` + 1). Both relative changes stay
-        // below about one in three thousand. For a tiny ε, its absolute change stays below a ten-millionth.
+        // On a grid with distance h between points, splitting or merging changes the variance of a step's
+        // loss by about h²/6. The step's contribution to ε changes by half of this variance change times
+        // (`tilt` + 1). Both relative changes stay below about one in three thousand. For a tiny ε, its
+        // absolute change stays below a ten-millionth.
         let fine = (0.004 * epsilon.max(1e-4) / (tilt + 1.0)).min(0.002 * variance) / count;
         let (fine, widest) = (fine.sqrt(), widest.fold(0.0, f64::max));
         Self { steps, tilt, log_tail, fine, widest, deviation: variance.sqrt() }
@@ -240,7 +243,8 @@ impl Question {
     }
 }
 
-/// The loss of one step on a grid: `mass[i]` is the P-mass at the loss (`first` + i)·`grid`.
+/// The loss of one step on a grid: `mass[i]` is the probability of the loss (`first` + i)·`grid` under P, the
+/// first distribution of the step's dominating pair.
 struct Losses {
     grid: f64,
     first: i64,
@@ -269,8 +273,8 @@ impl Losses {
             let point = first + at as i64;
             let upper = cut(point + 1);
             let (p, q) = pair.between(&lower, &upper);
-            // The cell's p is split into u at loss l and v at loss l + h: u + v = p and u·e^−l + v·e^−(l + h)
-            // = q.
+            // The cell has the mass p under P and q under Q. p is split into u at loss l and v at loss l + h,
+            // with u + v = p and u·e^−l + v·e^−(l + h) = q.
             let rest = if q > 0.0 { -((q / p).ln() + point as f64 * grid).exp_m1() } else { 1.0 };
             let ahead = if p > 0.0 { (p * rest / -(-grid).exp_m1()).clamp(0.0, p) } else { 0.0 };
             mass[at] += p - ahead;
@@ -379,7 +383,8 @@ fn reach(before: f64, most: f64, reaching: impl Fn(f64) -> Reaching) -> Option<R
     found
 }
 
-/// The loss of one step on a grid, tilted by e^(tl) to a total mass of one.
+/// The loss of one step on a grid. The mass at each loss l is multiplied by e^(tl), for a tilt t, and scaled
+/// to a total of one.
 struct TiltedLosses {
     grid: f64,
     first: i64,
@@ -417,7 +422,7 @@ struct Composed {
     behind: Vec<(f64, f64)>,
     infinite: f64,
     /// The logarithm of the rounding and truncation error of δ(0). The error of δ(ε) is smaller by a factor
-    /// of e^(tε).
+    /// of e^(tε), for t = `tilt`.
     log_error: f64,
     tilt: f64,
 }
@@ -450,8 +455,9 @@ impl Composed {
         let size = transformed_well((((before + after) / grid) as usize + 2).max(1024));
         let (tilted, rounding) = convolve(losses, size);
 
-        // The error of δ is at most the error per point times Σ e^(−tmh), over the points m. By Cauchy and
-        // Schwarz, it is also at most the total error times the square root of Σ e^(−2tmh).
+        // Let t be the tilt and h the distance between grid points. The error of δ is at most the error per
+        // point times Σ e^(−tmh), over the points m. By Cauchy and Schwarz, it is also at most the total
+        // error times the square root of Σ e^(−2tmh).
         let points = |tilt: f64| (-1.0 / (-tilt * grid).exp_m1()).min(size as f64);
         let rounding = (rounding.per_point * points(tilt)).min(rounding.total * points(2.0 * tilt).sqrt());
         let error = 2.0 * (tail(-1.0, before) + tail(1.0, after)) + rounding;
@@ -460,7 +466,8 @@ impl Composed {
         let mut behind = vec![(0.0, 0.0); size];
         let (mut mass, mut delta) = (0.0, 0.0);
         for at in (0..size).rev() {
-            // δ(l) = Σ p·(1 − e^(l − l′)) over l′ > l is computed from δ(l + h), with positive terms only.
+            // δ(l) = Σ p·(1 − e^(l − l′)), over losses l′ > l of mass p, is computed from δ(l + h), with
+            // positive terms only.
             delta = -(-grid).exp_m1() * mass + (-grid).exp() * delta;
             behind[at] = (mass, delta);
             let point = first + at as i64;
@@ -533,8 +540,8 @@ struct Rounding {
 
 /// The tilted mass of the sum of all losses, modulo `size` points, and its error.
 ///
-/// For the unit roundoff u, a transform of n points has an error below 7u·log₂n of the norm (Higham 2002,
-/// Theorem 24.2). Each product in a power has a relative error below 3u (Theorem 3.6).
+/// For the unit roundoff u, a transform of n points has an error below 7u·log₂n times the norm of its input
+/// (Higham 2002, Theorem 24.2). Each product in a power has a relative error below 3u (Higham, Theorem 3.6).
 fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding) {
     // The result of a failed transform. It cannot occur, because the planner made buffers of the right
     // length.

@@ -1,17 +1,20 @@
 //! Differential privacy of records multiplied by a random matrix: Theorem 5 of *Dauntless* (Xiao and
 //! Devadas), corrected by errata D1 and D12.
 //!
-//! The rows of X (n × d) are n records of d numbers. They are released as X̂W, where X̂ = U(Σ² + v²I)^½V is X
-//! with its singular values raised by v. The columns α of W (n × d′) are independent, each with a density ∝
-//! exp(ψ(‖α‖²)). L is the Lipschitz constant of ψ as a function of ‖α‖². For neighbours that differ in one
-//! record, by at most B in ℓ₂, the release is (ε, δ)-differentially private with
+//! The rows of X (n × d) are n records of d numbers. With the singular value decomposition X = UΣV, they are
+//! released as X̂W, where X̂ = U(Σ² + v²I)^½V. This raises each singular value s of X to √(s² + v²). The
+//! columns α of W (n × d′) are independent, each with a density ∝ exp(ψ(‖α‖²)). L is the Lipschitz constant
+//! of ψ as a function of ‖α‖². For neighbours that differ in one record, by at most B in ℓ₂, the release is
+//! (ε, δ)-differentially private with
 //!
 //! ε = d′ε₀(e^ε₀ − 1) + ε₀√(2d′·ln(1/δ̃)), δ = d′(δ₀ + δᵣ) + δ̃, ε₀ = x + 4x(1 + x)·L·r²·ln(32/δ₀)/(n −
 //! 2√(n·ln(16/δ₀))), x = B/v,
 //!
-//! where ‖α‖ exceeds r with probability at most δᵣ. The guarantee also holds with ε = d′ε₀, which is less for
-//! few columns. The theorem as printed takes the root of a negative number, and the X̂ = U(Σ + vI)V in its
-//! statement does not satisfy the proof. All rounding is to the safe side: ε, δ and v are never rounded down.
+//! where ‖α‖ exceeds r with probability at most δᵣ. δ₀ is the probability that a column has an unlikely
+//! direction, and δ̃ is the term that the composition of the columns adds. The guarantee also holds with ε =
+//! d′ε₀, which is less for few columns. The theorem as printed takes the root of a negative number, and the
+//! X̂ = U(Σ + vI)V in its statement does not satisfy the proof. All rounding is to the safe side: ε, δ and v
+//! are never rounded down.
 //!
 //! For Gaussian W, X̂W has the same distribution as XW₁ + vW₂, with independent Gaussian W₁ (d × d′) and W₂
 //! (n × d′). L·r² is then half the 1 − δᵣ quantile of χ² with n degrees of freedom, for any variance of W.
@@ -28,7 +31,7 @@ pub enum ColumnDistribution {
     Gaussian,
     /// A density ∝ exp(ψ(‖α‖²)).
     Radial {
-        /// L, the Lipschitz constant of ψ.
+        /// L, the Lipschitz constant of ψ as a function of ‖α‖².
         lipschitz: f64,
         /// r, which ‖α‖ exceeds with probability at most δᵣ.
         radius: f64,
@@ -54,7 +57,8 @@ impl Deltas {
     }
 }
 
-/// The size and the sensitivity of a release, for any v.
+/// The size and the sensitivity of a release. The parameter v, which raises the singular values, is an
+/// argument of the methods.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Release {
     sensitivity: f64,
@@ -62,7 +66,7 @@ pub struct Release {
     columns: u64,
 }
 
-/// The guarantee of a release at a given v and δ.
+/// The guarantee of a release, for a given raise v of the singular values and a given δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Private {
     /// ε, in nats.
@@ -74,10 +78,10 @@ pub struct Private {
 /// A factor that exceeds one by more than the relative rounding errors.
 const UP: f64 = 1.0 + 1e-12;
 
-/// The smallest valid δ₀ and δᵣ. Doubles hold it with all digits.
+/// The smallest valid value of δ₀ and of δᵣ, two of the terms of δ. Doubles represent it with full precision.
 const LEAST_DELTA: f64 = 1e-300;
 
-/// The number of records that the theorem needs.
+/// The number of records that Theorem 5 of *Dauntless* needs.
 const ENOUGH: &str = "more than 4 ln(16/delta0), or the theorem does not apply";
 
 impl Release {
@@ -105,7 +109,8 @@ impl Release {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if v, L or r is not finite and above zero, or if δ₀ or δᵣ does not lie between
-    /// 10⁻³⁰⁰ and one; also if n ≤ 4·ln(16/δ₀), because the theorem does not apply.
+    /// 10⁻³⁰⁰ and one; also if the number n of records is at most 4·ln(16/δ₀), because Theorem 5 of
+    /// *Dauntless* then does not apply.
     pub fn column_epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         Ok(epsilon_at_ratio(self.sensitivity / v, self.spread(distribution, deltas)?))
@@ -130,11 +135,12 @@ impl Release {
         Ok(self.composed_epsilon(self.column_epsilon(v, distribution, deltas)?, deltas.composition))
     }
 
-    /// The least ε at `delta` for Gaussian W, over all splits of δ into its three terms.
+    /// The least ε at `delta` for a matrix W with Gaussian entries, over all splits of δ into its three
+    /// terms.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if `v` is not finite and above zero, if δ does not lie between 10⁻²⁸⁰ and one,
-    /// or if the records are too few for the theorem.
+    /// or if the records are too few for Theorem 5 of *Dauntless*.
     pub fn gaussian(&self, v: f64, delta: f64) -> Result<Private> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         let best = |deltas: Deltas| -self.epsilon(v, self.bounded(deltas), deltas).unwrap_or(f64::INFINITY);
@@ -145,7 +151,7 @@ impl Release {
     /// The least v with which a release with Gaussian W is (ε, δ)-differentially private, over all splits of
     /// δ, and its guarantee at the best split.
     ///
-    /// The guarantee also holds for more records, because ε₀ falls with their number.
+    /// The guarantee also holds for more records, because the ε₀ of one column falls with their number.
     ///
     /// ```
     /// use scumble_accounting::multiplicative::{ColumnDistribution, Release};
@@ -158,7 +164,8 @@ impl Release {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if ε is not finite and above zero, if δ does not lie between 10⁻²⁸⁰ and one, or
-    /// if the records are too few for the theorem; [`Error::Unreachable`] if no float is a large enough v.
+    /// if the records are too few for Theorem 5 of *Dauntless*; [`Error::Unreachable`] if no float is a large
+    /// enough v.
     pub fn least_v(&self, epsilon: f64, delta: f64) -> Result<(f64, Private)> {
         check_epsilon(epsilon)?;
         check("epsilon", epsilon, "above zero, and finite", epsilon > 0.0)?;
@@ -182,7 +189,7 @@ impl Release {
         ColumnDistribution::Radial { lipschitz: 0.5, radius: self.proven_squared_norm(deltas.radius).sqrt() }
     }
 
-    /// The split of `delta` with the highest `value`.
+    /// The split of `delta` into the terms of [`Deltas`] that has the highest `value`.
     fn best_deltas(&self, delta: f64, value: impl Fn(Deltas) -> f64) -> Result<Deltas> {
         check("delta", delta, "between 1e-280 and one", (1e-280..1.0).contains(&delta))?;
         // A tiny fraction of δ is left unused, so that the rounded terms never sum to more than δ.
@@ -205,7 +212,8 @@ impl Release {
         Ok(deltas)
     }
 
-    /// 4·L·r²·ln(32/δ₀)/(n − 2√(n·ln(16/δ₀))), rounded up.
+    /// The factor 4·L·r²·ln(32/δ₀)/(n − 2√(n·ln(16/δ₀))) in the formula of ε₀ (module documentation), rounded
+    /// up.
     fn spread(&self, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         for (name, delta) in [("delta0", deltas.direction), ("the delta of the radius", deltas.radius)] {
             check(name, delta, "at least 1e-300 and below one", (LEAST_DELTA..1.0).contains(&delta))?;
@@ -226,7 +234,8 @@ impl Release {
         Ok(4.0 * bound * (32.0 / deltas.direction).ln() / norm * UP)
     }
 
-    /// Upper bound on the quantile that χ² with n degrees of freedom exceeds with this probability.
+    /// Upper bound on the value that a χ² variable exceeds with probability `probability`. Its number of
+    /// degrees of freedom is the number of records.
     fn squared_norm(&self, probability: f64) -> f64 {
         let (records, proven) = (self.records as f64, self.proven_squared_norm(probability));
         // For more records than this, the incomplete gamma function has lost its sixth digit.
@@ -244,7 +253,8 @@ impl Release {
         (records + 2.0 * (records * unlikely).sqrt() + 2.0 * unlikely) * UP
     }
 
-    /// ε of d′ columns with ε₀ each, rounded up.
+    /// ε of all columns together, for ε₀ = `column_epsilon` of each column and δ̃ = `composition`, rounded
+    /// up.
     fn composed_epsilon(&self, column_epsilon: f64, composition: f64) -> f64 {
         let columns = self.columns as f64;
         let mean = columns * column_epsilon * column_epsilon.exp_m1();
@@ -252,7 +262,8 @@ impl Release {
         advanced.min(columns * column_epsilon) * UP
     }
 
-    /// The largest x = B/v at which all columns together have at most `epsilon`, up to rounding.
+    /// The largest ratio x = B/v, sensitivity over raise of singular values, at which ε of all columns
+    /// together is at most `epsilon`, up to rounding.
     fn largest_ratio(&self, epsilon: f64, composition: f64, spread: f64) -> f64 {
         let exceeds = |column_epsilon: f64| self.composed_epsilon(column_epsilon, composition) > epsilon;
         let column_epsilon = least(0.0, epsilon.max(1.0), exceeds).unwrap_or(epsilon);
@@ -262,7 +273,7 @@ impl Release {
     }
 }
 
-/// ε₀ = x + spread·x(1 + x) for x = `ratio`, rounded up.
+/// ε₀ = x + spread·x(1 + x) of one column for x = `ratio`, rounded up.
 fn epsilon_at_ratio(ratio: f64, spread: f64) -> f64 {
     (ratio + spread * ratio * (1.0 + ratio)) * UP
 }

@@ -36,8 +36,8 @@ fn check_prior(prior: f64) -> Result<()> {
 /// information of `nats`.
 ///
 /// `prior` is the success probability of the best inference without the release. The bound is the largest s
-/// for which KL(Bernoulli(s) ‖ Bernoulli(prior)) is at most `nats`, by the data-processing inequality. It is
-/// rounded up.
+/// for which KL(Bernoulli(s) ‖ Bernoulli(prior)) is at most `nats`, by the data-processing inequality. The
+/// bound is rounded up.
 ///
 /// ```
 /// use scumble_accounting::mutual_information;
@@ -61,10 +61,11 @@ pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
 /// Upper bound ½ Σ ln(1 + λ/σ²), in nats, on the mutual information of a release with independent Gaussian
 /// noise.
 ///
-/// λ = `variances[i]` is the variance of the noise-free release along direction i, over the prior. σ² =
-/// `noise[i]` is the variance of the noise along this direction. The bound holds for any distribution of the
-/// noise-free release, because a Gaussian has the largest entropy for given variances. It is reached if the
-/// noise-free release is Gaussian over the prior, with independent directions.
+/// The sum is over directions i. λ = `variances[i]` is the variance of the release along direction i before
+/// noise is added, under the prior distribution of the secret. σ² = `noise[i]` is the variance of the noise
+/// along direction i. The bound holds for any distribution of the release before noise, because a Gaussian
+/// has the largest entropy for given variances. The mutual information equals the bound if the release before
+/// noise is Gaussian under the prior, with independent directions.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] if a variance is negative or not finite.
@@ -77,7 +78,8 @@ fn check_variance(variance: f64) -> Result<()> {
     check("a variance", variance, "zero or more, and finite", variance >= 0.0 && variance.is_finite())
 }
 
-/// The term ½ ln(1 + λ/σ²) of one direction, in nats: zero for λ = 0, and infinite for λ > 0 without noise.
+/// The term ½ ln(1 + λ/σ²) of one direction in [`gaussian_bound`], in nats, for λ = `variance` and σ² =
+/// `noise`. It is zero for λ = 0, and infinite for λ > 0 without noise.
 fn nats(variance: f64, noise: f64) -> f64 {
     if variance == 0.0 { 0.0 } else { (variance / noise).ln_1p() / 2.0 }
 }
@@ -85,10 +87,11 @@ fn nats(variance: f64, noise: f64) -> f64 {
 /// The noise variances, one for each of `variances`, that keep [`gaussian_bound`] at or below `nats` with the
 /// least sum.
 ///
-/// σ² along a direction of variance λ solves σ²(σ² + λ) = μλ, with one μ for all directions. This solution is
-/// the stationary point of the sum Σσ² under the constraint on [`gaussian_bound`], which is convex in σ². The
-/// published noise, σ² = √λ Σ√λ/(2·nats), has the least sum under the looser bound ½ Σ λ/σ² ≤ `nats`. Its sum
-/// is larger.
+/// Let λ be the variance of the release before noise along a direction. The noise variance σ² along this
+/// direction solves σ²(σ² + λ) = μλ, with one multiplier μ for all directions. This solution is the
+/// stationary point of the sum Σσ² under the constraint on [`gaussian_bound`], which is convex in σ². The
+/// published noise for PAC privacy, σ² = √λ Σ√λ/(2·nats), has the least sum under the looser bound ½ Σ λ/σ² ≤
+/// `nats`. The sum of the published noise is larger.
 ///
 /// ```
 /// use scumble_accounting::mutual_information;
@@ -137,8 +140,9 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
 
 /// Upper bound, in nats, on the mutual information between a secret with equally likely values and a release.
 ///
-/// The release is yᵢ, the point of secret i, plus Gaussian noise. The noise is continuous, or on a lattice
-/// that contains the points yᵢ of all secrets. `squared[i][j]` is ‖yᵢ − yⱼ‖², in units of the noise variance.
+/// The release is a point yᵢ, which secret i determines, plus Gaussian noise. The noise is continuous, or on
+/// a lattice that contains the points yᵢ of all secrets. `squared[i][j]` is ‖yᵢ − yⱼ‖², in units of the noise
+/// variance.
 ///
 /// The bound is −meanᵢ ln meanⱼ e^(−KLᵢⱼ), where KLᵢⱼ = ‖yᵢ − yⱼ‖²/2 is the divergence between the releases
 /// of secrets i and j (Kolchinsky and Tracey 2017, equation 10). It never exceeds the logarithm of the number

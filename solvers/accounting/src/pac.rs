@@ -16,11 +16,11 @@
 //! of the same distribution (errata D11). Logarithms have base two (errata D2).
 //!
 //! [`budget`](Budget::budget) takes the adversary's failure rate as an average over transformations. By
-//! Markov's inequality, the adversary fails more often than kδ for at most one transformation in k. So the
-//! packing of the weights is for an error of 2ε and a failure rate of 2kδ. The error probability in Fano's
-//! inequality is 1/k plus the probability that the norm exceeds its bound c. The budget is maximised over k,
-//! c and the distance Δ of packed weights. The paper's formula sets this error probability to zero
-//! (errata D11), which gives a larger budget.
+//! Markov's inequality, for any k ≥ 1, the adversary fails more often than kδ for at most one transformation
+//! in k. The proof packs weights at a distance Δ, for an error of 2ε and a failure rate of 2kδ. The error
+//! probability in Fano's inequality is 1/k plus the probability that the norm of the inverse transformation
+//! exceeds a bound c. The budget is maximised over k and c, which determine Δ. The paper's formula sets this
+//! error probability to zero (errata D11), which gives a larger budget.
 
 use crate::Result;
 use crate::error::check;
@@ -73,8 +73,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns whether the theorem excludes nothing: not even one sample may be released. For example,
-    /// nothing can be packed if Δ ≥ β.
+    /// Returns whether the theorem excludes nothing: not even one sample may be released. For example, this
+    /// is the case if the distance Δ of packed weights is at least their bound β.
     pub fn is_vacuous(&self) -> bool {
         self.budget < 1.0
     }
@@ -83,7 +83,8 @@ impl Budget {
 /// A factor that covers the floating-point error of a budget.
 const MARGIN: f64 = 1.0 - 1e-9;
 
-/// A value of c²/2dβ² − ln 2d: a larger one changes no result in floats.
+/// The largest value of c²/2dβ² − ln 2d in the search over the norm bound c, for d coordinates and weights in
+/// [−β, β]. Larger values change no result in floats.
 const MOST_EXCESS: f64 = 64.0;
 
 impl Setting {
@@ -100,24 +101,27 @@ impl Setting {
         check("the public variance", public, "zero or more, and finite", public >= 0.0 && public.is_finite())
     }
 
-    /// τ/τ_p, where τ = τ_a + τ_p is the variance of each coordinate of a sample.
+    /// τ/τ_p, where τ = τ_a + τ_p is the variance of each coordinate of a sample, and τ_p the variance of its
+    /// private part.
     fn mixed_over_private(&self) -> f64 {
         1.0 + self.public_variance / self.private_variance
     }
 
-    /// The Δ at which 1 − Φ(2ε·`norm`/(√τ·Δ)) is `share`. It is infinite for a share of one half or more.
+    /// The distance Δ of packed weights at which 1 − Φ(2ε·`norm`/(√τ·Δ)) is `share`, for the error ε and the
+    /// variance τ of a coordinate of a sample. It is infinite for a `share` of one half or more.
     fn packing_width(&self, norm: f64, share: f64) -> f64 {
         let deviation = (self.public_variance + self.private_variance).sqrt();
         2.0 * self.error * norm / (deviation * upper_quantile(share))
     }
 
-    /// The bits that identify one weight in the packing, log₂(β/Δ). They are zero where nothing can be
-    /// packed.
+    /// The bits log₂(β/Δ) that identify one weight among packed weights, for Δ = `packing_width`. They are
+    /// zero if Δ ≥ β.
     fn bits(&self, packing_width: f64) -> f64 {
         (self.beta / packing_width).log2().max(0.0)
     }
 
-    /// The k that maximises `value`, and the maximum. For k of 1/2δ or more, nothing can be packed.
+    /// The factor k of Markov's inequality that maximises `value`, and the maximum. For k of 1/(2δ) or more,
+    /// nothing can be packed.
     fn best_markov_factor(&self, value: impl Fn(f64) -> f64) -> (f64, f64) {
         let factor = highest(0.0, (0.5 / self.delta).ln(), |log| value(log.exp())).exp();
         match value(factor) {
@@ -126,7 +130,8 @@ impl Setting {
         }
     }
 
-    /// The norm c that a β-uniform matrix exceeds with probability at most 2d·e^(−c²/2dβ²) = e^(−`excess`).
+    /// The norm c that a d × d matrix of weights uniform on [−β, β] exceeds with probability at most
+    /// 2d·e^(−c²/2dβ²) = e^(−`excess`).
     fn norm(&self, excess: f64) -> f64 {
         let dim = self.dim as f64;
         self.beta * (2.0 * dim * ((2.0 * dim).ln() + excess)).sqrt()
@@ -141,9 +146,10 @@ impl Setting {
 /// m = ((1 − P)·d²·log₂(β/Δ) − 1)/(log₂|𝒦| + ½d·log₂(τ/τ_p)), with P = 1/k + 2d·e^(−c²/2dβ²) and
 /// kδ = 1 − Φ(2εc/(√τ·Δ)).
 ///
-/// m is maximised over k and the norm bound c. They determine Δ, the distance between packed weights. In the
-/// paper, P is zero and δ = (1 − Φ(2εc/(√τ·Δ)))·(1 − 2d·e^(−c²/2dβ²)). The budget is right to nine digits,
-/// rounded down.
+/// The budget m is maximised over the factor k of Markov's inequality and the norm bound c. They determine Δ,
+/// the distance between packed weights. The other symbols are those of [`Setting`], with τ = τ_a + τ_p. In
+/// the paper, P is zero and δ = (1 − Φ(2εc/(√τ·Δ)))·(1 − 2d·e^(−c²/2dβ²)). The budget is right to nine
+/// digits, rounded down.
 ///
 /// ```
 /// use scumble_accounting::pac::{self, Setting};
@@ -207,13 +213,15 @@ const WIDEST: u64 = 4096;
 /// m = ((1 − 1/k)·d·d′·log₂(β/Δ) − 1)/(d′·H(s̃) − E ½log₂((2πe)^d′·det(τ_p·WᵀW))), with
 /// kδ = 1 − Φ(2ε/(√τ·Δ)).
 ///
-/// m is maximised over k, which determines Δ, the distance between packed weights. In the paper, 1/k is zero.
-/// The denominator is the information in a sample. The probability that it is underestimated is at most 10⁻⁶,
-/// because both of its terms are replaced by bounds:
+/// The budget m is maximised over the factor k of Markov's inequality, which determines Δ, the distance
+/// between packed weights. The other symbols are those of [`Setting`], with τ = τ_a + τ_p. In the paper, 1/k
+/// is zero. The denominator is the information in a sample. The probability that it is underestimated is at
+/// most 10⁻⁶, because both of its terms are replaced by bounds:
 ///
-/// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by an upper bound. The bound
-///   is the entropy of the Gaussian distribution of the same variance τβ²d/3, the largest of any
-///   distribution. The difference is about 0.17/d² bits, because the excess of s̃'s fourth moment is 2.4/d.
+/// - H(s̃), the entropy of one coordinate s̃ of a transformed sample, is replaced by an upper bound. s̃ is
+///   distributed as N(0, τ‖w‖²) with w uniform on [−β, β]^d. The bound is the entropy of the Gaussian
+///   distribution of the same variance τβ²d/3, the largest of any distribution. The difference is about
+///   0.17/d² bits, because the excess of s̃'s fourth moment is 2.4/d.
 /// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above,
 ///   which is the wrong side. So W is sampled with a fixed seed, and the lower confidence bound on the mean
 ///   by Student's t is used.

@@ -7,7 +7,7 @@ use crate::{Neighbours, Result, Run};
 
 /// The Rényi divergence of order α = `order` of one step, in nats (Mironov, Talwar and Zhang 2019).
 ///
-/// It is the largest divergence over both orders of two neighbouring data sets.
+/// The result is the largest divergence between two neighbouring data sets, in either direction.
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 1 < α ≤ 10⁵.
@@ -56,8 +56,8 @@ pub(crate) struct Conversion {
 }
 
 impl Conversion {
-    /// The order with the least ε, minus one, and this ε ≥ 0. A grid of orders is searched, and the best
-    /// order refined.
+    /// Returns α − 1 and ε, for the order α with the least ε. A negative ε is replaced by zero. The search
+    /// scans a grid of orders, and then refines the best order.
     pub(crate) fn least(&self) -> (f64, f64) {
         // Orders from 1.0001 to 10⁵ on a logarithmic grid, until ε exceeds twice the least value so far.
         let (mut at, mut coarse) = (0.0, f64::INFINITY);
@@ -87,9 +87,10 @@ impl Conversion {
     }
 }
 
-/// Moments of the loss L = ln P/Q under the tilted density, which is proportional to P·e^(tL).
+/// Moments of the loss L = ln P/Q of a dominating pair P, Q. The *tilted density* is proportional to
+/// P·e^(tL), for a tilt t.
 pub(crate) struct Tilted {
-    /// ln E e^(tL) under P, which is t·D_(t + 1)(P‖Q).
+    /// ln E e^(tL) under P. It equals t times the Rényi divergence of order t + 1 of P from Q.
     pub(crate) log_moment: f64,
     /// The mean of L under the tilted density.
     pub(crate) mean: f64,
@@ -106,8 +107,8 @@ impl Tilted {
     pub(crate) fn at(pair: &Pair, tilt: f64) -> Self {
         let sigma = pair.sigma;
         let step = (sigma / 4.0).min(sigma * sigma / 4.0);
-        // The upper end of the tilted mass: at most 1 + t, or 1 + 2t if both P and Q have a shifted
-        // component.
+        // The upper end of the tilted mass, for t = `tilt`: at most 1 + t, or 1 + 2t if both P and Q have a
+        // shifted component.
         let far = 12.0 * sigma;
         let farthest = 1.0
             + match (pair.ahead > 0.0, pair.behind > 0.0) {

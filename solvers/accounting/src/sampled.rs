@@ -40,7 +40,7 @@ pub struct Run {
 /// overflow.
 pub(crate) const NOISE_MULTIPLIERS: (f64, f64, &str) = (0.05, 1e6, "from 0.05 to a million");
 
-/// The least sampling rate of a [`Run`]. At a far smaller rate, odds overflow.
+/// The least sampling rate of a [`Run`]. At a far smaller rate q, the odds (1 − q)/q overflow.
 const LEAST_RATE: f64 = 1e-12;
 
 /// The largest number of steps of a [`Run`].
@@ -95,12 +95,14 @@ impl Run {
 /// The pair P = (1 − a)·N(0, σ²) + a·N(1, σ²) and Q = (1 − b)·N(0, σ²) + b·N(−1, σ²), with a = `ahead` and
 /// b = `behind`.
 ///
-/// For no neighbours does a step have a larger hockey-stick divergence, the maximum of P(S) − γ·Q(S) over
-/// events S, for any γ ≥ 0. The same then holds for any number of steps (Zhu, Dong and Wang 2022, Theorem
-/// 10). For add/remove one record (b = 0 or a = 0), the proof is in Mironov, Talwar and Zhang (2019). For
-/// replace one record, the vectors u and v of the two records need not be opposite. Let N_u be the Gaussian
-/// distribution around u, for σ = 1. Given N₀(S) = s, by Neyman and Pearson, N_u(S) is at most Φ(Φ⁻¹(s) + 1),
-/// and N_v(S) at least Φ(Φ⁻¹(s) − 1). For u = −v, half-spaces reach both bounds at once.
+/// For any γ ≥ 0, the hockey-stick divergence of this pair is the maximum of P(S) − γ·Q(S) over events S. No
+/// neighbours give a step a larger hockey-stick divergence. The divergence of several steps together is then
+/// at most the divergence of the products of their pairs (Zhu, Dong and Wang 2022, Theorem 10). For
+/// add/remove one record (b = 0 or a = 0), the proof is in Mironov, Talwar and Zhang (2019). For replace one
+/// record, the vectors u and v of the two records have norms of at most 1, and need not be opposite. Let N_u
+/// be the Gaussian distribution around u, for σ = 1. For an event S with N₀(S) = s, by Neyman and Pearson,
+/// N_u(S) is at most Φ(Φ⁻¹(s) + 1), and N_v(S) at least Φ(Φ⁻¹(s) − 1). For u = −v, half-spaces reach both
+/// bounds at once.
 ///
 /// The loss ln P(x)/Q(x) grows with x. This holds for a = 0 too, because the shifted component of Q is at −1.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +118,8 @@ impl Pair {
         self.log_ratio(self.ahead, x) - self.log_ratio(self.behind, -x)
     }
 
-    /// The supremum of the loss. For a = 0 it is −ln(1 − b), the loss if Q does not sample the record.
+    /// The supremum of the loss ln P(x)/Q(x). It is infinite if P has a shifted component. Otherwise it is
+    /// −ln(1 − b), where b is the weight of the shifted component of Q.
     pub(crate) fn largest_loss(&self) -> f64 {
         if self.ahead > 0.0 { f64::INFINITY } else { -(-self.behind).ln_1p() }
     }
@@ -139,8 +142,8 @@ impl Pair {
 
     /// The x at which the loss is `loss`. It is −∞ if all losses are larger, and ∞ if all losses are smaller.
     ///
-    /// With s = e^(−1/2σ²), z = e^(x/σ²) is the root of a·s·z² + c·z = e^loss·b·s, c = 1 − a − e^loss·(1 −
-    /// b).
+    /// Let a = `ahead`, b = `behind`, s = e^(−1/2σ²) and c = 1 − a − e^loss·(1 − b). Then z = e^(x/σ²) is the
+    /// root of a·s·z² + c·z = e^loss·b·s.
     pub(crate) fn at_loss(&self, loss: f64) -> f64 {
         let variance = self.sigma * self.sigma;
         let (a, b) = (self.ahead, self.behind);

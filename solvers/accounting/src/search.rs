@@ -2,15 +2,16 @@
 
 /// The least float in [`from`, `to`] (both non-negative) at which `holds` is true, to the last bit.
 ///
-/// `holds` must be false up to some number and true from it on. Returns `None` if it is false at `to`.
+/// `holds` must be false below some number, and true from this number on. Returns `None` if `holds` is false
+/// at `to`.
 pub fn least(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
     // Non-negative floats have the same order as their bits, read as integers.
     let found = least_integer(from.to_bits(), to.to_bits(), |bits| holds(f64::from_bits(bits)))?;
     Some(f64::from_bits(found))
 }
 
-/// The least integer in [`from`, `to`] at which `holds` is true. `holds` must be false up to some integer and
-/// true from it on.
+/// The least integer in [`from`, `to`] at which `holds` is true. `holds` must be false below some integer,
+/// and true from this integer on.
 pub fn least_integer(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     if holds(from) {
         return Some(from);
@@ -40,8 +41,8 @@ pub fn nearly_least(from: f64, to: f64, accuracy: f64, holds: impl Fn(f64) -> bo
 /// The least float in [`from`, `to`] (both positive) at which `excess` is at most zero, to the relative
 /// `accuracy`.
 ///
-/// `excess` must decrease. At the result, it is at most zero. The search uses the secant method over the
-/// logarithm of the argument, and needs about six evaluations of a smooth `excess`. Returns `None` if
+/// `excess` must decrease. At the result, `excess` is at most zero. The search uses the secant method over
+/// the logarithm of the argument, and needs about six evaluations of a smooth `excess`. Returns `None` if
 /// `excess` is positive at `to`.
 pub fn crossing(from: f64, to: f64, accuracy: f64, excess: impl Fn(f64) -> f64) -> Option<f64> {
     let evaluate = |log: f64| {

@@ -45,7 +45,8 @@ impl Table {
         Self { weights, sums }
     }
 
-    /// Σ max(P(k) − `odds`·P(k − `shift`), 0) over all k.
+    /// Σ max(P(k) − `odds`·P(k − `shift`), 0) over all k, for the probabilities P(k) that are proportional to
+    /// the weights.
     fn excess(&self, shift: usize, odds: f64) -> f64 {
         let count = self.weights.len();
         let exceeds = |k: usize| self.weights[k] as f64 > odds * self.weights[k - shift] as f64;
@@ -136,7 +137,7 @@ impl Shifted {
 pub struct ShiftedComposition {
     /// h: the distance between neighbouring losses of the grid.
     step: f64,
-    /// The probability under P of each loss −N·h, …, N·h.
+    /// The probability of each loss −N·h, …, N·h, for N = `REACH` and h = `step`.
     mass: Vec<f64>,
     infinite: f64,
 }
@@ -167,7 +168,7 @@ impl ShiftedComposition {
         Ok(parts.fold(nothing.clone(), |whole, part| whole.with(&part)))
     }
 
-    /// The losses −N·h, …, N·h.
+    /// The losses −N·h, …, N·h, for N = `REACH` and h = `step`.
     fn losses(&self) -> impl Iterator<Item = f64> {
         let step = self.step;
         (0..=2 * REACH).map(move |at| (at as f64 - REACH as f64) * step)
@@ -176,8 +177,9 @@ impl ShiftedComposition {
     /// The loss masses of `distribution` on the same grid.
     fn alike(&self, distribution: &Shifted) -> Self {
         let deltas: Vec<f64> = self.losses().map(|loss| distribution.at(loss)).collect();
-        // As a function of x = e^ε, δ is linear between grid points. At each point its slope rises by the
-        // Q-mass, and the P-mass is x times the Q-mass.
+        // Let P and Q be two distributions with the interpolated profile. As a function of x = e^ε, δ is
+        // linear between grid points. At each grid point, the slope of δ rises by the probability of this
+        // loss under Q. The probability under P is x times the probability under Q.
         let (ahead, behind) = (self.step.exp_m1(), -(-self.step).exp_m1());
         let last = deltas.len() - 1;
         let mass = (0..=last).map(|at| {
@@ -207,7 +209,7 @@ impl ShiftedComposition {
         let mut mass = vec![0.0; count];
         let mut beyond = 0.0;
         for (i, p) in self.mass.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-            // The sum of losses i and j. Sums below the first loss count as the first loss.
+            // Loss i is added to each loss of `other`. Sums below the first loss count as the first loss.
             let (from, skipped) = (i.saturating_sub(REACH), REACH.saturating_sub(i));
             let (below, rest) = other.mass.split_at(skipped);
             let (within, above) = rest.split_at((count - from).min(rest.len()));

@@ -18,10 +18,10 @@
 //! 1. Let R₀ and R₁ be the densities of the person's report under both values, and p = e^ε₀. The density of
 //!    anybody's report is at least b = max(R₀, R₁)/p, for any value. Each report is drawn from b or from the
 //!    rest of its density. Reveal to the adversary the people whose reports are from the rest, and these
-//!    reports. For the reports from b, the likelihood ratio gives δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n for
-//!    independent G. At a report drawn from b, G = (R₀ − e^ε·R₁)/b. With the remaining probability, G = 0.
-//!    This is Lemma 5.3 of Balle, Bell, Gascón and Nissim, *The privacy blanket of the shuffle model*, CRYPTO
-//!    2019.
+//!    reports. For the reports from b, the likelihood ratio gives δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n, where G₁, …,
+//!    Gₙ are independent copies of a variable G. At a report drawn from b, G = (R₀ − e^ε·R₁)/b. With the
+//!    remaining probability, G = 0. This is Lemma 5.3 of Balle, Bell, Gascón and Nissim, *The privacy blanket
+//!    of the shuffle model*, CRYPTO 2019.
 //! 2. At each point, (R₀, R₁)/max(R₀, R₁) is (1, c) or (c, 1) with 1/p ≤ c ≤ 1. It is a mixture of (1, 1/p)
 //!    or (1/p, 1) with (1, 1). For convex φ, E φ(G) does not fall if each point is split this way. R₀ and R₁
 //!    have mass one, so the distribution of G is then a mixture of A and B, with weights t and 1 − t. Under
@@ -51,12 +51,13 @@
 //! # Computation
 //!
 //! Given the number C of clones, the number of their reports of the first level is binomial, and the
-//! likelihood ratio rises with it. A threshold k on this number gives δ = P(p − e^ε)/(p + 1) − (e^ε − 1)·T.
-//! Here P = P(Bin(C, ½) = k − 1) and T = P(Bin(C, ½) ≥ k). More clones never raise δ, because the shuffler
-//! could add clones itself. So the values of C are grouped into intervals ("cells"), and each cell counts as
-//! its least value. A window holds most of the mass of C. Values of C below it count as zero clones, and
-//! values above it as its largest value. Masses have relative errors below 10⁻⁹. This error is added to upper
-//! bounds and subtracted from lower bounds.
+//! likelihood ratio rises with this number. A threshold k on the number of reports gives
+//! δ = P(p − e^ε)/(p + 1) − (e^ε − 1)·T. Here P = P(Bin(C, ½) = k − 1) and T = P(Bin(C, ½) ≥ k). More
+//! clones never raise δ, because the shuffler could add clones itself. So the values of C are grouped into
+//! intervals ("cells"), and each cell counts as its least value. A window holds most of the mass of C.
+//! Values of C below the window count as zero clones, and values above it as the largest value in the window.
+//! Masses have relative errors below 10⁻⁹. This error is added to upper bounds and subtracted from lower
+//! bounds.
 
 mod counts;
 
@@ -81,9 +82,11 @@ const MOST_LEVELS: u64 = 1 << 53;
 /// The number of cells (intervals of the number of clones), and the least width of a cell as a share of the
 /// number of clones.
 const CELLS: (u64, f64) = (1024, 5e-6);
-/// The same as [`CELLS`], for randomisers whose cells each need a sum of their own.
+/// The two quantities of [`CELLS`] for randomised response with more than two levels, where each cell needs a
+/// separate sum.
 const FEWER_CELLS: (u64, f64) = (512, 5e-5);
-/// The local ε above which odds overflow.
+/// The largest local ε for which bounds are computed. For a larger ε, odds e^ε overflow, and trivial bounds
+/// are returned.
 const FLOATS: f64 = 700.0;
 
 /// People whose reports are shuffled, and their randomiser.
@@ -160,7 +163,7 @@ impl Shuffle {
     /// one record.
     ///
     /// The upper bound holds for every randomiser of local ε₀, and never exceeds ε₀. No proof can give an ε
-    /// below the lower bound, because some randomiser and data need it.
+    /// below the lower bound, because some randomiser and data set satisfy no smaller ε.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1.
@@ -334,8 +337,8 @@ impl Own {
 }
 
 impl Count {
-    /// The least count, including the person's own report, at which the odds of the person's level exceed
-    /// e^ε.
+    /// The least number of reports of the first level, including the person's own report, at which the
+    /// likelihood ratio exceeds e^ε.
     ///
     /// It is computed from the largest number of reports of other levels, which keeps its digits where odds
     /// are large.
@@ -429,8 +432,9 @@ impl Clones {
         below(counted / (self.own.gap() * (1.0 + odds))).and_then(|others| in_pair.checked_sub(others))
     }
 
-    /// P(S) − e^ε·Q(S) for one threshold. The person's report is of the first two kinds with weight `with`,
-    /// and of the rest with weight `without`.
+    /// P(S) − e^ε·Q(S), where S is the event that the number of reports of the person's level under P reaches
+    /// the threshold of `edge`. The person's report is of the first two kinds with weight `with`, and of the
+    /// rest with weight `without`.
     fn in_pair(&self, epsilon: f64, (with, without): (f64, f64), edge: Edge, side: Side) -> f64 {
         let Own { true_level, other_level, .. } = self.own;
         let gained = with * self.own.less(epsilon) * edge.at;

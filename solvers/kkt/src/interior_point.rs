@@ -28,10 +28,11 @@ impl Iterate {
 ///
 /// Each step solves Newton's equations of the KKT conditions. In the notation of [`SoftMargin`], they reduce
 /// to one (d + 1) × (d + 1) matrix, R + Σ Dᵢ(xᵢ, 1)(xᵢ, 1)ᵀ. Here R is diagonal, with 1 for each weight and ρ
-/// for the bias. For each record, D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002). ω is
-/// the multiplier of the margin, and z its surplus (see [`Iterate`]). A step solves the equations once to
-/// predict and once to correct (Mehrotra 1992). If a corrected step would be short, its correction is
-/// bounded. A step costs n·d²/2 multiplications, and a few dozen steps are usually enough.
+/// for the bias. For each record, D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002). ξ is
+/// the slack of the record, ω the multiplier of its margin, and z the surplus of its margin (see
+/// [`Iterate`]). A step solves the equations once to predict and once to correct (Mehrotra 1992). If a
+/// corrected step would be short, its correction is bounded. For n records of d coordinates, a step costs
+/// n·d²/2 multiplications. A few dozen steps are usually enough.
 #[derive(Debug, Clone)]
 pub struct InteriorPoint {
     tolerance: f64,
@@ -39,7 +40,8 @@ pub struct InteriorPoint {
     is_stuck: bool,
 }
 
-/// Products of the records with a point, used by the next step and by the duality gap.
+/// Products of the records with a point, used by the next step and by the duality gap. The notation is that
+/// of [`SoftMargin`] and [`Iterate`].
 #[derive(Debug, Clone)]
 struct Slopes {
     /// yᵢ(α·xᵢ + β) (n values).
@@ -54,7 +56,7 @@ const TO_THE_BORDER: f64 = 0.995;
 /// The step length below which a step is rejected as too short.
 const SHORT: f64 = 0.1;
 
-/// The residuals of the KKT conditions at a point.
+/// The residuals of the KKT conditions at a point, in the notation of [`SoftMargin`] and [`InteriorPoint`].
 struct Residuals {
     /// Σ ωᵢyᵢ(xᵢ, 1) − R(α, β) (d + 1 values).
     stationarity: Vec<f64>,
@@ -101,8 +103,8 @@ impl InteriorPoint {
         let n = point.multipliers.len();
         let rooms = machine.rooms(point);
         let kappa = machine.squared_slack_penalty;
-        // Denominators u + κξ of a slack's change: dξ = (r + ξ·dω)/(u + κξ), where r is the required change
-        // of the product uξ.
+        // In the notation of [`InteriorPoint`], the denominators u + κξ of a slack's change: dξ = (r +
+        // ξ·dω)/(u + κξ), where r is the required change of the product uξ.
         let stiff: Vec<f64> =
             rooms.iter().zip(&point.slacks).map(|(room, slack)| room + kappa * slack).collect();
         let weights: Vec<f64> = (0..n)
@@ -154,8 +156,8 @@ impl InteriorPoint {
         let ahead =
             mean_product(machine, &moved(point, &predicted, longest(machine, point, &predicted).min(1.0)));
         let centering = (ahead / mean).powi(3);
-        // A change that is much larger than the mean product misleads the correction. The correction is then
-        // bounded by the mean, or left out.
+        // A second-order change that is much larger than the mean product misleads the correction. The
+        // correction is then bounded by the mean, or left out.
         let mut corrected =
             [f64::INFINITY, mean].into_iter().map(|most| newton(centering * mean, Some((&predicted, most))));
         let is_worth = |step: &Step| longest(machine, point, step) >= SHORT;
@@ -204,7 +206,7 @@ pub(crate) fn solve_in_place(triangle: &Mat<f64>, right: MatMut<f64>) {
     });
 }
 
-/// The mean of the products ωᵢzᵢ and uᵢξᵢ. It is zero at the optimum.
+/// The mean of the products ωᵢzᵢ and uᵢξᵢ (notation of [`InteriorPoint`]). It is zero at the optimum.
 fn mean_product(machine: &SoftMargin, point: &Iterate) -> f64 {
     let products = point.multipliers.iter().zip(&point.surpluses).map(|(omega, surplus)| omega * surplus);
     let slack_products =

@@ -7,7 +7,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
 /// The position of a record relative to its margin at the optimum: the margin is exceeded, met without slack,
-/// or missed.
+/// or missed. ω is the multiplier of the margin; the other notation is that of [`SoftMargin`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// The margin is exceeded: ω = 0.
@@ -25,20 +25,22 @@ const REFINEMENTS: usize = 6;
 /// The largest number of assignments of places to the records that [`SoftMargin::polished`] tries.
 const MOST_PARTITIONS: usize = 100;
 
-/// The amount by which a margin may lie on the wrong side of 1. The resulting KKT violation is at most this
-/// large.
+/// The amount by which the margin yᵢ(α·xᵢ + β) of a record may lie on the wrong side of 1. The resulting KKT
+/// violation is at most this large.
 const ROUNDING: f64 = 1e-12;
 
-/// The largest number of records on the edge for polishing. Records in general position have at most d + 1 on
-/// the edge.
+/// The largest number of records on the edge for polishing. Of records in general position with d
+/// coordinates, at most d + 1 are on the edge.
 const MOST_ON_EDGE: usize = 3000;
 
-/// The number added to the diagonal of a matrix that is singular if records on the edge are equal, relative
-/// to its largest diagonal entry. The refinement steps remove its effect.
+/// The number, relative to the largest diagonal entry, that is added to the diagonal of a matrix. Without
+/// this number, the matrix is singular if records on the edge are equal. The refinement steps remove the
+/// effect of the added number.
 const REGULAR: f64 = 1e-11;
 
 impl SoftMargin<'_> {
-    /// The largest violation of the KKT conditions, for slacks ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
+    /// The largest violation of the KKT conditions, for slacks ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)). ωᵢ are the
+    /// multipliers of the margins; the other notation is that of [`SoftMargin`].
     ///
     /// The violations are:
     ///
@@ -51,8 +53,8 @@ impl SoftMargin<'_> {
     ///
     /// The divisor includes the terms of a sum, because rounding one multiplier changes the sum in proportion
     /// to its term. Margins are not scaled (1 is the width of the gap), and multipliers are divided by their
-    /// penalty. The conditions are Farokhi's equation 15. They are used with ξ from its own stationarity,
-    /// because equation 15b states ξ for θ = 1.
+    /// penalty. The conditions are equation 15 of the paper of Farokhi cited at [`SoftMargin`]. Here ξ
+    /// follows from the stationarity in ξ, because equation 15b states ξ for θ = 1.
     ///
     /// # Errors
     /// [`Error::Shape`] unless the machine has d weights and n multipliers.
@@ -183,8 +185,9 @@ impl SoftMargin<'_> {
         }
     }
 
-    /// The fraction of the way after which record `i` leaves its place, and its next place; `None` if it
-    /// stays. `multiplier` and `margin` are pairs of the values at both ends of the way.
+    /// The fraction of the way from the current point to the solution after which record `i` leaves its
+    /// place, and its next place; `None` if it stays. `multiplier` and `margin` are pairs of the values at
+    /// both ends of the way.
     fn turn(
         &self,
         i: usize,
@@ -252,7 +255,7 @@ impl SoftMargin<'_> {
     }
 
     /// The Cholesky factor of R + κ·Σ (xᵢ, 1)(xᵢ, 1)ᵀ over the records inside, where R is diagonal with 1 for
-    /// each weight and ρ for the bias.
+    /// each weight and ρ for the bias. κ is the penalty of squared slacks (notation of [`SoftMargin`]).
     fn curvature_inside(&self, places: &[Place]) -> Option<Mat<f64>> {
         let size = self.records.width() + 1;
         let mut matrix = match self.squared_slack_penalty {

@@ -278,8 +278,8 @@ impl Records {
             if row < column {
                 return 0.0;
             }
-            // With the shifts s and t of two columns, (x + s)(y + t) = xy + s(y + t) + tx. The coordinate 1
-            // is not shifted.
+            // For stored values x and y of two columns with the shifts s and t, (x + s)(y + t) = xy + s(y +
+            // t) + tx. The coordinate 1 is not shifted.
             let (row_sum, column_sum) = (held(last, row), held(last, column));
             held(row, column)
                 + shift(row) * (column_sum + held(last, last) * shift(column))

@@ -9,7 +9,8 @@ use crate::{Error, Result};
 ///
 /// The constraints for the records xᵢ with signs yᵢ = ±1 are yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0. θᵢ is the
 /// penalty of a record's slack, κ that of its square, and ρ that of the squared bias. With ρ = κ = 0 the
-/// programme is the usual soft margin. With ρ = κ > 0 it is strictly convex (Farokhi, equation 2).
+/// programme is the usual soft margin. With ρ = κ > 0 it is strictly convex (equation 2 of Farokhi,
+/// *Privacy-preserving public release of datasets for support vector machine classification*, 2020).
 #[derive(Debug, Clone)]
 pub struct SoftMargin<'a> {
     pub(crate) records: &'a Records,
@@ -22,16 +23,17 @@ pub struct SoftMargin<'a> {
 /// A solved machine with a bound on the relative error of its objective.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
-    /// α (d values).
+    /// The weights α (d values).
     pub weights: Vec<f64>,
-    /// β.
+    /// The bias β.
     pub bias: f64,
     /// ω (n values), the multipliers of the margins, from 0 to θᵢ + κξᵢ.
     pub multipliers: Vec<f64>,
     /// ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) with the smallest slacks, ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
     pub objective: f64,
     /// Upper bound on the excess of this objective over the smallest possible one, as a share of this
-    /// objective. With ρ = 0 it is a bound only if the optimal bias is at most 1 + |β| in absolute value.
+    /// objective. If the bias has no penalty (ρ = 0), this value is a bound only if the optimal bias is at
+    /// most 1 + |β| in absolute value.
     pub duality_gap: f64,
     /// The number of Newton steps.
     pub iterations: u64,
@@ -63,7 +65,7 @@ impl<'a> SoftMargin<'a> {
         }
     }
 
-    /// Sets ρ, the weight of ½β².
+    /// Sets ρ, the weight of the penalty ½β² on the bias β.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless the penalty is finite and not negative.
@@ -71,7 +73,7 @@ impl<'a> SoftMargin<'a> {
         Ok(Self { bias_penalty: not_negative("bias_penalty", bias_penalty)?, ..self })
     }
 
-    /// Sets κ, the weight of each ½ξᵢ².
+    /// Sets κ, the weight of the penalty ½ξᵢ² on each slack ξᵢ.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless the penalty is finite and not negative.
@@ -103,7 +105,7 @@ impl<'a> SoftMargin<'a> {
         self.records.scores(primal).iter().zip(self.signs).map(|(score, sign)| score * sign).collect()
     }
 
-    /// The sum Σ ωᵢyᵢ(xᵢ, 1) (d + 1 values), for `multipliers` ω.
+    /// The sum Σ ωᵢyᵢ(xᵢ, 1) over the records xᵢ with signs yᵢ (d + 1 values), for `multipliers` ω.
     pub(crate) fn pull(&self, multipliers: &[f64]) -> Vec<f64> {
         let signed: Vec<f64> = multipliers.iter().zip(self.signs).map(|(omega, sign)| omega * sign).collect();
         self.records.combined(&signed)
@@ -115,7 +117,8 @@ impl<'a> SoftMargin<'a> {
         if at < self.records.width() { 1.0 } else { self.bias_penalty }
     }
 
-    /// u = θ + κξ − ω (n values): the multipliers of ξ ≥ 0.
+    /// The multipliers u = θ + κξ − ω of the constraints ξ ≥ 0 (n values), in the notation of [`SoftMargin`]
+    /// and [`Iterate`].
     pub(crate) fn rooms(&self, point: &Iterate) -> Vec<f64> {
         let bent = point.slacks.iter().map(|slack| self.squared_slack_penalty * slack);
         bent.zip(self.penalties)
@@ -135,10 +138,11 @@ impl<'a> SoftMargin<'a> {
     }
 
     /// Upper bound on the excess of the objective over the optimum, as a share of the objective. It follows
-    /// from the dual's value at the multipliers.
+    /// from the value of the dual problem at the multipliers ω.
     ///
-    /// With ρ = 0 the dual requires Σ ωᵢyᵢ = 0. A violation is then multiplied by 1 + |β|, which gives a
-    /// bound if the optimal bias is at most 1 + |β| in absolute value.
+    /// If the bias β has no penalty (ρ = 0), the dual problem requires Σ ωᵢyᵢ = 0 for the signs yᵢ. A
+    /// violation is then multiplied by 1 + |β|, which gives a bound if the optimal bias is at most 1 + |β| in
+    /// absolute value.
     pub(crate) fn gap_of(&self, primal: &[f64], multipliers: &[f64], margins: &[f64], pull: &[f64]) -> f64 {
         let d = self.records.width();
         let objective = self.objective(primal, margins);

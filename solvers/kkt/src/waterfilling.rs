@@ -9,9 +9,9 @@ use crate::{Error, Result};
 /// minimised sum is the loss: the weighted squared error of the best linear decoder.
 ///
 /// It is the task-aware design of Proposition 4 of Cheng, Tang and Chinchali, *Task-aware privacy
-/// preservation*, with M = 1 and c = 8r²/ε². Another M multiplies every σᵢ² and the noise's variance, and
-/// leaves the loss unchanged. The bounds of their Theorem 1 are the losses at c = 8r²/ε² for r = r_min and r
-/// = r_max. All equation numbers in this module refer to the same paper.
+/// preservation*, with M = 1 and c = 8r²/ε² in their notation. Another M multiplies every σᵢ² and the noise's
+/// variance, and leaves the loss unchanged. The bounds of their Theorem 1 are the losses at c = 8r²/ε² for r
+/// = r_min and r = r_max. All equation numbers in this module refer to the same paper.
 ///
 /// Let ν be the multiplier of Σ σᵢ² = 1. The conditions of Karush, Kuhn and Tucker are λᵢ·c/(σᵢ² + c)² = ν
 /// where σᵢ² > 0, and λᵢ/c ≤ ν elsewhere. So the components with the Z′ largest λᵢ have positive power. Let
@@ -143,7 +143,7 @@ pub fn equal_power_loss(eigenvalues: &[f64], noise: f64, latent_dim: usize) -> R
     Ok(sent_loss + sum(kept_back.iter().map(|i| eigenvalues[*i])))
 }
 
-/// Z′, the number of components with positive power, for eigenvalues in descending order.
+/// Z′, the number of components with positive power, for eigenvalues λ in descending order.
 fn rank(descending: &[f64], noise: f64) -> usize {
     // Σ (√λᵢ − √λ_Z′) over i ≤ Z′.
     let mut excess = 0.0;
@@ -156,8 +156,8 @@ fn rank(descending: &[f64], noise: f64) -> usize {
     filled.count()
 }
 
-/// S·σᵢ² for the Z′ eigenvalues whose components have positive power, in descending order: √λᵢ + c·Σ (√λᵢ −
-/// √λⱼ) over j ≤ Z′.
+/// S·σᵢ² for the Z′ eigenvalues λ whose components have positive power, in descending order: √λᵢ + c·Σ (√λᵢ −
+/// √λⱼ) over j ≤ Z′. The notation is that of [`Waterfilling`].
 fn shares(descending: &[f64], noise: f64) -> Vec<f64> {
     let steps: Vec<f64> = descending.windows(2).map(|pair| difference_of_roots(pair[0], pair[1])).collect();
     // The first pass, in ascending index, subtracts the terms of larger eigenvalues. The second pass, in
@@ -187,13 +187,13 @@ fn difference_of_roots(larger: f64, smaller: f64) -> f64 {
     if difference == 0.0 { 0.0 } else { difference / (larger.sqrt() + smaller.sqrt()) }
 }
 
-/// c/(1 + Zc).
+/// The value c/(1 + Zc), for c = `noise` and Z = `rank`.
 fn noise_share(noise: f64, rank: usize) -> f64 {
     let rank = rank as f64;
     if noise <= 1.0 { noise / (1.0 + rank * noise) } else { 1.0 / (1.0 / noise + rank) }
 }
 
-/// x/(1 + x), for x up to infinity.
+/// The value x/(1 + x), for x = `odds` up to infinity.
 fn odds_to_share(odds: f64) -> f64 {
     noise_share(odds, 1)
 }

@@ -78,7 +78,8 @@ pub fn solve(positive: &Array2<f64>, right: &Array2<f64>) -> Option<Array2<f64>>
     Some(Array2::from_shape_fn(right.dim(), |(row, column)| solved[(row, column)]))
 }
 
-/// ln det of `positive`, or `None` if the matrix is not positive definite.
+/// Natural logarithm of the determinant of `positive` (n × n), or `None` if the matrix is not positive
+/// definite.
 pub fn ln_determinant(positive: &Array2<f64>) -> Option<f64> {
     let factor = mat(positive).llt(Side::Lower).ok()?;
     Some(2.0 * (0..positive.nrows()).map(|at| factor.L()[(at, at)].ln()).sum::<f64>())

@@ -50,7 +50,7 @@ impl Directions {
 /// of u with pairs of opposite directions, where the direction nearer to u counts in each pair.
 pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
     /// The even number of intervals of Simpson's rule over the angle φ in [0, π/2], where the density is
-    /// sin^(d−2) φ.
+    /// proportional to sin^(d−2) φ for d = `dim`.
     const INTERVALS: usize = 2048;
     let step = std::f64::consts::FRAC_PI_2 / INTERVALS as f64;
     let density = |angle: f64| angle.sin().powi(dim as i32 - 2);

@@ -5,11 +5,11 @@ use std::fmt;
 
 /// The kind of an oracle's answers.
 ///
-/// An answer of any kind *supports* some of the levels. It is e^ε times as likely for a level that it
-/// supports as for a level that it does not support. One formula gives the variance of a rare level: q(1 −
-/// q)/(p − q)². Here p is the probability that an answer supports the person's own level, and q the
-/// probability that it supports any one other level. K is the number of levels, and ω the number of levels in
-/// a set.
+/// An answer of any kind *supports* some of the levels. It is e^ε times as likely from a person whose level
+/// it supports as from any other person. For all kinds, the estimated frequency of a rare level from one
+/// answer has the variance q(1 − q)/(p − q)². Here p is the probability that an answer supports the person's
+/// own level, and q the probability that it supports any one other level. K is the number of levels, and ω
+/// the number of levels in a set.
 ///
 /// | kind | bits | p | q |
 /// |---|---|---|---|
@@ -18,7 +18,8 @@ use std::fmt;
 /// | subset selection | K | ωe^ε/(ωe^ε + K − ω) | (p(ω − 1) + (1 − p)ω)/(K − 1) |
 /// | Hadamard response | log₂ 2K | e^ε/(e^ε + 1) | 1/2 |
 ///
-/// Optimal local hashing is not included. It needs a hash with collisions as random as its variance assumes.
+/// Optimal local hashing is not included. It needs a hash function whose collisions are as random as the
+/// formula of its variance assumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -29,8 +30,8 @@ pub enum Kind {
     /// (optimal unary encoding: Wang, Blocki, Li and Jha 2017, Section 4.3).
     UnaryEncoding,
     /// A set of levels of fixed size: sets with the person's own level are e^ε times as likely as sets
-    /// without it (Ye and Barg 2018, equation 5). The size is ⌊K/(e^ε + 1)⌋ or the next whole number,
-    /// whichever has the smaller variance. With a size of one it is randomised response.
+    /// without it (Ye and Barg 2018, equation 5). The size is ⌊K/(e^ε + 1)⌋ for K levels, or the next whole
+    /// number, whichever has the smaller variance. With a size of one it is randomised response.
     SubsetSelection,
     /// A column of a Hadamard matrix, which supports half of the levels (Acharya, Sun and Zhang 2019, Section
     /// 4).

@@ -9,12 +9,12 @@
 //! | [subset selection](Kind::SubsetSelection) | ω ≈ K/(e^ε + 1) of the levels | q(1 − q)/(p − q)² |
 //! | [Hadamard response](Kind::HadamardResponse) | at most log₂ 2K bits | (e^ε + 1)²/(e^ε − 1)² |
 //!
-//! For subset selection, an answer is a set of ω levels, with p = ω e^ε/(ω e^ε + K − ω) and q = (p(ω − 1) +
-//! (1 − p)ω)/(K − 1).
+//! For subset selection, an answer is a set of ω levels. It contains the person's own level with probability
+//! p = ω e^ε/(ω e^ε + K − ω), and any one other level with probability q = (p(ω − 1) + (1 − p)ω)/(K − 1).
 //!
-//! Every answer supports some of the levels. It is exactly e^ε times as likely for each supported level as
-//! for any other level, which proves the privacy of all four kinds. [`Oracle::best`] chooses the kind with
-//! the least variance.
+//! Every answer supports some of the levels. It is exactly e^ε times as likely from a person with a supported
+//! level as from a person with any other level. This proves the privacy of all four kinds. [`Oracle::best`]
+//! chooses the kind with the least variance.
 //!
 //! [`PrivUnit`] answers about a unit vector in the same way. An answer names one of a set of reproducible
 //! directions, and supports the vectors near it.

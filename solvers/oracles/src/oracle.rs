@@ -7,8 +7,8 @@ use std::num::NonZeroU64;
 
 /// A frequency oracle over K levels, under ε-local differential privacy.
 ///
-/// Answers are drawn exactly. ε is first rounded down to a rational number r, and the odds of answers are
-/// then exactly e^r.
+/// Answers are drawn exactly. ε is first rounded down to a rational number r. An answer is then exactly e^r
+/// times as likely from a person whose level it supports as from any other person.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -159,8 +159,9 @@ impl Oracle {
     /// Standard error of the estimated frequency of a level in a *population*, if the `answers` people who
     /// answer are a random sample of it.
     ///
-    /// For f = `frequency` and n = `answers`, an answer supports the level with probability s = q + f(p − q).
-    /// The share of answers that support it has the variance s(1 − s)/n.
+    /// For f = `frequency` and n = `answers`, an answer supports the level with probability s = q + f(p − q),
+    /// with the probabilities [`p`](Self::p) and [`q`](Self::q). The share of answers that support the level
+    /// has the variance s(1 − s)/n.
     pub fn sampling_error(&self, frequency: f64, answers: f64) -> f64 {
         let (p, q) = (self.p(), self.q());
         let supported = q + frequency.clamp(0.0, 1.0) * (p - q);
@@ -240,8 +241,8 @@ impl Oracle {
         answer[(level / WORD) as usize] |= u64::from(supports) << (level % WORD);
     }
 
-    /// Returns whether `answer` supports `level`. An answer is e^ε times as likely for a level that it
-    /// supports as for any other level.
+    /// Returns whether `answer` supports `level`. An answer is e^ε times as likely from a person whose level
+    /// it supports as from any other person.
     pub fn supports(&self, answer: &[u64], level: u64) -> bool {
         match (self.kind, answer) {
             (_, []) => false,
@@ -305,7 +306,8 @@ fn least_variance(candidates: impl Iterator<Item = Result<Oracle>>) -> Result<Or
     }))
 }
 
-/// The whole numbers next to K/(e^ε + 1), the size of sets with the least variance.
+/// The whole numbers next to K/(e^ε + 1) for K = `levels`, the set size of subset selection with the least
+/// variance.
 fn best_sizes(levels: u64, epsilon: f64) -> Vec<u64> {
     let best = levels as f64 / (epsilon.exp() + 1.0);
     let most = levels.saturating_sub(1).max(1);
@@ -320,7 +322,7 @@ pub(crate) fn order(levels: u64) -> u64 {
     (levels + 1).next_power_of_two()
 }
 
-/// Returns whether the entry of Sylvester's Hadamard matrix is 1.
+/// Returns whether the entry of Sylvester's Hadamard matrix at `row` and `column` is 1.
 fn is_positive(row: u64, column: u64) -> bool {
     (row & column).count_ones().is_multiple_of(2)
 }

@@ -28,9 +28,9 @@ pub const MOST_CANDIDATES: usize = 1 << 10;
 /// vectors, but no program draws from the whole sphere.
 ///
 /// The mean of the answered direction is [`shrinkage`](Self::shrinkage) times the vector, because the
-/// distribution of the candidates is invariant under rotation. The candidates sum to zero, so the shrinkage m
-/// has one formula, and half of the candidates need not be drawn. m is near the shrinkage of PrivUnit on the
-/// whole sphere:
+/// distribution of the candidates is invariant under rotation. Each candidate comes with its opposite, so
+/// half of the candidates need not be drawn. The candidates sum to zero, so the shrinkage m follows from the
+/// sum over the cap alone. m is near the shrinkage of PrivUnit on the whole sphere:
 ///
 /// | m, in 17 dimensions | ε = 0.5 | 1 | 2 | 4 | 8 |
 /// |---|---|---|---|---|---|
@@ -72,7 +72,8 @@ pub struct PrivUnit {
 pub struct Answer {
     /// The seed of the candidates.
     pub seed: u64,
-    /// The number of the candidate: twice the number of its pair, plus one for the opposite direction.
+    /// The index of the candidate: twice the index of its pair, plus one for the opposite direction of the
+    /// pair.
     pub candidate: u64,
 }
 
@@ -196,7 +197,7 @@ impl PrivUnit {
     }
 
     /// Returns whether the candidate of `answer` is in the cap of `vector` (d values). An answer is e^ε times
-    /// as likely for a vector whose cap contains it as for any other vector.
+    /// as likely from a person whose cap contains its candidate as from any other person.
     pub fn supports(&self, answer: Answer, vector: &[f64]) -> bool {
         self.cap_first(answer.seed, vector)[..self.cap].contains(&answer.candidate)
     }

@@ -20,8 +20,9 @@ pub fn bernoulli_exp<R: RngCore + ?Sized>(rng: &mut R, gamma: Rational) -> bool 
 /// Draws a level by randomised response: `truth` is e^ε times as likely as each other level (Warner 1965 for
 /// two levels).
 ///
-/// Relative to `truth`, the K − 1 other levels together have the odds r : 1 with r = (K − 1)·e^−ε. There are
-/// two ways to draw. In both, the odds of `truth` against any other level are exactly 1 : e^−ε:
+/// Let K = `levels` and ε = `epsilon`. Relative to `truth`, the K − 1 other levels together have the odds r :
+/// 1 with r = (K − 1)·e^−ε. There are two ways to draw. In both, the odds of `truth` against any other level
+/// are exactly 1 : e^−ε:
 ///
 /// - If K − 1 ≤ 2^⌊ε⌋, then r ≤ 1. A fair coin proposes either the truth or the other levels. A proposal of
 ///   the other levels is kept with probability r, and then one of them is drawn uniformly.
@@ -69,7 +70,7 @@ struct OddsOfOthers {
 }
 
 impl OddsOfOthers {
-    /// Returns `None` if no such j exists.
+    /// Returns `None` if no integer j satisfies `others` ≤ 2^j and j ≤ ε.
     fn new(others: NonZeroU64, epsilon: Rational) -> Option<Self> {
         let doublings = others.get().checked_next_power_of_two()?.trailing_zeros();
         let whole = u64::from(doublings).checked_mul(epsilon.denominator())?;

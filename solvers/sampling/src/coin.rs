@@ -25,7 +25,7 @@ use std::cmp::Ordering;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Coin {
-    /// The integers a and b.
+    /// The integers a and b of the odds a·e^ε : b.
     odds: (u64, u64),
     /// Exponential curve f with f(1) = e^−ε.
     curve: Curve,
@@ -130,8 +130,8 @@ impl Coin {
         }
     }
 
-    /// Returns whether u = `numerator`/2^`count` is at most a/(a + b·e^−ε), or equivalently b·u·e^−ε ≤ a·(1 −
-    /// u).
+    /// Returns whether u = `numerator`/2^`count` is at most the probability of heads a/(a + b·e^−ε), for the
+    /// odds a·e^ε : b. This is equivalent to b·u·e^−ε ≤ a·(1 − u).
     fn is_heads_up_to(&self, numerator: &BigUint, count: u64) -> bool {
         let whole = BigUint::from(1u32) << count;
         let rest = self.odds.0 * (&whole - numerator);

@@ -163,8 +163,8 @@ fn exact_exp_minus(numerator: &BigUint, denominator: &BigUint, bits: u64) -> (Bi
     if whole >= bits {
         return (BigUint::zero(), BigUint::one()); // e^−bits is less than 2^−bits
     }
-    // The series gives e^(−x/2^h), where x/2^h < 1/2. It is then squared h times, and each squaring at most
-    // doubles the error.
+    // The series gives e^(−x/2^h), where h = `squarings` and x/2^h < 1/2. The result is then squared h times,
+    // and each squaring at most doubles the error.
     let places = bits + GUARD;
     let squarings = u64::from(u64::BITS - whole.leading_zeros()) + 1;
     let x = (numerator << places) / (denominator << squarings);

@@ -31,7 +31,7 @@ impl DiscreteLaplace {
         self.ziggurat.scale()
     }
 
-    /// The variance 2q/(1 − q)², equal to 1/(2·sinh²(1/2t)).
+    /// The variance 2q/(1 − q)² for the scale t and q = e^(−1/t). It is equal to 1/(2·sinh²(1/2t)).
     pub fn variance(&self) -> f64 {
         let sinh = (0.5 / self.scale()).sinh();
         0.5 / (sinh * sinh)

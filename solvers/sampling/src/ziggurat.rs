@@ -12,9 +12,9 @@
 //! distribution f(k)/Σf.
 //!
 //! One uniform number U determines the rectangle and the column. It has infinitely many binary digits. The
-//! first 63 are drawn first, and further digits only if these do not decide. In nearly every column, the
-//! curve is above the top of the rectangle, so no y is needed. In the other columns, fixed-point bounds on y
-//! and f(k) are compared. If the bounds do not decide, integers of any length do. There are two ways to
+//! first 63 are drawn first, and further digits only if the first 63 do not decide. In nearly every column,
+//! the curve is above the top of the rectangle, so no y is needed. In the other columns, fixed-point bounds
+//! on y and f(k) are compared. If the bounds do not decide, integers of any length do. There are two ways to
 //! decide, which use the same digits and give the same draw. [`Decide::Exactly`] is the definition of a draw,
 //! and [`Decide::Fast`] is faster.
 
@@ -39,18 +39,19 @@ pub(crate) struct Ziggurat {
     stair: u64,
 }
 
-/// A rectangle. Heights are fixed-point numbers, rounded down.
+/// Rectangle i, counted from the lowest. Heights are fixed-point numbers, rounded down.
 struct Layer {
     /// The width wᵢ, in columns.
     width: u64,
     /// In the columns before this one, the curve is at least as high as the top of the rectangle.
     inner: u64,
-    /// The first 63 digits of U decide the column if the remainder that [`Ziggurat::place`] returns is less
-    /// than this number. It is zero if they never decide.
+    /// The first 63 digits of the uniform number U decide the column if the remainder that
+    /// [`Ziggurat::place`] returns is less than this number. It is zero if these digits never decide.
     decided: u64,
     /// The floor Yᵢ, rounded down by at most i units of 2⁻⁶³.
     floor: u64,
-    /// The height A/wᵢ, rounded down by at most one unit of 2⁻⁶³; exact for the lowest rectangle.
+    /// The height A/wᵢ, for the area A of every rectangle, rounded down by at most one unit of 2⁻⁶³; exact
+    /// for the lowest rectangle.
     height: u64,
 }
 
@@ -84,7 +85,7 @@ impl Ziggurat {
         self.curve.scale()
     }
 
-    /// Draws from the distribution f(k)/Σf.
+    /// Draws k ≥ 0 with probability f(k)/Σf, for the curve f.
     #[inline]
     pub(crate) fn sample<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> u128 {
         loop {
@@ -98,7 +99,8 @@ impl Ziggurat {
         }
     }
 
-    /// Draws k with a fair sign and rejects −0: the distribution f(|k|)/Σf(|j|) on all integers.
+    /// Draws k with a fair sign and rejects −0. For the curve f, this is the distribution f(|k|)/Σf(|j|) on
+    /// all integers, where the sum is over all integers j.
     #[inline]
     pub(crate) fn sample_signed<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> i128 {
         loop {
@@ -164,7 +166,8 @@ impl Ziggurat {
     }
 
     /// Returns the column of one uniform point, or `None` if the point is above the curve. The first 63 bits
-    /// of `digits` are digits of U. The last bit is zero, because the 64th digit is not drawn yet.
+    /// of `digits` are digits of the uniform number U. The last bit is zero, because the 64th digit is not
+    /// drawn yet.
     #[inline(never)]
     fn attempt<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R, decide: Decide) -> Option<u128> {
         let (at, column, left) = self.place(digits);
@@ -243,7 +246,8 @@ impl Ziggurat {
         (lower >= curve.1).then_some(false)
     }
 
-    /// Returns whether y < f(k), with as many digits of y as the decision needs.
+    /// Returns whether y < f(k), with as many digits of y as the decision needs. y is the uniform height in
+    /// rectangle `at` whose first digits are `digits`, halved for each of `stairs` stairs.
     #[cold]
     fn is_below_exactly<R: RngCore + ?Sized>(
         &self,
@@ -256,8 +260,8 @@ impl Ziggurat {
         let floor = self.floor(at);
         let mut uniform = Bits::new(digits, 64);
         loop {
-            // y = Yᵢ + 0.d₁d₂…·A/wᵢ, as a fraction with one denominator. In the tail, Yᵢ is zero and each
-            // stair halves y.
+            // In rectangle i = `at`, y = Yᵢ + 0.d₁d₂…·A/wᵢ, as a fraction with one denominator. In the tail,
+            // Yᵢ is zero and each stair halves y.
             let denominator = (&floor.1 * self.layers[at].width) << (63 + uniform.count + stairs);
             let base = (&floor.0 * self.layers[at].width) << uniform.count;
             let unit = self.area() * &floor.1;
@@ -272,7 +276,7 @@ impl Ziggurat {
         }
     }
 
-    /// The area A, in units of 2⁻⁶³.
+    /// The area A of each rectangle, in units of 2⁻⁶³.
     fn area(&self) -> BigUint {
         BigUint::from(self.layers[0].width) * self.layers[0].height
     }

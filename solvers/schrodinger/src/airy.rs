@@ -8,12 +8,14 @@ use complex_bessel::{
 };
 use num_complex::Complex64;
 
-/// The lowest μ with −w″/ϑ + V·w = μ·w on [`lower`, `upper`], where w = 0 at both ends and ϑ is `weight`.
+/// The lowest μ for which a function w ≠ 0 satisfies −w″/ϑ + V·w = μ·w on [`lower`, `upper`] and is zero at
+/// both ends. ϑ is `weight`.
 ///
 /// V interpolates `potential` linearly between the ends of `pieces` pieces of equal length. On each piece w
 /// is a combination of Airy's Ai and Bi, matched at the piece's ends. The solution for V is exact up to
-/// rounding. Its distance to the lowest μ of `potential` itself falls as 1/`pieces`². To first order it is
-/// h²/12 times the mean of the potential's second derivative over w², where h is the length of a piece.
+/// rounding. Its distance to the lowest μ of `potential` itself falls as 1/`pieces`². To first order this
+/// distance is h²/12 times the mean of the potential's second derivative under the density w², where h is the
+/// length of a piece.
 ///
 /// The method is independent of the method of [`GroundState`](crate::GroundState), and serves to check it.
 ///
@@ -74,8 +76,8 @@ pub fn ground_energy(
     if mu.is_finite() { Ok(mu) } else { Err(Error::Range { quantity: "mu" }) }
 }
 
-/// The pieces between two walls, with w″ = (V − energy)·w. In its units the lowest energy is at most 1 above
-/// the least potential.
+/// The pieces between two walls, with w″ = (V − energy)·w. In the units of energy used here, the lowest
+/// energy is at most 1 above the least potential.
 struct Line {
     /// Pairs of a position and the potential at this position.
     nodes: Vec<(f64, f64)>,
@@ -109,8 +111,8 @@ fn angle(energy: f64, pieces: impl Iterator<Item = ((f64, f64), (f64, f64))>) ->
         let length = (end - start).abs();
         let piece = Piece { length, start: potential - energy, slope: (after - potential) / length };
         for piece in piece.at_turning_points() {
-            // The piece is divided into parts so short that w has at most one zero in each. If there are many
-            // parts, the energy is far too large.
+            // The piece is divided into parts so short that w has at most one zero in each. If the solution
+            // may turn by more than [`MOST_TURNS`], the energy is far too large.
             let turns = piece.size();
             if piece.is_well() && turns > MOST_TURNS {
                 return 2.0 * std::f64::consts::PI;
@@ -138,8 +140,8 @@ struct Piece {
     slope: f64,
 }
 
-/// Limit on Airy's arguments. Beyond it, Q changes slowly along the piece, and the Taylor series needs few
-/// terms.
+/// Limit on Airy's arguments. Beyond it, the factor Q of a [`Piece`] changes slowly along the piece, and the
+/// Taylor series needs few terms.
 const NEAR: f64 = 10.0;
 
 impl Piece {
@@ -239,13 +241,15 @@ impl Piece {
     }
 }
 
-/// The values Ai, Ai′ times e^ζ and Bi, Bi′ times e^−ζ, with ζ = ⅔z^{3/2} for z > 0, and 0 otherwise.
+/// Airy's functions at z: the values Ai and Ai′ times e^ζ, and Bi and Bi′ times e^−ζ. Here ζ = ⅔z^{3/2} for z
+/// > 0, and ζ = 0 for z ≤ 0.
 struct Airy {
     decaying: (f64, f64),
     growing: (f64, f64),
 }
 
-/// The z from which on three terms of the asymptotic series are exact to rounding.
+/// The argument z of Airy's functions from which on three terms of the asymptotic series are exact to
+/// rounding.
 const FAR: f64 = 1e4;
 
 impl Airy {

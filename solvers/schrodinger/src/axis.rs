@@ -8,8 +8,9 @@ use ndarray::{Array2, ArrayView1};
 use scumble_linalg::Eigen;
 
 /// The k states of one axis: the solutions ψ of −d·ψ″ + (λ/4)·(n² − c²)·ψ = e·ψ among the polynomials of
-/// degree at most k + 1 that vanish at both ends. They are orthonormal and sorted by ascending e. d is the
-/// stiffness, and c² is the least n² on the axis.
+/// degree at most k + 1 that vanish at both ends. They are orthonormal and sorted by ascending e. n is the
+/// coordinate on the axis, e the energy, λ ≥ 0 the factor of the second moments, d the stiffness, and c² the
+/// least n² on the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
     lower: f64,

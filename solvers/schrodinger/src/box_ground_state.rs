@@ -15,17 +15,17 @@ use scumble_linalg::Eigen;
 ///
 /// # Derivation
 /// I = ∫∇γ∇γᵀ/γ = 4∫∇w∇wᵀ. So the objective is 4·∫(∇wᵀΠ⁻¹∇w + (λ/4)·‖n‖²·w²), to be minimised with ∫w² = 1
-/// and w = 0 on the boundary. Stationarity gives −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w (Farokhi's Appendix C has
-/// this equation with −4μ as its multiplier). Multiplying by w and integrating shows that the objective is
-/// 4μ. So the least μ gives the minimum.
+/// and w = 0 on the boundary. Stationarity gives −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w (Appendix C of Farokhi 2020
+/// has this equation with −4μ as its multiplier). Multiplying by w and integrating shows that the objective
+/// is 4μ. So the least μ gives the minimum.
 ///
 /// # Method
 /// w is expanded in products of states along the axes. The states are polynomials, equally many along every
-/// axis, and their number grows until two resolutions agree. In this expansion, the matrix of the equation is
-/// a diagonal matrix plus one term for each pair of axes that Π⁻¹ couples. The term is a product of two small
-/// matrices, one along each axis. μ converges from above. At a corner that is obtuse in the coordinates
-/// Π^{1/2}·n, w is not smooth, and convergence is only algebraic. The error of μ then falls roughly as the
-/// −4th power of the number of states along an axis.
+/// axis. Their number, the resolution, grows until two successive resolutions agree in μ. In this expansion,
+/// the matrix of the equation is a diagonal matrix plus one term for each pair of axes that Π⁻¹ couples. The
+/// term is a product of two small matrices, one along each axis. μ converges from above. At a corner that is
+/// obtuse in the coordinates Π^{1/2}·n, w is not smooth, and convergence is only algebraic. The error of μ
+/// then falls roughly as the −4th power of the number of states along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoxGroundState {
     lambda: f64,
@@ -93,8 +93,8 @@ impl BoxGroundState {
         Err(Error::NotConverged { error, tolerance })
     }
 
-    /// The least μ for which the equation has a solution. The objective is 4μ. The result is at least the
-    /// exact μ, except for rounding.
+    /// The least μ for which the equation −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w has a solution. The objective is
+    /// 4μ. The result is at least the exact μ, except for rounding.
     pub fn mu(&self) -> f64 {
         self.mu
     }
@@ -327,7 +327,8 @@ impl Equation {
     }
 }
 
-/// Relative residual at which the iteration stops. The relative error of the eigenvalue is about its square.
+/// Relative residual at which the iteration stops. The relative error of the eigenvalue is about the square
+/// of this residual.
 const RESIDUAL: f64 = 1e-9;
 /// Largest relative residual that is accepted if rounding errors prevent a smaller one.
 const ROUNDING: f64 = 1e-6;

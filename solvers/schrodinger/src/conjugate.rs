@@ -18,7 +18,7 @@ pub(crate) trait Matrix {
 /// approximately solved residual and the last direction.
 pub(crate) struct LocallyOptimal {
     /// Ratio of the residual's norm to the eigenvalue at which the iteration stops. The relative error of the
-    /// eigenvalue is of the order of its square.
+    /// eigenvalue is of the order of the square of this ratio.
     tolerance: f64,
     /// The current vector, and below it the last direction; both are `None` at first.
     now: Option<Vector>,
@@ -85,8 +85,8 @@ impl<M: Matrix> Solver<M, Iteration> for LocallyOptimal {
         let mut base = vec![now];
         let toward = matrix.roughly_solved(&self.residual(&base[0]));
         if let Some(mut toward) = orthonormal(toward, &base) {
-            // The direction may be nearly in the span of the base. Its product with the matrix is therefore
-            // computed, not combined from known products.
+            // The new direction may be nearly in the span of `base`. The direction's product with the matrix
+            // is therefore computed, not combined from known products.
             toward.image = matrix.times(&toward.x);
             base.push(toward);
         }

@@ -5,15 +5,16 @@ use crate::shooting::{Wave, lowest_energy};
 use crate::sweep::{Potential, Sweep};
 use crate::{Error, Result};
 
-/// The density γ = w² on [a, b] that minimises the objective (Fisher information)/ϑ + λ·(second moment).
+/// The density γ = w² on [a, b] that minimises the objective (Fisher information)/ϑ + λ·(second moment), for
+/// weights ϑ > 0 and λ ≥ 0.
 ///
 /// # Derivation
 /// The Fisher information of γ = w² is ∫γ′²/γ = 4∫w′². So the objective is 4·(∫w′²/ϑ + (λ/4)∫n²w²), to be
 /// minimised with ∫w² = 1. If w is zero outside [a, b], the objective is finite only if w vanishes at both
 /// ends. Stationarity gives −w″/ϑ + (λ/4)·n²·w = μ·w. Multiplying by w and integrating shows that the
 /// objective is 4μ. So the least μ gives the minimum, and its w has no zero inside the interval. The variable
-/// n is the noise itself. Farokhi's Theorem 2.6 writes the equation in Π^{1/2}·n for a weight matrix Π, and
-/// Corollary 2.7 drops this scale.
+/// n is the noise itself. Theorem 2.6 of Farokhi (2020) writes the equation in Π^{1/2}·n for a weight matrix
+/// Π, and Corollary 2.7 there drops the scale Π^{1/2}.
 ///
 /// γ is strictly log-concave for any a < b: (log w)″ < 0, since the potential is convex (Brascamp and Lieb
 /// 1976).
@@ -75,7 +76,7 @@ struct Moments {
 const DEEPEST: f64 = 400.0;
 
 /// Upper bound on the lowest energy: on a piece of length 1 on which the potential is at most 2, a sine has
-/// this energy.
+/// at most this energy.
 const ABOVE: f64 = std::f64::consts::PI * std::f64::consts::PI + 2.0;
 
 impl GroundState {
@@ -141,7 +142,7 @@ impl GroundState {
         }
     }
 
-    /// The least μ for which the equation has a solution. The objective is 4μ.
+    /// The least μ for which the equation −w″/ϑ + (λ/4)·n²·w = μ·w has a solution. The objective is 4μ.
     pub fn mu(&self) -> f64 {
         self.mu
     }

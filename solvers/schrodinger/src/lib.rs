@@ -3,7 +3,8 @@
 //!
 //! The density γ on an interval that minimises (Fisher information)/ϑ + λ·(second moment), for weights ϑ > 0
 //! and λ ≥ 0, is γ = w². Here w(n) is the ground state, the solution of least μ, of −w″/ϑ + (λ/4)·n²·w = μ·w.
-//! The minimum is 4μ (Farokhi, Theorem 2.6 and Corollary 2.7; derived at [`GroundState`]).
+//! The minimum is 4μ (Theorem 2.6 and Corollary 2.7 of Farokhi, *Privacy-preserving public release of
+//! datasets for support vector machine classification*, 2020; derived at [`GroundState`]).
 //!
 //! ```
 //! use scumble_schrodinger::GroundState;

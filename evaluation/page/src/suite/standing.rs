@@ -1,5 +1,5 @@
 //! The standing of mechanisms over all tasks: their worth, and the number of tasks in which they are better
-//! than no release.
+//! than predictions without a release.
 
 use super::results::{Finished, Results};
 use scumble_comparison::{Goal, Row, Scores, Trust};
@@ -21,15 +21,15 @@ pub(super) struct At {
     pub(super) epsilon: f64,
     /// Number of tasks with a score of the mechanism.
     pub(super) tasks: usize,
-    /// Number of tasks with evidence that the mechanism is better than no release.
+    /// Number of tasks with evidence that the mechanism is better than predictions without a release.
     pub(super) better: usize,
     /// The median worth, as a share of the released records.
     pub(super) worth: f64,
 }
 
 impl Standing {
-    /// Returns true if the mechanism is better than no release at some budget, or its median worth does not
-    /// round to zero.
+    /// Returns true if the mechanism is better than predictions without a release at some budget, or its
+    /// median worth does not round to zero.
     pub(super) fn is_worth_something(&self) -> bool {
         self.at.iter().any(|at| at.better > 0 || at.worth >= 0.0005)
     }

@@ -186,8 +186,9 @@ pub(super) fn heading(goal: Goal) -> String {
     words[..1].to_uppercase() + &words[1..]
 }
 
-/// The recommended mechanism, its score, and its worth, or the number of records that it adds to the
-/// volunteers'.
+/// Text of a table cell: the recommended mechanism, its score, and its worth. With volunteers' labels, a
+/// number of clean records replaces the worth. These records would improve a model of the volunteers'
+/// records as much as the release does.
 fn cell(choice: &Choice, scores: &Scores) -> String {
     let Some((_, row)) = choice.best else { return "no evidence".into() };
     let (title, score) = (&row.mechanism, scores.metric.shown(row.mean));
@@ -226,8 +227,8 @@ pub(super) fn nothing(standings: &[Standing]) -> Option<String> {
     (!names.is_empty()).then_some(line)
 }
 
-/// The median worth in per cent of the records, and the number of tasks in which a mechanism is better than
-/// no release.
+/// The median worth in per cent of the released records, and the number of tasks in which a mechanism is
+/// better than predictions without a release.
 fn share(at: &At) -> String {
     match at.tasks {
         0 => "–".into(),

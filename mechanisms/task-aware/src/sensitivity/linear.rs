@@ -19,9 +19,9 @@ const MOST_NODES: usize = 1 << OUTPUTS_FOR_CERTAIN;
 ///
 /// The value is exact for up to 20 outputs, for a single ℓ₁ ball, and for a box of up to 20 numbers. For
 /// other maps and sets it is exact if branch and bound over the signs ends within a fixed number of nodes.
-/// For a single one-hot group it is also exact if its levels can be compared in about ten seconds. Otherwise
-/// it is an upper bound: the least of the sums over outputs, the sums over sets, and the bounds from the
-/// largest singular value.
+/// For a single one-hot group it is also exact if its levels can be compared in about ten seconds. In all
+/// other cases it is an upper bound: the least of the sums over outputs, the sums over sets, and the bounds
+/// from the largest singular value.
 ///
 /// The value applies to exact products of E with x. The caller must add the rounding errors of computing
 /// these products in floating point.
@@ -45,7 +45,7 @@ pub fn linear(map: ArrayView2<f64>, sets: &[Set]) -> Result<Sensitivity> {
 
 /// Computes max ‖E(x − x′)‖₁ for x, x′ in a box of `widths` (n values).
 ///
-/// The value is max Σⱼ wⱼ·|Σᵢ sᵢEᵢⱼ| over the signs s, for the `map` E (Z × n).
+/// The value is max Σⱼ wⱼ·|Σᵢ sᵢEᵢⱼ| over the sign vectors s, for the `map` E (Z × n) and the widths wⱼ.
 ///
 /// # Errors
 /// Same errors as [`linear`].
@@ -54,11 +54,12 @@ pub fn linear_over_box(map: ArrayView2<f64>, widths: ArrayView1<f64>) -> Result<
     linear(map, &sets)
 }
 
-/// Computes max ‖vᵢ − vⱼ‖₁ over `points` (N × Z).
+/// Computes max ‖vᵢ − vⱼ‖₁ over pairs of the `points` v₁ … v_N (N × Z).
 ///
 /// Points near the centre that cannot be part of the farthest pair are set aside. The others are compared in
-/// pairs. If that is less work, the maximum of max sᵀvᵢ − min sᵀvᵢ over 2^{Z−1} sign vectors s is computed
-/// instead, by branch and bound. If both would take more than about ten seconds, the value is an upper bound.
+/// pairs. If it is less work than this, the maximum of max sᵀvᵢ − min sᵀvᵢ over 2^{Z−1} sign vectors s is
+/// computed instead, by branch and bound. If both would take more than about ten seconds, the value is an
+/// upper bound.
 ///
 /// # Errors
 /// [`Error::Shape`] if there are no points, [`Error::NonFinite`] if a value is not finite,

@@ -2,7 +2,7 @@
 //! bound that is marked as inexact.
 //!
 //! All computations use ‖v‖₁ = max sᵀv over the sign vectors s ∈ {±1}^Z, for Z outputs of g. The sensitivity
-//! is the largest spread (maximum minus minimum) of sᵀg over the set, for any s. For a linear map E this is
+//! is the largest spread (maximum minus minimum) of sᵀg over the set, over all s. For a linear map E this is
 //! the spread of the set in the direction Eᵀs. For a product of sets it is the sum of their spreads, in one
 //! common direction.
 //!
@@ -15,7 +15,7 @@
 //! | a box, widths w | max Σⱼ wⱼ·\|Σᵢ sᵢEᵢⱼ\| over s | up to 20 outputs or inputs, or if the search ends |
 //! | an ℓ₂ ball of radius r | 2r·max ‖Eᵀs‖₂ | up to 20 outputs, or if the search ends |
 //! | a product | the largest sum of its sets' spreads in one direction Eᵀs | likewise |
-//! | points | max (max sᵀvᵢ − min sᵀvᵢ), or over pairs | if either takes less than about ten seconds |
+//! | points vᵢ | max (max sᵀvᵢ − min sᵀvᵢ) over s, or max ‖vᵢ − vⱼ‖₁ | if either takes less than about 10 s |
 //! | clipped outputs | the diameter of the clipping set: 2r for an ℓ₁ ball, Σ wⱼ for a box | always |
 //!
 //! - **Sign vectors form a tree, instead of a sequence in Gray-code order.** Each partial sum then has at
@@ -24,15 +24,17 @@
 //! - **Over a box, the signs of the outputs or of the inputs are searched, whichever are fewer.** The map and
 //!   its transpose have the same sensitivity.
 //! - **Points near the centre are set aside.** A walk from farthest point to farthest point finds a large
-//!   distance. Only two points whose norms add up to more can be farther apart. 100,000 points take 0.1 s
-//!   with 10 or 16 latents and 0.3 s with 30. On an ℓ₁ sphere, where no point can be set aside, they take 0.2
-//!   s with 10 and 9 s with 16. The 512 bounds of [`sign_bounds`] for 10 latents take 0.1 s more, and the
-//!   32,768 for 16 latents about 5 s. (One core, at the tests' optimisation level.)
-//! - **The bound for a map without an exact value** is the lesser of a sum over outputs and a sum over sets.
-//!   With the largest singular value σ₁ and n inputs, the bound for a box is the lesser of the column sums
-//!   and √(nZ)·σ₁. For an ℓ₂ ball, 2r√Z·σ₁ takes the place of √(nZ)·σ₁. For Sylvester's matrix of 64 rows the
-//!   bound is 516, the exact value 512 and the sum over columns 4096. σ₁ comes from powers of the Gram
-//!   matrix, because a decomposition has no provable rounding bound.
+//!   distance. Only two points whose norms add up to more than this distance can be farther apart. 100,000
+//!   points take 0.1 s with 10 or 16 latents and 0.3 s with 30. On an ℓ₁ sphere, where no point can be set
+//!   aside, they take 0.2 s with 10 and 9 s with 16. The 512 bounds of [`sign_bounds`] for 10 latents take
+//!   0.1 s more, and the 32,768 for 16 latents about 5 s. (One core, at the tests' optimisation level.)
+//! - **The bound for a map without an exact value** is the lesser of two sums. One adds the spreads in the
+//!   directions of the Z rows of E, the other adds a bound for each set. The bound for a box is the lesser of
+//!   Σᵢⱼ wⱼ·|Eᵢⱼ| and √(nZ)·σ₁. Here n is the number of inputs, and σ₁ the largest singular value of E with
+//!   its columns multiplied by the widths wⱼ. The bound for an ℓ₂ ball has 2r√Z·σ₁ in place of √(nZ)·σ₁, with
+//!   σ₁ of E itself. For Sylvester's matrix of 64 rows and widths of 1, the bound is 516, the exact value
+//!   512, and the sum of magnitudes 4096. σ₁ comes from powers of the Gram matrix, because a decomposition
+//!   has no provable rounding bound.
 //! - **Rounding is included.** The error of a sum of k terms is at most ku/(1 − ku) times the sum of their
 //!   magnitudes, for unit roundoff u. Four times this is added, plus a bound on underflow. Numbers that could
 //!   overflow are an error. Tests compare with 128-bit integers. A mechanism itself must account for rounding
@@ -76,7 +78,7 @@ pub struct Sensitivity {
     /// Upper bound on the distance, in the units of the map's outputs. It includes all rounding errors: about
     /// 10⁻¹³ of the value, or 10⁻¹² for maps with hundreds of rows or columns.
     pub value: f64,
-    /// True if two points of the set reach the value, except for rounding. Otherwise all pairs of points may
+    /// True if two points of the set reach the value, except for rounding. If false, all pairs of points may
     /// have smaller distances.
     pub is_exact: bool,
 }

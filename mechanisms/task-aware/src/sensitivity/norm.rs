@@ -1,17 +1,17 @@
 //! Norms of a direction.
 
-/// Computes ‖a‖∞.
+/// Computes ‖a‖∞ of the `values` a.
 pub(crate) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
 }
 
-/// Computes ‖a‖₂ without overflow or underflow of the squares.
+/// Computes ‖a‖₂ of the `values` a, without overflow or underflow of the squares.
 pub(crate) fn euclidean(values: &[f64]) -> f64 {
     let unit = largest(values);
     if unit == 0.0 { 0.0 } else { unit * values.iter().map(|x| (x / unit).powi(2)).sum::<f64>().sqrt() }
 }
 
-/// Computes max − min; zero for no values.
+/// Computes the largest minus the least of `values`; zero for no values.
 pub(crate) fn range(values: &[f64]) -> f64 {
     // Eight at a time, so that the compiler generates vector instructions.
     let (chunks, rest) = values.as_chunks::<8>();

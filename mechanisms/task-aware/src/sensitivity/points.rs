@@ -77,7 +77,7 @@ impl Points {
     }
 
     /// Keeps the points that may be part of a pair farther apart than `best`. ‖vᵢ − vⱼ‖ ≤ ‖vᵢ‖ + ‖vⱼ‖ rules
-    /// out vᵢ if the sum is at most `best` for the vⱼ of largest norm.
+    /// out a point vᵢ if ‖vᵢ‖ + ‖vⱼ‖ is at most `best` for the vⱼ of largest norm.
     fn that_may_be_farther_than(mut self, best: f64) -> Self {
         let farthest = self.farthest();
         self.0.retain(|point| point.norm + farthest > best);

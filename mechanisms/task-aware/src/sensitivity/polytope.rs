@@ -18,8 +18,8 @@ pub fn signs(index: usize, latents: usize) -> impl Iterator<Item = f64> {
     (0..latents).map(sign)
 }
 
-/// Computes (min sᵀvᵢ, max sᵀvᵢ) over `points` (N × Z), for 2^{Z−1} sign vectors s, one of each pair ±s, in
-/// the order of [`signs`].
+/// Computes the bounds (lo, hi) = (min sᵀvᵢ, max sᵀvᵢ) over the `points` v₁ … v_N (N × Z), for 2^{Z−1} sign
+/// vectors s, one of each pair ±s, in the order of [`signs`].
 ///
 /// The polytope {v : lo ≤ sᵀv ≤ hi for all s} contains all points. Its ℓ₁ diameter is at most the largest hi
 /// − lo, which is the ℓ₁ diameter of the points. Bounds are rounded outward by at most (8Z + 128)·10⁻¹⁶ of

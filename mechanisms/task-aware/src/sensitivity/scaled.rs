@@ -8,8 +8,8 @@ use super::{Result, points};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use std::ops::Range;
 
-/// A map whose columns are multiplied by the sizes of their sets. The scaled sets have unit size (see
-/// [`Kind`]).
+/// A map whose columns are multiplied by the sizes of their sets: the width of an interval, or the diameter
+/// of a ball. The scaled sets have unit size (see [`Kind`]).
 pub(crate) struct Scaled {
     /// Rows of the map: Z rows of n values.
     pub rows: Vec<Vec<f64>>,
@@ -70,8 +70,8 @@ impl Scaled {
         Self { rows: map.outer_iter().map(|row| row.to_vec()).collect(), groups }
     }
 
-    /// Returns a transposed map with the same distances, if all sets are intervals: max Σⱼ |Σᵢ sᵢaᵢⱼ| over s
-    /// is max Σᵢ |Σⱼ tⱼaᵢⱼ| over t.
+    /// Returns a transposed map with the same distances, if all sets are intervals. For the entries aᵢⱼ of
+    /// the map, max Σⱼ |Σᵢ sᵢaᵢⱼ| over sign vectors s equals max Σᵢ |Σⱼ tⱼaᵢⱼ| over sign vectors t.
     pub fn transposed(&self) -> Option<Self> {
         let is_box = self.groups.iter().all(|(kind, _)| *kind == Kind::Box);
         is_box.then(|| Self {
@@ -114,9 +114,9 @@ impl Scaled {
         Ok((size, self.rows.len() + self.groups.iter().map(group_roundings).sum::<usize>()))
     }
 
-    /// Computes an upper bound on the spread in all directions Eᵀs, and returns whether it is attained. The
-    /// bound is the lesser of two sums: the largest spread of each group, and the spread in the direction of
-    /// each row.
+    /// Computes an upper bound on the spread in all directions Eᵀs, for the map E and sign vectors s. Also
+    /// returns whether the bound is attained. The bound is the lesser of two sums: the largest spread of each
+    /// group, and the spread in the direction of each row.
     pub fn bound(&self) -> (f64, bool) {
         let group_bounds: Vec<(f64, bool)> =
             self.groups.iter().map(|group| self.group_bound(group)).collect();

@@ -7,9 +7,10 @@ const MOST_ROWS: usize = 100;
 /// `None` for more than [`MOST_ROWS`] rows, or if the search needs more than `most_nodes` evaluations.
 ///
 /// Signs are chosen one after the other, and each partial sum is its predecessor plus one row. A sum
-/// therefore has at most Z roundings, for Z rows. In Gray-code order it would have one per sign vector before
-/// it. The remaining rows add at most the sum of their spreads, so partial sums that cannot exceed the best
-/// spread are pruned. The first sign is free, because −a has the same spread as a.
+/// therefore has at most Z roundings, for Z rows. In Gray-code order, a sum would be computed from the sum
+/// for the sign vector before it, and the roundings of all earlier sums would add up. The remaining rows add
+/// at most the sum of their spreads, so partial sums that cannot exceed the best spread are pruned. The first
+/// sign is free, because −a has the same spread as a.
 pub(crate) fn widest(
     rows: &[&[f64]],
     spread: impl Fn(&[f64]) -> f64,

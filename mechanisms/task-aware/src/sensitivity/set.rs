@@ -59,8 +59,8 @@ impl Set {
 
 /// Computes the largest ℓ₁ distance of two points in a product of sets, exactly except for upward rounding.
 ///
-/// It is the sensitivity of the records themselves, or of any map whose outputs are clipped to the sets. For
-/// an ℓ₁ ball of radius l it is 2l, and for a box the sum of its widths.
+/// This distance is the sensitivity of the records themselves, or of any map whose outputs are clipped to the
+/// sets. For an ℓ₁ ball of radius l it is 2l, and for a box the sum of its widths.
 ///
 /// # Errors
 /// [`Error::Size`] unless widths and radii are finite and not negative, [`Error::Overflow`] if a sum of them

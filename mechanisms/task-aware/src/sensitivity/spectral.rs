@@ -6,7 +6,7 @@ use ndarray::{Array2, ArrayView2};
 const MOST: usize = 1000;
 /// Number of squarings of the Gram matrix. Each squaring halves the logarithm of the factor by which the
 /// bound exceeds the largest singular value. In the end, the factor is at most m^(1/512), where m is the
-/// smaller dimension. For the Frobenius norm it is up to √m.
+/// smaller dimension. For the Frobenius norm, the factor is up to √m.
 const SQUARINGS: i32 = 7;
 
 /// Computes an upper bound on the singular values of `matrix`, A, whose larger dimension is k and smaller one

@@ -19,10 +19,11 @@ pub fn shares(counts: impl IntoIterator<Item = f64>) -> Vec<f64> {
 }
 
 /// Draws `count` levels in random order. Each level occurs `count` times its share, rounded up or down at
-/// random. If all `shares` are zero, the levels are equally frequent.
+/// random. If no share is positive, the levels are equally frequent.
 pub fn levels(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
     let shares = self::shares(shares.iter().copied());
-    // Systematic sampling: one uniform number places a comb of `count` teeth over the shares.
+    // Systematic sampling: the levels divide [0, 1) into intervals as long as their shares. `count` points at
+    // equal distances, shifted by one random `offset`, draw the levels of the intervals that contain them.
     let offset = uniform(stream);
     let (mut drawn, mut sum, mut level) =
         (Vec::with_capacity(count), shares.first().copied().unwrap_or(1.0), 0);

@@ -1,5 +1,6 @@
-//! Releases by a curator of records that arrive and leave in blocks. A curator is trusted with all records.
-//! If it needs only sufficient statistics, memory use is independent of the number of records.
+//! Releases by a curator, whose input records arrive in blocks and whose output records leave in blocks. A
+//! curator is trusted with all records. If a curator needs only sufficient statistics, memory use is
+//! independent of the number of records.
 
 use super::{Key, Release};
 use crate::{

@@ -19,8 +19,8 @@ pub trait Collector {
     /// Encoding of columns with whole values in the collected records.
     fn values_in(&self) -> ValuesIn;
 
-    /// Information that each single report contains about its sender. It is m numbers for each of the n
-    /// reports (n × m), so that an adversary can train a model on them.
+    /// Information that each single report contains about its sender. The table has m numbers for each of the
+    /// n reports (n × m), so that an adversary can train a model on the numbers.
     ///
     /// # Errors
     /// Same errors as [`collect`](Self::collect).

@@ -4,8 +4,8 @@
 use super::{Halving, Statistics};
 use crate::{Claim, Table};
 
-/// Function that makes two tables from the records of a table. If the claim is true, the releases of both
-/// have the same distribution. `None` if it finds no two such tables.
+/// Function of a claim and a table, which makes two tables from the table's records. If the claim is true,
+/// the releases of the two tables have the same distribution. `None` if it finds no two such tables.
 pub type Alike<'m> = Box<dyn Fn(&Claim, &Table) -> Option<[Table; 2]> + 'm>;
 
 /// Evidence that an audit uses to attack a curator's mechanism, in addition to its releases. No claim depends

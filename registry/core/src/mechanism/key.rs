@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub enum Key {
     /// No key, because none is needed: a model of the release is used on records in the clear.
     None,
-    /// Design of a local mechanism, which is public.
+    /// Public design of a local mechanism.
     Design(Arc<dyn LocalMechanism>),
     /// Secret key of a curator. It is saved separately, never with the design or the table.
     Secret(Secret),
@@ -67,7 +67,8 @@ pub trait SecretKey: Send + Sync {
     fn view(&self, clean: &Table) -> Result<Table>;
 
     /// Converts `predicted` (n predictions) into predictions of the records' own target. A model of the
-    /// release made them for the [`view`](Self::view) of the records `clean`. By default they are unchanged.
+    /// release made `predicted` for the [`view`](Self::view) of the records `clean`. By default `predicted`
+    /// is returned unchanged.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number.
@@ -83,7 +84,7 @@ pub trait SecretKey: Send + Sync {
     fn state(&self) -> serde_json::Result<Value>;
 }
 
-/// Hides the secret.
+/// Prints the kind of key without the secret.
 impl Debug for Key {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -119,7 +120,7 @@ impl Key {
     }
 
     /// Converts `predicted` (n predictions) into predictions of the records' own target. A model of the
-    /// release made them for the [`view`](Self::view) of the records `clean`.
+    /// release made `predicted` for the [`view`](Self::view) of the records `clean`.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number than the release's

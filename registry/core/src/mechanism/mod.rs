@@ -113,7 +113,8 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     }
 
     /// Pairs of points of the range that differ only in `unit` and whose outputs are the easiest to
-    /// distinguish. The mechanism may choose any pairs. An audit attacks them in addition to its own pairs.
+    /// distinguish. The mechanism may return any such pairs, or none. An audit attacks them in addition to
+    /// its own pairs.
     fn worst_pairs(&self, _unit: Unit) -> Vec<[Vec<f64>; 2]> {
         vec![]
     }
@@ -156,8 +157,8 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// Guarantee of a release with fresh randomness.
     fn guarantee(&self) -> Guarantee;
 
-    /// Guarantee of a release of the given number of records with fresh randomness. It has the claims that
-    /// this number determines. By default it equals [`guarantee`](Self::guarantee).
+    /// Guarantee of a release of the given number of records with fresh randomness. It includes the claims
+    /// whose parameters depend on the number of records. By default it equals [`guarantee`](Self::guarantee).
     fn guarantee_of(&self, _records: usize) -> Guarantee {
         self.guarantee()
     }
@@ -306,8 +307,8 @@ impl Designed {
         }
     }
 
-    /// Guarantee of a release of `records` records with fresh randomness. It has the claims that this number
-    /// determines.
+    /// Guarantee of a release of `records` records with fresh randomness. It includes the claims whose
+    /// parameters depend on the number of records.
     pub fn guarantee_of(&self, records: usize) -> Guarantee {
         match self {
             Self::Local(mechanism) => mechanism.guarantee(),

@@ -38,8 +38,8 @@ pub enum Releases {
 }
 
 impl Releases {
-    /// View in which row i belongs to record i, with the target of a record of `domain`. It needs the secret
-    /// key of the release.
+    /// View whose row i belongs to record i and has a target of the kind in `domain`. Viewing a record needs
+    /// the secret key of the release.
     #[must_use]
     pub fn with_key(domain: &RecordDomain) -> Self {
         Self::View { secret: true, aligned: true, target: domain.layout().target }

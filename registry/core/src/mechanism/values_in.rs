@@ -3,8 +3,8 @@
 /// Encoding of the whole values of a column (integers, days, ranks) in a coordinate of a released record.
 ///
 /// A column of k whole values 0, …, k − 1 is one coordinate x, scaled to [0, 1]. A decoder must know how x
-/// was drawn. Let x be drawn uniformly in the bin of its value. Rounding x·(k − 1) then moves half of the
-/// records with the smallest value to the next value.
+/// was drawn. Let x be drawn uniformly in the bin of its value. For a large k, rounding x·(k − 1) then moves
+/// almost half of the records with the smallest value to the next value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ValuesIn {
     /// Same units as in an encoded record: value v is near x = v/(k − 1). The decoded value is x·(k − 1),

@@ -138,7 +138,7 @@ fn stirling(n: f64) -> f64 {
     (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / 1680.0 / square) / square) / square) / n
 }
 
-/// x·ln(x/m) + m − x, with all its digits where x is near m.
+/// x·ln(x/m) + m − x for a count x with mean m, with all its digits where x is near m.
 fn deviance(x: f64, m: f64) -> f64 {
     let (difference, sum) = (x - m, x + m);
     if difference.abs() >= 0.1 * sum {
