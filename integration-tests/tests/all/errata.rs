@@ -1,10 +1,11 @@
 //! Citations of `papers/errata`, the errors of the implemented papers. Every cited id must be an entry of one
 //! of its files.
 
+use crate::words::texts;
 use crate::workspace;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Fewer citations than this mean that the search is at fault.
 const FEWEST: usize = 30;
@@ -60,22 +61,6 @@ fn entries(errata: &str) -> Vec<&str> {
     headings.map(|heading| id_of(heading).unwrap_or_else(|| panic!("`### {heading}` has no id"))).collect()
 }
 
-/// All texts below `within`, except build outputs and the errata.
-fn texts(within: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(within).unwrap() {
-        let entry = entry.unwrap();
-        let (path, kind) = (entry.path(), entry.file_type().unwrap());
-        let name = entry.file_name();
-        if kind.is_dir() && name != "target" && name != ".git" && path != folder() {
-            texts(&path, found);
-        }
-        let is_text = path.extension().is_some_and(|it| it == "rs" || it == "md" || it == "toml");
-        if kind.is_file() && is_text {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_entry_has_an_id_of_its_own() {
     let errata = errata();
@@ -90,10 +75,8 @@ fn every_cited_entry_exists() {
     let root = workspace();
     let errata = errata();
     let known: BTreeSet<&str> = entries(&errata).into_iter().collect();
-    let mut paths = vec![];
-    texts(&root, &mut paths);
     let (mut citations, mut wrong) = (0, vec![]);
-    for path in paths {
+    for path in texts(&root).into_iter().filter(|path| !path.starts_with(folder())) {
         let bytes = fs::read(&path).unwrap();
         let text = String::from_utf8_lossy(&bytes); // some texts are wrong on purpose
         let shown = path.strip_prefix(&root).unwrap_or(&path).display();

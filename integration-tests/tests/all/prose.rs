@@ -103,51 +103,45 @@ impl Rules {
         found
     }
 
-    /// Paragraphs of the comments of Rust code, without code blocks.
-    fn comments(&self, text: &str) -> Vec<Paragraph> {
+    /// Joins lines to paragraphs. `None` ends a paragraph; with each line comes whether it begins a doc comment.
+    fn joined<'t>(&self, lines: impl Iterator<Item = Option<(bool, &'t str)>>) -> Vec<Paragraph> {
         let mut found: Vec<Paragraph> = vec![];
-        let (mut is_code, mut is_open, mut was_doc) = (false, false, false);
-        for (row, line) in (1..).zip(text.lines()) {
-            let bare = line.trim_start();
-            let doc = ["///", "//!"].iter().find_map(|mark| bare.strip_prefix(mark));
-            let Some(body) = doc.or_else(|| bare.strip_prefix("//")).map(str::trim) else {
-                (is_code, is_open, was_doc) = (false, false, false);
-                continue;
-            };
-            let starts_block = doc.is_some() && !was_doc;
-            was_doc = doc.is_some();
-            if body.starts_with("```") {
-                (is_code, is_open) = (!is_code, false);
-            } else if is_code || body.is_empty() || body.starts_with(['|', '#']) {
-                is_open = false;
-            } else if is_open && !self.list_item.is_match(body) {
-                let last = found.last_mut().expect("a paragraph is open");
-                last.text = format!("{} {body}", last.text);
-            } else {
-                found.push(Paragraph { row, is_doc: starts_block, text: body.to_owned() });
-                is_open = true;
+        let mut is_open = false;
+        for (row, line) in (1..).zip(lines) {
+            let line = line.filter(|(_, body)| !body.is_empty() && !body.starts_with(['|', '#']));
+            match (line, found.last_mut()) {
+                (Some((_, body)), Some(last)) if is_open && !self.list_item.is_match(body) => {
+                    last.text = format!("{} {body}", last.text);
+                }
+                (Some((is_doc, body)), _) => found.push(Paragraph { row, is_doc, text: body.to_owned() }),
+                (None, _) => {}
             }
+            is_open = line.is_some();
         }
         found
     }
 
+    /// Paragraphs of the comments of Rust code, without code blocks.
+    fn comments(&self, text: &str) -> Vec<Paragraph> {
+        let (mut is_code, mut was_doc) = (false, false);
+        self.joined(text.lines().map(|line| {
+            let bare = line.trim_start();
+            let doc = ["///", "//!"].iter().find_map(|mark| bare.strip_prefix(mark));
+            let body = doc.or_else(|| bare.strip_prefix("//")).map(str::trim);
+            let fence = body.is_some_and(|body| body.starts_with("```"));
+            let starts_doc = doc.is_some() && !was_doc;
+            was_doc = doc.is_some();
+            is_code = body.is_some() && is_code != fence;
+            body.filter(|_| !is_code && !fence).map(|body| (starts_doc, body))
+        }))
+    }
+
     /// Paragraphs of Markdown, without code, tables, headings and HTML.
     fn paragraphs(&self, text: &str) -> Vec<Paragraph> {
-        let mut found: Vec<Paragraph> = vec![];
-        let mut is_open = false;
-        for (row, line) in (1..).zip(without_code(text).lines()) {
-            let body = line.trim();
-            if body.is_empty() || body.starts_with(['|', '#', '<']) {
-                is_open = false;
-            } else if is_open && !self.list_item.is_match(line) {
-                let last = found.last_mut().expect("a paragraph is open");
-                last.text = format!("{} {body}", last.text);
-            } else {
-                found.push(Paragraph { row, is_doc: false, text: body.to_owned() });
-                is_open = true;
-            }
-        }
-        found
+        let lines = without_code(text);
+        self.joined(
+            lines.lines().map(|line| Some((false, line.trim())).filter(|(_, body)| !body.starts_with('<'))),
+        )
     }
 
     /// Paragraphs of the docstrings of Python code, without doctests. Text that begins with a line break is

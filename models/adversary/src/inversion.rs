@@ -171,7 +171,8 @@ impl Inversion {
     /// Estimated originals of d values (n × d) of n released records of d′ values (n × d′). The released
     /// records must be as wide as the released records that the map was learned from.
     ///
-    /// As in all of linfa, records of another width panic.
+    /// # Panics
+    /// Panics for records of another width, like the models of linfa.
     pub fn recover(&self, released: ArrayView2<f64>) -> Array2<f64> {
         match self {
             Self::Linear(LinearMap { mean, weights, offset }) => (&released - mean).dot(weights) + offset,
