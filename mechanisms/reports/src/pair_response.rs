@@ -34,8 +34,9 @@ const BINS: (usize, usize) = (2, 32);
 /// let release = release_local(&mechanism, &table, &mut Randomness::from_os()?)?;
 /// assert_eq!(release.table.columns(), ["reported question", "reported answer"]);
 /// // What models learn from: records in the columns of the schema.
-/// let records = release.collected(100, &mut Randomness::from_os()?.streams().stream(0))?.unwrap();
-/// assert_eq!(records.table.columns(), table.columns());
+/// let mut stream = Randomness::from_os()?.streams().stream(0);
+/// let records = mechanism.collector().unwrap().collect(&release.table, 100, &mut stream)?;
+/// assert_eq!(records.columns(), table.columns());
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
