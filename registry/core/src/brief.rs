@@ -8,24 +8,24 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Input of a design: the domain of the records, the volunteers whose data may shape it, the purpose of the
-/// release, and the privacy budget.
+/// Input from which a plugin designs a mechanism: the domain of the records, the volunteers (people whose
+/// records may shape the design), the purpose of the release, and the privacy budget.
 #[derive(Debug, Clone)]
 pub struct Brief {
     /// Domain of the records, from a public schema.
     pub domain: RecordDomain,
-    /// Data that may shape the design.
+    /// Volunteers' records, which may shape the design.
     pub volunteers: Volunteers,
     /// Purpose of the release.
     pub task: Task,
     /// Privacy budget of the release.
     pub budget: Budget,
-    /// Number of people who will release a record, if it is publicly known. A mechanism that asks each person
-    /// one question may choose the questions by this number.
+    /// Number of people who will release a record, if this number is publicly known. A mechanism that asks
+    /// each person one question may choose the questions by this number.
     pub people: Option<usize>,
     /// Number of bins of equal width between the bounds of a numeric column, by column name. Mechanisms that
-    /// count values use it. A column is missing if the public schema states no number for it. A numeric
-    /// target is listed under [`TARGET`](Self::TARGET).
+    /// count values use it. The map lacks a column if the public schema states no number of bins for it. A
+    /// numeric target is listed under [`TARGET`](Self::TARGET).
     pub bins: BTreeMap<String, usize>,
 }
 
@@ -33,7 +33,8 @@ impl Brief {
     /// Name of the target in [`bins`](Self::bins).
     pub const TARGET: &'static str = "target";
 
-    /// Brief without volunteers and without a task.
+    /// Creates a brief for `domain` and `budget`, without volunteers, task, number of people and numbers of
+    /// bins.
     pub fn new(domain: RecordDomain, budget: Budget) -> Self {
         Self {
             domain,
@@ -45,9 +46,9 @@ impl Brief {
         }
     }
 
-    /// Same brief for only the columns of `domain`, with or without the target. Volunteers' data and the task
-    /// keep only these columns. Volunteers always keep their target, because a design may learn the task from
-    /// it.
+    /// Same brief for only the columns of `domain`, and for the target if `domain` has one. The volunteers'
+    /// table and the [`Task`], which is the purpose of the release, keep only these columns. The volunteers'
+    /// table always keeps its target, because a design for only the features may learn the purpose from it.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if this brief or its volunteers lack a column of `domain`.
@@ -82,8 +83,8 @@ impl Brief {
     }
 
     /// Checks that the ε of a design's guarantee is at most the ε of the budget. This check is for noise that
-    /// was not calibrated to the budget. The ε compared is the smallest that the guarantee claims for the
-    /// record, the features or the label.
+    /// was not calibrated to the budget. The ε compared is the smallest ε of [`Guarantee::cost`] for the
+    /// record, the features and the label.
     ///
     /// # Errors
     /// [`Error::Parameter`], with both values of ε, if the ε of the guarantee is larger.
@@ -103,11 +104,11 @@ impl Brief {
         Err(Error::parameter(plugin, problem))
     }
 
-    /// Volunteers' records, whether or not the volunteers are guaranteed privacy. The records must have the
-    /// columns of the domain, and their features must lie in it. They may have a target if the domain has
-    /// none: a design for only the features may learn the task from this target. They may lack a target if
-    /// the domain has one: such volunteers are *unlabelled* (see
-    /// [`labelled_volunteers`](Self::labelled_volunteers)).
+    /// Table of the volunteers' records, for public, consenting and private volunteers alike. The records
+    /// must have the columns of the domain, and their features must lie in the domain. The records may have a
+    /// target if the domain has none: a design for only the features may learn the purpose of the release
+    /// from this target. The records may lack a target if the domain has one: the volunteers are then
+    /// *unlabelled* (see [`labelled_volunteers`](Self::labelled_volunteers)).
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if there are no volunteers. [`Error::Shape`] if a volunteer's features lie
@@ -144,8 +145,8 @@ impl Brief {
         Ok(table)
     }
 
-    /// Volunteers' records, for a design that makes no claim for the volunteers. Otherwise like
-    /// [`volunteers_within`](Self::volunteers_within).
+    /// Table of the volunteers' records, for a design whose guarantee claims no privacy for the volunteers.
+    /// Like [`volunteers_within`](Self::volunteers_within), but refuses private volunteers.
     ///
     /// # Errors
     /// Same errors as [`volunteers_within`](Self::volunteers_within), and [`Error::PrivateVolunteers`] if the
@@ -157,8 +158,8 @@ impl Brief {
         }
     }
 
-    /// Volunteers' records, for a design that learns from the volunteers' labels. Otherwise like
-    /// [`unclaimed_volunteers`](Self::unclaimed_volunteers).
+    /// Table of the volunteers' records, for a design that learns from the volunteers' labels. Like
+    /// [`unclaimed_volunteers`](Self::unclaimed_volunteers), but refuses volunteers without labels.
     ///
     /// # Errors
     /// Same errors as [`unclaimed_volunteers`](Self::unclaimed_volunteers), and [`Error::NotApplicable`] if
@@ -186,18 +187,19 @@ impl Brief {
     }
 }
 
-/// People whose records may shape a design. The guarantee of a release is conditional on the design. It
-/// protects these people only if it has a claim for [`Unit::Volunteer`].
+/// People whose records may shape a design. The guarantee of a release is conditional on the design. The
+/// guarantee protects these people only if it has a claim for [`Unit::Volunteer`].
 #[derive(Debug, Clone, Default)]
 pub enum Volunteers {
-    /// No volunteers: bounds and parameters are public knowledge.
+    /// No volunteers: the design uses only public knowledge.
     #[default]
     None,
     /// Volunteers whose data are public.
     Public(Table),
     /// Volunteers who agreed to what the design discloses about them.
     Consented(Table),
-    /// Volunteers who are guaranteed privacy. A design may be saved only with a central-DP claim for them.
+    /// Volunteers who are guaranteed privacy. A design from their records may be saved only if its guarantee
+    /// has a central-DP claim for them.
     Private(Table),
 }
 
@@ -219,8 +221,8 @@ impl Volunteers {
         })
     }
 
-    /// Entry [`shaped_by`](Guarantee::shaped_by) in the guarantee of a design that used these volunteers'
-    /// data.
+    /// Value of the field [`shaped_by`](Guarantee::shaped_by) in the guarantee of a design that used these
+    /// volunteers' data.
     pub fn shaped_by(&self) -> ShapedBy {
         match self {
             Self::None => ShapedBy::PublicKnowledge,
@@ -241,7 +243,7 @@ pub enum Task {
     /// Linear task with the matrix K (m linear functions × d features). The error of an estimate x̂ of a
     /// record x is ‖K(x̂ − x)‖².
     Linear(Array2<f64>),
-    /// Loss with a gradient.
+    /// Task with a loss that has a gradient: see [`DifferentiableTask`].
     Differentiable(Arc<dyn DifferentiableTask>),
 }
 
@@ -251,8 +253,8 @@ pub trait DifferentiableTask: Debug + Send + Sync {
     /// Number of features, d.
     fn width(&self) -> usize;
 
-    /// Losses of the `estimates` (b × d) of the b records of `truth`, one per record, and their gradients (b
-    /// × d).
+    /// Losses of the `estimates` (b records × d features) of the b records of `truth`, one loss per record.
+    /// Also returns the gradient of each loss with respect to its estimate (b × d).
     ///
     /// # Errors
     /// [`Error::Shape`] for estimates, records or targets that the task does not accept.

@@ -153,8 +153,8 @@ pub fn sum_up(spent: impl IntoIterator<Item = f64>) -> f64 {
     total.map_or(f64::INFINITY, |total| up(&total))
 }
 
-/// Sum of two nonnegative values, equal to [`sum_up`]. It computes without rational numbers, because it is
-/// called often.
+/// Sum of two nonnegative values, with the same result as [`sum_up`]. This function computes without rational
+/// numbers, because it is called often.
 pub(crate) fn add_up(one: f64, other: f64) -> f64 {
     let sum = one + other;
     if !sum.is_finite() {

@@ -18,7 +18,7 @@ impl fmt::Display for Unit {
     }
 }
 
-/// Remark on the statements of a design that cannot be checked.
+/// Remark on a card about statements of the designer that cannot be checked.
 pub const AS_STATED: &str = "as stated by the designer; not checked";
 
 impl fmt::Display for Claim {
@@ -120,7 +120,7 @@ fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter
 }
 
 impl Claim {
-    /// Information that an adversary may learn, in words.
+    /// Information that an adversary may learn although the claim holds, in words.
     pub fn may_learn(&self) -> String {
         let words = self.notion.may_learn();
         // The rest of the record is released as the guarantee says, and may disclose something about the
@@ -143,8 +143,8 @@ impl Claim {
         }
     }
 
-    /// Strength of the claim, in words. A claim for volunteers depends on trust in the designer, because a
-    /// design does not show how it was made from their records.
+    /// Adversaries and assumptions for which the claim is proven, in words. A claim for volunteers depends on
+    /// trust in the designer, because a design does not show how it was made from the volunteers' records.
     pub fn how_sure(&self) -> &'static str {
         match self.protects {
             Unit::Volunteer => {
@@ -155,8 +155,7 @@ impl Claim {
         }
     }
 
-    /// Theorem of the claim. For a claim for volunteers, the text adds that the designer states it and that
-    /// it is not checked.
+    /// Theorem of the claim. For a claim for volunteers, [`AS_STATED`] precedes the theorem.
     fn proof(&self) -> String {
         match self.protects {
             Unit::Volunteer => format!("{AS_STATED}: {}", self.theorem),
@@ -165,9 +164,10 @@ impl Claim {
     }
 
     /// Reason why the claim guarantees nothing, in words; `None` if it guarantees something. Reasons are an
-    /// exceeded or vacuous budget, an infinite ε, and a δ of one. Others are a reconstruction error that may
-    /// be zero, and mutual information that permits certainty. Code that displays a claim must display this
-    /// warning in its place, or before it.
+    /// infinite ε, a δ of one, and a budget of samples that is exceeded or below one sample. Others are a
+    /// lower bound of zero on the reconstruction error, and so much mutual information that an adversary may
+    /// be certain which records were used. Code that displays a claim must display this warning in place of
+    /// the claim, or before it.
     ///
     /// ```
     /// use scumble_core::{Claim, Notion, PacResistance, Unit};
@@ -279,7 +279,7 @@ impl Notion {
         }
     }
 
-    /// Reason why the notion guarantees nothing, if this is the case.
+    /// Reason why the notion guarantees nothing, in words; `None` if it guarantees something.
     fn warning(&self) -> Option<String> {
         match self {
             Self::LocalDp(LocalDp { epsilon, delta, .. })
@@ -321,7 +321,8 @@ impl Notion {
         }
     }
 
-    /// Strength of the notion, and the cases that it does not cover.
+    /// Adversaries and assumptions for which claims of the notion are proven, and the cases that they do not
+    /// cover.
     fn how_sure(&self) -> &'static str {
         match self {
             Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
@@ -411,7 +412,7 @@ fn guess(dp: &LocalDp) -> String {
     )
 }
 
-/// Privacy profile at a few ε other than the claimed one, in words.
+/// Points of the privacy profile δ(ε) at a quarter, half and twice the claimed `epsilon`, in words.
 fn along(profile: PrivacyProfile, epsilon: f64) -> String {
     let points = [0.25, 0.5, 2.0].map(|factor| factor * epsilon);
     // A δ of one half gives no meaningful protection.
@@ -438,8 +439,9 @@ impl fmt::Display for Upward {
 }
 
 impl Guarantee {
-    /// Claims for the released records, on one line. It lists only the claims for whole records if there are
-    /// any, otherwise all. The warning of a claim that guarantees nothing replaces the claim.
+    /// Claims for the released records, on one line. The line lists only the claims for whole records if
+    /// there are any. Otherwise it lists the claims for the features and for the label. The warning of a
+    /// claim that guarantees nothing replaces the claim.
     pub fn summary(&self) -> String {
         let claims: Vec<&Claim> = self.claims_for_records().collect();
         match (claims.is_empty(), self.each_release.is_empty()) {

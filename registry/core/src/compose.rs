@@ -1,9 +1,9 @@
 //! Composition rules for guarantees, each with its theorem.
 //!
 //! The *parts* of a composition are releases, each with its guarantee. The composition claims a notion of
-//! privacy only if *every* part that sees the protected unit claims it. A missing claim counts as an infinite
-//! ε. The composition has the disclosures and assumptions of all parts. Sums of ε and δ are exact and rounded
-//! once, upward.
+//! privacy for a [`Unit`] of a record (all, the features, or the label) only if *every* part that sees the
+//! unit claims the notion. A missing claim counts as an infinite ε. The composition has the disclosures and
+//! assumptions of all parts. Sums of ε and δ are exact and rounded once, upward.
 
 use crate::{
     CentralDp, Claim, CramerRao, Guarantee, LocalDp, MutualInformation, Neighbours, Notion, PacResistance,
@@ -14,8 +14,8 @@ use std::mem::discriminant;
 
 /// Guarantee of several releases of the same records (sequential composition). ε, δ and Fisher information
 /// add up. For [`PacResistance`], the spent samples add up and count against the smallest budget. Perfect
-/// secrecy is kept, because parts draw independent randomness. The rule also holds if the outputs of earlier
-/// parts decide the mechanism of a later part.
+/// secrecy is kept, because parts draw independent randomness. The guarantee also holds if the outputs of
+/// earlier parts decide the mechanism of a later part.
 ///
 /// For differential privacy the theorem is Dwork and Roth (2014), Theorem 3.16.
 ///
@@ -41,8 +41,8 @@ pub fn in_sequence(parts: &[Guarantee]) -> Guarantee {
 }
 
 /// Guarantee of releases in sequence, like [`in_sequence`], if each release sees only the [`Scope`] given
-/// with it. Examples are releases of different columns, and a release of the features with a release of the
-/// labels.
+/// with it: the features, the label, or both. Examples are releases of different columns, and a release of
+/// the features with a release of the labels.
 ///
 /// A release that does not see the label adds nothing to the privacy cost of the label. Every release adds to
 /// the privacy cost of the whole record.
@@ -58,10 +58,10 @@ pub fn by_parts(parts: &[(Scope, Guarantee)]) -> Guarantee {
 /// changes the sizes of both. Claims for [`Neighbours::ReplaceOne`] are then lost, and claims for
 /// [`Neighbours::AddOrRemoveOne`] keep the largest ε and δ. Local claims are then lost too, because the part
 /// that holds a record discloses information about its value. Notions other than differential privacy compose
-/// as in sequence if the partition was fixed, and are lost if values decide it.
+/// as in [`in_sequence`] if the partition was fixed, and are lost if values decide the partition.
 ///
-/// The partition does not concern volunteers: claims for a volunteer who shaped several designs compose in
-/// sequence.
+/// Claims for volunteers, people whose records shaped the designs, compose as in [`in_sequence`] for any
+/// partition of the released records.
 pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
     let mut whole = compose(Rule::Parallel(partition), &whole_records(parts));
     match partition {
@@ -104,7 +104,7 @@ impl Scope {
     }
 }
 
-/// Assignment of records to parts.
+/// Assignment of records to the parts of a parallel composition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partition {
     /// Fixed before anybody saw a record, by row or by public information.
@@ -156,8 +156,8 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
     whole.claims.extend(claims_for(Unit::Volunteer, Rule::Sequence, parts));
     let counts_samples = |claim: &Claim| matches!(claim.notion, Notion::PacResistance(_));
     if parts.len() > 1 && whole.claims.iter().any(counts_samples) {
-        // errata D11: the theorem of PAC resistance counts samples of fresh records, each used for one sample
-        // only.
+        // errata D11 (`papers/errata/dauntless.md`): the theorem of PAC resistance counts samples of fresh
+        // records, each used for one sample only.
         whole.assumes.push("no private record went into the samples of more than one part".into());
     }
     if let [(_, only)] = parts {
@@ -179,12 +179,12 @@ fn unite(lines: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// Claims of the composition for `unit`. It makes each kind of claim that all parts make, apart from parts
-/// that do not concern `unit`.
+/// Claims of the composition for `unit`. The composition makes a kind of claim if all parts that may disclose
+/// something about `unit` make it.
 fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim> {
     let concerned = parts.iter().filter(|(scope, part)| match unit {
-        // A design that no volunteer shaped says nothing about volunteers. A design of public data discloses
-        // nothing new about them.
+        // A design that no volunteer shaped says nothing about volunteers. A design from public volunteers'
+        // records discloses nothing new about them.
         Unit::Volunteer => !matches!(part.shaped_by, ShapedBy::PublicKnowledge | ShapedBy::PublicVolunteers),
         _ => scope.sees(unit),
     });
@@ -216,8 +216,8 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
     survivors.collect()
 }
 
-/// Lists the ε and δ of each part with its theorem, in words. Identical entries appear once, with their
-/// number.
+/// Lists the ε, the δ and the theorem of each claim in `parts`, in words. Identical entries appear once, with
+/// the number of their occurrences.
 fn enumerate(parts: &[&Claim]) -> String {
     let mut counted: Vec<(String, usize)> = vec![];
     for part in parts {
@@ -301,9 +301,9 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
                 let sum: &mut f64 = information.entry(column.clone()).or_default();
                 *sum = sum_up([*sum, *more]); // rounded up: more information is less protection
             }
-            // Two releases of one column may together disclose it, even if each hides it. Joint bounds are
-            // therefore lost, unless no two parts have a column in common. In this case the error bounds of
-            // the parts add up.
+            // Two releases of one column may together disclose it, even if each hides it. The bounds `joint`
+            // on the error over all columns are therefore dropped if two parts have a column in common. If no
+            // two parts have a common column, the error bounds of the parts add up.
             let known: usize = bounds.iter().map(|bound| bound.information.len()).sum();
             let is_apart = known == information.len() && bounds.iter().any(|bound| bound.joint.is_some());
             let joint = is_apart.then(|| bounds.iter().map(|bound| bound.error()).sum());
@@ -354,8 +354,8 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     }
 }
 
-/// Composed privacy profile of releases in sequence; `None` in parallel. Also `None` unless the profile of
-/// each release is known and at least one is not that of pure differential privacy.
+/// Composed privacy profile of releases in sequence. `None` for releases in parallel, if the profile of some
+/// release is unknown, or if all profiles are those of pure differential privacy.
 fn curve_of_all(rule: Rule, parts: &[&Notion]) -> Option<PrivacyProfile> {
     let Rule::Sequence = rule else {
         return None;

@@ -12,17 +12,17 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Composes mechanisms, the *parts*, into one mechanism for records of `domain`. It is local if all parts are
-/// local. Otherwise a curator runs it.
+/// Composes mechanisms, the *parts*, into one mechanism for records of `domain`. The composition is local, so
+/// that each person runs it, if all parts are local. Otherwise a curator runs it.
 ///
-/// A part reads the columns that its own domain names, and the target if its domain has one. Parts that read
-/// the same columns release them in sequence. [`compose::by_parts`] gives the guarantee of all parts
+/// A part reads the columns that its own domain names, and the target if its domain has one. If several parts
+/// read one column, each of them releases it. [`compose::by_parts`] gives the guarantee of all parts
 /// together. A column that no part reads is not released.
 ///
 /// # Errors
-/// [`Error::Shape`] if a part was designed for columns or a target that `domain` does not have. Also if two
-/// parts read the target, or if there is no part. [`Error::NotApplicable`] if a part makes reports, or if one
-/// of several parts releases a model or synthetic rows.
+/// [`Error::Shape`] if a part was designed for a column or a target that `domain` lacks or defines
+/// differently. Also if two parts read the target, or if there is no part. [`Error::NotApplicable`] if a part
+/// makes [reports](Releases::Reports), or if one of several parts releases a model or synthetic rows.
 pub fn composed(domain: RecordDomain, parts: Vec<Designed>) -> Result<Designed> {
     let locals = parts.iter().map(|part| match part {
         Designed::Local(local) => Some(local.clone()),
@@ -38,7 +38,7 @@ pub fn composed(domain: RecordDomain, parts: Vec<Designed>) -> Result<Designed> 
 /// order.
 ///
 /// # Errors
-/// [`Error::Shape`] under the conditions of [`composed`].
+/// Same [`Error::Shape`] as [`composed`].
 fn places<'d>(
     domain: &RecordDomain,
     parts: impl Iterator<Item = &'d RecordDomain> + Clone,
@@ -68,7 +68,7 @@ fn places<'d>(
     Ok(found)
 }
 
-/// Refuses parts that make reports.
+/// Refuses parts that make reports, which are randomised answers to one question about each record.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if one of the parts makes reports.
@@ -82,7 +82,7 @@ fn refuse_reports<'p>(mut parts: impl Iterator<Item = &'p dyn LocalMechanism>) -
     }
 }
 
-/// Scope of a part whose own domain is `own`.
+/// Scope (features, label, or both) of a part that was designed for the domain `own`.
 fn scope(own: &RecordDomain) -> compose::Scope {
     compose::Scope { features: !own.columns().is_empty(), label: *own.target() != TargetDomain::None }
 }
@@ -100,7 +100,8 @@ struct Part {
     mechanism: Arc<dyn LocalMechanism>,
     /// Positions of the mechanism's columns among all columns.
     columns: Vec<usize>,
-    /// Number of coordinates of the mechanism's range. `released` is the number of columns that it releases.
+    /// Number of coordinates of the mechanism's range, the set of points that its `encode` may return.
+    /// `released` is the number of columns that the mechanism releases.
     range_dim: usize,
     released: usize,
 }
@@ -131,7 +132,7 @@ impl Composed {
     }
 
     /// Composes one mechanism for the features with one for the target. The ε of the whole record is the sum
-    /// of their ε.
+    /// of the ε of both mechanisms.
     ///
     /// # Errors
     /// [`Error::Shape`] if `features` reads a target or `labels` reads a feature. Also the errors of
@@ -151,7 +152,7 @@ impl Composed {
         Self::over(domain, vec![Arc::new(features), Arc::new(labels)])
     }
 
-    /// Parts, in order.
+    /// Composed mechanisms, in the order in which they were given.
     pub fn parts(&self) -> impl Iterator<Item = &dyn LocalMechanism> {
         self.parts.iter().map(|part| &*part.mechanism)
     }
@@ -160,7 +161,7 @@ impl Composed {
         Domain::product(self.parts().map(|local| local.range()))
     }
 
-    /// Checks the width of a point.
+    /// Checks the number of coordinates of a point.
     ///
     /// # Errors
     /// [`Error::Shape`] unless `point` has as many coordinates as the ranges of all parts together.
@@ -169,8 +170,8 @@ impl Composed {
     }
 }
 
-/// Joins the column names of the parts. If an earlier part already has a name, the number of the part is
-/// appended to it.
+/// Joins the column names of the parts. If an earlier column already has a name, the number of the later
+/// part, counted from 1, is appended to the name.
 fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     let mut taken = HashSet::new();
@@ -257,7 +258,8 @@ impl LocalMechanism for Composed {
         Ok(features)
     }
 
-    /// Records if no part releases a view and each column of the domain is released once; otherwise a view.
+    /// Records if no part releases a view (rows in another space than the records') and each column of the
+    /// domain is released once; otherwise a view.
     fn releases(&self) -> Releases {
         let layout = self.layout();
         let is_viewed = self.parts().any(|part| part.releases().is_viewed());
@@ -300,8 +302,8 @@ impl LocalMechanism for Composed {
         self.parts.iter().flat_map(shifted).collect()
     }
 
-    /// Joins the first worst pair of each part to one pair. A part that does not see `unit` contributes the
-    /// same coordinates to both points of the pair.
+    /// Joins the first pair of each part's own `worst_pairs` to one pair. A part that does not see `unit`
+    /// contributes the same coordinates to both points of the pair.
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         let pairs = self.parts.iter().map(|part| {
             let local = &part.mechanism;
@@ -388,7 +390,7 @@ fn releases_of(parts: &[Designed]) -> Releases {
     }
 }
 
-/// Kind of target of the only part that has one.
+/// Kind of target of the only part that has one; none if no part has a target.
 fn first_target(mut targets: impl Iterator<Item = TargetLayout>) -> TargetLayout {
     targets.find(|target| *target != TargetLayout::None).unwrap_or(TargetLayout::None)
 }
@@ -419,8 +421,8 @@ impl CuratorMechanism for CuratorComposed {
         collected(&self.domain, |table, randomness| self.release_parts(table, randomness))
     }
 
-    /// Kind of output. A single part decides it. Several parts release rows, and the output is a view if any
-    /// part releases a view.
+    /// Kind of output: a view (rows in another space than the records') if any part releases a view.
+    /// Otherwise a single part decides the kind, and several parts together release records.
     fn releases(&self) -> Releases {
         releases_of(&self.parts)
     }
@@ -507,7 +509,7 @@ impl ReleasedModel for PartModel {
 }
 
 /// Key of a [`CuratorComposed`]: one secret for each part whose release has a secret key, and `None` for each
-/// other part. A local part has no secret, because its design is its key.
+/// other part. A local part has no secret, because its public design is its key.
 struct ComposedKey {
     composed: CuratorComposed,
     secrets: Vec<Option<Arc<dyn SecretKey>>>,

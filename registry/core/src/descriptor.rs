@@ -4,13 +4,13 @@ use crate::{Releases, Side};
 use serde::Serialize;
 
 /// Static facts of a plugin, which are known before any design. The conformance suite compares them with the
-/// design of the plugin's example. The claims of a design are in its guarantee instead, because they may
-/// depend on parameters.
+/// design of the plugin's example. Claims of privacy are not among these facts, because they may depend on
+/// the parameters of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Descriptor {
     /// Party that runs the mechanism.
     pub run_by: Side,
-    /// Output with default parameters.
+    /// Kind of output with default parameters.
     pub releases: Output,
     /// True if a design requires volunteers' records.
     pub needs_volunteers: bool,
@@ -64,8 +64,8 @@ impl Descriptor {
 pub enum Output {
     /// Records in their own columns.
     Records,
-    /// Rows in another space than the records'. A model of the rows is used on records that are mapped to the
-    /// same space.
+    /// Rows in another space than the records'. A model trained on the rows is used on records that are
+    /// mapped to the same space.
     View,
     /// Rows in another space than the records'. Only a secret key maps records to it.
     SecretView,

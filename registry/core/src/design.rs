@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// Mechanism with its origin. It also notes the volunteers whose records the designer had, for
-/// [`check_volunteers`](Self::check_volunteers).
+/// Mechanism with its origin, the plugin that designed it. The design also notes the kind and number of the
+/// volunteers (people whose records may shape a design) whose records the designer had.
+/// [`check_volunteers`](Self::check_volunteers) reads these notes.
 #[derive(Debug, Clone)]
 pub struct Design {
     origin: Origin,

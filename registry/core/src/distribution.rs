@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "distribution", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NoiseDistribution {
-    /// Coordinates in the clear.
+    /// Coordinates that are released without noise.
     Exact {
         /// Number of coordinates.
         width: usize,
@@ -22,7 +22,7 @@ pub enum NoiseDistribution {
     },
     /// Noise of mean zero with correlated coordinates.
     Correlated {
-        /// Covariance matrix (k × k), by row.
+        /// Covariance matrix of the block's k coordinates (k × k), by row.
         covariance: Vec<Vec<f64>>,
     },
     /// Unbiased noise whose size depends on the value.
@@ -30,15 +30,15 @@ pub enum NoiseDistribution {
         /// Moments of each coordinate.
         moments: Vec<Moments>,
         /// Factor by which the expected product of two coordinates of one record changes: E\[w·w′ | u, u′\] =
-        /// `pairs`·u·u′. Here u and u′ are the noise-free values, and w and w′ the released values, as
-        /// distances from the centres. The factor also applies to a coordinate of this block and one of
-        /// another `Unbiased` block of the same draw. It is 1 if the noises of the two coordinates are
-        /// independent. At 0, released products do not depend on noise-free products, or the dependence is
-        /// not described. It is 0 if no two coordinates of one record are ever reported together. It is also
-        /// 0 for the levels of one group, because a record has a 1 in only one level.
+        /// `pairs`·u·u′. Here u and u′ are the noise-free values, and w and w′ the released values, as signed
+        /// distances from the centres in `moments`. The factor also applies to a coordinate of this block and
+        /// one of another `Unbiased` block with the same `lot`. It is 1 if the noises of the two coordinates
+        /// are independent. At 0, released products do not depend on noise-free products, or the dependence
+        /// is not described. It is 0 if no two coordinates of one record are ever reported together. It is
+        /// also 0 for the levels of a one-hot group, because a record has a 1 in only one level.
         pairs: f64,
-        /// Number that identifies a random draw. Blocks released by one mechanism come from one draw.
-        /// Different parts of a composition have different draws.
+        /// Number of the random draw that the block comes from. Blocks that one mechanism releases have one
+        /// number. Different parts of a composition have different numbers.
         #[serde(default)]
         lot: usize,
     },
@@ -106,7 +106,8 @@ impl NoiseDistribution {
         }
     }
 
-    /// Variance of the noise added to each coordinate; `None` if it depends on the value or is not known.
+    /// Variance of the noise added to each coordinate; `None` if it depends on the noise-free value or is not
+    /// known.
     pub fn added_variance(&self) -> Option<Vec<f64>> {
         match self {
             Self::Exact { width } => Some(vec![0.0; *width]),
@@ -165,7 +166,7 @@ impl Coordinate {
 }
 
 /// Distribution of a release given its noise-free view, in blocks of coordinates. The noises of different
-/// blocks are independent, except for [`NoiseDistribution::Unbiased`] blocks of the same draw.
+/// blocks are independent, except for [`NoiseDistribution::Unbiased`] blocks with the same `lot`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// Distributions of the features, in the order of the columns. Their widths sum to the number of columns.
@@ -182,14 +183,15 @@ impl Noise {
         Self { features: vec![distribution], target }
     }
 
-    /// Distribution of rows of this layout that belong to no record, or whose noise is unknown.
+    /// Unknown distribution for rows with this `layout`, which belong to no record or whose noise is not
+    /// described.
     pub fn unknown(layout: &Layout) -> Self {
         let unknown = |width| NoiseDistribution::Unknown { width };
         Self { features: vec![unknown(layout.columns.len())], target: unknown(layout.target.width()) }
     }
 
-    /// Returns which coordinates of a flat record of shape `own` take no noise in a release of shape
-    /// `released`. Features match by column name.
+    /// Returns, for each coordinate of a flat record (features, then target) of shape `own`, whether it takes
+    /// no noise in a release of shape `released`. Features match by column name.
     pub fn exact(&self, own: &Layout, released: &Layout) -> Vec<bool> {
         let exact_flags = |block: &NoiseDistribution| {
             std::iter::repeat_n(matches!(block, NoiseDistribution::Exact { .. }), block.width())
@@ -202,17 +204,18 @@ impl Noise {
             .collect()
     }
 
-    /// Variance of each feature's noise (d values); `None` if it depends on the value or is not known.
+    /// Variances of the noise of the d features; `None` if a variance depends on the noise-free value or is
+    /// not known.
     pub fn feature_variance(&self) -> Option<Vec<f64>> {
         let blocks = self.features.iter().map(NoiseDistribution::added_variance);
         Some(blocks.collect::<Option<Vec<_>>>()?.concat())
     }
 
-    /// Mean covariance of the noise in the features and a real target, over the records of `released` (n ×
-    /// d). Its shape is (d + 1) × (d + 1), with the target last. The covariance of the release minus this
-    /// matrix is, in expectation, the covariance of the noise-free view. `None` if there is no real target,
-    /// or if the distributions do not determine the matrix. An example is a release that reports only one
-    /// number of each record.
+    /// Covariance of the noise in the d features and a real target, averaged over the n records of
+    /// `released`. Its shape is (d + 1) × (d + 1), with the target last. The covariance of the release minus
+    /// this matrix is, in expectation, the covariance of the noise-free view. `None` if there is no real
+    /// target, or if the distributions do not determine the matrix. An example is a release that reports only
+    /// one number of each record.
     pub fn covariance(&self, released: &Table) -> Option<Array2<f64>> {
         let Target::Real(targets) = released.target() else {
             return None;
@@ -272,8 +275,8 @@ impl Noise {
         Some(whole)
     }
 
-    /// Label-flip matrix (K × K); `None` if labels are not flipped. Entry \[i, j\] is the probability that
-    /// class i is released as class j.
+    /// Label-flip matrix for K classes (K × K); `None` if labels are not flipped. Entry \[i, j\] is the
+    /// probability that class i is released as class j.
     pub fn label_flip(&self) -> Option<Array2<f64>> {
         match self.target {
             NoiseDistribution::Flip { levels, keep } => {

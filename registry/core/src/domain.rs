@@ -39,10 +39,10 @@ pub enum Factor {
         /// The radius.
         radius: f64,
     },
-    /// All points x with lower ≤ sᵀx ≤ upper for every vector s of Z signs ±1 that begins with +1. Each s has
-    /// its own bounds. The tightest bounds around some given points make a set with the same ℓ₁ diameter as
-    /// these points (errata T2). Its faces then contain the outermost of the points. Projection moves a point
-    /// outside the set towards the centre.
+    /// All points x of Z coordinates with lower ≤ sᵀx ≤ upper for every vector s of Z signs ±1 that begins
+    /// with +1. Each s has its own bounds `lower` and `upper`. The tightest bounds around some given points
+    /// make a set with the same ℓ₁ diameter as these points (errata T2 in `papers/errata/task-aware.md`).
+    /// [`Domain::project`] moves a point that lies outside the set towards `center`.
     Polytope {
         /// Point within the set (Z coordinates, at most 12).
         center: Vec<f64>,
@@ -85,8 +85,9 @@ impl Factor {
         }
     }
 
-    /// Two points `l2_diameter` apart: both bounds, two levels, opposite ends of a ball. For a polytope, two
-    /// points far apart in ℓ₁.
+    /// Two points whose ℓ₂ distance is `l2_diameter`: the bounds of an interval, two levels of a group, or
+    /// opposite ends of a ball. For a polytope, two points whose ℓ₁ distance is `l1_diameter`, up to
+    /// rounding.
     fn l2_farthest(&self) -> [Vec<f64>; 2] {
         match self {
             Self::Interval { lower, upper } => [vec![*lower], vec![*upper]],
@@ -98,7 +99,7 @@ impl Factor {
         }
     }
 
-    /// Two points `l1_diameter` apart, up to rounding.
+    /// Two points whose ℓ₁ distance is `l1_diameter`, up to rounding.
     fn l1_farthest(&self) -> [Vec<f64>; 2] {
         match self {
             Self::L2Ball { dim, radius } => {
@@ -111,7 +112,7 @@ impl Factor {
         }
     }
 
-    /// Largest absolute value of a coordinate.
+    /// Largest absolute value of a coordinate over the points of the set; an upper bound for a polytope.
     #[must_use]
     pub fn largest_magnitude(&self) -> f64 {
         match self {
@@ -267,7 +268,7 @@ impl Domain {
         vec![Factor::OneHot { levels }].try_into()
     }
 
-    /// ℓ₁ ball of this radius in `dim` dimensions.
+    /// ℓ₁ ball of this radius around the origin, in `dim` dimensions.
     ///
     /// # Errors
     /// [`Error::Domain`] unless `dim` and the radius are above zero and finite.
@@ -275,7 +276,7 @@ impl Domain {
         vec![Factor::L1Ball { dim, radius }].try_into()
     }
 
-    /// ℓ₂ ball of this radius in `dim` dimensions.
+    /// ℓ₂ ball of this radius around the origin, in `dim` dimensions.
     ///
     /// # Errors
     /// [`Error::Domain`] unless `dim` and the radius are above zero and finite.
@@ -283,11 +284,12 @@ impl Domain {
         vec![Factor::L2Ball { dim, radius }].try_into()
     }
 
-    /// Points between these pairs of parallel faces, around `center` (Z values): see [`Factor::Polytope`].
+    /// Points between pairs of parallel faces with these `bounds`, around a `center` of Z coordinates: see
+    /// [`Factor::Polytope`].
     ///
     /// # Errors
-    /// [`Error::Domain`] for more than 12 coordinates, a number of pairs other than 2^(Z−1), or a centre
-    /// outside the bounds.
+    /// [`Error::Domain`] unless Z is 1 to 12, there are 2^(Z−1) pairs of bounds a finite distance apart, and
+    /// the centre lies within all of them.
     pub fn polytope(center: Vec<f64>, bounds: Vec<(f64, f64)>) -> Result<Self> {
         vec![Factor::Polytope { center, bounds }].try_into()
     }
@@ -378,8 +380,9 @@ impl Domain {
             && self.factors().all(|(coordinates, factor)| factor.contains(&point[coordinates]))
     }
 
-    /// Moves `point` (d values) into the domain. Intervals clamp. One-hot groups take their largest
-    /// coordinate, the first if several are equal. Balls and polytopes rescale.
+    /// Moves `point` (d values) into the domain. A coordinate of an interval is clamped to it. In a one-hot
+    /// group, the largest coordinate becomes 1 and the others 0; if several are largest, the first becomes 1.
+    /// A point outside a ball or polytope moves towards the centre of the ball or polytope.
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong width. [`Error::NonFinite`] for a NaN or an infinity, with the
@@ -401,7 +404,8 @@ impl Domain {
     /// Product of the factors that cover exactly the coordinates `selected`, in this order.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `selected` splits a group or ball.
+    /// [`Error::Shape`] if `selected` has a coordinate that does not exist, or splits or reorders the
+    /// coordinates of a group, ball or polytope.
     pub fn restrict(&self, selected: &[usize]) -> Result<Self> {
         Factors::new(self).covering(selected)
     }
@@ -418,7 +422,8 @@ impl<'d> Factors<'d> {
     /// Product of the factors that cover `selected`, like [`Domain::restrict`].
     ///
     /// # Errors
-    /// [`Error::Shape`] if `selected` splits a group or ball.
+    /// [`Error::Shape`] if `selected` has a coordinate that does not exist, or splits or reorders the
+    /// coordinates of a group, ball or polytope.
     pub(crate) fn covering(&self, selected: &[usize]) -> Result<Domain> {
         let mut taken = vec![];
         let mut rest = selected;
@@ -500,7 +505,7 @@ fn rescale(point: &mut [f64], radius: f64, norm: fn(&[f64]) -> f64) {
 /// Checks that all coordinates of a point are finite.
 ///
 /// # Errors
-/// [`Error::NonFinite`] with the first coordinate that is not finite.
+/// [`Error::NonFinite`] if a coordinate is not finite; the error states the first such coordinate.
 pub fn check_finite(point: &[f64]) -> Result<()> {
     match point.iter().position(|x| !x.is_finite()) {
         None => Ok(()),

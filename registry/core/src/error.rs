@@ -13,14 +13,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Secret key that would view more than its maximum number of records.
+    /// Secret key that would map more records to the space of its release than it may.
     #[error(
         "the release answers at most {most} records: {answered} were answered, and {asked} more are requested"
     )]
     Spent {
-        /// Maximum number of records that the key views.
+        /// Maximum number of records that the key may map.
         most: u64,
-        /// Number of records that the key has viewed so far.
+        /// Number of records that the key has mapped so far.
         answered: u64,
         /// Number of further records requested.
         asked: u64,
@@ -133,7 +133,7 @@ pub enum Error {
         /// Epoch of divergence, counted from 1.
         epoch: usize,
     },
-    /// Design that would publish information about private volunteers.
+    /// Design that would publish information about volunteers who are guaranteed privacy.
     #[error(
         "{plugin:?} had records of private volunteers, but its design claims no central differential privacy \
          for them; such a design must not be saved"
@@ -187,11 +187,10 @@ impl Error {
         Self::Parameter { plugin: plugin.into(), problem: problem.to_string() }
     }
 
-    /// Returns `value`, a parameter of `plugin`, if it `fits`. Otherwise the error says that it must be
-    /// `range`.
+    /// Returns `value`, the value of the parameter `name` of `plugin`, if `fits` is true.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if `fits` is false.
+    /// [`Error::Parameter`] if `fits` is false. The error says that the value must be `range`.
     pub fn check<V: Display>(plugin: &str, name: &str, value: V, range: &str, fits: bool) -> Result<V> {
         match fits {
             true => Ok(value),

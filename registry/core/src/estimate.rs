@@ -6,7 +6,7 @@ use crate::{Error, Result};
 /// range, for example a frequency below zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// Estimate.
+    /// Estimated value.
     pub value: f64,
     /// Standard error, from sampling the people and from the noise together.
     pub standard_error: f64,
@@ -17,7 +17,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Estimate of `value`, with an interval of `quantile` standard errors to each side.
+    /// Estimate `value`, with an interval of `quantile` standard errors to each side.
     pub fn about(value: f64, standard_error: f64, quantile: f64) -> Self {
         let half = quantile * standard_error;
         Self { value, standard_error, lower: value - half, upper: value + half }

@@ -17,9 +17,9 @@ use std::f64::consts::TAU;
 pub struct Guarantee {
     /// Claims. An empty list guarantees nothing.
     pub claims: Vec<Claim>,
-    /// Claims of each release of a design, in words, if their numbers depend on the released records. A
-    /// design is public, so it must not contain such numbers. The guarantee of a release lists them in
-    /// `claims`.
+    /// Claims of each release of a design, in words, if the parameters of the claims depend on the released
+    /// records. A design is public, so it must not contain such parameters. The guarantee of a release states
+    /// them in `claims`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub each_release: Vec<String>,
     /// Information that an adversary learns exactly.
@@ -42,7 +42,7 @@ pub struct Claim {
     pub theorem: String,
 }
 
-/// Part of a record that may take any value while the claim holds.
+/// Part of a record that a claim protects. The claim holds for all values of this part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -74,7 +74,8 @@ impl Unit {
 
     /// Pair of points that differ only in the features, made from two points of a mechanism's
     /// [range](crate::LocalMechanism::range). The second point gets the target coordinates of the first. The
-    /// result is empty unless the unit that [`for_features`](Self::for_features) returns covers this unit.
+    /// result is empty if this unit is [`Unit::Volunteer`]. If `domain` has a target, the result is empty
+    /// unless this unit is [`Unit::Features`].
     pub fn pair_of_features(
         self,
         domain: &RecordDomain,
@@ -108,8 +109,8 @@ pub enum Notion {
     AmbiguitySet(AmbiguitySet),
     /// Output that is independent of the protected unit.
     PerfectSecrecy(PerfectSecrecy),
-    /// Upper bound on the mutual information between a release and the choice of the records used, on average
-    /// over a prior.
+    /// Upper bound on the mutual information between a release and the choice of the records used, averaged
+    /// over a prior distribution of the choice.
     MutualInformation(MutualInformation),
 }
 
@@ -157,7 +158,8 @@ impl LocalDp {
     }
 }
 
-/// Central differential privacy: the inequality of [`LocalDp`] for neighbouring *data sets*.
+/// Central differential privacy: P(M(X) ∈ S) ≤ e^ε·P(M(X′) ∈ S) + δ for all neighbouring *data sets* X, X′ of
+/// the mechanism M and all sets S of outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CentralDp {
@@ -238,17 +240,17 @@ impl CramerRao {
     /// error:
     ///
     /// - 1/(Iᵢᵢ + P), where P is the Fisher information of the prior (van Trees 1968; Gill and Levit 1995).
-    ///   The smallest P of a prior on the interval is (2π/w)², for the density cos². This bound is the larger
-    ///   one for small noise.
+    ///   The smallest P of a prior on the interval is (2π/w)², for a density proportional to cos²(πt/w) at
+    ///   the distance t from the middle. For small noise, this bound exceeds the second bound.
     /// - s²ρ²/4, for the prior of two equally likely values at a distance of s ≤ w (Le Cam 1973). Let p and q
     ///   be the distributions of the release for the two values. ρ is their affinity ∫√(pq). Hellinger's
     ///   distance √(2 − 2ρ) is a metric and at most s√Iᵢᵢ/2, so ρ ≥ 1 − s²Iᵢᵢ/8. The bound with the smallest
-    ///   such ρ is largest at s² = 8/(3Iᵢᵢ), or at s = w if this is smaller.
+    ///   such ρ is largest at s² = 8/(3Iᵢᵢ), or at s = w if w² is smaller.
     ///
     /// For noise on a lattice, the claimed information compares neighbouring points of the lattice. The bound
-    /// 1/(Iᵢᵢ + P) is then the bound of Weiss and Weinstein (1985), up to a relative difference of (step/w)²
-    /// for the lattice's step. This difference is below the printed digits. For one-hot levels, and for a
-    /// number that is released exactly, the bound is 0.
+    /// 1/(Iᵢᵢ + P) is then the bound of Weiss and Weinstein (1985), up to a relative difference of (step/w)²,
+    /// where step is the distance between neighbouring points of the lattice. This difference is below the
+    /// printed digits. For one-hot levels, and for a number that is released exactly, the bound is 0.
     ///
     /// ```
     /// use scumble_core::{CramerRao, Domain, RecordDomain, TargetDomain};
@@ -306,8 +308,9 @@ mod information {
     }
 }
 
-/// Resistance to recovery: no adversary recovers a record within `error` with probability
-/// 1 − `confidence_gap` or more, while the budget lasts.
+/// Resistance to recovery: no adversary recovers a record within `error` with probability 1 −
+/// `confidence_gap` or more, as long as at most `budget` samples are released. Each released mixture of
+/// records and each record that the release's secret key may map count as one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PacResistance {
     /// Largest ℓ₂ distance from the record that counts as recovery.
@@ -334,10 +337,10 @@ pub struct AmbiguitySet {
 pub struct PerfectSecrecy {}
 
 /// Upper bound on mutual information: I(S; M(S)) ≤ `nats`, where S is a set of records drawn from a prior,
-/// and the release M(S) is made from S. It limits what the release discloses about the choice of S (PAC
-/// privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025). It is an average over the prior, and
-/// bounds nothing for a single set. It does not limit what the release discloses about who is among all the
-/// records.
+/// and the release M(S) is made from S. The bound limits what the release discloses about the choice of S
+/// (PAC privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025). Mutual information is an average
+/// over the prior, so the bound says nothing about a single set. It does not limit what the release discloses
+/// about the presence of a person among all the records, from which S is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MutualInformation {
@@ -400,8 +403,9 @@ impl MutualInformation {
     }
 }
 
-/// People whose data shaped a design. The guarantee of a release is conditional on the design. It protects
-/// people whose records shaped the design only if it has a [`CentralDp`] claim for [`Unit::Volunteer`].
+/// People whose data shaped a design. The guarantee of a release is conditional on the design. The guarantee
+/// protects people whose records shaped the design only if it has a [`CentralDp`] claim for
+/// [`Unit::Volunteer`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapedBy {
@@ -431,7 +435,7 @@ impl Guarantee {
     }
 
     /// Guarantee of a mechanism that hides the features and releases the target in the clear. `notions` are
-    /// its notions with their theorems. Without a target, they protect whole records.
+    /// its notions with their theorems. If `domain` has no target, the claims protect whole records.
     pub fn for_features(domain: &RecordDomain, notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
         let protects = Unit::for_features(domain);
         Self {
@@ -452,9 +456,11 @@ impl Guarantee {
         Self { claims: claims.collect(), assumes: ASSUMED.map(str::to_owned).to_vec(), ..Self::default() }
     }
 
-    /// Guarantee of a trusted curator, who releases results of all records together. `neighbours` decides the
-    /// disclosures and assumptions. `claims` are the claims with their theorems. They may also be for the
-    /// other neighbouring relation.
+    /// Guarantee of a trusted curator, who releases results of all records together. For
+    /// [`Neighbours::ReplaceOne`], the guarantee discloses the number of records. For
+    /// [`Neighbours::AddOrRemoveOne`], the guarantee assumes that the existence of at least one record is
+    /// public. `claims` are the claims with their theorems. A claim may also be for the other neighbouring
+    /// relation.
     pub fn for_curator(
         neighbours: Neighbours,
         claims: impl IntoIterator<Item = (CentralDp, String)>,
@@ -497,7 +503,8 @@ impl Guarantee {
     }
 
     /// Privacy cost (ε, δ) of a release for `unit` if one record is replaced. It is the (ε, δ) of the local
-    /// claim, or else of the central claim for [`Neighbours::ReplaceOne`]. Without either, ε is infinite.
+    /// claim, or else of the central claim for [`Neighbours::ReplaceOne`]. Without either claim, ε is
+    /// infinite.
     pub fn cost(&self, unit: Unit) -> (f64, f64) {
         let covering = self.claims.iter().filter(|claim| claim.protects.covers(unit));
         let mut central = covering.filter_map(|claim| match &claim.notion {
@@ -513,8 +520,9 @@ impl Guarantee {
         self.claims_for_records().any(|claim| claim.notion.is_dp())
     }
 
-    /// Largest part of a record (all, the features, or the label) for which some claim has no warning, and
-    /// `apt` accepts its notion.
+    /// Largest part of a record (all, the features, or the label) that some claim protects. Only claims
+    /// without a [`warning`](Claim::warning) and with a notion that `apt` accepts count; `None` if no claim
+    /// counts.
     pub fn protects(&self, apt: fn(&Notion) -> bool) -> Option<Unit> {
         let standing = |claim: &&Claim| apt(&claim.notion) && claim.warning().is_none();
         let units: Vec<Unit> = self.claims.iter().filter(standing).map(|claim| claim.protects).collect();
@@ -533,8 +541,10 @@ impl Guarantee {
     }
 
     /// This guarantee for a release whose random numbers have this `provenance`. A known seed voids every
-    /// claim except those for volunteers, which concern the earlier design. A ticket, which is the stored
-    /// secret of a release, adds assumptions about its secret.
+    /// claim about the released records. It voids no claim for volunteers, whose records shaped the design
+    /// earlier. A ticket is the stored secret of a release, with which the release can be repeated. A release
+    /// with a ticket has the additional assumptions that nobody else reads the secret and that ids of records
+    /// are unique.
     pub fn under(mut self, provenance: Provenance) -> Self {
         match provenance {
             Provenance::OperatingSystem => {}

@@ -1,9 +1,9 @@
 //! Core vocabulary of scumble: tables, domains, budgets, guarantees, mechanisms, plugins, and their
 //! composition.
 //!
-//! A [`Plugin`] *designs* a mechanism once from a [`Brief`]: the domain of the records, volunteers' data if
-//! any, the purpose and the privacy budget. The mechanism then makes any number of *releases*, each for one
-//! table of records:
+//! A [`Plugin`] *designs* a mechanism once from a [`Brief`]: the domain of the records, the purpose and the
+//! privacy budget. A brief may also have the data of *volunteers*, people whose records may shape the design.
+//! The mechanism then makes any number of *releases*, each for one table of records:
 //!
 //! ```text
 //! Schema ─▶ RecordDomain ─▶ Brief ─▶ Plugin::design ─▶ Mechanism ─▶ release(Table) ─▶ Release

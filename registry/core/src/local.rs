@@ -12,8 +12,9 @@ use rayon::prelude::*;
 pub const BLOCK: usize = 1024;
 
 /// Noise-free counterpart of [`release_local`](crate::release_local): applies `encode` and `decode` to each
-/// record, without `perturb`. For a mechanism that makes reports, it returns the records themselves,
-/// projected into the domain, because records collected from reports have the domain's columns.
+/// record, without `perturb`. Some mechanisms release reports: randomised answers to one question about each
+/// record. For such a mechanism, the view consists of the records themselves, projected into the domain. The
+/// reason is that synthetic records drawn from reports have the domain's columns.
 ///
 /// # Errors
 /// Same errors as [`release_local`](crate::release_local).
@@ -25,7 +26,7 @@ pub fn view(mechanism: &dyn LocalMechanism, table: &Table) -> Result<Table> {
     map_blocks(mechanism, table, &layout, |_number, records| view_block(mechanism, records))
 }
 
-/// Noise-free view of the flat records of one block, as in [`view`].
+/// Noise-free [`view`] of the `records` of one block, in flat form: features, then target.
 pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec<f64>> {
     if mechanism.collector().is_none() {
         return map_records(mechanism, records, |_record, _point| Ok(()));
@@ -35,11 +36,12 @@ pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec
     Ok(projected.collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Returns which coordinates of a flat record are unchanged in a [`view`]. For each of several test records,
-/// the view must have such a coordinate under the same name and with the same value.
+/// Returns, for each coordinate of a flat record (features, then target), whether the noise-free [`view`]
+/// keeps it unchanged. The view of each of several test records must have a coordinate of the same name with
+/// the same value.
 ///
 /// # Errors
-/// [`Error`] if the mechanism fails.
+/// Errors of the mechanism's `encode` and `decode`.
 pub fn kept_in_view(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     let places = mechanism.layout().places(&mechanism.domain().layout());
     let project = |record: Vec<f64>| mechanism.domain().projected(&record);
@@ -54,11 +56,11 @@ pub fn kept_in_view(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     Ok(places.iter().enumerate().map(is_kept).collect())
 }
 
-/// Returns which coordinates of a flat record are unchanged in a release: coordinates that are [kept in the
-/// view](kept_in_view) and take no noise.
+/// Returns, for each coordinate of a flat record (features, then target), whether a release keeps it
+/// unchanged. It does if the coordinate is [kept in the view](kept_in_view) and takes no noise.
 ///
 /// # Errors
-/// [`Error`] if the mechanism fails.
+/// Errors of the mechanism's `encode` and `decode`.
 pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     let own = mechanism.domain().layout();
     if mechanism.collector().is_some() {
@@ -72,13 +74,13 @@ pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
         .collect())
 }
 
-/// Largest difference between a value and its view that rounding explains, relative to the width of the
-/// value's interval.
+/// Largest difference between a value and its noise-free view that counts as a rounding error, relative to
+/// the width of the value's interval.
 const ROUNDING_ERROR: f64 = 1e-6;
 
 /// Returns, for each released coordinate, whether its noise-free view is the record's own value. Only for
-/// such a coordinate does the mean of released values estimate the mean of the people's values. A decoder
-/// that was made from data pulls other coordinates toward these data.
+/// such a coordinate does the mean of released values estimate the mean of the people's values. A `decode`
+/// that was learned from data moves other coordinates toward these data.
 ///
 /// The result comes from tests of the mechanism, not from its own description: [`view_block`] maps corners of
 /// the domain and points between them. A coordinate of a report is never the record's own value. Neither is a
@@ -110,8 +112,8 @@ pub fn keeps_values(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     Ok(keeps)
 }
 
-/// Returns whether `encode` and `decode`, without `perturb`, change one of several test records of the
-/// domain, or its columns.
+/// Returns whether `encode` and `decode`, without `perturb`, change a value of one of several test records of
+/// the domain, or their columns.
 ///
 /// # Errors
 /// Same errors as [`keeps_values`].
@@ -121,7 +123,7 @@ pub fn alters_records(mechanism: &dyn LocalMechanism) -> Result<bool> {
 }
 
 /// Width of the interval of each coordinate of a flat record. For a coordinate of a one-hot group, ball or
-/// polytope, it is the largest magnitude.
+/// polytope, the largest absolute value of its coordinates instead.
 fn ranges(domain: &RecordDomain) -> Vec<f64> {
     let range_width = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => upper - lower,
@@ -174,7 +176,7 @@ fn probes(domain: &RecordDomain) -> Vec<Vec<f64>> {
 /// [`release_local`](crate::release_local) and releases of record streams use this function.
 ///
 /// # Errors
-/// [`Error`] if the mechanism fails.
+/// Errors of the mechanism's `release_records`: those of `encode`, `perturb` and `decode`.
 pub fn release_block<M: LocalMechanism + ?Sized>(
     mechanism: &M,
     records: &[f64],

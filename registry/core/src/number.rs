@@ -48,7 +48,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Reads what [`serialize`] writes.
+/// Reads a number in the form that [`serialize`] writes.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     struct Number;
     impl Visitor<'_> for Number {

@@ -1,5 +1,6 @@
-//! Description by a local mechanism of its own `perturb`: the noise of each coordinate of a point. An audit,
-//! which attacks a mechanism to test its claims, compares `perturb` with the description.
+//! Descriptions of `perturb`, the step in which a local mechanism randomises a point: the noise of each
+//! coordinate. An audit, which attacks a mechanism to test its claims, compares `perturb` with the
+//! description.
 
 use std::ops::Range;
 
@@ -26,16 +27,17 @@ pub struct DescribedNoise {
     pub coordinates: Range<usize>,
     /// Kind of distance between two points. It says whether the privacy cost follows from the distance.
     pub distance: Distance,
-    /// Scale of each coordinate's noise (k values).
+    /// Scale of the noise of each of the k coordinates.
     pub scales: Vec<f64>,
-    /// Largest `distance` between two points for which the noise was calibrated. Each coordinate counts in
-    /// multiples of its scale.
+    /// Sensitivity for which the noise was calibrated: the largest `distance` between two points, with each
+    /// coordinate divided by the scale of its noise.
     pub sensitivity: f64,
-    /// Variance of each coordinate's noise (k values).
+    /// Variance of the noise of each of the k coordinates.
     pub variances: Vec<f64>,
     /// Upper bound on the kurtosis E\[z⁴\]/E\[z²\]² of each coordinate's noise z.
     pub kurtosis: f64,
-    /// Step of each coordinate's lattice (k values). Two released values differ by a multiple of it.
+    /// Step of the lattice of each of the k coordinates. Two released values of a coordinate differ by a
+    /// multiple of its step.
     pub steps: Vec<f64>,
 }
 
@@ -55,7 +57,8 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// Distance between two points with these `differences` (k values, each divided by its scale).
+    /// Distance between two points with these `differences`, one per coordinate, each divided by the scale of
+    /// the coordinate's noise.
     pub fn measure(self, differences: impl Iterator<Item = f64>) -> f64 {
         match self {
             Self::L1 => differences.map(f64::abs).sum(),

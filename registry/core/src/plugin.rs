@@ -19,7 +19,7 @@ pub struct Plugin {
     pub name: &'static str,
     /// Summary, in one line.
     pub summary: &'static str,
-    /// Source of the mechanism.
+    /// Source of the mechanism, for example a paper.
     pub paper: &'static str,
     /// Version of the plugin's crate. A saved design is loaded only by the same version.
     pub version: &'static str,
@@ -28,7 +28,7 @@ pub struct Plugin {
     /// JSON schema of the parameters.
     pub parameters: fn() -> schemars::Schema,
     /// Learns the state of a design from parameters (an object) and a brief. It may read volunteers' records
-    /// and take minutes. Call [`design`](Self::design) instead, which first checks the names of the
+    /// and take minutes. Callers use [`design`](Self::design) instead, which first checks the names of the
     /// parameters.
     pub learn: fn(Value, &Brief) -> Result<Value>,
     /// Builds the mechanism of a state, whether it was learned just now or read from a file. It checks every
@@ -54,8 +54,8 @@ impl Example {
     const RECORDS: usize = 40;
 
     /// Example with ε = 1 and δ = 10⁻⁶. Its forty records have two numbers, a one-hot group of three levels,
-    /// and a label of two classes. No two columns, levels or classes are alike, so that a mechanism that
-    /// confuses two of them is detected.
+    /// and a label of two classes. No two columns have the same values, and no two levels or classes the same
+    /// frequency. A mechanism that confuses two of them is therefore detected.
     ///
     /// # Errors
     /// None.
@@ -188,10 +188,11 @@ impl Plugin {
     }
 }
 
-/// Maximum depth to which definitions are followed, because a definition may contain itself.
+/// Maximum depth to which references to definitions of a JSON schema are followed, because a definition may
+/// contain itself.
 const DEEPEST: usize = 8;
 
-/// Replaces references in `property` by the definitions of `schema`.
+/// Replaces references in `property` by the definitions of `schema`, down to `depth` levels of nesting.
 fn insert_definitions(property: &mut Value, schema: &Value, depth: usize) {
     if depth == 0 {
         return;

@@ -1,5 +1,6 @@
-//! Polytopes between parallel faces, one pair per vector of signs. They contain the encodings of some records
-//! (errata T2).
+//! Polytopes between pairs of parallel faces. Each vector s of signs ±1 that begins with +1 has one pair,
+//! whose bounds limit sᵀx for each point x. A mechanism uses such a polytope around the encodings of some
+//! records (errata T2 in `papers/errata/task-aware.md`).
 
 use crate::{Error, Result};
 
@@ -7,9 +8,9 @@ use crate::{Error, Result};
 /// take too long.
 pub(crate) const MOST_COORDINATES: usize = 12;
 
-/// Returns sᵀ`point` for each of the 2^(Z−1) vectors s of Z signs ±1 that begin with +1. The s of sum number
-/// k has −1 in coordinate j + 2 for each set bit j of k, and +1 in the others. Sums and bits are counted from
-/// 0, coordinates from 1.
+/// Returns sᵀ`point` for each of the 2^(Z−1) vectors s of Z signs ±1 that begin with +1, where Z is the
+/// number of coordinates of `point`. The s of sum number k has −1 in coordinate j + 2 for each set bit j of
+/// k, and +1 in the others. Sums and bits are counted from 0, coordinates from 1.
 #[must_use]
 pub fn signed_sums<T>(point: &[T]) -> Vec<T>
 where
@@ -49,13 +50,13 @@ pub(crate) fn contains(bounds: &[(f64, f64)], point: &[f64]) -> bool {
     signed_sums(point).iter().zip(bounds).all(|(sum, (lower, upper))| (*lower..=*upper).contains(sum))
 }
 
-/// ℓ₁ diameter, which is the width of the widest pair of faces. The difference of two points at this distance
-/// has the signs of the vector of this pair.
+/// ℓ₁ diameter, which is the largest difference between the two bounds of a pair. For two points x and x′,
+/// |sᵀ(x − x′)| is ‖x − x′‖₁ if s or −s has the signs of x − x′.
 pub(crate) fn width(bounds: &[(f64, f64)]) -> f64 {
     bounds.iter().map(|(lower, upper)| upper - lower).fold(0.0, f64::max)
 }
 
-/// ℓ₁ radius: no point of the polytope lies further from the centre.
+/// ℓ₁ radius: no point of the polytope has a larger ℓ₁ distance from `center`.
 pub(crate) fn radius(center: &[f64], bounds: &[(f64, f64)]) -> f64 {
     let sums = signed_sums(center).into_iter().zip(bounds);
     sums.map(|(sum, (lower, upper))| (upper - sum).max(sum - lower)).fold(0.0, f64::max)
@@ -110,8 +111,9 @@ pub(crate) fn farthest(center: &[f64], bounds: &[(f64, f64)]) -> [Vec<f64>; 2] {
 /// Maximum number of steps of the active-set method. Each step adds or removes one face.
 const MOST_TURNS: usize = 1000;
 
-/// Furthest point in this direction, by an active-set method for linear programmes. It starts at the centre,
-/// moves along the faces it has met, and leaves each face that keeps it from moving further.
+/// Point x of the polytope with the largest `direction`ᵀx, by an active-set method for linear programmes. The
+/// point starts at the centre, moves along the faces that it has met, and leaves each face that keeps it from
+/// moving further.
 fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> Vec<f64> {
     let dim = center.len();
     let mut point = center.to_vec();
@@ -150,7 +152,7 @@ fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> V
 }
 
 /// Orthonormalised outward normals of these faces, in order. Also returns, for each normal, its components
-/// along the earlier unit vectors, followed by the length that remains.
+/// along the earlier unit vectors, followed by the length of the rest of the normal.
 fn orthonormal(faces: &[(usize, f64)], dim: usize) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let (mut units, mut triangle): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (vec![], vec![]);
     for face in faces {

@@ -33,7 +33,8 @@ impl fmt::Display for Protect {
     }
 }
 
-/// Portion of each record that a mechanism randomises, with its ε. The saved form holds nothing else.
+/// Portion of each record that a mechanism randomises, with its ε. The saved form has these fields and
+/// nothing else.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Portion {
@@ -84,7 +85,7 @@ impl Portion {
         Err(Error::not_applicable(mechanism, format!("the records have no {lacking} to protect")))
     }
 
-    /// Portion of a point of the flat domain.
+    /// Portion of `point`, which has the coordinates of a flat record: features, then target.
     ///
     /// # Errors
     /// [`Error::Shape`] for a point of another width.
@@ -98,14 +99,15 @@ impl Portion {
         }
     }
 
-    /// Portions of two points of the flat domain; `None` if a point is too short.
+    /// Portions of two points with the coordinates of a flat record (features, then target); `None` if a
+    /// point is too short.
     pub fn slice_both<'p>(&self, one: &'p [f64], other: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
         let portion = self.coordinates();
         Some((one.get(portion.clone())?, other.get(portion)?))
     }
 
-    /// Pair of points of the flat domain with these `portions` and with equal other coordinates. Empty unless
-    /// all of the portion belongs to `unit`.
+    /// Pair of flat records (features, then target) with these `portions` and with equal other coordinates.
+    /// Empty unless all of the portion belongs to `unit`.
     pub fn worst_pairs(&self, unit: Unit, portions: [Vec<f64>; 2]) -> Vec<[Vec<f64>; 2]> {
         let (features, coordinates) = (self.domain.columns().len(), self.coordinates());
         let may_differ = match unit {
@@ -131,7 +133,8 @@ impl Portion {
             Protect::Features => label().and_then(|label| Domain::product([set.clone(), label])),
             Protect::Label => Domain::product([self.domain.features().clone(), set.clone()]),
         };
-        // A product that is too large or too wide is no domain. The domain of the records replaces it.
+        // If the product has too many coordinates or an infinite diameter, the domain of flat records is
+        // returned.
         whole.unwrap_or_else(|_| self.domain.flat().clone())
     }
 

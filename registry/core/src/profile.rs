@@ -28,17 +28,18 @@ impl PrivacyProfile {
         Self { mu: 0.0, shift: epsilon, log_factor: 0.0 }
     }
 
-    /// Profile of a selection whose privacy loss has ε-bounded range. An example is the exponential mechanism
-    /// with the weights exp(ε·u/2Δ), for scores u of sensitivity Δ (Durfee and Rogers 2019). The profile is
-    /// that of Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), the μ of pure differential
-    /// privacy at ε/2. Φ is the standard normal distribution function.
+    /// Profile of a selection whose privacy loss has ε-bounded range: for each pair of neighbours, the loss
+    /// lies between t − ε and t for some t. An example is the exponential mechanism, which selects a
+    /// candidate of score u with the weight exp(ε·u/2Δ), for scores of sensitivity Δ (Durfee and Rogers
+    /// 2019). The profile is that of Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), the μ
+    /// that pure differential privacy at ε/2 implies. Φ is the standard normal distribution function.
     ///
-    /// The privacy loss of each pair of neighbours lies between t − ε and t, for some t. The output
-    /// distribution of each neighbour can therefore be simulated from one toss of a coin. The two coins have
-    /// probabilities p and q of heads, whose odds have the ratio e^ε (Dong, Durfee and Rogers 2020). The
-    /// coins satisfy μ-Gaussian differential privacy if Φ⁻¹(p) − Φ⁻¹(q) ≤ μ, because the trade-off function
-    /// of two coins has one kink. Φ⁻¹ of the logistic function is odd, and concave above zero. At this ratio
-    /// of the odds, Φ⁻¹(p) − Φ⁻¹(q) is therefore largest at p = 1 − q.
+    /// Because of the bounded range, the output distribution of each of two neighbours can be simulated from
+    /// one toss of a coin. The two coins have probabilities p and q of heads, whose odds have the ratio e^ε
+    /// (Dong, Durfee and Rogers 2020). The coins satisfy μ-Gaussian differential privacy if Φ⁻¹(p) − Φ⁻¹(q) ≤
+    /// μ, because the trade-off function between two coins is piecewise linear with one kink. As a function
+    /// of the logarithm of the odds of p, Φ⁻¹(p) is odd, and concave above zero. At the ratio e^ε of the
+    /// odds, Φ⁻¹(p) − Φ⁻¹(q) is therefore largest at p = 1 − q.
     ///
     /// ```
     /// use scumble_core::PrivacyProfile;
@@ -53,13 +54,15 @@ impl PrivacyProfile {
         Self::gaussian(mu, 0.0, 0.0)
     }
 
-    /// Profile of Gaussian noise with the `mu`, `shift` and `log_factor` of [`PrivacyProfile`].
+    /// Profile e^`log_factor`·δ_μ(ε − `shift`), where δ_μ is the profile of Gaussian noise whose ℓ₂
+    /// sensitivity is `mu` standard deviations.
     #[must_use]
     pub fn gaussian(mu: f64, shift: f64, log_factor: f64) -> Self {
         Self { mu, shift, log_factor }
     }
 
-    /// μ of the noise, without the cost that `shift` and `log_factor` add.
+    /// μ, the ℓ₂ sensitivity in standard deviations of the noise, without the cost that `shift` and
+    /// `log_factor` add.
     #[must_use]
     pub fn mu(&self) -> f64 {
         self.mu
@@ -78,7 +81,7 @@ impl PrivacyProfile {
         Some(self.mu.hypot(shift_mu) * (1.0 + NEGLIGIBLE))
     }
 
-    /// δ(ε), rounded up.
+    /// δ at this `epsilon`, rounded up.
     pub fn delta(&self, epsilon: f64) -> f64 {
         let beyond = epsilon - self.shift;
         if self.mu == 0.0 {
@@ -104,7 +107,7 @@ impl PrivacyProfile {
     /// first. Shifts and log factors add up. The reason is that the composed profile is δ(ε) = E δ₂(ε − L₁),
     /// where δ₂ is the profile of the second mechanism and L₁ the privacy loss of the first. The bound
     /// e^`log_factor`·δ_μ(ε − `shift`) on a mechanism's profile holds for every ε, also below zero. It can
-    /// therefore replace δ₂, and then the profile of the first mechanism.
+    /// therefore replace δ₂ and then, with the roles of the mechanisms exchanged, the profile of the first.
     pub fn with(&self, other: &Self) -> Self {
         let mu = match (self.mu, other.mu) {
             (0.0, mu) | (mu, 0.0) => mu,

@@ -1,4 +1,5 @@
-//! Randomness with its provenance, as one counter-based stream per block of records.
+//! Randomness with its provenance: the operating system, a ticket (a stored secret), or a seed. Each block of
+//! records draws from its own counter-based stream.
 
 use crate::{Error, Result};
 use rand_chacha::ChaCha20Rng;
@@ -15,7 +16,8 @@ pub enum Provenance {
     /// Secret from the operating system that is stored in a ticket, so that the release can be repeated.
     /// Claims hold while nobody else reads the ticket.
     Ticket,
-    /// Number that somebody may know or guess, for experiments. It voids every claim.
+    /// Number that somebody may know or guess, for experiments. It voids every claim about the released
+    /// records.
     Seed(u64),
 }
 
@@ -36,12 +38,13 @@ impl Randomness {
         Ok(Self { keys, provenance: Provenance::OperatingSystem })
     }
 
-    /// Randomness that is the same every time. A release made from it carries no claim.
+    /// Randomness that is the same every time. A release made from it has no claim about its records.
     pub fn seeded(seed: u64) -> Self {
         Self { keys: ChaCha20Rng::seed_from_u64(seed), provenance: Provenance::Seed(seed) }
     }
 
-    /// Randomness from `seed`, which voids every claim, or else from the operating system.
+    /// Randomness from `seed`, which voids every claim about the released records, or from the operating
+    /// system if there is no seed.
     ///
     /// # Errors
     /// Same errors as [`from_os`](Self::from_os).

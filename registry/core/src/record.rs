@@ -33,7 +33,8 @@ pub enum TargetDomain {
 }
 
 impl TargetDomain {
-    /// Target as coordinates: nothing, a one-hot group, an interval, or the vector's domain.
+    /// Domain of the target's coordinates: no coordinates, a one-hot group, an interval, or the vector's
+    /// domain.
     ///
     /// # Errors
     /// [`Error::Domain`] for fewer than two classes or bounds out of order.
@@ -126,7 +127,7 @@ impl RecordDomain {
         }
     }
 
-    /// Domain of only the columns `selected`, without a target.
+    /// Domain of only the columns at the positions `selected`, without a target.
     ///
     /// # Errors
     /// [`Error::Shape`] if `selected` splits a group or ball, or names a column twice.
@@ -136,8 +137,8 @@ impl RecordDomain {
         Self::new(columns, features, TargetDomain::None)
     }
 
-    /// Iterates over the factors of the features. Each comes with the domain of only its own columns, without
-    /// a target.
+    /// Iterates over the factors of the features. Each factor comes with the record domain of only its own
+    /// columns, without a target.
     ///
     /// # Errors
     /// No item is an error.
@@ -163,8 +164,8 @@ impl RecordDomain {
         Ok(point)
     }
 
-    /// Features (n × d) of a table of records of this domain, each projected into the domain. This is the
-    /// first step of a curator's mechanism.
+    /// Features (n records × d features) of a table of records of this domain, each projected into the
+    /// domain. This is the first step of a curator's mechanism.
     ///
     /// # Errors
     /// Same errors as [`Layout::check`] and [`Domain::project`].
@@ -194,7 +195,8 @@ impl RecordDomain {
     }
 }
 
-/// Shape of a table: its columns and its kind of target. It converts tables to flat records and back.
+/// Shape of a table: its columns and its kind of target. It converts tables to flat records (features, then
+/// target) and back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     /// Column names (d).
@@ -223,7 +225,7 @@ pub enum TargetLayout {
 }
 
 impl TargetLayout {
-    /// Number of coordinates in flat form.
+    /// Number of coordinates of the target in a flat record.
     pub fn width(self) -> usize {
         match self {
             Self::None => 0,

@@ -77,7 +77,8 @@ impl Registry {
     /// # Errors
     /// [`Error::UnknownPlugin`] for a plugin that is not available. [`Error::State`] for a state from which
     /// the plugins of `origin` cannot build a mechanism. The plugin's own errors for the numbers in the
-    /// state. [`Error::PrivateVolunteers`] for a design that must not be saved.
+    /// state. [`Error::PrivateVolunteers`] for a design that private volunteers' records shaped, without a
+    /// claim for these volunteers.
     pub fn build(&self, origin: Origin, state: Value) -> Result<Design> {
         let design = match &*origin.plugin {
             Origin::COMPOSED => {

@@ -5,8 +5,8 @@ use crate::{Claim, Error, Guarantee, Neighbours, Notion, Result, ShuffledDp, Uni
 use scumble_accounting::shuffle::Shuffle;
 
 impl ShuffledDp {
-    /// Claim for `people` shuffled reports with the local ε `epsilon_local`, at `delta`, by
-    /// [`scumble_accounting::shuffle`].
+    /// Creates the claim (ε, `delta`) for the shuffled reports of `people` people, each with the local ε
+    /// `epsilon_local`. [`scumble_accounting::shuffle`] computes ε.
     ///
     /// # Errors
     /// [`Error::Shape`] for fewer than two people. [`Error::Budget`] unless 0 < δ < 1/`people`, the local ε

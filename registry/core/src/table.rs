@@ -14,11 +14,11 @@ use std::collections::{HashMap, HashSet};
 pub enum Target {
     /// No target.
     None,
-    /// A class, counted from 0 (n values).
+    /// A class for each of the n records, counted from 0.
     Class(Array1<usize>),
-    /// A number (n values).
+    /// A number for each of the n records.
     Real(Array1<f64>),
-    /// A vector (n × m).
+    /// A vector of m numbers for each of the n records (n × m).
     Vector(Array2<f64>),
 }
 
@@ -52,7 +52,7 @@ impl Target {
     }
 }
 
-/// Records (n × d), their target, and the d column names.
+/// Table of n records with d features (n × d), their target, and the d column names.
 ///
 /// With the feature `linfa`, a table converts to and from `linfa::Dataset`, from which models are learned.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +63,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Table of these records (n × d) with this target (n) and these column names (d).
+    /// Table of these n `records` of d features (n × d), with their n targets and the d names of their
+    /// `columns`.
     ///
     /// # Errors
     /// [`Error::Shape`] if the numbers of columns, records and targets do not agree, or if two columns have
@@ -197,8 +198,8 @@ impl Table {
 /// Checks the number of column names, and that they are distinct.
 ///
 /// # Errors
-/// [`Error::Shape`] unless there are `width` names, each once. `whose` returns the words of the error that
-/// say what has this width.
+/// [`Error::Shape`] unless there are `width` names, each once. `whose` returns the part of the error message
+/// that names the thing with this width.
 pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -> String) -> Result<()> {
     if columns.len() != width {
         return Err(Error::shape(format!("{} columns are named, and {}", columns.len(), whose())));
@@ -218,7 +219,7 @@ impl<'a> Places<'a> {
         Self(columns.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect())
     }
 
-    /// Position of the column of this name.
+    /// Position of the column of this name; `None` if no column has it.
     pub fn get(&self, name: &str) -> Option<usize> {
         self.0.get(name).copied()
     }

@@ -55,7 +55,8 @@ pub fn check(text: &str) -> std::result::Result<(), String> {
     ))
 }
 
-/// At most `longest` characters of `text`, on one line.
+/// First `longest` characters of `text` on one line, followed by an ellipsis if `text` is longer. Control
+/// characters become spaces.
 pub fn abridged(text: &str, longest: usize) -> String {
     let line: String = text.chars().take(longest + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
     match line.char_indices().nth(longest) {

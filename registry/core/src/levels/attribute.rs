@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Number or category of a record, with a fixed number of levels.
 #[derive(Debug, Clone)]
 pub struct Attribute {
-    /// Coordinates in a flat record.
+    /// Coordinates of the attribute in a flat record: features, then target.
     coordinates: Range<usize>,
     kind: Kind,
 }
@@ -21,8 +21,8 @@ enum Kind {
 }
 
 impl Attribute {
-    /// Returns the attributes of the features, and of the label if the domain has one. `bins` maps the
-    /// coordinate of a number in a flat record to its number of bins.
+    /// Returns the attributes of the features, and of the label if the domain has one. For a number at a
+    /// given coordinate of a flat record (features, then target), `bins` returns its number of bins.
     ///
     /// ```
     /// use scumble_core::{Domain, RecordDomain, TargetDomain};
@@ -37,8 +37,8 @@ impl Attribute {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for a column that is neither a number within bounds of its own nor a
-    /// category; the error names the column. Also for a target of several numbers.
+    /// [`Error::NotApplicable`] for a column whose domain is neither an interval nor a one-hot group; the
+    /// error names the column. Also for a target that is a vector.
     pub fn all(
         plugin: &str,
         domain: &RecordDomain,
@@ -85,7 +85,7 @@ impl Attribute {
         Self { kind: Kind::Category { levels: coordinates.len() }, coordinates }
     }
 
-    /// Coordinates in a flat record.
+    /// Coordinates of the attribute in a flat record: features, then target.
     pub fn coordinates(&self) -> Range<usize> {
         self.coordinates.clone()
     }
@@ -124,9 +124,9 @@ impl Attribute {
         }
     }
 
-    /// Moves this attribute of `record` into the domain. `record` was drawn around `center`, the flat mean of
-    /// some records. A number is clamped to its bounds. A category gets a random level, with probabilities
-    /// proportional to its coordinates in `center`.
+    /// Moves this attribute of `record` into the domain. `record` was drawn around `center`, the mean of some
+    /// records in the same flat form (features, then target). A number is clamped to its bounds. A category
+    /// gets a random level, with probabilities proportional to its coordinates in `center`.
     pub fn settle(&self, center: &[f64], record: &mut [f64], stream: &mut Stream) {
         match self.kind {
             Kind::Number { lower, upper, .. } => {

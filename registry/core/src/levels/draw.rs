@@ -9,8 +9,8 @@ pub fn uniform(stream: &mut Stream) -> f64 {
     stream.r#gen()
 }
 
-/// Shares of `counts` in their sum. A negative count has share 0. If no count is positive, all shares are
-/// equal.
+/// Share of each count in the sum of `counts`. A negative count has share 0. If no count is positive, all
+/// shares are equal.
 pub fn shares(counts: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let counts: Vec<f64> = counts.into_iter().map(|count| count.max(0.0)).collect();
     let sum: f64 = counts.iter().sum();
@@ -18,8 +18,9 @@ pub fn shares(counts: impl IntoIterator<Item = f64>) -> Vec<f64> {
     counts.iter().map(|count| if sum > 0.0 { count / sum } else { even }).collect()
 }
 
-/// Draws `count` levels in random order. Each level occurs `count` times its share, rounded up or down at
-/// random. If no share is positive, the levels are equally frequent.
+/// Draws `count` levels in random order, with frequencies proportional to `shares`. The expected number of
+/// draws of a level is rounded up or down at random. If no share is positive, the levels are equally
+/// frequent.
 pub fn levels(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
     let shares = self::shares(shares.iter().copied());
     // Systematic sampling: the levels divide [0, 1) into intervals as long as their shares. `count` points at

@@ -2,7 +2,8 @@
 //! a number is its bin between public bounds.
 //!
 //! Mechanisms that count or query columns with few levels use this module. [`Attribute`] reads the level of a
-//! record and writes one back. [`draw`] decides how many records get each level.
+//! column from a record, and writes a level into a record. [`draw`] decides how many synthetic records get
+//! each level.
 
 mod attribute;
 pub mod draw;

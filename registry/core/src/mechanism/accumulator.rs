@@ -13,7 +13,7 @@ use std::fmt;
 /// Streaming accumulator of a curator's mechanism. It sees each record once.
 /// [`CuratorMechanism::start`](super::CuratorMechanism::start) makes it.
 pub trait Accumulator: Send {
-    /// Adds these flat records, given one after the other.
+    /// Adds `records` in flat form (features, then target), one after the other.
     ///
     /// # Errors
     /// Same errors as [`CuratorMechanism::release`](super::CuratorMechanism::release).
@@ -29,7 +29,7 @@ pub trait Accumulator: Send {
 /// Output of a curator.
 #[derive(Debug)]
 pub enum Outcome {
-    /// All rows at once, with their key.
+    /// All rows at once, with the [`Key`] of the release.
     Rows(Release),
     /// Records that are drawn block by block.
     Synthetic(Drawing),
@@ -46,8 +46,8 @@ impl From<Release> for Outcome {
     }
 }
 
-/// Accumulator that keeps all records, for a curator that needs them at once. `release` takes them as one
-/// table.
+/// Accumulator that keeps all records, for a curator that needs them at once. `release` receives all records
+/// as one table.
 pub fn collected<'c>(
     domain: &RecordDomain,
     release: impl FnOnce(&Table, &mut Randomness) -> Result<Release> + Send + 'c,
@@ -96,7 +96,7 @@ impl Outcome {
     }
 }
 
-/// Hands the flat records of a table to `add`, block by block.
+/// Passes the records of `table` to `add` in flat form (features, then target), block by block.
 ///
 /// # Errors
 /// Errors of [`Layout::check`] for `table`, and errors of `add`.
@@ -114,7 +114,7 @@ const MOST_VALUES: usize = 1 << 23;
 /// Maximum number of records of a block.
 const MOST_RECORDS: usize = 1 << 14;
 
-/// Number of records of each block but the last.
+/// Number of records of this `layout` in each block but the last.
 fn records_of_block(layout: &Layout) -> usize {
     (MOST_VALUES / layout.width().max(1)).clamp(1, MOST_RECORDS)
 }
@@ -169,7 +169,7 @@ impl Drawing {
         self.records.div_ceil(records_of_block(&self.layout))
     }
 
-    /// Flat records of block `number`, one after the other.
+    /// Records of block `number`, counted from 0, in flat form (features, then target), one after the other.
     ///
     /// # Errors
     /// Same errors as [`Accumulator::release`].

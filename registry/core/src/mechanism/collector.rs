@@ -16,11 +16,11 @@ pub trait Collector {
     /// names the row.
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table>;
 
-    /// Encoding of columns with whole values in the collected records.
+    /// Encoding of whole values (integers, days, ranks) in the columns of the collected records.
     fn values_in(&self) -> ValuesIn;
 
-    /// Information that each single report contains about its sender. The table has m numbers for each of the
-    /// n reports (n × m), so that an adversary can train a model on the numbers.
+    /// Table of n rows, one per report, and m columns. Row i expresses all information that report i contains
+    /// about its sender as m numbers, on which an adversary can train a model.
     ///
     /// # Errors
     /// Same errors as [`collect`](Self::collect).

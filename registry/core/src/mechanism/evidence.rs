@@ -5,7 +5,8 @@ use super::{Halving, Statistics};
 use crate::{Claim, Table};
 
 /// Function of a claim and a table, which makes two tables from the table's records. If the claim is true,
-/// the releases of the two tables have the same distribution. `None` if it finds no two such tables.
+/// the releases of the two tables have the same distribution. The function returns `None` if it finds no two
+/// such tables.
 pub type Alike<'m> = Box<dyn Fn(&Claim, &Table) -> Option<[Table; 2]> + 'm>;
 
 /// Evidence that an audit uses to attack a curator's mechanism, in addition to its releases. No claim depends
@@ -14,8 +15,8 @@ pub type Alike<'m> = Box<dyn Fn(&Claim, &Table) -> Option<[Table; 2]> + 'm>;
 pub struct Evidence<'m> {
     /// Noisy statistics of a release, if the release is post-processing of them.
     pub statistics: Option<&'m dyn Statistics>,
-    /// Access to the secret half of the records that a release is made from, if it is made from a random
-    /// half.
+    /// Access to the secret half of the records that each release is made from, if releases are made from a
+    /// random half.
     pub halving: Option<&'m dyn Halving>,
     /// Tables whose releases have the same distribution by the claim of an
     /// [`AmbiguitySet`](crate::AmbiguitySet).

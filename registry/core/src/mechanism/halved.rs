@@ -17,9 +17,10 @@ pub trait Halving: Sync {
 /// adversary knows every record, the sets, the noise-free statistic of each set, and the scale of the noise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Halved {
-    /// Rows of each of the m sets. Each set has half of all rows, and every row is in half of the sets.
+    /// Row numbers of each of the m sets. Each set has half of all rows, and every row is in half of the
+    /// sets.
     pub sets: Vec<Vec<usize>>,
-    /// Noise-free statistic of each set, k values each (m × k).
+    /// Noise-free statistic of each of the m sets, which has k values (m × k).
     pub values: Vec<Vec<f64>>,
     /// Standard deviation of the Gaussian noise on each of the k values; zero if all sets give the same
     /// value.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// `scumble-custody` documents how designs and secrets are saved.
 #[derive(Clone)]
 pub enum Key {
-    /// No key, because none is needed: a model of the release is used on records in the clear.
+    /// No key, because none is needed: a model trained on the release is used on records in the clear.
     None,
     /// Public design of a local mechanism.
     Design(Arc<dyn LocalMechanism>),
@@ -33,7 +33,7 @@ pub enum Key {
 /// class, in their order. [`CuratorMechanism::model_of`](super::CuratorMechanism::model_of) reads the table
 /// back.
 pub trait ReleasedModel: Debug + Send + Sync {
-    /// Predicts the targets (n) of records in the clear (n × d).
+    /// Predicts the n targets of records in the clear (n records × d features).
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the columns do not fit the domain,
@@ -41,8 +41,8 @@ pub trait ReleasedModel: Debug + Send + Sync {
     /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
     fn predict(&self, clean: &Table) -> Result<Target>;
 
-    /// Scores of records in the clear (n × d): the probability of each class (n × classes), or the target
-    /// (n × 1).
+    /// Scores of records in the clear (n records × d features): the probability of each class (n × classes),
+    /// or the predicted numeric target (n × 1).
     ///
     /// # Errors
     /// Same errors as [`predict`](Self::predict).
@@ -59,19 +59,20 @@ pub struct Secret {
 
 /// Secret key of a curator's release, which only the curator may hold.
 pub trait SecretKey: Send + Sync {
-    /// Noise-free view of records in the clear (n × d) in the released space.
+    /// Maps records in the clear (n records × d features) to the space of the released rows, without noise.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the records do not have the domain's shape.
-    /// [`Error::Spent`](crate::Error::Spent) if the key would view more than its maximum number of records.
+    /// [`Error::Spent`](crate::Error::Spent) if the key would map more records than it may.
     fn view(&self, clean: &Table) -> Result<Table>;
 
-    /// Converts `predicted` (n predictions) into predictions of the records' own target. A model of the
-    /// release made `predicted` for the [`view`](Self::view) of the records `clean`. By default `predicted`
-    /// is returned unchanged.
+    /// Converts `predicted` (n predictions) into predictions of the records' own target. A model trained on
+    /// the release made the predictions `predicted` for the [`view`](Self::view) of the n records `clean`. By
+    /// default `predicted` is returned unchanged.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number.
+    /// [`Error::Shape`](crate::Error::Shape) unless there are n predictions of the same kind as the release's
+    /// targets.
     fn read(&self, _clean: &Table, predicted: Target) -> Result<Target> {
         Ok(predicted)
     }
@@ -80,7 +81,7 @@ pub trait SecretKey: Send + Sync {
     /// makes the key from it.
     ///
     /// # Errors
-    /// Any error of its serialisation.
+    /// Errors of the serialisation.
     fn state(&self) -> serde_json::Result<Value>;
 }
 
@@ -102,15 +103,14 @@ impl Key {
         Self::Secret(Secret { release: released.digest(), key: Arc::new(key) })
     }
 
-    /// Records in the clear (n × d) as they would have been released without noise; unchanged for
-    /// [`Key::None`] and [`Key::Model`].
+    /// Records in the clear (n records × d features) as they would have been released without noise;
+    /// unchanged for [`Key::None`] and [`Key::Model`].
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the columns do not fit the domain,
     /// [`Error::Empty`](crate::Error::Empty) if there are no records,
     /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
-    /// [`Error::Spent`](crate::Error::Spent) if a secret key would view more than its maximum number of
-    /// records.
+    /// [`Error::Spent`](crate::Error::Spent) if a secret key would map more records than it may.
     pub fn view(&self, clean: &Table) -> Result<Table> {
         match self {
             Self::None | Self::Model(_) => Ok(clean.clone()),
@@ -119,11 +119,11 @@ impl Key {
         }
     }
 
-    /// Converts `predicted` (n predictions) into predictions of the records' own target. A model of the
-    /// release made `predicted` for the [`view`](Self::view) of the records `clean`.
+    /// Converts `predicted` (n predictions) into predictions of the records' own target. A model trained on
+    /// the release made the predictions `predicted` for the [`view`](Self::view) of the n records `clean`.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number than the release's
+    /// [`Error::Shape`](crate::Error::Shape) unless there are n predictions of the same kind as the release's
     /// targets.
     pub fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
         match self {
@@ -172,7 +172,7 @@ impl Secret {
     /// Everything that is saved of the secret.
     ///
     /// # Errors
-    /// Any error of its serialisation.
+    /// Errors of the serialisation.
     pub fn state(&self) -> serde_json::Result<Value> {
         Ok(json!({ "release": self.release, "key": self.key.state()? }))
     }

@@ -45,13 +45,13 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     /// Guarantee of a release with fresh randomness.
     fn guarantee(&self) -> Guarantee;
 
-    /// Set of the points that `encode` may return, with m coordinates. By default the domain of flat records.
+    /// Set of the points that `encode` may return. By default the domain of flat records.
     fn range(&self) -> Domain {
         self.domain().flat().clone()
     }
 
-    /// Projects a flat record into the domain and maps it to a point of the range (m values). By default it
-    /// only projects.
+    /// Projects a flat record into the domain and maps it to a point of the [`range`](Self::range). By
+    /// default it only projects.
     ///
     /// # Errors
     /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
@@ -60,14 +60,14 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
         self.domain().projected(record)
     }
 
-    /// Randomises a point of the range (m values) in place.
+    /// Randomises a point of the [`range`](Self::range) in place.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
-    /// Turns a point (m values), perturbed or not, into a flat released record. By default the record is the
-    /// point.
+    /// Turns a point that `encode` or `perturb` made into a flat released record. By default the record is
+    /// the point.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
@@ -75,9 +75,9 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
         Ok(point)
     }
 
-    /// Releases flat records (d values each), one after the other. By default it applies `encode`, `perturb`
-    /// and `decode` to each. An override may process all records together, if it gives the same result for
-    /// the same `stream`. The caller draws nothing else from `stream` afterwards.
+    /// Releases `records`, which are in flat form (features, then target), one after the other. By default it
+    /// applies `encode`, `perturb` and `decode` to each. An override may process all records together, if it
+    /// gives the same result for the same `stream`. The caller draws nothing else from `stream` afterwards.
     ///
     /// # Errors
     /// Errors of `encode`, `perturb` and `decode`.
@@ -93,9 +93,9 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     /// Distribution of a release, given its noise-free [`view`](crate::local::view).
     fn noise(&self) -> Noise;
 
-    /// Logarithm of the probability, or its density, with which `perturb` turns `point` into `released` (m
-    /// values each). It may omit a term that is the same for all points. `None` if the mechanism cannot
-    /// compute it.
+    /// Logarithm of the probability, or its density, with which `perturb` turns `point` into the point
+    /// `released`. It may omit a term that is the same for all points. `None` if the mechanism cannot compute
+    /// it.
     ///
     /// No claim depends on it. An audit attacks with it, in addition to what it learns from samples.
     fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
@@ -135,8 +135,8 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
         None
     }
 
-    /// Releases `table` (n × d) by [`release_local`], like all local mechanisms. There is no reason to
-    /// override it.
+    /// Releases `table` (n records × d features) by [`release_local`], like all local mechanisms. There is no
+    /// reason to override it.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the columns or the target do not fit the domain,
@@ -147,9 +147,9 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     }
 }
 
-/// Mechanism run by a trusted curator, who holds all records. Its release may depend on all of them together.
+/// Mechanism run by a trusted curator, who holds all records. Its release may depend on all records together.
 ///
-/// It is built from a state, like a [`LocalMechanism`].
+/// Only the state from which the plugin [builds](crate::Plugin::build) the mechanism is saved.
 pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// Domain of the records on which the guarantee holds.
     fn domain(&self) -> &RecordDomain;
@@ -167,7 +167,8 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// curator that needs all records at once returns [`collected`].
     fn start(&self) -> Box<dyn Accumulator + '_>;
 
-    /// Releases `table` (n × d) through [`start`](Self::start). There is no reason to override it.
+    /// Releases `table` (n records × d features) through [`start`](Self::start). There is no reason to
+    /// override it.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the columns or the target do not fit the domain,
@@ -186,8 +187,8 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// model in the [`Key::Model`] of the same release bit for bit.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if the mechanism does not release models. [`Error::Shape`] if the table is
-    /// not that of such a model. [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::NotApplicable`] if the mechanism does not release models. [`Error::Shape`] if the table does
+    /// not have the shape of a model's coefficients. [`Error::NonFinite`] for a NaN or an infinity.
     fn model_of(&self, _table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         Err(Error::no_model())
     }
@@ -209,7 +210,7 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
 /// Noisy statistics of a table, from which a curator's release is made. No claim depends on this trait; an
 /// audit attacks through it, in addition to releases.
 pub trait Statistics: Sync {
-    /// Draws only the statistics of `table` (n × d), in the same way as a release does.
+    /// Draws only the statistics of `table` (n records × d features), in the same way as a release does.
     ///
     /// # Errors
     /// Same errors as [`CuratorMechanism::release`].
@@ -316,7 +317,7 @@ impl Designed {
         }
     }
 
-    /// Releases `table` (n × d).
+    /// Releases `table` (n records × d features).
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the columns or the target do not fit the domain,

@@ -3,8 +3,8 @@
 use super::LocalMechanism;
 use crate::Result;
 
-/// Applies `encode`, `change` and `decode` to each flat record. `change` takes the record and its encoded
-/// point.
+/// Applies `encode`, `change` and `decode` to each record of `records`, which are in flat form: features,
+/// then target. `change` takes the record and its encoded point.
 pub(crate) fn map_records<M: LocalMechanism + ?Sized>(
     mechanism: &M,
     records: &[f64],

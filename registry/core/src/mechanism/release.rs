@@ -12,7 +12,7 @@ pub struct Release {
     /// Guarantee of this release: the guarantee of the design, or a weaker one. A known seed voids its
     /// claims.
     pub guarantee: Guarantee,
-    /// Distribution of the released table given its noise-free view.
+    /// Distribution of the released table given the table that would be released without noise.
     pub noise: Noise,
     /// Key that turns records in the clear into records on which a model of the released table can be used.
     pub key: Key,
@@ -25,12 +25,12 @@ pub struct Rows {
     pub table: Table,
     /// Guarantee of this release.
     pub guarantee: Guarantee,
-    /// Distribution of the released table given its noise-free view.
+    /// Distribution of the released table given the table that would be released without noise.
     pub noise: Noise,
 }
 
 impl Rows {
-    /// Release with its key.
+    /// Release of these rows with the key `key`.
     pub fn with_key(self, key: Key) -> Release {
         let Self { table, guarantee, noise } = self;
         Release { table, guarantee, noise, key }
@@ -46,7 +46,7 @@ impl Release {
     }
 }
 
-/// Releases `table` (n × d) record by record: `encode`, `perturb`, `decode`.
+/// Releases `table` (n records × d features) record by record: `encode`, `perturb`, `decode`.
 ///
 /// # Errors
 /// [`Error`](crate::Error) if the table does not have the domain's shape, or if the mechanism fails.

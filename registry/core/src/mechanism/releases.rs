@@ -6,28 +6,29 @@ use crate::{RecordDomain, TargetLayout, ValuesIn};
 /// compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Releases {
-    /// One row per record, in the records' own columns. A model of the rows is used on records in the clear.
+    /// One row per record, in the records' own columns. A model trained on the rows is used on records in the
+    /// clear.
     Records,
-    /// Rows in another space than the records'. A model of the rows is used on *viewed* records: records that
-    /// the key maps to this space.
+    /// Rows in another space than the records'. A model trained on the rows is used on *viewed* records:
+    /// records that the key maps to this space.
     View {
         /// True if viewing records needs the secret key of the release.
         secret: bool,
         /// True if row i belongs to record i. Otherwise a row mixes several records.
         aligned: bool,
         /// Kind of target in a row. If it differs from the records' own kind, [`Key::read`](crate::Key::read)
-        /// converts predictions back.
+        /// converts predictions to the records' own kind.
         target: TargetLayout,
     },
     /// One report per record. Synthetic records are collected from many reports.
     Reports {
-        /// Encoding of columns with whole values in the collected records.
+        /// Encoding of whole values (integers, days, ranks) in the columns of the collected records.
         values: ValuesIn,
     },
-    /// Rows drawn from noisy statistics, which belong to no record. A model of the rows is used on records in
-    /// the clear.
+    /// Rows drawn from noisy statistics, which belong to no record. A model trained on the rows is used on
+    /// records in the clear.
     Synthetic {
-        /// Encoding of columns with whole values in the rows.
+        /// Encoding of whole values (integers, days, ranks) in the columns of the rows.
         values: ValuesIn,
     },
     /// A fitted [model](crate::ReleasedModel).
@@ -45,7 +46,7 @@ impl Releases {
         Self::View { secret: true, aligned: true, target: domain.layout().target }
     }
 
-    /// Returns whether a model of a release is used on viewed records (see [`Releases::View`]).
+    /// Returns whether a model trained on a release is used on viewed records (see [`Releases::View`]).
     #[must_use]
     pub fn is_viewed(self) -> bool {
         matches!(self, Self::View { .. })
@@ -76,7 +77,7 @@ impl Releases {
         }
     }
 
-    /// Encoding of columns with whole values in the rows on which a model is trained.
+    /// Encoding of whole values (integers, days, ranks) in the rows on which a model is trained.
     #[must_use]
     pub fn values_in(self) -> ValuesIn {
         match self {

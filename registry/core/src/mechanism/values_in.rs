@@ -18,7 +18,7 @@ pub enum ValuesIn {
 }
 
 impl ValuesIn {
-    /// Returns whether a column is encoded in bins.
+    /// Returns whether the whole values of a column are encoded in bins. `is_target` is true for the target.
     #[must_use]
     pub fn is_in_bins(self, is_target: bool) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Conversion of tables to and from data sets of linfa, from which models are learned.
+//! Conversion of tables to and from data sets of the crate `linfa`, which trains models on them.
 //!
 //! ```
 //! use ndarray::array;
