@@ -12,7 +12,8 @@ use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Val
 /// Name of the records in errors.
 const SOURCE: &str = "the table";
 
-/// Reader of `batches`, which share one Arrow schema, by the column schema of `design`.
+/// Reader of the records in `batches`, which share one Arrow schema. The column schema of `design` decides
+/// how the reader encodes the records.
 ///
 /// # Errors
 /// An error if there is no batch, if `design` has no schema, or if the columns do not fit this schema.
@@ -33,7 +34,7 @@ fn rows(batches: &[RecordBatch]) -> Result<Rows<impl Iterator<Item = Batch> + Se
 
 type Batch = std::result::Result<RecordBatch, arrow_schema::ArrowError>;
 
-/// Reader for a release with keyed noise. It also reads the column that `ids` names, if there is a name.
+/// Reader for a release with keyed noise. It also reads the column `ids`, if `ids` is given.
 fn keyed_reader<'b>(
     design: &ShippedDesign,
     batches: &'b [RecordBatch],
@@ -52,8 +53,8 @@ fn keyed_reader<'b>(
 /// both results are equal bit for bit. Also returns the number of clipped cells per column.
 ///
 /// # Errors
-/// The error of the first faulty row. An error if there are no rows, or if `design` is a curator's or has no
-/// schema.
+/// The error of the first faulty row. An error if there are no rows, or if `design` has no schema or is a
+/// curator's, whose mechanism needs all records together.
 pub fn release(
     design: &ShippedDesign,
     batches: &[RecordBatch],
@@ -69,15 +70,16 @@ pub fn release(
 }
 
 /// Releases batches with noise that is derived from `key`, each record's id in the column `ids`, and the
-/// record's values. A record is released with the same values in any part of the table, in any order, and any
-/// number of times. Without a column of ids, the ids are the row numbers in `batches`, counted from 1. The
-/// batches must then be the whole table. If no batch has rows, the result is one batch without rows.
+/// record's values. A record gets the same released values in any part of the table, in any order of the
+/// records, and in every repetition. Without a column of ids, the ids are the row numbers in `batches`,
+/// counted from 1. The batches must then be the whole table. If no batch has rows, the result is one batch
+/// without rows.
 ///
 /// `on_records` receives the digests of the released records, block by block. Before the caller discloses the
-/// release, it must compare the digests with those of the records that it checked. A ticket, the stored
-/// secret of a release, has a fingerprint of these records
-/// ([`check_released`](scumble_custody::Ticket::check_released)). Alternatively, the caller can look up each
-/// record in [`AdmittedRecords`](scumble_custody::AdmittedRecords).
+/// release, it must compare them with the digests of the records that it checked. A ticket, the stored secret
+/// of a release, has a fingerprint of the checked records, and
+/// [`Ticket::check_released`](scumble_custody::Ticket::check_released) compares it. Alternatively, the caller
+/// can look up each record in [`AdmittedRecords`](scumble_custody::AdmittedRecords).
 ///
 /// # Errors
 /// Same errors as [`release`], except that batches may be empty. Also an error for a record without an id.
@@ -114,8 +116,8 @@ pub fn released_schema(design: &ShippedDesign, input: &SchemaRef, values: Values
 }
 
 /// Reads all records of `batches` and releases nothing. Checks that [`release_keyed`] would succeed, and that
-/// ids are unique among these batches. Returns the digests of the records, and the cells that the release
-/// would clip. The results for parts of a table can be [merged](CheckedPart::merge).
+/// ids are unique among these batches. Returns the digests of the records, and the number of cells that the
+/// release would clip, per column. The results for parts of a table can be [merged](CheckedPart::merge).
 ///
 /// # Errors
 /// Same errors as [`release_keyed`], and an error for an id that two records share.
@@ -135,8 +137,8 @@ pub fn check(
     Ok(CheckedPart { checked, digests })
 }
 
-/// Maps the records to the output space of `design`, without noise, for models that learned from a release.
-/// No guarantee covers the result.
+/// Maps the records to the output space of `design`, without noise. A model that learned from a release needs
+/// its input in this space. No guarantee covers the result.
 ///
 /// # Errors
 /// Same errors as [`release`].
@@ -153,11 +155,12 @@ pub fn view(
 }
 
 /// Draws `records` records from the reports of many people, or as many records as reports if `records` is
-/// `None`. This is post-processing of the reports, whatever the randomness in `streams`.
+/// `None`. Drawing them is post-processing of the reports, so the guarantee holds whatever the randomness in
+/// `streams`.
 ///
 /// # Errors
-/// An error if `design` is a curator's or releases no reports, if `reports` are not its reports or are empty,
-/// or if `records` is 0.
+/// An error if `design` is a curator's or releases no reports, if `reports` lack the columns of its reports,
+/// carry the digest of another design or are empty, or if `records` is 0.
 pub fn collect(
     design: &ShippedDesign,
     reports: &[RecordBatch],
@@ -184,8 +187,7 @@ pub fn collect(
     Ok(written)
 }
 
-/// Reads all records of `batches` as a table, encoded by `schema`. This schema may differ from that of a
-/// design.
+/// Reads all records of `batches` as a table, encoded by `schema`. It need not be the schema of a design.
 ///
 /// # Errors
 /// The error of the first faulty row; an error if there are no rows.

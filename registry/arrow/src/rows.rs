@@ -24,7 +24,7 @@ pub struct Rows<B> {
     batch: Option<Opened>,
     row: usize,
     seen: u64,
-    /// Error in the row after the last returned row.
+    /// Error in the row after the last returned row. The next call returns it.
     held: Option<Error>,
 }
 

@@ -53,8 +53,8 @@ pub(crate) fn held(data_type: &DataType) -> Option<Held> {
     })
 }
 
-/// Values of a column. If the column's array has the array type of a variant, the values share the memory of
-/// that array. If not, they are converted.
+/// Values of a column, with one variant per array type that is read. An array of another supported type is
+/// converted to one of these types. Values that are not converted share the memory of the column's array.
 pub(crate) enum Values {
     Missing,
     Number(Float64Array),
@@ -67,7 +67,7 @@ pub(crate) enum Values {
     Day(Int64Array),
     /// Ticks since 1970, the number of ticks per second, and the time zone.
     Time(Int64Array, i64, Zone),
-    /// Numbers without their decimal point, and the number of digits after it.
+    /// Numbers without their decimal point, and the number of digits after the decimal point.
     Decimal(Decimal128Array, usize),
     /// Indices into a dictionary, `None` for a missing value, and the values of the dictionary.
     Level(Vec<Option<usize>>, Box<Values>),

@@ -13,8 +13,9 @@ use std::io;
 use std::sync::Arc;
 
 /// Arrow schema of the records that `decoder` decodes, without nulls. A column has the type of the `input`
-/// column of the same name if that type holds every value of the column's kind. If not, the released column
-/// has the kind's own type, such as `Int64`, `Boolean`, `Date32`, `Utf8` or `Float64`.
+/// column of the same name if that type holds every value of the column's [`Kind`](scumble_records::Kind). If
+/// not, the released column has the default type of this kind, such as `Int64`, `Boolean`, `Date32`, `Utf8`
+/// or `Float64`.
 pub fn schema(decoder: &Decoder, input: Option<&Schema>) -> SchemaRef {
     let field = |(name, own): (&String, Held)| {
         let plain = plain(&own);
@@ -28,7 +29,8 @@ pub fn schema(decoder: &Decoder, input: Option<&Schema>) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, decoder.metadata().collect()))
 }
 
-/// Arrow type in which cells of a storage type are first written.
+/// Arrow type in which cells of a storage type are first written. A cast then gives the type of the released
+/// column.
 fn plain(held: &Held) -> DataType {
     match held {
         Held::Double => DataType::Float64,
@@ -46,7 +48,8 @@ fn plain(held: &Held) -> DataType {
     }
 }
 
-/// Arrow type of a released column if the input has no column of the same name with its storage type.
+/// Arrow type of a released column if the input has no column of the same name and with the storage type
+/// `held`.
 fn typed(held: &Held) -> DataType {
     match held {
         Held::Time { a_second: ticks, .. } => {

@@ -15,9 +15,10 @@ use std::fmt::Debug;
 /// Noise that is added to the numbers of a record, and does not depend on them. To define a mechanism that
 /// adds noise, implement this trait and nothing else.
 ///
-/// [`Noisy`] makes a mechanism from it. `Noisy` has a parameter `protect`, which selects the portion of a
-/// record that takes the noise. It makes the release, the guarantee with its disclosures and assumptions, and
-/// the pairs of points that an audit attacks. [`register!`](crate::register) makes the plugin.
+/// [`Noisy`] makes a mechanism from an implementation. `Noisy` has a parameter `protect`, which selects the
+/// portion of a record that takes the noise: the features, the label or both. `Noisy` makes the release, the
+/// guarantee with its disclosures and assumptions, and the pairs of points that an audit attacks.
+/// [`register!`](crate::register) makes the plugin.
 ///
 /// ```
 /// use scumble_core::{Budget, DescribedNoise, Domain, Example, NoParameters, Result, Stream};
@@ -69,14 +70,15 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
     /// Theorem that proves the privacy claim, as the card of a release cites it.
     const THEOREM: &'static str;
 
-    /// Output of the mechanism: records, or a view if points are moved into a [narrower](Self::narrowed) set.
+    /// Output of the mechanism: records, or a view (rows in another space) if points are moved into a
+    /// [narrower](Self::narrowed) set.
     const OUTPUT: Output = Output::Records;
 
     /// Parameters in addition to `protect`. Their doc comments become the help texts of the parameters.
     type Parameters: Debug + Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
-    /// Set (k coordinates) into which points are moved before noise is added. A smaller set needs less noise.
-    /// By default points stay in `set`.
+    /// Set into which points of `set` are moved before noise is added. Both sets have k coordinates. A
+    /// smaller set needs less noise. By default points stay in `set`.
     ///
     /// # Errors
     /// Returns an error if the parameters do not determine such a set.
@@ -99,16 +101,17 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
     /// that is too small.
     fn calibrate(parameters: &Self::Parameters, set: &Domain, budget: Budget) -> Result<Self>;
 
-    /// Moves a point (k values) of the set to the lattice on which noise is added, if rounding to the lattice
-    /// would visibly change the point. The view without noise then consists of lattice points. By default the
-    /// point does not change.
+    /// Rounds a point (k values) of the `set` of [`calibrate`](Self::calibrate) to the lattice on which noise
+    /// is added. Implement it if the lattice is coarse, so that rounding changes points noticeably. Records
+    /// that are mapped without noise are then lattice points too. By default the point does not change.
     fn on_lattice(&self, _point: &mut [f64]) {}
 
-    /// Adds noise to a point (k values) of the set. The noise is added on integers. The bound of the set is
-    /// enforced on the integers, before the noise is added.
+    /// Adds noise to a point (k values) of the `set` of [`calibrate`](Self::calibrate). An implementation
+    /// rounds the point to integers, enforces the bounds of the set on these integers, and then adds integer
+    /// noise.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Shape`] if the point does not have k values. [`Error::NonFinite`] for a NaN or an infinity.
     fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
     /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add). An
@@ -124,12 +127,13 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
         Ok(())
     }
 
-    /// Description of the noise on k coordinates, which are counted from 0. The published distribution of a
-    /// release is made from this description, and an audit compares [`add`](Self::add) with it.
+    /// Description of the noise on the k coordinates of a point, which are counted from 0. The noise
+    /// distribution that a release publishes is made from this description, and an audit compares
+    /// [`add`](Self::add) with it.
     fn described(&self) -> DescribedNoise;
 
-    /// Logarithm of the probability that `point` becomes `released` (k values each), up to a constant. An
-    /// audit uses it in its attacks. The default is `None`.
+    /// Logarithm of the probability that `point` becomes `released` (k values each), up to an additive
+    /// constant that depends on neither of them. An audit uses it in its attacks. The default is `None`.
     fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
         None
     }
@@ -140,14 +144,15 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
         LocalDp::pure(epsilon)
     }
 
-    /// Claims about `portion` other than differential privacy. `unit` is the unit of protection that these
-    /// claims state. By default there are none.
+    /// Claims other than differential privacy about `portion`, the coordinates of a record that take noise.
+    /// `unit` is the unit of protection that these claims state. The default is no claim.
     fn additional_claims(&self, _portion: &Portion, _unit: Unit) -> Vec<Claim> {
         vec![]
     }
 }
 
-/// Parameters of a mechanism that adds noise: the portion that takes it, and the noise's own parameters.
+/// Parameters of a mechanism that adds noise: the portion of a record that takes the noise, and the noise's
+/// own parameters.
 #[derive(Debug, Clone, JsonSchema)]
 pub struct NoiseParameters<P> {
     /// Portion that takes noise: "record", "features" or "label". By default everything that can take it. A
@@ -174,12 +179,12 @@ impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
 #[derive(Debug, Clone)]
 pub struct Noisy<N: AdditiveNoise> {
     state: NoiseState<N::Parameters>,
-    /// Portion of `state`, with the ε that the noise spends in place of the ε of the budget.
+    /// Copy of the portion in `state`, with the ε that the noise spends instead of the ε of the budget.
     portion: Portion,
-    /// Domain to which the portion is moved before noise is added.
+    /// Set into which [`AdditiveNoise::narrowed`] moves the portion before noise is added.
     set: Domain,
     /// True if `set` is the domain of the whole portion and consists of intervals and one-hot groups. A point
-    /// that was projected into the domain is then in `set`, to the last bit.
+    /// that was projected into the domain is then exactly in `set`, without a rounding error.
     is_all: bool,
     /// The noise; `None` at ε = ∞.
     noise: Option<N>,
@@ -222,13 +227,13 @@ impl<N: AdditiveNoise> TryFrom<NoiseState<N::Parameters>> for Noisy<N> {
 }
 
 impl<N: AdditiveNoise> Noisy<N> {
-    /// Noise at `budget` on the portion `protect` of each record. By default the portion is everything that
-    /// takes noise.
+    /// Mechanism that adds noise at `budget` to the portion `protect` of each record. By default the portion
+    /// is everything that takes noise.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if records have no such portion, or if a class label would need noise. Also
-    /// the errors of [`narrowed`](AdditiveNoise::narrowed), [`epsilon`](AdditiveNoise::epsilon) and
-    /// [`calibrate`](AdditiveNoise::calibrate).
+    /// [`Error::NotApplicable`] if records have no portion `protect`, for example no label, or if a class
+    /// label would need noise. Also the errors of [`narrowed`](AdditiveNoise::narrowed),
+    /// [`epsilon`](AdditiveNoise::epsilon) and [`calibrate`](AdditiveNoise::calibrate).
     pub fn new(
         protect: Option<Protect>,
         domain: RecordDomain,
@@ -240,7 +245,7 @@ impl<N: AdditiveNoise> Noisy<N> {
         NoiseState { portion, delta: budget.delta(), parameters }.try_into()
     }
 
-    /// State of the mechanism that the plugin designs for `brief`.
+    /// State of the mechanism that the plugin designs for the domain and the budget of `brief`.
     ///
     /// # Errors
     /// Same errors as [`new`](Self::new). [`Error::Parameter`] if the noise would spend a larger ε than the
@@ -259,7 +264,8 @@ impl<N: AdditiveNoise> Noisy<N> {
         self.noise.as_ref()
     }
 
-    /// Scale of the noise on the first coordinate of the portion, in units of the encoded record; 0 at ε = ∞.
+    /// Scale of the noise on the first coordinate that takes noise, in units of the encoded record; 0 at ε =
+    /// ∞.
     pub fn scale(&self) -> f64 {
         self.added().and_then(|noise| noise.described().scales.first().copied()).unwrap_or(0.0)
     }
@@ -269,7 +275,8 @@ impl<N: AdditiveNoise> Noisy<N> {
         &self.portion
     }
 
-    /// Moves a flat record into its domain, and the portion that takes noise into `set`.
+    /// Moves a flat record into its domain, and the portion that takes noise into `set`. Then rounds this
+    /// portion by [`AdditiveNoise::on_lattice`].
     fn settle(&self, record: &mut [f64]) -> Result<()> {
         self.domain().flat().project(record)?;
         let portion = self.portion().slice(record)?;
@@ -305,7 +312,8 @@ impl<N: AdditiveNoise> LocalMechanism for Noisy<N> {
         self.portion().with(&self.set)
     }
 
-    /// View if records are moved into a [narrower](AdditiveNoise::narrowed) set, otherwise records.
+    /// View (rows in another space) if records are moved into a [narrower](AdditiveNoise::narrowed) set,
+    /// otherwise records.
     fn releases(&self) -> Releases {
         match self.portion().set(N::NAME).is_ok_and(|whole| whole == self.set) {
             true => Releases::Records,

@@ -5,13 +5,13 @@ use crate::lattice::Spread;
 use scumble_core::{Error, Neighbours, PrivacyProfile, Result, Stream};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// Discrete Gaussian noise on the cells of tables of counts. A record counts in one cell of each table.
+/// Discrete Gaussian noise on the cells of tables of counts. Each record adds 1 to one cell of each table.
 ///
-/// The lattice is about 2³⁰ times finer than the scale of the noise, and its step is never larger than 1.
-/// Each count is a whole number of lattice steps, and the noise is an exact integer number of steps. Adding
-/// or removing a record changes one cell of a table by 1. Replacing a record changes at most two cells by 1
-/// each. The privacy profile δ(ε) of one table follows from the bound of
-/// [`GaussianNoise`](crate::GaussianNoise) for points that differ in these cells.
+/// The noise is an exact integer number of lattice steps. The step is the power of two about 2³⁰ times
+/// smaller than the scale of the noise, or 1 if this power exceeds 1. Each count is therefore a whole number
+/// of steps. Adding or removing a record changes one cell of a table by 1. Replacing a record changes at most
+/// two cells by 1 each. The privacy profile δ(ε) of one table follows from the bound of
+/// [`GaussianNoise`](crate::GaussianNoise) for two points that differ by 1 in each of these cells.
 ///
 /// ```
 /// use scumble_core::{Neighbours, Randomness};
@@ -29,29 +29,30 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 #[derive(Debug, Clone)]
 pub struct CountNoise {
     distribution: DiscreteGaussian,
-    /// Number of lattice steps in a count.
+    /// Number of lattice steps that equal a count of 1.
     unit: f64,
 }
 
 impl CountNoise {
-    /// Noise x with the distribution ∝ exp(−x²/2σ²). Its scale σ is at least `scale` counts, and exceeds
-    /// `scale` by at most one lattice step.
+    /// Noise x, in counts, with a probability proportional to exp(−x²/2σ²). The scale σ is at least `scale`,
+    /// and exceeds `scale` by at most one lattice step.
     ///
     /// # Errors
-    /// [`Error::Budget`] for a scale that is not between 2⁻⁴⁰ and 2⁴⁰.
+    /// [`Error::Budget`] if `scale` is not between 2⁻⁴⁰ and 2⁴⁰ counts.
     pub fn with_scale(scale: f64) -> Result<Self> {
         if !(2f64.powi(-40)..=2f64.powi(40)).contains(&scale) {
             let range = "between 2^-40 and 2^40 counts";
             return Err(Error::Budget { name: "a scale of noise on counts", range, value: scale });
         }
-        // In lattice steps, the scale σ has at least 31 bits. A lattice step is at most one count.
+        // The scale σ is a whole number of lattice steps, of at least 31 bits. A lattice step is at most one
+        // count.
         let exponent = (30 - scale.log2().floor() as i32).max(0);
         let unit = 2f64.powi(exponent);
         let distribution = DiscreteGaussian::new(Rational::new((scale * unit).ceil() as u64, 1)?)?;
         Ok(Self { distribution, unit })
     }
 
-    /// Scale σ of the noise, in counts. The noise x has the distribution ∝ exp(−x²/2σ²).
+    /// Scale σ of the noise, in counts. The noise x has a probability proportional to exp(−x²/2σ²).
     pub fn scale(&self) -> f64 {
         self.distribution.scale() / self.unit
     }
@@ -65,7 +66,8 @@ impl CountNoise {
         counts.iter().map(noisy).collect()
     }
 
-    /// Logarithm of the probability that `counts` become `noisy`, up to a constant.
+    /// Logarithm of the probability that `counts` become `noisy`, up to an additive constant that depends on
+    /// neither of them.
     pub fn log_likelihood(&self, counts: &[u64], noisy: &[f64]) -> f64 {
         let squares = counts.iter().zip(noisy).map(|(count, noisy)| (noisy - *count as f64).powi(2));
         -squares.sum::<f64>() / (2.0 * self.scale().powi(2))

@@ -11,24 +11,25 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// Discrete Gaussian noise on a lattice, calibrated to the ℓ₂ diameter of a domain, or with a separate scale
 /// for each coordinate.
 ///
-/// A point is rounded to the lattice, and the domain's bound is enforced again on the integers. The noise of
-/// a coordinate is an exact integer k with the distribution ∝ exp(−k²/2σ²), where σ is its scale in lattice
-/// steps (Canonne, Kamath and Steinke 2020). The privacy profile δ(ε) is proven for this distribution, not
-/// for the continuous one. Let P and Q be the output distributions of two points. In coordinate j the points
-/// are Δⱼ lattice steps apart, and the noise has the scale σⱼ in steps. Then
+/// A point is rounded to the [`Lattice`], and the domain's bound is enforced again on the integers. The noise
+/// of a coordinate is an exact integer k with the distribution ∝ exp(−k²/2σ²), where σ is its scale in
+/// lattice steps (Canonne, Kamath and Steinke 2020). The privacy profile δ(ε) is proven for this
+/// distribution, not for the continuous one. Let P and Q be the output distributions of two points. In
+/// coordinate j the points are Δⱼ lattice steps apart, and the noise has the scale σⱼ in steps. Then
 ///
 /// δ(ε) ≤ e^(Σ 1/8σⱼ²)·δ_μ(ε − Σ |Δⱼ|/2σⱼ²), with μ² = Σ Δⱼ²/σⱼ². Here δ_μ is the privacy profile of
 /// continuous Gaussian noise of scale 1 at sensitivity μ (Balle and Wang 2018, Theorem 8). The sums are over
 /// the coordinates in which the points differ.
 ///
-/// The factor e^(Σ 1/8σⱼ²) relates P to continuous noise. In each coordinate, noise of the scale σ takes the
-/// integer k with a probability of at most e^(1/8σ²) times the mass of continuous noise within half a step of
-/// k. Three facts show this. The normaliser Σᵢ e^(−i²/2σ²) over all integers i is at least σ√2π, by Poisson's
-/// summation. The mean of e^(−ku/σ²) over −½ ≤ u ≤ ½ is at least 1. For these u, e^(−u²/2σ²) is at least
-/// e^(−1/8σ²). The shift Σ |Δⱼ|/2σⱼ² accounts for the privacy loss ln P/Q. In coordinate j, the loss of
-/// continuous noise is linear in the output, with slope Δⱼ/σⱼ². Within half a step of k, all coordinates
-/// together change the loss by at most the shift. The usual lattice has 2³⁰ steps per standard deviation. On
-/// this lattice, factor and shift together cost a few billionths of μ for a hundred coordinates.
+/// The factor e^(Σ 1/8σⱼ²) relates P to continuous noise. Take one coordinate with noise of the scale σ. The
+/// probability that the noise is the integer k is at most e^(1/8σ²) times the probability that continuous
+/// Gaussian noise of this scale is within half a step of k. Three facts show this bound. The normaliser Σᵢ
+/// e^(−i²/2σ²) over all integers i is at least σ√2π, by Poisson's summation. The mean of e^(−ku/σ²) over −½ ≤
+/// u ≤ ½ is at least 1. For these u, e^(−u²/2σ²) is at least e^(−1/8σ²). The shift Σ |Δⱼ|/2σⱼ² accounts for
+/// the privacy loss ln P/Q. In coordinate j, the loss of continuous noise is linear in the output, with slope
+/// Δⱼ/σⱼ². If the output moves by at most half a step in each coordinate, the loss changes by at most the
+/// shift. The usual lattice has 2³⁰ steps per standard deviation. On this lattice and for a hundred
+/// coordinates, factor and shift together cost as much privacy as an increase of μ by a few billionths of μ.
 ///
 /// ```
 /// use scumble_core::{Budget, Domain, Randomness};
@@ -52,7 +53,8 @@ pub struct GaussianNoise {
 enum Distributions {
     /// One distribution for all coordinates.
     One(DiscreteGaussian),
-    /// Distinct distributions, and the index of each coordinate's distribution (d values).
+    /// The coordinates may have different distributions. `distinct` has each distribution once, and `indices`
+    /// has the index of each coordinate's distribution in `distinct`.
     Each { distinct: Vec<DiscreteGaussian>, indices: Vec<usize> },
 }
 
@@ -66,19 +68,19 @@ impl Distributions {
 }
 
 impl GaussianNoise {
-    /// Noise that protects every record of `domain` with the ε and δ of `budget`. The lattice is about 2³⁰
-    /// times finer than the standard deviation.
+    /// Noise that gives every record of `domain` local differential privacy with the ε and δ of `budget`. The
+    /// lattice is about 2³⁰ times finer than the standard deviation.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless ε is finite and δ above zero, and if the noise would need a scale above 2⁵⁹
+    /// [`Error::Budget`] unless ε is finite and δ above zero, or if the noise would need a scale above 2⁵⁹
     /// lattice steps. [`Error::Domain`] if a bound of `domain` is not below 2⁶¹ lattice steps.
     pub fn calibrated(domain: &Domain, budget: Budget) -> Result<Self> {
         let mu = largest_mu(budget)?;
         Self::on_lattice(domain, budget, Lattice::for_noise(domain, domain.l2_diameter() / mu))
     }
 
-    /// Noise on `lattice` that protects every record of `domain` with the ε and δ of `budget`. A coarse
-    /// lattice costs accuracy, never privacy.
+    /// Noise on `lattice` that gives every record of `domain` local differential privacy with the ε and δ of
+    /// `budget`. A coarse lattice costs accuracy, never privacy.
     ///
     /// # Errors
     /// Same errors as [`calibrated`](Self::calibrated).
@@ -100,9 +102,9 @@ impl GaussianNoise {
         Ok(Self { points, distributions: Distributions::One(distribution(sigma)?), profile })
     }
 
-    /// Noise with a separate scale σ for each coordinate. Each σ is at least its value in `scales` (d values,
-    /// in the units of `domain`), and exceeds it by at most one lattice step. The lattice is about 2³⁰ times
-    /// finer than the smallest scale.
+    /// Noise with a separate scale σ for each coordinate. `scales` has one value per coordinate, in the units
+    /// of `domain`. Each σ is at least this value, and exceeds it by at most one lattice step. The lattice is
+    /// about 2³⁰ times finer than the smallest scale.
     ///
     /// # Errors
     /// [`Error::Shape`] unless there is one scale per coordinate. [`Error::Budget`] for a scale that is not
@@ -136,10 +138,12 @@ impl GaussianNoise {
         Ok(Self { points, distributions: Distributions::Each { distinct, indices }, profile })
     }
 
-    /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
+    /// Rounds `point` to the lattice within the domain, and adds an independent draw of noise to each
+    /// coordinate.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Shape`] if the width of the point differs from the width of the domain. [`Error::NonFinite`]
+    /// for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let mut coordinates = 0..self.points.dim();
         self.points.add(point, || coordinates.next().map_or(0, |at| self.distributions.at(at).sample(stream)))
@@ -147,7 +151,7 @@ impl GaussianNoise {
 
     /// Adds noise to points, one after the other, with the same draws as [`add`](Self::add). The draws are
     /// made in bulk if all coordinates have the same distribution. Draw nothing else from `stream`
-    /// afterwards.
+    /// afterwards, because bulk draws may consume more of it than they use.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -165,7 +169,8 @@ impl GaussianNoise {
         }
     }
 
-    /// Logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    /// Logarithm of the probability that `point` becomes `released`, up to an additive constant that depends
+    /// on neither of them. Both have one value per coordinate of the domain.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -204,29 +209,29 @@ impl GaussianNoise {
         self.points.lattice()
     }
 
-    /// Scale σ of each coordinate's noise (d values) in the units of the domain. The noise x has the
-    /// distribution ∝ exp(−x²/2σ²).
+    /// Scale σ of each coordinate's noise, in the units of the domain. The noise x has a probability
+    /// proportional to exp(−x²/2σ²).
     pub fn scales(&self) -> Vec<f64> {
         self.map_coordinates(|distribution| distribution.scale() * self.lattice().step())
     }
 
-    /// Variance of each coordinate's noise (d values) in squared units of the domain, about σ² for the scale
-    /// σ.
+    /// Variance of each coordinate's noise, in squared units of the domain. It is about σ² for noise of the
+    /// scale σ.
     pub fn variances(&self) -> Vec<f64> {
         self.map_coordinates(|distribution| distribution.variance() * self.lattice().step().powi(2))
     }
 
-    /// Information of each released coordinate about the true coordinate (d values), per squared unit of the
-    /// domain, rounded up. No unbiased estimate of the true coordinate has a smaller variance than the
-    /// inverse, step²/(e^(step²/σ²) − 1), for noise of the scale σ on a lattice with this step (Hammersley
-    /// 1950; Chapman and Robbins 1951). The inverse tends to σ² as the lattice becomes finer.
+    /// Information of each released coordinate about the true coordinate, in inverse squared units of the
+    /// domain, rounded up. No unbiased estimate of a true coordinate has a variance below the inverse of its
+    /// information (Hammersley 1950; Chapman and Robbins 1951). For noise of the scale σ on a lattice with
+    /// this `step`, the inverse is step²/(e^(step²/σ²) − 1). It tends to σ² as the lattice becomes finer.
     ///
     /// The information is the χ² divergence of the output distributions of two neighbouring lattice points,
-    /// divided by their squared distance. Let P and Q be these distributions, around the integers 0 and 1,
-    /// with σ in steps. Then Q/P at the integer k is e^((2k − 1)/2σ²). Its mean square under P is e^(1/σ²),
-    /// because the sum over all integers k of e^(−(k − 2)²/2σ²) equals that of e^(−k²/2σ²). The noise of
-    /// different coordinates is independent, so the bound applies to the whole covariance matrix of an
-    /// estimate.
+    /// divided by their squared distance. Let P and Q be the output distributions of the neighbouring points
+    /// 0 and 1 (in steps), and let σ be the scale of the noise in steps. Then Q/P at the integer k is e^((2k
+    /// − 1)/2σ²). Its mean square under P is e^(1/σ²), because the sum over all integers k of e^(−(k −
+    /// 2)²/2σ²) equals the sum of e^(−k²/2σ²). It follows that χ² = e^(1/σ²) − 1. The noise of different
+    /// coordinates is independent, so the bound applies to the whole covariance matrix of an estimate.
     pub fn information(&self) -> Vec<f64> {
         let step = self.lattice().step();
         self.map_coordinates(|distribution| information(distribution.scale().powi(-2).exp_m1(), step))
@@ -255,14 +260,15 @@ fn largest_mu(budget: Budget) -> Result<f64> {
     gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)
 }
 
-/// Weight 1/σ² of a coordinate whose noise has the scale `sigma`, in lattice steps.
+/// Weight 1/σ² of a coordinate in a [`Spread`], where σ is `sigma`, the scale of its noise in lattice steps.
 fn precision(sigma: u64) -> f64 {
     (sigma as f64).powi(-2)
 }
 
-/// Privacy profile δ(ε) of noise on `dim` coordinates. The [`Spread`] of two points has the weight 1/σ² for
-/// each coordinate, where σ is the scale of its noise in lattice steps. The profile is the bound in the
-/// documentation of [`GaussianNoise`], with its sums rounded up.
+/// Upper bound on the privacy profile δ(ε) of noise on `dim` coordinates, for points with at most the given
+/// [`Spread`]. The spread has the weight 1/σ² for each coordinate, where σ is the scale of the coordinate's
+/// noise in lattice steps. The bound is stated in the documentation of [`GaussianNoise`]. Its sums are
+/// rounded up.
 pub(crate) fn profile(
     Spread { squared_distance, distance, differing }: Spread,
     dim: usize,

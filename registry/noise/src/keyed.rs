@@ -1,5 +1,5 @@
-//! Noise keyed by a secret and the id of the record. A task that runs twice then repeats its release, instead
-//! of making a second one.
+//! Noise keyed by a secret and the id of the record. A task of a distributed computation that runs twice then
+//! repeats its release, instead of making a second release.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
@@ -10,15 +10,16 @@ use std::fmt;
 
 /// Secret key of 32 bytes. It determines the noise of every record of one release.
 ///
-/// The stream of a record is ChaCha20 under the key SHA-256(secret ‖ id ‖ encoded record). To an adversary
-/// that does not know the secret, the streams of different ids or different records are independent and
-/// uniformly random. The privacy claim assumes that ChaCha20 is a pseudorandom generator. It also assumes
-/// that SHA-256 is a pseudorandom function for inputs that start with the secret. The secret has a fixed
-/// length, and no two pairs of id and record have the same encoding.
+/// The noise of a record is drawn from its own random stream: ChaCha20 under the key SHA-256(secret ‖ id ‖
+/// encoded record), where ‖ joins bytes. To an adversary that does not know the secret, the streams of
+/// different ids or different records are independent and uniformly random. The privacy claim assumes that
+/// ChaCha20 is a pseudorandom generator. It also assumes that SHA-256 is a pseudorandom function for inputs
+/// that start with the secret. The secret has a fixed length, and no two pairs of id and record have the same
+/// encoding, so different pairs are different inputs.
 ///
 /// The same id with another record draws other noise, because the same noise on both records would disclose
-/// their difference. The same id with an equal record draws the same noise, which discloses that they are
-/// equal. Ids must therefore be unique in a release.
+/// their difference. The same id with an equal record draws the same noise, which discloses that both records
+/// are equal. Ids must therefore be unique in a release.
 ///
 /// ```
 /// use scumble_noise::NoiseKey;
@@ -64,18 +65,19 @@ impl NoiseKey {
         digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Noise stream of the record with this id, where `record` is flat and encoded (d values).
+    /// Random stream for the noise of the record with this `id`. `record` lists the coordinates of the
+    /// encoded record.
     pub fn stream(&self, id: &str, record: &[f64]) -> Stream {
         ChaCha20Rng::from_seed(digest(&self.0, id, record))
     }
 
     /// Keyed hash of a record's [short digest](RecordDigest::short). A release uses it to recognise a record
-    /// that it has already admitted. To an adversary without the secret, it discloses nothing about the
+    /// that it has already admitted. To an adversary without the key, the hash discloses nothing about the
     /// record.
     pub fn tag(&self, record: &[u8; 16]) -> [u8; 16] {
         // The hash that seeds a stream has the length of the id in the eight bytes after the secret. This
-        // hash has the word "admitted" there. No memory holds an id of the length that this word encodes, so
-        // no tag shares its input with the seed of a stream.
+        // hash has the word "admitted" in the same eight bytes. No memory holds an id of the length that this
+        // word encodes, so no tag shares its input with the seed of a stream.
         let hash = Sha256::new().chain_update(self.0).chain_update(b"admitted");
         cut(&hash.chain_update(record).finalize().into())
     }
@@ -88,7 +90,7 @@ impl NoiseKey {
 pub struct RecordDigest([u8; 32]);
 
 impl RecordDigest {
-    /// Digests a flat encoded record (d values) with its id.
+    /// Digests an encoded record, given as the list of its coordinates, with its id.
     pub fn new(id: &str, record: &[f64]) -> Self {
         Self(digest(b"scumble: fingerprint of records.", id, record))
     }
@@ -180,9 +182,9 @@ impl fmt::Debug for NoiseKey {
     }
 }
 
-/// Releases flat records, each with the noise that `key`, its id and its values determine. The released value
-/// of a record does not depend on the other records or on their order. Repeated releases give it the same
-/// value again.
+/// Releases concatenated flat records. The noise of a record is determined by `key` and by the id and the
+/// values of the record. The released value of a record does not depend on the other records or on their
+/// order. A repeated release gives the record the same value again.
 ///
 /// # Errors
 /// [`Error::Shape`] unless there is one id per record. Also the errors of `encode`, `perturb` and `decode` of

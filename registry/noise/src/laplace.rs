@@ -10,12 +10,12 @@ use scumble_sampling::{DiscreteLaplace, Rational};
 
 /// Discrete Laplace noise on a lattice, calibrated to the ℓ₁ diameter of a domain.
 ///
-/// A point is rounded to the lattice, and the domain's bound is enforced again on the integers. The
-/// sensitivity is therefore a statement about integers, and no float error affects the privacy claim. The
-/// noise is an exact integer number of steps. The final conversion to `f64` is post-processing. Let Δ₁ be the
-/// ℓ₁ diameter in lattice steps, and let t = ⌈Δ₁/ε⌉ be the scale of the noise in steps. The output
-/// distributions of any two points differ by a factor of at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry, Nissim and
-/// Smith 2006; on integers: Ghosh, Roughgarden and Sundararajan 2009).
+/// A point is rounded to the [`Lattice`], and the domain's bound is enforced again on the integers. The
+/// sensitivity is therefore computed on integers, and no float error affects the privacy claim. The noise is
+/// an exact integer number of steps. The final conversion to `f64` is post-processing. Let Δ₁ be the ℓ₁
+/// diameter of the rounded points in lattice steps, and let t = ⌈Δ₁/ε⌉ be the scale of the noise in steps.
+/// The output distributions of any two points differ by a factor of at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry,
+/// Nissim and Smith 2006; on integers: Ghosh, Roughgarden and Sundararajan 2009).
 ///
 /// ```
 /// use scumble_core::{Domain, Randomness};
@@ -34,8 +34,8 @@ pub struct LaplaceNoise {
 }
 
 impl LaplaceNoise {
-    /// Noise that protects every record of `domain` with `epsilon`. The lattice is about 2³⁰ times finer than
-    /// the scale of the noise.
+    /// Noise that gives every record of `domain` local differential privacy with `epsilon`. The lattice is
+    /// about 2³⁰ times finer than the scale of the noise.
     ///
     /// # Errors
     /// [`Error::Budget`] unless 0 < ε < ∞, and for an ε so small that the scale would exceed 2⁵⁹ lattice
@@ -44,8 +44,8 @@ impl LaplaceNoise {
         Self::on_lattice(domain, epsilon, Lattice::for_noise(domain, domain.l1_diameter() / epsilon))
     }
 
-    /// Noise on `lattice` that protects every record of `domain` with `epsilon`. A coarse lattice costs
-    /// accuracy, never privacy.
+    /// Noise on `lattice` that gives every record of `domain` local differential privacy with `epsilon`. A
+    /// coarse lattice costs accuracy, never privacy.
     ///
     /// # Errors
     /// Same errors as [`calibrated`](Self::calibrated).
@@ -64,16 +64,19 @@ impl LaplaceNoise {
         Ok(Self { points, distribution: DiscreteLaplace::new(Rational::new(scale, 1)?)? })
     }
 
-    /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
+    /// Rounds `point` to the lattice within the domain, and adds an independent draw of noise to each
+    /// coordinate.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Shape`] if the width of the point differs from the width of the domain. [`Error::NonFinite`]
+    /// for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         self.points.add(point, || self.distribution.sample(stream))
     }
 
     /// Adds noise to points, one after the other. The draws equal the draws of [`add`](Self::add), but are
-    /// made in bulk. Draw nothing else from `stream` afterwards.
+    /// made in bulk. Draw nothing else from `stream` afterwards, because bulk draws may consume more of it
+    /// than they use.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -89,7 +92,8 @@ impl LaplaceNoise {
         self.points.add_to_all(points, |noise| draws.fill(noise))
     }
 
-    /// Logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    /// Logarithm of the probability that `point` becomes `released`, up to an additive constant that depends
+    /// on neither of them. Both have one value per coordinate of the domain.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -118,25 +122,26 @@ impl LaplaceNoise {
         self.points.lattice()
     }
 
-    /// Scale b of the noise in the units of the domain. The noise x has the distribution ∝ exp(−|x|/b).
+    /// Scale b of the noise in the units of the domain. The noise x has a probability proportional to
+    /// exp(−|x|/b).
     pub fn scale(&self) -> f64 {
         self.distribution.scale() * self.lattice().step()
     }
 
-    /// Information of a released coordinate about the true coordinate, per squared unit of the domain,
-    /// rounded up. For noise of the scale b, it is 1/b², except for the effect of the lattice. No unbiased
-    /// estimate of the true coordinate has a smaller variance than the inverse, b² (Hammersley 1950; Chapman
-    /// and Robbins 1951). This is half of the noise's variance.
+    /// Information of a released coordinate about the true coordinate, in inverse squared units of the
+    /// domain, rounded up. No unbiased estimate of the true coordinate has a variance below the inverse of
+    /// the information (Hammersley 1950; Chapman and Robbins 1951). Except for the effect of the lattice,
+    /// noise of the scale b has the information 1/b². The inverse, b², is half of the noise's variance.
     ///
     /// The information is the χ² divergence of the output distributions of two neighbouring lattice points,
     /// divided by their squared distance. Let r = e^(−1/t) for noise with a scale of t lattice steps. The
-    /// ratio of the two distributions is r on one side of the points and 1/r on the other side. It follows
-    /// that χ² = (1 − r)²/r = 4 sinh²(1/2t).
+    /// ratio of the two distributions is r on one side of the two points and 1/r on the other side. It
+    /// follows that χ² = (1 − r)²/r = 4 sinh²(1/(2t)).
     pub fn information(&self) -> f64 {
         information(4.0 * (0.5 / self.distribution.scale()).sinh().powi(2), self.lattice().step())
     }
 
-    /// Variance of the noise in squared units of the domain, about 2b² for the scale b.
+    /// Variance of the noise in squared units of the domain, about 2b² for noise of the scale b.
     pub fn variance(&self) -> f64 {
         self.distribution.variance() * self.lattice().step().powi(2)
     }

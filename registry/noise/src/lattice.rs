@@ -4,8 +4,8 @@
 use scumble_core::{Domain, Error, Factor, Result, check_finite, check_width, largest, signed_sums};
 use std::ops::Range;
 
-/// Largest scale, in lattice steps, for which draws are made in bulk. Such draws are reduced modulo 2⁶⁴. Only
-/// a draw of more than 2¹¹ scales exceeds 63 bits, with a probability below e^−2048.
+/// Largest scale, in lattice steps, of noise that is drawn in bulk. Bulk draws are reduced modulo 2⁶⁴. Only a
+/// draw of more than 2¹¹ times the scale exceeds 63 bits, with a probability below e^−2048.
 pub(crate) const WIDEST_IN_BULK: f64 = (1u64 << 52) as f64;
 
 /// All multiples of a power of two.
@@ -28,7 +28,8 @@ impl Lattice {
     }
 
     /// Lattice about 2³⁰ times finer than noise of the scale `scale`. It is also at least 2²⁰ times finer
-    /// than the narrowest factor of `domain`, if the noise and all coordinates still fit their integers.
+    /// than the narrowest factor of `domain`, such as an interval. Both hold only as far as the noise fits 59
+    /// bits and the coordinates fit 61 bits.
     pub(crate) fn for_noise(domain: &Domain, scale: f64) -> Self {
         let narrowest = domain
             .factors()
@@ -45,7 +46,7 @@ impl Lattice {
         Self { exponent }
     }
 
-    /// Distance between two neighbours.
+    /// Distance between two neighbouring points of the lattice.
     pub fn step(self) -> f64 {
         2f64.powi(self.exponent)
     }
@@ -55,7 +56,7 @@ impl Lattice {
         x / self.step()
     }
 
-    /// Bounds on the lattice points to which a value of `factor` may round, as integers.
+    /// Bounds on the lattice points to which a value of `factor` may round, as integer numbers of steps.
     fn integer_bounds(self, factor: &Factor) -> Result<IntegerBounds> {
         let whole = |units: f64| {
             if units.abs() < (1i64 << 61) as f64 {
@@ -157,8 +158,8 @@ impl IntegerBounds {
         }
     }
 
-    /// Rounds `units` (in lattice steps) to integers, and replaces each value by `to` of its integer. The
-    /// bounds are enforced on the integers, so that they hold despite float errors.
+    /// Rounds `units` (in lattice steps) to integers, and replaces each value by `to(k)` for its integer k.
+    /// The bounds are enforced on the integers, so that they hold despite float errors.
     fn map_rounded(&self, units: &mut [f64], to: &mut impl FnMut(i64) -> f64) {
         match self {
             Self::Interval(lower, upper) => units[0] = to(rounded(units[0]).clamp(*lower, *upper)),
@@ -196,16 +197,16 @@ impl IntegerBounds {
     }
 }
 
-/// Nearest whole number, away from zero in a tie. The result equals that of `f64::round`, without a function
-/// call.
+/// Nearest whole number, away from zero in a tie. The result equals the result of `f64::round`, without a
+/// function call.
 fn rounded(x: f64) -> i64 {
     (x + 0.5f64.next_down().copysign(x)) as i64
 }
 
-/// Summary of the weights of some coordinates.
+/// Summary of the weights that some coordinates have in a [`Spread`].
 #[derive(Debug, Clone, Copy)]
 struct Weights {
-    /// The two largest weights. A missing weight is zero.
+    /// The two largest weights. The second is zero if there is only one coordinate.
     heaviest: [f64; 2],
     sum: f64,
 }
@@ -247,7 +248,7 @@ pub(crate) struct IntegerDomain {
 }
 
 impl IntegerDomain {
-    /// `domain` on `lattice`.
+    /// Integer points to which `lattice` rounds the points of `domain`.
     ///
     /// # Errors
     /// [`Error::Domain`] if a bound of `domain` is not below 2⁶¹ lattice steps.
@@ -265,9 +266,9 @@ impl IntegerDomain {
         self.bounds.iter().map(|(_, bounds)| bounds.l1_diameter()).sum()
     }
 
-    /// Largest spread of two points, up to rounding, for the given weights of the coordinates (d values).
-    /// `None` if the squared distance is not a finite float. A domain with a single point counts as two
-    /// points one step apart, so that no claim states a privacy cost of zero.
+    /// Largest spread of two points, up to rounding, for the given weights of the coordinates (one weight per
+    /// coordinate). `None` if the squared distance is not a finite float. A domain with a single point counts
+    /// as two points one step apart, so that no claim states a privacy cost of zero.
     pub(crate) fn spread(&self, weights: &[f64]) -> Option<Spread> {
         let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
         self.summed(|at| Weights::new(&weights[at]), least)
@@ -296,15 +297,17 @@ impl IntegerDomain {
         self.bounds.last().map_or(0, |(at, _)| at.end)
     }
 
-    /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
+    /// Rounds `point` to the lattice within the domain, and adds to each coordinate the noise that `draw`
+    /// returns.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width. [`Error::NonFinite`] for a NaN or an infinity.
+    /// [`Error::Shape`] if the width of the point differs from the width of the domain. [`Error::NonFinite`]
+    /// for a NaN or an infinity.
     pub(crate) fn add(&self, point: &mut [f64], mut draw: impl FnMut() -> i128) -> Result<()> {
         let step = self.lattice.step();
         self.map_rounded(point, |k| {
             let sum = i128::from(k) + draw();
-            // Both conversions give the same float, but that of an i64 takes one instruction.
+            // Both conversions give the same float, but the conversion of an i64 takes one instruction.
             i64::try_from(sum).map_or_else(|_| sum as f64, |sum| sum as f64) * step
         })
     }
@@ -348,8 +351,8 @@ impl IntegerDomain {
         Ok(rounded)
     }
 
-    /// Rounds each coordinate of `point` (d values) to an integer number of steps, and replaces it by `to` of
-    /// this integer. The coordinates are replaced in ascending order.
+    /// Rounds each coordinate of `point` to an integer number k of steps, and replaces the coordinate by
+    /// `to(k)`. The coordinates are replaced in ascending order.
     ///
     /// # Errors
     /// Same errors as [`add`](Self::add).
@@ -365,16 +368,17 @@ impl IntegerDomain {
     }
 }
 
-/// Information per squared unit, from the χ² divergence between a distribution and the same distribution
-/// shifted by one lattice step. A margin of 2⁻⁴⁰ covers the effect of lattices on sums of information.
+/// Information of a release about one coordinate: χ²/step², with a relative margin of 2⁻⁴⁰. `chi_squared` is
+/// the χ² divergence between a noise distribution and the same distribution shifted by one lattice step. The
+/// margin covers the effect of lattices on sums of information.
 ///
 /// For two independent releases of one coordinate, the factors 1 + χ² multiply. A release with the divergence
 /// χ² has the information I = χ²/step². The sum I₁ + I₂ for the two releases therefore lacks the term
-/// step²·I₁·I₂. This term is about 2⁻⁶⁰ of the sum if the lattice is 2³⁰ times finer than the noise. Two
-/// releases on different lattices share the steps of the coarser lattice. At such a step, the divergence of
-/// the release on the finer lattice may no longer be quadratic in the distance. As a rule, neighbours on the
-/// finer lattice are then the same point on the coarser lattice. The release on the coarser lattice then
-/// discloses nothing about their difference.
+/// step²·I₁·I₂. This term is about 2⁻⁶⁰ of the sum if the lattice is 2³⁰ times finer than the noise. If two
+/// releases have different lattices, points that differ on both lattices are at least one step of the coarser
+/// lattice apart. At this distance, the divergence of the release on the finer lattice may no longer be
+/// quadratic in the distance. As a rule, two neighbours on the finer lattice are rounded to the same point of
+/// the coarser lattice. The release on the coarser lattice then discloses nothing about their difference.
 pub(crate) fn information(chi_squared: f64, step: f64) -> f64 {
     chi_squared / (step * step) * (1.0 + 2f64.powi(-40))
 }

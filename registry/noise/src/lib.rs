@@ -1,8 +1,9 @@
-//! Exact noise on lattices of integers, mechanisms that add it, and noise keyed by a record's id.
+//! Exact integer noise on lattices, mechanisms that add this noise, and noise that a secret key and a
+//! record's id determine.
 //!
-//! A point is rounded to a lattice, whose step is a power of two. The sensitivity is bounded on the integer
-//! multiples of the step, and the noise is an exact integer sample. No floating-point error can invalidate a
-//! privacy claim.
+//! A lattice consists of all integer multiples of a step, which is a power of two. A point of the domain is
+//! rounded to the lattice. The sensitivity is bounded for the rounded points, in whole steps. The noise is an
+//! exact sample of an integer number of steps. No floating-point error can invalidate a privacy claim.
 //!
 //! ```
 //! use scumble_core::Domain;
@@ -34,8 +35,8 @@ pub use sum::SumNoise;
 pub use scumble_core;
 
 /// Defines and registers a [`Plugin`](scumble_core::Plugin), like [`scumble_core::register!`]. For a
-/// mechanism that adds noise, the field `noise` names its [`AdditiveNoise`]. This field replaces
-/// `descriptor`, `parameters`, `learn` and `local`.
+/// mechanism that adds noise, the field `noise` names the type that implements [`AdditiveNoise`]. This field
+/// replaces the fields `descriptor`, `parameters`, `learn` and `local`.
 #[macro_export]
 macro_rules! register {
     (

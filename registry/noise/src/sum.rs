@@ -8,12 +8,14 @@ use scumble_sampling::{DiscreteLaplace, Rational};
 /// `STEPS`.
 const STEPS: u32 = 1 << 12;
 
-/// Discrete Laplace noise on the sums of bounded numbers over all records, for curators.
+/// Discrete Laplace noise on the sums of bounded numbers over all records, for curators, who are trusted with
+/// all records.
 ///
-/// Each number is rounded to one of 4,096 steps between its bounds. A sum is therefore an integer number of
-/// steps, and so is its noise. If one record of d numbers is replaced by another, the sums of the d numbers
-/// change by at most 4,096·d steps in total. Noise of the scale 4,096·d/ε steps is therefore ε-differentially
-/// private (Dwork, McSherry, Nissim and Smith 2006, Proposition 1).
+/// The interval between the bounds of a number has 4,096 equal steps, and the number is rounded to a whole
+/// number of steps. A sum is therefore an integer number of steps, and so is its noise. If one record of d
+/// numbers is replaced by another record, the d sums change by at most 4,096·d steps in total. Noise of the
+/// scale 4,096·d/ε steps is therefore ε-differentially private (Dwork, McSherry, Nissim and Smith 2006,
+/// Proposition 1).
 ///
 /// ```
 /// use ndarray::array;
@@ -34,11 +36,12 @@ pub struct SumNoise {
 }
 
 impl SumNoise {
-    /// Noise on the sums of records in `set`, which have d numbers each.
+    /// Noise that makes the sums of records in `set` differentially private with the ε of `budget`. The d
+    /// numbers of a record have equal shares of this ε.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] unless `set` consists of intervals. [`Error::Budget`] for an ε that is too
-    /// small for d numbers.
+    /// [`Error::NotApplicable`] unless `set` consists of intervals. [`Error::Budget`] if the ε of `budget` is
+    /// too small to be divided among d numbers and their steps.
     pub fn calibrated(set: &Domain, budget: Budget) -> Result<Self> {
         let reason = "it takes numbers within bounds, not levels or balls";
         let bounds = set.intervals().ok_or_else(|| Error::not_applicable("noise on sums", reason))?;
@@ -49,8 +52,8 @@ impl SumNoise {
         Ok(Self { bounds, noise })
     }
 
-    /// Noisy means (d values) of `records` (n records × d numbers). Values outside their bounds count as the
-    /// nearest bound.
+    /// Noisy means of `records` (n records × d numbers), one mean for each of the d numbers. Values outside
+    /// their bounds count as the nearest bound.
     pub fn mean(&self, records: ArrayView2<f64>, stream: &mut Stream) -> Vec<f64> {
         let mean = |(column, (lower, upper)): (ArrayView1<f64>, &(f64, f64))| {
             let step = |x: &f64| ((x - lower) / (upper - lower) * f64::from(STEPS)).round() as i128;

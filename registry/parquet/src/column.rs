@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// Meaning of a column's values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Meaning {
-    /// A flag, a 32-bit or 64-bit number, or a signed whole number: the value itself.
+    /// A boolean, a floating-point number of 32 or 64 bits, or a signed whole number. The cell is the stored
+    /// value.
     Plain,
     /// An unsigned whole number.
     Unsigned,
@@ -25,13 +26,14 @@ pub(crate) enum Meaning {
     Text,
     /// Days since 1970-01-01.
     Date,
-    /// Ticks since the start of 1970, `a_second` of them per second, on the clock of `zone`.
+    /// Ticks since the start of 1970, with `a_second` ticks per second. The clock of `zone` converts them to
+    /// a day and a time.
     Timestamp { a_second: i64, zone: Zone },
 }
 
 impl Meaning {
-    /// Meaning of the values of a column. `zone` returns the zone of its instants. `Err` is the name of an
-    /// unsupported type.
+    /// Meaning of the values of a column. `zone` returns the time zone of the column's instants. `Err` is the
+    /// name of the column's type if this type is unsupported.
     pub fn from_descriptor(
         column: &ColumnDescriptor,
         zone: impl FnOnce() -> Zone,
@@ -93,7 +95,8 @@ impl Meaning {
     }
 }
 
-/// Storage type of a column whose values have this meaning.
+/// Storage type of a column whose values have this `meaning`. `None` for a decimal whose precision or scale
+/// does not fit 8 bits.
 pub(crate) fn held(column: &ColumnDescriptor, meaning: &Meaning) -> Option<Held> {
     let bits = || match (column.logical_type_ref(), column.physical_type()) {
         (Some(LogicalType::Integer(kind)), _) => u8::try_from(kind.bit_width).unwrap_or(64),
@@ -119,7 +122,8 @@ pub(crate) fn held(column: &ColumnDescriptor, meaning: &Meaning) -> Option<Held>
     })
 }
 
-/// Meaning of a decimal of at most 38 digits.
+/// Meaning of a column of decimals. `None` for more than 38 digits after the decimal point, and for an
+/// unsupported physical type.
 fn decimal(column: &ColumnDescriptor) -> Option<Meaning> {
     let scale = usize::try_from(column.type_scale()).ok().filter(|scale| *scale <= 38)?;
     let is_read = match column.physical_type() {
@@ -144,7 +148,7 @@ pub(crate) struct Values {
     present: Vec<i16>,
     /// The values that are not missing.
     stored: Stored,
-    /// Number of rows and of values returned so far.
+    /// Number of rows returned so far, and how many of them had a value that is not missing.
     given: (usize, usize),
     /// Text of the last returned value, if it had to be formatted.
     written: String,
@@ -261,8 +265,8 @@ impl Values {
     }
 }
 
-/// Converts at most `most` bytes to text, without an incomplete character at the end. The rest of `bytes` is
-/// not checked.
+/// Converts the first `most` bytes to text, or fewer if there are fewer, without an incomplete character at
+/// the end. The rest of `bytes` is not checked.
 fn text(bytes: &[u8], most: usize) -> std::result::Result<&str, Misfit> {
     let start = &bytes[..bytes.len().min(most)];
     let is_cut = start.len() < bytes.len();

@@ -1,5 +1,5 @@
-//! Depth check of a footer's schema. The footer's parser recurses once per level, and a footer of a few
-//! kilobytes has room for thousands of levels.
+//! Depth check of a footer's schema. The footer's parser recurses once per level of nesting, and a footer of
+//! a few kilobytes has room for thousands of levels.
 
 /// Upper bound on the levels of nesting of a schema. Flat files have one level.
 const DEEPEST: usize = 64;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Upper bound on the memory of a page or of the footer, in bytes. Writers aim at 1 MiB per page.
 const LARGEST: usize = 64 << 20;
 
-/// File whose reads are limited to the size of a page, and to the file's end.
+/// File whose reads are limited to the largest size of a page ([`LARGEST`]), and to the file's end.
 pub(crate) struct Bounded<R>(pub R);
 
 impl<R: ChunkReader> Length for Bounded<R> {
@@ -52,7 +52,7 @@ pub(crate) struct Pages<R: ChunkReader> {
     packed: SerializedPageReader<Bounded<R>>,
     packing: Compression,
     physical: Type,
-    /// Bytes of a fixed-length value.
+    /// Number of bytes of each value in a column of fixed-length values.
     fixed: usize,
     is_nullable: bool,
     has_dictionary: bool,
@@ -216,7 +216,7 @@ impl<R: ChunkReader> Iterator for Pages<R> {
 
 impl<R: ChunkReader> PageReader for Pages<R> {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
-        // The decoder would take an empty page for the last one.
+        // The decoder would treat an empty page as the last page.
         while let Some(page) = self.packed.get_next_page()? {
             let page = self.trusted(page)?;
             if page.num_values() > 0 || page.is_dictionary_page() {

@@ -166,7 +166,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
     /// Checks that the columns of a row group end where the footer states, so that no row is lost.
     ///
     /// # Errors
-    /// An error if a column has more rows than the footer states.
+    /// An error if a column has more rows than the footer states, or cannot be read.
     fn check_end(&mut self) -> Result<()> {
         let more: Vec<_> = self.columns.iter_mut().map(|column| column.read(1)).collect();
         for (&place, more) in self.places.iter().zip(more) {

@@ -23,8 +23,8 @@ const CELLS: usize = 1 << 21;
 /// writer tries no other encodings.
 ///
 /// A row group has as many whole blocks of 1024 records as fit in 2²¹ cells (about two million), and at least
-/// one block. The file carries the digest of its design. It does not disclose when, where or from which
-/// records it was made.
+/// one block. The file carries the digest of its design, which is the mechanism with its parameters. The file
+/// does not disclose when, where or from which records it was made.
 pub struct Writer<W: Write + Send> {
     file: SerializedFileWriter<W>,
     blocks: Vec<Block>,

@@ -11,7 +11,7 @@ use scumble_records::Zone;
 /// Polars).
 ///
 /// The Arrow schema in this metadata has a zone for instants, and no zone for local times. Old writers may
-/// mark local times as UTC in the Parquet schema.
+/// mark local times as UTC in the Parquet schema, so the zone in the Arrow schema decides.
 pub(crate) fn zone_of(metadata: Option<&Vec<KeyValue>>, name: &str) -> Zone {
     let schema = metadata.into_iter().flatten().find(|pair| pair.key == "ARROW:schema");
     let schema = schema.and_then(|pair| BASE64_STANDARD.decode(pair.value.as_ref()?).ok());

@@ -70,8 +70,8 @@ impl<'a> Cell<'a> {
 }
 
 /// Shortest decimal digits that parse back to `number`, without an exponent. The standard library prints the
-/// same number of digits. The digits differ from those of the standard library only if two decimals are
-/// equally near to `number`.
+/// same number of digits. It prints other digits only if two decimals of this length are equally near to
+/// `number`.
 #[inline]
 pub(crate) fn digits(number: f64, buffer: &mut zmij::Buffer) -> Cow<'_, str> {
     // Outside this range, the digits in `buffer` would have an exponent.

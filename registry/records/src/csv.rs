@@ -141,7 +141,8 @@ impl<'r> Rows<'r> {
 
 impl Written {
     fn reader(self, piece: &Piece) -> csv::Reader<&[u8]> {
-        // The parser accepts rows of any number of cells, so that the error of this crate can name the row.
+        // The parser accepts rows of any number of cells, so that this crate can return its own error, which
+        // names the row.
         let mut reader = csv::ReaderBuilder::new();
         reader.has_headers(false).flexible(true).delimiter(self.delimiter).from_reader(&piece.text)
     }

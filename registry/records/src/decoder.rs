@@ -11,10 +11,11 @@ use std::ops::Range;
 
 /// Decoder from flat released records to rows of cells.
 ///
-/// A flat record lists the coordinates of the features, then those of the target. A schema column whose
-/// coordinates were all released keeps its name and unit. These columns come first, in the order of the
-/// schema. [`Values`] decides the form of numbers. A category becomes the level whose coordinate is largest.
-/// All other released coordinates (latents) follow unchanged, under the names that the mechanism gave them.
+/// A flat record lists the coordinates of the features, then the coordinates of the target. A schema column
+/// whose coordinates were all released keeps its name and unit. These columns come first, in the order of the
+/// schema. [`Values`] decides which numbers are rounded or clamped. A category becomes the level whose
+/// coordinate is largest. All other released coordinates (latents) follow unchanged, under the names that the
+/// mechanism gave them.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     layout: Layout,
@@ -22,7 +23,8 @@ pub struct Decoder {
     cells: Vec<Made>,
     values: Values,
     values_in: ValuesIn,
-    /// Input column of each released column. Empty if the input is unknown.
+    /// Input column of each released column; `None` for a released column that has none. The list is empty if
+    /// the input is unknown.
     sources: Vec<Option<Source>>,
     /// Digest of the release's design.
     design: Option<String>,
@@ -40,7 +42,7 @@ struct Source {
     unchanged: Option<usize>,
     /// True if the column's numbers have no noise.
     is_exact: bool,
-    /// Index of the input column among the cells of a raw row.
+    /// Index of the input column among the cells of a row in [`RawRows`].
     field: usize,
 }
 
@@ -78,7 +80,8 @@ impl Made {
         }
     }
 
-    /// Coordinates whose value in the written file may differ from the released value.
+    /// Coordinates whose value in the written file may differ from the released value, because it was
+    /// rounded, clamped or replaced by a level.
     fn places_of_others(&self, values: Values) -> &[usize] {
         match self {
             Self::Level { places, .. } => places,
@@ -163,17 +166,18 @@ impl Decoder {
         Self { values, ..self }
     }
 
-    /// Sets how the records encode whole values: [`Releases::values_in`](scumble_core::Releases::values_in).
+    /// Sets how released records encode integers, dates and ranks, as
+    /// [`Releases::values_in`](scumble_core::Releases::values_in) returns it.
     pub fn with_values_in(self, values_in: ValuesIn) -> Self {
         Self { values_in, ..self }
     }
 
-    /// Sets the digest of the design, which typed files and tables carry as metadata.
+    /// Sets the digest of the design. Parquet files and Arrow tables carry it as metadata.
     pub fn with_design_digest(self, digest: String) -> Self {
         Self { design: Some(digest), ..self }
     }
 
-    /// Metadata of a typed file or table: the design's digest under [`DESIGN`].
+    /// Metadata of a Parquet file or Arrow table: the design's digest under [`DESIGN`].
     pub fn metadata(&self) -> impl Iterator<Item = (String, String)> {
         self.design.iter().map(|digest| (DESIGN.to_owned(), digest.clone()))
     }
@@ -182,7 +186,8 @@ impl Decoder {
     /// record.
     ///
     /// - A column whose coordinates are all `unchanged` is written as in the input. If the input is a text
-    ///   file, the column keeps its text. If the input is typed, the column keeps its values and type.
+    ///   file, the column keeps its text. If the input is a typed file or table (Parquet, Arrow), the column
+    ///   keeps its values and its storage type.
     /// - Other columns of levels, and of integers or dates that [`Values`] rounds, have the storage type of
     ///   the input column if this type holds every value of the column's kind.
     /// - A real number whose coordinate is `exact` has no noise, and is written as its original decimal.
@@ -192,7 +197,7 @@ impl Decoder {
             flags.get(leaves).is_some_and(|flags| flags.iter().all(|is| *is))
         };
         let source = |name: &String, cell: &Made| {
-            // A latent may have the name of a column.
+            // A latent (a coordinate that belongs to no schema column) may have the name of a column.
             let is_latent = matches!(cell, Made::Latent { .. });
             let found = fields.clone().enumerate().find(|(_, (own, ..))| !is_latent && *own == name);
             let (field, (_, first, width)) = found?;
@@ -212,7 +217,7 @@ impl Decoder {
         self.sources.get(column)?.as_ref()
     }
 
-    /// Storage type of each column in a typed file or table.
+    /// Storage type of each column in a typed file or table (Parquet, Arrow).
     pub fn types(&self) -> impl Iterator<Item = Held> {
         self.cells.iter().enumerate().map(|(column, cell)| {
             let (kind, is_target) = match cell {
@@ -282,10 +287,10 @@ impl Decoder {
         &self.header
     }
 
-    /// Noise distribution of the values read back from the file, if `noise` is that of the released records.
-    /// The distribution becomes unknown for a category with additive or unbiased noise, because the file
-    /// contains only the level with the largest coordinate. It also becomes unknown for a number that was
-    /// rounded or clamped.
+    /// Noise distribution of the values read back from the file, if `noise` is the noise distribution of the
+    /// released records. The distribution becomes unknown for a category with additive or unbiased noise,
+    /// because the file contains only the level with the largest coordinate. It also becomes unknown for a
+    /// number with additive or unbiased noise that was rounded or clamped.
     pub fn noise(&self, noise: &Noise) -> Noise {
         let changed = self.cells.iter().flat_map(|cell| cell.places_of_others(self.values));
         let changed: HashSet<usize> = changed.copied().collect();
@@ -316,7 +321,8 @@ impl Decoder {
     /// Decodes a flat record into cells: numbers, and levels as text.
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) for a record of another width.
+    /// [`Error::Shape`](scumble_core::Error::Shape) if `record` does not have the width of the released
+    /// layout.
     pub fn decode(&self, record: &[f64]) -> Result<Vec<Cell<'_>>> {
         Ok(self.cells(record)?.collect())
     }
@@ -370,8 +376,8 @@ impl Decoder {
         }
     }
 
-    /// Refuses a record that differs from the input in a column that the mechanism states to be unchanged.
-    /// The raw cells of such a column must not be released.
+    /// Refuses a record that differs from the input in a column that the mechanism states to be unchanged. If
+    /// it differs, the raw cells of the column must not be released.
     fn check_unchanged(&self, column: usize, record: &[f64], before: &[f64]) -> Result<()> {
         let places = match &self.cells[column] {
             Made::Number { place, .. } | Made::Latent { place } => std::slice::from_ref(place),
@@ -386,7 +392,8 @@ impl Decoder {
         }
     }
 
-    /// Cell of an unchanged column: the input cell, or the decoded cell if the input was missing or clipped.
+    /// Cell of an unchanged column: the input cell `raw`, or the decoded cell `made` if the input was
+    /// missing, clipped, or a day of a typed file.
     fn unchanged_cell<'a>(
         &'a self,
         encoder: &Encoder,
@@ -394,7 +401,7 @@ impl Decoder {
         raw: Cell<'a>,
         made: Cell<'a>,
     ) -> Cell<'a> {
-        // A day of a typed file has no text of its own, so it gets the schema's format.
+        // A day of a typed file (Parquet, Arrow) has no text format, so it gets the format of the schema.
         let is_stored_day = matches!(source.held, Some(Held::Day | Held::Time { .. }));
         match !is_stored_day && encoder.is_encoded_whole(source.field, raw) {
             true => raw,
@@ -403,7 +410,7 @@ impl Decoder {
     }
 }
 
-/// Flat released records, and the raw input rows if they are known.
+/// Flat released records, and their input rows before encoding, if these rows are known.
 #[derive(Debug, Clone, Copy)]
 pub struct Decoded<'d> {
     decoder: &'d Decoder,
@@ -411,7 +418,7 @@ pub struct Decoded<'d> {
     input: Option<InputBlock<'d>>,
 }
 
-/// Input of released records.
+/// Input rows from which a block of records was released.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputBlock<'d> {
     pub(crate) encoder: &'d Encoder,
@@ -463,11 +470,12 @@ impl<'d> Decoded<'d> {
         Ok(columns)
     }
 
-    /// Passes each cell to `take` with its column number, row by row. `end` is called after each row.
+    /// Passes each cell to `take`, row by row, with the index of its column. `end` is called after each row.
+    /// Both receive `state`.
     ///
     /// # Errors
-    /// [`Error::Shape`](scumble_core::Error::Shape) for a record of another width, or for a changed column
-    /// that the mechanism states to be unchanged; any error of `take`.
+    /// [`Error::Shape`](scumble_core::Error::Shape) if a record does not have the width of the released
+    /// layout, or if a column has changed that the mechanism states to be unchanged; any error of `take`.
     pub fn each<S>(
         &self,
         state: &mut S,

@@ -19,7 +19,7 @@ pub enum OutOfBounds {
 }
 
 impl OutOfBounds {
-    /// [`Reject`](Self::Reject) if `strict`, otherwise [`Clip`](Self::Clip).
+    /// [`Reject`](Self::Reject) if `strict`, and [`Clip`](Self::Clip) if not.
     pub fn strictly(strict: bool) -> Self {
         if strict { Self::Reject } else { Self::Clip }
     }
@@ -58,8 +58,8 @@ struct ExtraColumn {
     place: usize,
 }
 
-/// Number of clipped cells per column. It is computed without noise, and is for the owner of the records
-/// only.
+/// Number of clipped cells per column: cells outside the bounds, which were moved to a bound. It is computed
+/// without noise, and is for the owner of the records only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clips(Vec<usize>);
 
@@ -211,8 +211,9 @@ impl Encoder {
         })
     }
 
-    /// Returns whether encoding `cell` is lossless: the cell is present and within its bounds. `at` is the
-    /// index of its column among the encoded columns.
+    /// Returns whether encoding `cell` is lossless. The cell must be present, lie within the bounds or levels
+    /// of its column, and have no time of day if the column holds dates. `at` is the index of the column
+    /// among the encoded columns.
     pub(crate) fn is_encoded_whole(&self, at: usize, cell: Cell) -> bool {
         let Some(Field { column, is_target, .. }) = self.fields.get(at) else { return false };
         let kind = &column.kind;
@@ -231,7 +232,7 @@ impl Encoder {
     /// text format the schema has.
     ///
     /// # Errors
-    /// [`Error::UndecidedDays`] for a date column stored as instants without a known zone.
+    /// [`Error::UndecidedDays`] for a date column stored as instants without a known time zone.
     pub(crate) fn for_stored(mut self, held: &[Option<Held>]) -> Result<Self> {
         for (field, held) in self.fields.iter_mut().zip(held) {
             let Kind::Date { format, .. } = &mut field.column.kind else { continue };
@@ -263,8 +264,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// Checks the length of a cell's text. `at` is the index of the cell among those that the encoder reads
-    /// from a row.
+    /// Checks the length of a cell's text. `at` is the index of the cell among the cells that the encoder
+    /// reads from a row.
     ///
     /// # Errors
     /// [`Error::Cell`] if the text is longer than any valid cell.

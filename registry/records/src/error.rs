@@ -25,7 +25,7 @@ pub enum Error {
         /// Error of the operating system.
         source: std::io::Error,
     },
-    /// Interrupted work.
+    /// Work that was interrupted before its end.
     #[error("interrupted")]
     Interrupted,
     /// A file that is malformed or holds unsupported content.
@@ -57,7 +57,7 @@ pub enum Error {
     RepeatedId {
         /// The file.
         file: String,
-        /// Data row of the second record, counted from 1 below the header.
+        /// Data row of the record that repeats the id, counted from 1 below the header.
         row: usize,
         /// Name of the id column.
         column: String,
@@ -118,7 +118,7 @@ pub enum Error {
     Core(#[from] scumble_core::Error),
 }
 
-/// Replacement for the problem of a cell whose value is withheld.
+/// Description of the problem in an error that does not show the value of the cell.
 const HIDDEN: &str = "the value, which is not shown here, does not fit the column";
 
 impl Error {

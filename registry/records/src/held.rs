@@ -23,7 +23,7 @@ pub enum Held {
     Flag,
     /// Days since 1970-01-01.
     Day,
-    /// Ticks since 1970-01-01T00:00:00.
+    /// Ticks since 1970-01-01T00:00:00 in UTC, or in local time for [`Zone::Local`].
     Time {
         /// Ticks per second.
         a_second: i64,
@@ -149,8 +149,8 @@ impl Held {
     /// `None` for a text file.
     ///
     /// The result is `source` if every released value fits in it, and otherwise the default type of the kind.
-    /// Real numbers keep `source` only if they are unchanged. Numbers that are neither settled nor unchanged
-    /// are stored as [`Double`](Self::Double). The flags mean:
+    /// Real numbers keep `source` only if they are unchanged. Numbers for which both `is_settled` and
+    /// `is_unchanged` are false are stored as [`Double`](Self::Double). The flags mean:
     ///
     /// - `is_settled`: values are rounded or clamped to values of the kind.
     /// - `is_unchanged`: values are released as in the input.
@@ -173,8 +173,8 @@ impl Held {
             Kind::Ordered { .. } | Kind::Category { .. } => Self::Text,
         };
         let fits = |held: &&Self| match (kind, held) {
-            // An unchanged real number keeps the input's type if this type holds both bounds, the values of
-            // clipped cells.
+            // An unchanged real number keeps the input's type if this type holds both bounds, because clipped
+            // cells have these values.
             (Kind::Real { .. }, held) => is_unchanged && keeps_bounds(held),
             (Kind::Integer { .. } | Kind::Boolean {}, Self::Text) => is_unchanged,
             (Kind::Integer { .. }, Self::Flag) => false,

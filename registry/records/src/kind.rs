@@ -31,9 +31,9 @@ const LARGEST_WHOLE: i64 = 1 << 53;
 pub enum Kind {
     /// A real number.
     Real {
-        /// Smallest value that is kept. Smaller values are clipped to it.
+        /// Lower bound. [`OutOfBounds`](crate::OutOfBounds) decides the treatment of smaller values.
         lower: f64,
-        /// Largest value that is kept. Larger values are clipped to it.
+        /// Upper bound. [`OutOfBounds`](crate::OutOfBounds) decides the treatment of larger values.
         upper: f64,
         /// Unit of measurement, for display only.
         #[serde(default)]
@@ -41,10 +41,10 @@ pub enum Kind {
     },
     /// A whole number.
     Integer {
-        /// Smallest value that is kept.
+        /// Lower bound, treated like the lower bound of [`Real`](Kind::Real).
         #[serde(deserialize_with = "whole")]
         lower: i64,
-        /// Largest value that is kept.
+        /// Upper bound, treated like the upper bound of [`Real`](Kind::Real).
         #[serde(deserialize_with = "whole")]
         upper: i64,
         /// Unit of measurement, for display only.
@@ -53,9 +53,9 @@ pub enum Kind {
     },
     /// A calendar day.
     Date {
-        /// First day that is kept: `lower = "2020-01-01"`.
+        /// First day within the bounds: `lower = "2020-01-01"`.
         lower: Date,
-        /// Last day that is kept.
+        /// Last day within the bounds.
         upper: Date,
         /// Date format in the file, in `strftime` notation: `format = "%d.%m.%Y"`. The default is ISO 8601,
         /// as in `2020-01-31`.

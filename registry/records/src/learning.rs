@@ -12,14 +12,15 @@ words!(
     Regress = "regress"
 );
 
-/// Upper bound on the number of classes of a whole-number target. A target with more values cannot be
-/// classified.
+/// Upper bound on the number of classes of an integer target. An integer target with more values between its
+/// bounds cannot be classified.
 const MOST_CLASSES: usize = 50;
 
 impl Schema {
     /// Returns the schema with `target` as a class or as a number, as `learning` requests. For
-    /// classification, whole numbers between bounds become classes. For regression, levels that are numbers
-    /// become a number between the smallest and the largest level. With `None`, the schema stays the same.
+    /// classification, an integer column becomes a category with one class per whole number between its
+    /// bounds. For regression, a column whose levels are all numbers becomes numeric, with the smallest and
+    /// the largest level as bounds. With `None`, the schema stays the same.
     ///
     /// # Errors
     /// [`Error::MissingColumn`] if the schema lacks the target; [`Error::Schema`] if the target does not
@@ -55,7 +56,7 @@ impl Schema {
     }
 }
 
-/// Numeric kind with the least and the greatest of these levels as bounds. `None` if a level is not a number.
+/// Numeric kind with the least and the greatest of `levels` as bounds. `None` if a level is not a number.
 fn numeric_kind(levels: &[String]) -> Option<Kind> {
     let numbers: Vec<f64> = levels.iter().map(|level| level.parse().ok()).collect::<Option<_>>()?;
     let lower = numbers.iter().copied().fold(f64::INFINITY, f64::min);

@@ -54,7 +54,7 @@ impl<R: Read> Pieces<R> {
     /// Upper bound on the size of a row, in bytes.
     const LONGEST: usize = 16 << 20;
 
-    /// Size from which a piece takes no further row, in bytes.
+    /// Size of a piece, in bytes, from which the piece takes no further row.
     const MOST: usize = 4 << 20;
 
     /// Number of bytes per read.

@@ -7,8 +7,8 @@ use scumble_core::{RecordDomain, Table};
 use std::collections::VecDeque;
 use std::sync::mpsc;
 
-/// Upper bound on the total size of the raw blocks that are processed at the same time, in bytes. Their
-/// results may need about four times as much memory.
+/// Upper bound on the total size of the blocks of rows that are processed at the same time, in bytes before
+/// encoding. Their results may need about four times as much memory.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Records of a file, their domain, and the clipped cells.
@@ -58,13 +58,13 @@ fn held(rows: &(impl ReadRows + ?Sized), encoder: &Encoder) -> Vec<Option<Held>>
 }
 
 impl<'r> Reader<'r> {
-    /// Reads `rows` by `schema`, with `target` as the column to learn.
+    /// Creates a reader that encodes the cells of `rows` by `schema`, with `target` as the column to learn.
     ///
     /// # Errors
     /// [`Error::MissingColumn`](crate::Error::MissingColumn) if the file lacks a column of the schema, or the
     /// schema lacks the target; [`Error::DuplicateColumn`](crate::Error::DuplicateColumn) if the header
-    /// contains a column of the schema twice; [`Error::UndecidedDays`](crate::Error::UndecidedDays) for dates
-    /// stored as instants without a known zone.
+    /// contains a column of the schema twice; [`Error::UndecidedDays`](crate::Error::UndecidedDays) for a
+    /// date column that is stored as instants without a known time zone.
     pub fn new(
         rows: impl ReadRows + 'r,
         schema: &Schema,
@@ -241,7 +241,7 @@ impl<'r> Reader<'r> {
 
 /// A block to which `map` is being applied.
 struct Ahead<T> {
-    /// Size of the raw block, in bytes.
+    /// Size of the block before encoding, in bytes.
     bytes: usize,
     /// Number of bytes of the file read up to this block.
     read: u64,
@@ -266,8 +266,8 @@ impl<T> Ahead<T> {
     }
 }
 
-/// Reads a matrix from a file of finite numbers, with one row per row of the file and one column per name
-/// in `columns`. The header names the columns in any order.
+/// Reads a matrix from a file of finite numbers, with one row per row of the file and one column per name in
+/// `columns`. The header of the file may list `columns` in any order.
 ///
 /// # Errors
 /// [`Error::Schema`](crate::Error::Schema) if `columns` is empty or contains a name twice; same errors as
@@ -276,8 +276,8 @@ pub fn read_matrix(rows: impl ReadRows, columns: &[String]) -> Result<Array2<f64
     Ok(read_numbers(rows, columns)?.records().clone())
 }
 
-/// Reads a file of finite numbers as a table of `columns` without a target. The header names the columns in
-/// any order.
+/// Reads a file of finite numbers as a table of `columns` without a target. The header of the file may list
+/// `columns` in any order.
 ///
 /// # Errors
 /// [`Error::Schema`](crate::Error::Schema) if `columns` is empty or contains a name twice; same errors as

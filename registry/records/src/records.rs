@@ -22,7 +22,7 @@ impl Records {
         Ok(Self { schema: schema.settled()?, target: target.map(str::to_owned) })
     }
 
-    /// Checks that these records encode into `domain`.
+    /// Checks that records with this description encode into `domain`.
     ///
     /// # Errors
     /// [`Error::MissingColumn`](crate::Error::MissingColumn) if the schema lacks the target;

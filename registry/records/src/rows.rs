@@ -15,8 +15,8 @@ pub trait ReadRows: Send {
     fn header(&self) -> &[String];
 
     /// Returns the next `most` rows, or fewer at the end of the file. Returns `None` after the last row. A
-    /// row holds the cells that `encoder` reads, one for each of its [`places`](Encoder::places). Every call
-    /// must pass the same encoder.
+    /// row holds the cells that `encoder` reads, one for each index in [`Encoder::places`]. Every call must
+    /// pass the same encoder.
     ///
     /// # Errors
     /// [`Error::Unreadable`] for a malformed file; [`Error::RowLength`] for a row with too few or too many
@@ -41,7 +41,8 @@ pub trait ReadRows: Send {
         None
     }
 
-    /// Digest of the design by which the file was released, if the file carries one.
+    /// Digest of the design (the mechanism with its parameters) by which the file was released, if the file
+    /// carries the digest.
     fn design(&self) -> Option<&str> {
         None
     }

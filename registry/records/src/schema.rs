@@ -57,7 +57,7 @@ pub struct Schema {
     columns: Vec<Column>,
 }
 
-/// Saved schema within a design.
+/// Schema as saved within a design (a mechanism with its parameters).
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
@@ -96,8 +96,8 @@ pub struct Column {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_cells: Vec<String>,
     /// Number of equal-width bins between the bounds of a numeric column, for mechanisms that count values.
-    /// With `None`, a column of at most 16 whole values has one bin per value. For any other column without
-    /// `bins`, the mechanism chooses the number of bins.
+    /// With `None`, an integer, date or ordered column of at most 16 possible values has one bin per value.
+    /// For any other column without `bins`, the mechanism chooses the number of bins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<usize>,
     /// Kind of values.
@@ -225,8 +225,8 @@ impl Column {
         }
     }
 
-    /// Number of bins: the declared number, or one bin per value of a column of at most 16 whole values.
-    /// `None` for other columns.
+    /// Number of bins: the declared number, or one bin per value for an integer, date or ordered column of at
+    /// most 16 possible values. `None` for other columns.
     fn bins(&self) -> Option<usize> {
         const FEW: usize = 16;
         self.bins.or_else(|| self.kind.whole_values().filter(|values| *values <= FEW))
@@ -280,8 +280,8 @@ impl Schema {
         &self.source
     }
 
-    /// Returns the schema with column `name` changed to `kind`, which must contain every value of the former
-    /// kind.
+    /// Returns the schema with column `name` changed to `kind`, which must contain every value of the
+    /// column's present kind.
     pub(crate) fn with_kind(mut self, name: &str, kind: Kind) -> Result<Self> {
         for column in self.columns.iter_mut().filter(|column| column.name == name && column.kind != kind) {
             // The replacement for a missing cell is a number for numeric kinds and text for kinds with
@@ -329,8 +329,8 @@ impl Schema {
         Self::from_toml(&read_text(file, Self::LONGEST)?, &file.display().to_string())
     }
 
-    /// Returns the schema without missing cells, for released data. A released number may equal the mark of a
-    /// missing cell by chance.
+    /// Returns the schema without the declarations of missing cells, for released data. A released number may
+    /// equal the mark of a missing cell by chance.
     pub fn without_missing(&self) -> Self {
         let whole = |column: &Column| Column { missing: None, missing_cells: vec![], ..column.clone() };
         Self { columns: self.columns.iter().map(whole).collect(), ..self.clone() }
@@ -443,8 +443,9 @@ impl Schema {
         Ok(RecordDomain::new(names, Domain::product(factors)?, target)?)
     }
 
-    /// Number of bins of each numeric column that declares its bins or has at most 16 whole values, by
-    /// coordinate name. The target's bins have the key [`Brief::TARGET`].
+    /// Number of bins of each column that declares it, and of each integer, date or ordered column with at
+    /// most 16 possible values. The key is the coordinate's name, or [`Brief::TARGET`] for the target. A
+    /// target with classes has no entry.
     pub fn bins(&self, target: Option<&str>) -> BTreeMap<String, usize> {
         let name = |column: &Column| match Some(column.name.as_str()) == target {
             true => Brief::TARGET.to_owned(),

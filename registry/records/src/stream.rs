@@ -50,12 +50,13 @@ pub fn release<W: WriteRows + Send>(
     rewrite(reader, decoder, release, |()| (), output, on_progress)
 }
 
-/// Releases all records with noise that `key`, the record and its [id](RawRows::ids) determine. The same
-/// records then give the same release, in any order and any number of times. Call [`check_ids`] first.
+/// Releases all records with noise that `key`, the record and its [id](RawRows::ids) determine. A record then
+/// gets the same released values in any order of the records and in every repetition of the release. Call
+/// [`check_ids`] first.
 ///
 /// `on_records` receives the digests of the released records, block by block. Before anybody sees the output,
-/// the caller must compare them with the digests from [`check_ids`]. The source may have changed between the
-/// check and the release.
+/// the caller must compare them with the digests from [`check_ids`], because the source may have changed
+/// between the check and the release.
 ///
 /// # Errors
 /// Same errors as [`release`]; [`Error::Cell`] for a record without an id.
@@ -114,8 +115,8 @@ pub fn map<W: WriteRows + Send>(
 }
 
 /// Writes the records that `map` returns for each block, in the order of the blocks. `map` receives the
-/// number of the block, its rows and its flat records. `on_extra` receives the second value that `map`
-/// returns.
+/// number of the block, its rows and its flat records. `on_extra` receives the second element of the pair
+/// that `map` returns.
 fn rewrite<W: WriteRows + Send, B: Send>(
     reader: &mut Reader,
     decoder: &Decoder,

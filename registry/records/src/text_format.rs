@@ -61,7 +61,7 @@ words!(
     Encoding, "encoding":
     /// UTF-8, with or without a byte order mark.
     Utf8 = "utf-8" | "utf8",
-    /// UTF-16, little-endian unless a byte order mark says otherwise.
+    /// UTF-16, little-endian unless a byte order mark declares big-endian order.
     Utf16 = "utf-16" | "utf16" | "utf-16le",
     /// Latin-1, read as its superset Windows-1252.
     Latin1 = "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" | "cp1252"

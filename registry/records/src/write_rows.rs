@@ -2,13 +2,13 @@
 
 use crate::{Decoded, Result};
 
-/// Table in a file, to which released records are written.
+/// Writer of released records to a table in a file or in memory.
 pub trait WriteRows {
     /// A block of rows in the format of the file. Several cores make blocks at the same time.
     type Block: Send;
 
-    /// Function that formats a block of released rows, on any core. Its errors are those of [`Decoded::each`]
-    /// and [`Decoded::columns`].
+    /// Function that formats a block of released rows, on any core. It fails with the errors of
+    /// [`Decoded::each`] and [`Decoded::columns`].
     fn maker(&self) -> fn(&Decoded) -> Result<Self::Block>;
 
     /// Appends a block.
